@@ -1,0 +1,55 @@
+"""Errors: what went wrong, whose turn it is, and the exit code that says so.
+
+Messages are read by people who may not see the data, so they never carry a person's id, a raw
+coordinate or an unreleased number.
+"""
+
+from __future__ import annotations
+
+
+class TripcloakError(Exception):
+    """Base of every error this package raises on purpose."""
+
+    exit_code = 3
+
+
+class InputError(TripcloakError):
+    """The file, the columns or the options are wrong: the caller can mend it (exit code 2)."""
+
+    exit_code = 2
+
+
+class MissingColumnError(InputError):
+    """A needed column was not found; the message lists what was found and the flag that names it."""
+
+
+class EmptyInputError(InputError):
+    """No usable record is left; the message says what was dropped and why."""
+
+
+class HierarchyError(InputError):
+    """A tree that is not one: a cycle, a second root, an unknown parent."""
+
+
+class CutError(InputError):
+    """Zones that do not cover every tile exactly once."""
+
+
+class OutputExistsError(InputError):
+    """The output folder already holds a release and may not be replaced."""
+
+
+class ImpossibleRequestError(TripcloakError):
+    """The answer is no: the request cannot be met on this data; the message says what can (exit code 1)."""
+
+    exit_code = 1
+
+
+class AuditFailedError(TripcloakError):
+    """An audit found a rule broken (exit code 1)."""
+
+    exit_code = 1
+
+
+class InternalError(TripcloakError):
+    """Our own bug: an invariant does not hold, and nothing was released (exit code 3)."""
