@@ -1,0 +1,304 @@
+"""Hierarchy: a tree of zones in plain arrays, and Cut: a set of its zones that covers every tile once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.errors import CutError, HierarchyError
+
+Geometry = dict[str, Any]
+"""A GeoJSON geometry: longitude and latitude in degrees."""
+
+ROOT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Zones:
+    """Facts about zones, one row a zone.
+
+    Attributes
+    ----------
+    ids : array of str
+        The zone's public name; an H3 cell is its hexadecimal text.
+    height : array of int
+        0 at tiles, grows with generalisation.
+    tiles, tiles_observed : array of int
+        Tiles below the zone: all of them, and those that occur in the data on this axis.
+    area_km2, lat, lon : array of float
+        Area, and the representative point (NaN where a hierarchy has no geometry).
+    shape : callable, optional
+        ``shape(row)`` gives the zone's outline as a GeoJSON geometry.
+    """
+
+    ids: NDArray[np.str_]
+    height: Ints
+    tiles: Ints
+    tiles_observed: Ints
+    area_km2: Floats
+    lat: Floats
+    lon: Floats
+    shape: Callable[[int], Geometry] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def outline(self, row: int) -> Geometry | None:
+        """Return the zone's outline as a GeoJSON geometry, or None where there is no geometry."""
+        return None if self.shape is None else self.shape(int(row))
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A tree of zones held in arrays.
+
+    Tiles come first (``0 .. n_tiles - 1``, sorted by id), then the inner zones sorted by height and id,
+    so a parent always stands behind its children and the root is last. One pass forwards visits
+    children before parents; one pass backwards does the reverse.
+
+    Build one with :meth:`from_parents` or with a builder of this package.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
+    >>> tree.n_tiles, tree.zones.height.tolist(), tree.zones.tiles.tolist()
+    (3, [0, 0, 0, 1, 2], [1, 1, 1, 2, 3])
+    """
+
+    name: str
+    parent: Ints
+    zones: Zones
+
+    @classmethod
+    def from_parents(
+        cls,
+        ids: Sequence[str] | NDArray[np.str_],
+        parent: Sequence[int] | Ints,
+        *,
+        name: str = "table",
+        observed: Bools | None = None,
+        tiles: Ints | None = None,
+        area_km2: Floats | None = None,
+        lat: Floats | None = None,
+        lon: Floats | None = None,
+    ) -> Hierarchy:
+        """Return the hierarchy given by a parent index per zone (-1 at the root), in any order.
+
+        Parameters
+        ----------
+        ids, parent
+            Zone names and, for each, the row of its parent.
+        observed
+            For each zone, whether it is a tile that occurs in the data; every tile by default.
+        tiles
+            Full tile count per zone; counted from the tree by default.
+        area_km2, lat, lon
+            Per zone; NaN by default.
+        """
+        names = np.asarray(ids, dtype=np.str_)
+        up = np.asarray(parent, dtype=np.int32)
+        height = _heights(names, up)
+        is_tile = height == 0
+        seen = is_tile if observed is None else np.asarray(observed, dtype=bool) & is_tile
+        order = np.lexsort((names, height))
+        place = np.empty(len(order) + 1, dtype=np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        place[-1] = ROOT
+        up, height = place[up[order]], height[order]
+        nan = np.full(len(order), np.nan)
+        return cls(
+            name=name,
+            parent=up,
+            zones=Zones(
+                ids=names[order],
+                height=height,
+                tiles=_sum_below(up, height, is_tile[order]) if tiles is None else np.asarray(tiles)[order],
+                tiles_observed=_sum_below(up, height, seen[order]),
+                area_km2=nan if area_km2 is None else np.asarray(area_km2, dtype=float)[order],
+                lat=nan if lat is None else np.asarray(lat, dtype=float)[order],
+                lon=nan if lon is None else np.asarray(lon, dtype=float)[order],
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def root(self) -> int:
+        """Return the index of the root."""
+        return len(self.parent) - 1
+
+    @cached_property
+    def n_tiles(self) -> int:
+        """Return the number of tiles held in the arrays (a grid may have more that never occur)."""
+        return int(np.count_nonzero(self.zones.height == 0))
+
+    @cached_property
+    def children(self) -> tuple[Ints, Ints]:
+        """Return (offsets, members): the children of zone z are ``members[offsets[z]:offsets[z + 1]]``."""
+        below = self.parent[:-1]
+        members = np.argsort(below, kind="stable").astype(np.int32)
+        offsets = np.zeros(len(self) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(below, minlength=len(self)), out=offsets[1:])
+        return offsets, members
+
+    def sum_below(self, tile_values: NDArray[Any]) -> NDArray[Any]:
+        """Return, for every zone, the sum of a value given per tile.
+
+        >>> Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1]).sum_below(np.array([2, 5])).tolist()
+        [2, 5, 7]
+        """
+        values = np.zeros(len(self), dtype=tile_values.dtype)
+        values[: self.n_tiles] = tile_values
+        return _sum_below(self.parent, self.zones.height, values)
+
+    def lift(self, height: int) -> Ints:
+        """Return, for every tile, its highest ancestor that is at most this high.
+
+        In a tree of uneven depth a tile may have no ancestor of exactly this height; it then stays lower.
+        """
+        return self.climb(self.zones.height <= height)
+
+    def climb(self, open_: Bools) -> Ints:
+        """Return, for every tile, the highest ancestor reached through open zones only."""
+        zone = np.arange(self.n_tiles, dtype=np.int32)
+        moving = zone
+        while moving.size:
+            up = self.parent[zone[moving]]
+            goes = (up != ROOT) & open_[up]
+            moving = moving[goes]
+            zone[moving] = up[goes]
+        return zone
+
+    def covering(self, tiles: Ints) -> int:
+        """Return the lowest zone that has all these tiles below it."""
+        occurs = np.zeros(self.n_tiles, dtype=np.int64)
+        occurs[tiles] = 1
+        whole = np.flatnonzero(self.sum_below(occurs) == occurs.sum())
+        return int(whole[0])
+
+    def members(self, zone: int) -> Ints:
+        """Return the tiles below a zone, ascending."""
+        order, start = self._leaf_order
+        return np.sort(order[start[zone] : start[zone] + self._held[zone]])
+
+    @cached_property
+    def _held(self) -> Ints:
+        return self.sum_below(np.ones(self.n_tiles, dtype=np.int64))
+
+    @cached_property
+    def _leaf_order(self) -> tuple[Ints, Ints]:
+        """Tiles in depth-first order and, for every zone, where its own run of them starts."""
+        offsets, members = self.children
+        start = np.zeros(len(self), dtype=np.int64)
+        for zone in range(self.root, self.n_tiles - 1, -1):
+            kids = members[offsets[zone] : offsets[zone + 1]]
+            start[kids] = start[zone] + np.concatenate(([0], np.cumsum(self._held[kids])[:-1]))
+        return np.argsort(start[: self.n_tiles], kind="stable"), start
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Zones of one hierarchy that cover every tile exactly once.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
+    >>> Cut(hierarchy=tree, members=np.array([2, 3])).zone_of_tile.tolist()
+    [3, 3, 2]
+    >>> Cut(hierarchy=tree, members=np.array([0, 3]))
+    Traceback (most recent call last):
+    tripcloak.errors.CutError: not a cut: 1 tile lies in two zones, 1 tile in none
+    """
+
+    hierarchy: Hierarchy
+    members: Ints
+
+    def __post_init__(self) -> None:
+        chosen = np.asarray(self.members)
+        if chosen.size and (chosen.min() < 0 or chosen.max() > self.hierarchy.root):
+            raise CutError(f"not a cut: zones must be numbered 0 to {self.hierarchy.root}")
+        above = self._chosen_above(np.bincount(chosen, minlength=len(self.hierarchy)))
+        twice, none = int(np.count_nonzero(above > 1)), int(np.count_nonzero(above == 0))
+        if twice or none:
+            raise CutError(f"not a cut: {_tiles(twice)} in two zones, {_tiles(none, verb=not twice)} in none")
+
+    @classmethod
+    def at_height(cls, hierarchy: Hierarchy, height: int) -> Cut:
+        """Return the full-domain cut: every tile's highest ancestor that is at most this high."""
+        return cls(hierarchy=hierarchy, members=np.unique(hierarchy.lift(height)))
+
+    @cached_property
+    def zone_of_tile(self) -> Ints:
+        """Return, for every tile, the zone of the cut it lies in."""
+        chosen = np.zeros(len(self.hierarchy), dtype=bool)
+        chosen[self.members] = True
+        zone = np.where(chosen, np.arange(len(chosen), dtype=np.int32), ROOT)
+        for level in reversed(_levels(self.hierarchy.zones.height)[:-1]):
+            zone[level] = np.where(zone[level] == ROOT, zone[self.hierarchy.parent[level]], zone[level])
+        return zone[: self.hierarchy.n_tiles]
+
+    def _chosen_above(self, chosen: Ints) -> Ints:
+        above = chosen.copy()
+        for level in reversed(_levels(self.hierarchy.zones.height)[:-1]):
+            above[level] += above[self.hierarchy.parent[level]]
+        return above[: self.hierarchy.n_tiles]
+
+
+def _tiles(number: int, verb: bool = True) -> str:
+    noun = "tile" if number == 1 else "tiles"
+    if not verb:
+        return f"{number} {noun}"
+    return f"{number} {noun} {'lies' if number == 1 else 'lie'}"
+
+
+def _heights(names: NDArray[np.str_], parent: Ints) -> Ints:
+    """Return heights (1 + the highest child) after checking that the parents form one tree."""
+    n = len(names)
+    if n == 0:
+        raise HierarchyError("a hierarchy needs at least one zone; found none")
+    if len(parent) != n or parent.min() < ROOT or parent.max() >= n:
+        raise HierarchyError("every zone needs one parent: a row of the same table, or -1 at the root")
+    if len(np.unique(names)) != n:
+        raise HierarchyError("zone ids must differ; at least one occurs twice")
+    roots = int(np.count_nonzero(parent == ROOT))
+    if roots != 1:
+        raise HierarchyError(
+            f"a hierarchy needs exactly one root, found {roots}; join several by a common zone"
+        )
+    # Peel the childless zones off, round by round: what never comes off lies on a cycle.
+    height = np.zeros(n, dtype=np.int32)
+    waiting = np.bincount(parent[parent != ROOT], minlength=n)
+    front = np.flatnonzero(waiting == 0)
+    peeled = 0
+    while front.size:
+        peeled += front.size
+        up, below = parent[front], height[front]
+        up, below = up[up != ROOT], below[up != ROOT]
+        np.maximum.at(height, up, below + 1)
+        np.subtract.at(waiting, up, 1)
+        front = np.unique(up[waiting[up] == 0])
+    if peeled != n:
+        raise HierarchyError(f"the parents form a cycle: {n - peeled} zones never reach the root")
+    return height
+
+
+def _levels(height: Ints) -> list[slice]:
+    """Return one slice of rows per height, ascending; rows are sorted by height."""
+    edges = np.searchsorted(height, np.arange(int(height[-1]) + 2))
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+def _sum_below(parent: Ints, height: Ints, values: NDArray[Any]) -> NDArray[Any]:
+    """Return values summed upwards; rows are sorted by height."""
+    total = values.astype(np.int64 if values.dtype.kind in "bui" else np.float64)
+    for level in _levels(height)[:-1]:
+        np.add.at(total, parent[level], total[level])
+    return total

@@ -1,0 +1,20 @@
+"""The OD matrix: coded flows with trips, travellers and population."""
+
+from tripcloak.matrix.flows import NOBODY, Flows, Travellers, flows_from_trips
+from tripcloak.matrix.groups import Groups, group_flows
+from tripcloak.matrix.od import UNITS, ODMatrix, Points, PointSource, Unit, Volume
+
+__all__ = [
+    "NOBODY",
+    "UNITS",
+    "Flows",
+    "Groups",
+    "ODMatrix",
+    "PointSource",
+    "Points",
+    "Travellers",
+    "Unit",
+    "Volume",
+    "flows_from_trips",
+    "group_flows",
+]

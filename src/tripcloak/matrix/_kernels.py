@@ -1,0 +1,109 @@
+"""Compiled loops of the matrix room; each has a plain twin in tests/oracle.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_EMPTY = np.int64(-1)
+
+
+@njit(cache=True)
+def number_keys(
+    keys: NDArray[np.int64], limit: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:  # pragma: no cover - compiled
+    """Return the number of every key (by first appearance; -1 for negative keys) and the keys by number.
+
+    Gives up with an empty list of keys as soon as there are more than ``limit`` of them.
+    """
+    size = 1024
+    while size < 2 * min(limit + 1, len(keys)):
+        size *= 2
+    mask = np.uint64(size - 1)
+    slot_key = np.full(size, _EMPTY)
+    slot_number = np.empty(size, np.int32)
+    number = np.empty(len(keys), np.int32)
+    found = np.empty(min(limit, len(keys)), np.int64)
+    n = 0
+    # Invariant: slot_number holds a number below n for every key met so far; at most half the slots are full.
+    for i in range(len(keys)):
+        key = keys[i]
+        if key < 0:
+            number[i] = -1
+            continue
+        at = ((np.uint64(key) * _MIX) >> np.uint64(20)) & mask
+        while slot_key[at] != key and slot_key[at] != _EMPTY:
+            at = (at + np.uint64(1)) & mask
+        if slot_key[at] == _EMPTY:
+            if n == limit:
+                return number, found[:0]
+            slot_key[at] = key
+            slot_number[at] = n
+            found[n] = key
+            n += 1
+        number[i] = slot_number[at]
+    return number, found[:n]
+
+
+@njit(cache=True)
+def distinct_up_to(
+    group: NDArray[np.int32],
+    n_groups: int,
+    offsets: NDArray[np.int64],
+    people: NDArray[np.int32],
+    cap: int,
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return the distinct people of every group, or ``cap`` where there are at least that many.
+
+    Keeps at most ``cap`` people a group, so a large group is settled by its first few members.
+    """
+    met = np.empty((n_groups, cap), np.int32)
+    found = np.zeros(n_groups, np.int64)
+    for flow in range(len(group)):
+        g = group[flow]
+        if g < 0:
+            continue
+        for at in range(offsets[flow], offsets[flow + 1]):
+            n = found[g]
+            if n == cap:
+                break
+            person = people[at]
+            known = False
+            for j in range(n):
+                if met[g, j] == person:
+                    known = True
+                    break
+            if not known:
+                met[g, n] = person
+                found[g] = n + 1
+    return found
+
+
+@njit(cache=True)
+def find_pairs(
+    first: NDArray[np.int64],
+    second: NDArray[np.int32],
+    a: NDArray[Any],
+    b: NDArray[Any],
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return the row of every pair (a, b) in a table sorted by (first, second), -1 where it is missing.
+
+    ``first`` holds row offsets: rows ``first[a]:first[a + 1]`` carry ``a`` and ascending ``second``.
+    """
+    out = np.empty(len(a), np.int64)
+    for i in range(len(a)):
+        lo, hi = first[a[i]], first[a[i] + 1]
+        end = hi
+        # Invariant: second[x] < b for x < lo, second[x] >= b for x >= hi.
+        while lo < hi:
+            mid = (lo + hi) // 2
+            if second[mid] < b[i]:
+                lo = mid + 1
+            else:
+                hi = mid
+        out[i] = lo if lo < end and second[lo] == b[i] else -1
+    return out

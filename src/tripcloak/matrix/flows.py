@@ -1,0 +1,147 @@
+"""From one row per trip to one row per flow: sort once, then count runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.arrays import Floats, Ints
+
+NOBODY = -1
+"""The person code of a trip without an id: its volume counts, but it adds no traveller."""
+
+
+class Travellers(NamedTuple):
+    """Who is in which flow: ``people[offsets[i]:offsets[i + 1]]``, ascending, each person once a flow."""
+
+    offsets: Ints
+    people: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Flows sorted by origin and destination, each pair once."""
+
+    origin: Ints
+    destination: Ints
+    trips: Ints
+    population: Floats | None = None
+    travellers: Travellers | None = None
+
+    @classmethod
+    def join(cls, parts: Sequence[Flows]) -> Flows:
+        """Return the flows of parts whose origins ascend from one part to the next."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            origin=np.concatenate([p.origin for p in parts]),
+            destination=np.concatenate([p.destination for p in parts]),
+            trips=np.concatenate([p.trips for p in parts]),
+            population=_join_columns([p.population for p in parts if p.population is not None]),
+            travellers=_join_travellers([p.travellers for p in parts if p.travellers is not None]),
+        )
+
+
+def flows_from_trips(
+    origin: Ints,
+    destination: Ints,
+    *,
+    person: Ints | None = None,
+    weight: Floats | None = None,
+    trips: Ints | None = None,
+) -> Flows:
+    """Return the flows of trips given as integer codes.
+
+    Parameters
+    ----------
+    origin, destination
+        Tile codes per row, from 0.
+    person
+        Person code per row, from 0; ``NOBODY`` where there is no id.
+    weight
+        Population each row stands for.
+    trips
+        Trips each row stands for; 1 by default.
+
+    Examples
+    --------
+    >>> flows = flows_from_trips(np.array([1, 0, 1]), np.array([0, 0, 0]), person=np.array([4, 4, 4]))
+    >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
+    ([0, 1], [1, 2], [4, 4])
+    """
+    d_bits = _bits(destination)
+    p_bits = 0 if person is None else _bits(person) + 1
+    if _bits(origin) + d_bits + p_bits > 63:
+        return _by_pieces(origin, destination, person=person, weight=weight, trips=trips)
+    key = (origin.astype(np.uint64) << np.uint64(d_bits)) | destination.astype(np.uint64)
+    if person is not None:
+        # Shifted by one so that NOBODY becomes 0 and sorts first.
+        key = (key << np.uint64(p_bits)) | (person.astype(np.int64) + 1).astype(np.uint64)
+    if weight is None and trips is None:
+        key.sort()
+    else:
+        # Weights are part of the order: sums must not depend on the order of the input's rows.
+        order = np.lexsort((key,) if weight is None else (weight, key))
+        key = key[order]
+        weight = None if weight is None else weight[order]
+        trips = None if trips is None else trips[order]
+    pair = key >> np.uint64(p_bits)
+    starts = (
+        np.flatnonzero(np.concatenate(([True], pair[1:] != pair[:-1]))) if len(key) else np.zeros(0, np.int64)
+    )
+    pair = pair[starts]
+    return Flows(
+        origin=(pair >> np.uint64(d_bits)).astype(np.int32),
+        destination=(pair & np.uint64((1 << d_bits) - 1)).astype(np.int32),
+        trips=_run_sums(np.ones(0, np.int64) if trips is None else trips.astype(np.int64), starts, len(key)),
+        population=None if weight is None else np.add.reduceat(weight, starts),
+        travellers=None if person is None else _travellers(key, starts, p_bits),
+    )
+
+
+def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
+    """Return the travellers of runs of one pair in keys sorted by pair and person."""
+    code = (key & np.uint64((1 << p_bits) - 1)).astype(np.int64)
+    first = np.concatenate(([True], key[1:] != key[:-1])) & (code > 0)
+    offsets = np.concatenate(([0], np.cumsum(np.add.reduceat(first, starts, dtype=np.int64))))
+    return Travellers(offsets, (code[first] - 1).astype(np.int32))
+
+
+def _run_sums(values: Ints, starts: Ints, n: int) -> Ints:
+    return np.add.reduceat(values, starts) if len(values) else np.diff(np.concatenate((starts, [n])))
+
+
+def _bits(codes: Ints) -> int:
+    return int(codes.max(initial=0)).bit_length()
+
+
+def _by_pieces(origin: Ints, destination: Ints, **columns: Ints | Floats | None) -> Flows:
+    """Return the same flows origin by origin block, so that a packed key fits 64 bits."""
+    room = 63 - _bits(destination) - (0 if columns["person"] is None else _bits(columns["person"]) + 1)
+    if room < 1:
+        raise OverflowError("more tiles times people than 63 bits can number")
+    parts = []
+    block = origin.astype(np.int64) >> room
+    for number in np.unique(block):
+        rows = np.flatnonzero(block == number)
+        base = int(number) << room
+        picked = {name: None if column is None else column[rows] for name, column in columns.items()}
+        part = flows_from_trips(origin[rows] - base, destination[rows], **picked)
+        parts.append(replace(part, origin=part.origin + np.int32(base)))
+    return Flows.join(parts)
+
+
+def _join_columns(columns: Sequence[Floats]) -> Floats | None:
+    return np.concatenate(columns) if columns else None
+
+
+def _join_travellers(parts: Sequence[Travellers]) -> Travellers | None:
+    if not parts:
+        return None
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    return Travellers(
+        np.concatenate(([0], np.cumsum(sizes))), np.concatenate([part.people for part in parts])
+    )
