@@ -164,18 +164,23 @@ class Hierarchy:
 
         In a tree of uneven depth a tile may have no ancestor of exactly this height; it then stays lower.
         """
-        return self.climb(self.zones.height <= height)
+        return self.highest(self.zones.height <= height)
 
-    def climb(self, open_: Bools) -> Ints:
-        """Return, for every tile, the highest ancestor reached through open zones only."""
-        zone = np.arange(self.n_tiles, dtype=np.int32)
-        moving = zone
-        while moving.size:
-            up = self.parent[zone[moving]]
-            goes = (up != ROOT) & open_[up]
-            moving = moving[goes]
-            zone[moving] = up[goes]
-        return zone
+    def highest(self, chosen: Bools) -> Ints:
+        """Return, for every tile, its highest chosen ancestor; the tile itself where none is chosen.
+
+        >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
+        >>> tree.highest(np.array([True, True, True, True, False])).tolist()
+        [3, 3, 2]
+        """
+        here = np.arange(len(self), dtype=np.int32)
+        zone = np.where(chosen, here, ROOT)
+        # Invariant: every zone above the level at hand already knows its highest chosen ancestor.
+        for level in reversed(_levels(self.zones.height)[:-1]):
+            above = zone[self.parent[level]]
+            zone[level] = np.where(above == ROOT, zone[level], above)
+        tiles = zone[: self.n_tiles]
+        return np.where(tiles == ROOT, here[: self.n_tiles], tiles)
 
     def covering(self, tiles: Ints) -> int:
         """Return the lowest zone that has all these tiles below it."""
@@ -240,10 +245,7 @@ class Cut:
         """Return, for every tile, the zone of the cut it lies in."""
         chosen = np.zeros(len(self.hierarchy), dtype=bool)
         chosen[self.members] = True
-        zone = np.where(chosen, np.arange(len(chosen), dtype=np.int32), ROOT)
-        for level in reversed(_levels(self.hierarchy.zones.height)[:-1]):
-            zone[level] = np.where(zone[level] == ROOT, zone[self.hierarchy.parent[level]], zone[level])
-        return zone[: self.hierarchy.n_tiles]
+        return self.hierarchy.highest(chosen)
 
     def _chosen_above(self, chosen: Ints) -> Ints:
         above = chosen.copy()

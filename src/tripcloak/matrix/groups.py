@@ -94,7 +94,7 @@ def group_flows(
     keep: Bools | None = None,
     at_most: int | None = None,
 ) -> Groups | None:
-    """Return the groups of flows by (origin zone, destination zone), or None if there are more than ``at_most``.
+    """Return the flows grouped by pair of zones, or None if there are more than ``at_most`` groups.
 
     Parameters
     ----------

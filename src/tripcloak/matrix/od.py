@@ -55,7 +55,8 @@ class ODMatrix:
     --------
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
-    >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([1, 1, 0]), person=np.array([7, 8, 7]))
+    >>> origin, destination, person = np.array([[0, 0, 1], [1, 1, 0], [7, 8, 7]])
+    >>> matrix = ODMatrix.from_trips(tree, tree, origin, destination, person=person)
     >>> matrix.n_flows, matrix.total("trips"), matrix.units
     (2, 3, ('trips', 'travellers'))
     """

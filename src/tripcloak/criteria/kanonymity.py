@@ -1,0 +1,140 @@
+"""k-anonymity: a group of flows is safe when at least k of something stand behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from tripcloak.arrays import Bools
+from tripcloak.errors import InputError
+from tripcloak.matrix import UNITS, Groups, ODMatrix, Unit
+
+
+class Criterion(Protocol):
+    """Decides from a group's aggregates whether it may be released.
+
+    Every criterion is monotone: a group that contains a safe group is safe. Algorithms rely on it.
+    """
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return the smallest support a safe group has, per unit; the first unit is the main one."""
+
+    def resolve(self, matrix: ODMatrix) -> Criterion:
+        """Return the same criterion with every open choice settled for this matrix."""
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether it may be released."""
+
+    def words(self) -> str:
+        """Return the criterion in words, for people."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity:
+    """At least ``k`` trips, distinct travellers, or people of the population, in every group.
+
+    With ``unit=None`` travellers are counted where the input tells them apart, trips otherwise:
+    ten trips of one person hide nobody.
+
+    Examples
+    --------
+    >>> KAnonymity(k=10, unit="travellers").words()
+    'at least 10 travellers'
+    >>> KAnonymity(k=1)
+    Traceback (most recent call last):
+    tripcloak.errors.InputError: k must be at least 2 (a group of one hides nobody); got 1
+    """
+
+    k: float = 10
+    unit: Unit | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.k) and self.k >= 2):
+            raise InputError(f"k must be at least 2 (a group of one hides nobody); got {self.k:g}")
+        if self.unit is not None and self.unit not in UNITS:
+            raise InputError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
+        if self.unit != "population" and self.k != int(self.k):
+            raise InputError(f"k counts whole {self.unit or 'trips or travellers'}; got {self.k:g}")
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return {unit: k}."""
+        if self.unit is None:
+            raise InputError("the unit of k is still open; resolve the criterion with a matrix first")
+        return {self.unit: self.k}
+
+    def resolve(self, matrix: ODMatrix) -> KAnonymity:
+        """Return the criterion with its unit settled; an error where the matrix cannot tell that unit."""
+        unit = self.unit or ("travellers" if "travellers" in matrix.units else "trips")
+        if unit not in matrix.units:
+            raise InputError(
+                f"k on {unit} needs {_NEEDS[unit]}; this input can only protect {' or '.join(matrix.units)}"
+            )
+        return replace(self, unit=unit)
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether its support reaches k."""
+        (unit,) = self.thresholds
+        # People cannot outnumber their trips, and trips are cheaper to count.
+        enough: Bools = groups.support("trips" if unit == "travellers" else unit) >= self.k
+        if unit != "travellers" or not enough.all():
+            return enough if unit != "travellers" else enough & self._travellers(groups)
+        return self._travellers(groups)
+
+    def _travellers(self, groups: Groups) -> Bools:
+        reached: Bools = groups.support("travellers", cap=int(self.k)) >= self.k
+        return reached
+
+    def words(self) -> str:
+        """Return the criterion in words."""
+        return f"at least {self.k:,g} {self.unit or 'travellers (trips without an id)'}"
+
+
+_NEEDS: dict[str, Any] = {
+    "trips": "trips",
+    "travellers": "a person or vehicle id column (--person)",
+    "population": "a weight column (--weight)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllOf:
+    """Several criteria at once: a group is safe only if every one holds.
+
+    Examples
+    --------
+    >>> both = AllOf(criteria=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=5000, unit="population")))
+    >>> both.words()
+    'at least 10 travellers and at least 5,000 population'
+    """
+
+    criteria: tuple[Criterion, ...]
+
+    def __post_init__(self) -> None:
+        if not self.criteria:
+            raise InputError("give at least one criterion")
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return the largest threshold asked for, per unit."""
+        merged: dict[Unit, float] = {}
+        for criterion in self.criteria:
+            for unit, k in criterion.thresholds.items():
+                merged[unit] = max(k, merged.get(unit, 0))
+        return merged
+
+    def resolve(self, matrix: ODMatrix) -> AllOf:
+        """Return every criterion resolved."""
+        return AllOf(criteria=tuple(criterion.resolve(matrix) for criterion in self.criteria))
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether all criteria hold."""
+        verdicts = [criterion.safe(groups) for criterion in self.criteria]
+        return np.asarray(np.logical_and.reduce(verdicts))
+
+    def words(self) -> str:
+        """Return the criteria in words."""
+        return " and ".join(criterion.words() for criterion in self.criteria)

@@ -1,0 +1,150 @@
+"""Release: what may leave the building, and which input flow went where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tripcloak._version import __version__
+from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.criteria import Criterion
+from tripcloak.errors import InternalError
+from tripcloak.hierarchy import Zones
+from tripcloak.matrix import ODMatrix, Unit, Volume, group_flows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """A proven lower bound on the loss of any release of this kind, for this data, k and limit."""
+
+    value: float
+    gap: float
+    relaxation: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """A k-anonymous release of an OD matrix.
+
+    Attributes
+    ----------
+    group_of_flow : array of int
+        The released group of every input flow; -1 where the flow is suppressed.
+    group_origin, group_destination : array of int
+        Each group's pair of zones: rows of ``origins`` and ``destinations``.
+    trips, travellers, population : array
+        What each group holds; None where the input does not tell.
+    homogeneous : bool
+        One cut for all origins and one for all destinations, so zones never overlap.
+    volume : str
+        What is published and summed for utility: trips, or population when only that is protected.
+    """
+
+    method: str
+    parameters: Mapping[str, Any]
+    criterion: Criterion
+    suppression_limit: float
+    origins: Zones
+    destinations: Zones
+    group_of_flow: Ints
+    group_origin: Ints
+    group_destination: Ints
+    trips: Ints
+    travellers: Ints | None
+    population: Floats | None
+    homogeneous: bool
+    volume: Volume
+    input_digest: str
+    bound: Bound | None = None
+    seed: int | None = None
+    seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    @property
+    def n_groups(self) -> int:
+        """Return the number of released flows."""
+        return len(self.group_origin)
+
+    @property
+    def suppressed(self) -> Bools:
+        """Return, for every input flow, whether it is withheld."""
+        return self.group_of_flow < 0
+
+    @property
+    def k(self) -> float:
+        """Return the threshold on the main unit."""
+        return next(iter(self.criterion.thresholds.values()))
+
+    def support(self, unit: Unit) -> Any:
+        """Return what stands behind every released group."""
+        return {"trips": self.trips, "travellers": self.travellers, "population": self.population}[unit]
+
+    @cached_property
+    def zone_numbers(self) -> tuple[int, int]:
+        """Return how many different origin and destination zones are released."""
+        return len(np.unique(self.group_origin)), len(np.unique(self.group_destination))
+
+
+def build_release(
+    matrix: ODMatrix,
+    *,
+    method: str,
+    parameters: Mapping[str, Any],
+    criterion: Criterion,
+    suppression_limit: float,
+    origin_zone: Ints,
+    destination_zone: Ints,
+    suppressed: Bools,
+    homogeneous: bool,
+    bound: Bound | None = None,
+    seed: int | None = None,
+    seconds: float = 0.0,
+) -> Release:
+    """Return the release in which every flow that is kept goes to its pair of zones.
+
+    Fails closed: an unsafe group or a broken limit is our own bug and raises :class:`InternalError`.
+
+    Parameters
+    ----------
+    origin_zone, destination_zone
+        For every input flow, the zone of the matrix's hierarchies that replaces its tile.
+    suppressed
+        For every input flow, whether it is withheld.
+    """
+    groups = group_flows(matrix, origin_zone, destination_zone, keep=~suppressed)
+    assert groups is not None
+    volume = main_volume(criterion)
+    if len(groups) == 0 or not criterion.safe(groups).all():
+        raise InternalError("the method returned a group that is not safe; nothing was released")
+    if matrix.volume(volume)[suppressed].sum() > suppression_limit * matrix.total(volume) * (1 + 1e-12):
+        raise InternalError("the method suppressed more than its limit; nothing was released")
+    units = matrix.units
+    return Release(
+        method=method,
+        parameters=dict(parameters),
+        criterion=criterion,
+        suppression_limit=suppression_limit,
+        origins=matrix.origins.zones,
+        destinations=matrix.destinations.zones,
+        group_of_flow=groups.of_flow,
+        group_origin=groups.origin,
+        group_destination=groups.destination,
+        trips=groups.support("trips"),
+        travellers=groups.support("travellers") if "travellers" in units else None,
+        population=groups.support("population") if "population" in units else None,
+        homogeneous=homogeneous,
+        volume=volume,
+        input_digest=matrix.digest(),
+        bound=bound,
+        seed=seed,
+        seconds=seconds,
+    )
+
+
+def main_volume(criterion: Criterion) -> Volume:
+    """Return the volume that goes with a criterion: population when nothing else is protected."""
+    return "population" if set(criterion.thresholds) == {"population"} else "trips"
