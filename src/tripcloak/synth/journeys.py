@@ -1,0 +1,193 @@
+"""The trips of one block of people: outings from home and back, one after the other in place and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.synth.plan import STATION_EXITS, TERMINALS, CityPlan, Floats, Ints, draw_homes
+from tripcloak.synth.residents import FAVOURITES, Residents
+
+DAY = 86_400
+HOUR = 3600.0
+
+# An outing visits a main place and sometimes a second one; STOPS[legs] lists home 0, main 1, second 2.
+STOPS = np.array([[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 2, 0, 0], [0, 1, 2, 1, 0]])
+THREE_LEGS, FOUR_LEGS = 0.16, 0.05
+
+# Where an outing without duty leads: a favourite place; somewhere new that is popular; somebody's home;
+# the station; else the airport. Cumulative shares.
+FAVOURITE, POPULAR, VISIT, STATION = 0.74, 0.86, 0.93, 0.985
+DUTY_WEEKDAY, DUTY_WEEKEND = 0.74, 0.08
+
+
+@dataclass(frozen=True)
+class Journeys:
+    """One entry (or row) per trip, by person and then by time."""
+
+    person: Ints
+    origin: Floats  # (trips, 2)
+    destination: Floats  # (trips, 2)
+    start: Ints  # seconds since the period's first midnight
+    end: Ints
+
+
+@dataclass(frozen=True)
+class _Outings:
+    """One entry per outing, by person and then by time."""
+
+    person: Ints
+    planned: Ints  # legs it was planned with: 2, 3 or 4
+    legs: Ints  # legs on record; a person's last outing may be cut short
+    day: Ints
+    slot: Ints  # which of the day's `slots` stretches it has
+    slots: Ints
+
+
+def draw_journeys(rng: np.random.Generator, plan: CityPlan, residents: Residents, *, days: int) -> Journeys:
+    """Every trip of a block: as many as ``residents.trips`` says, over ``days`` days.
+
+    Examples
+    --------
+    >>> from tripcloak.synth.plan import draw_plan, generator
+    >>> from tripcloak.synth.residents import draw_residents
+    >>> rng, plan = generator(1, 1, 0), draw_plan(1, 17_000.0)
+    >>> group = draw_residents(rng, plan, people=50, trips=400)
+    >>> journeys = draw_journeys(rng, plan, group, days=28)
+    >>> journeys.start.size, bool((journeys.end > journeys.start).all())
+    (400, True)
+    """
+    outings = _draw_outings(rng, residents.trips, days)
+    duty, stops = _draw_stops(rng, plan, residents, outings)
+    outing = np.repeat(np.arange(outings.legs.size), outings.legs)
+    leg = np.arange(outing.size) - np.repeat(np.cumsum(outings.legs) - outings.legs, outings.legs)
+    planned = outings.planned[outing]
+    place, next_place = STOPS[planned, leg], STOPS[planned, leg + 1]
+    origin, destination = stops[outing, place], stops[outing, next_place]
+    person = outings.person[outing]
+    travel = _travel_seconds(rng, origin, destination)
+    leave, stay = _draw_timetable(rng, outings, duty, residents.pupil[outings.person])
+    wait = np.where(leg == 0, 0, stay[outing, place])
+    start = _chain(outing, leave, wait, travel)
+    start = _one_at_a_time(person, start, travel)
+    return Journeys(person=person, origin=origin, destination=destination, start=start, end=start + travel)
+
+
+def _draw_outings(rng: np.random.Generator, trips: Ints, days: int) -> _Outings:
+    most = (trips + 1) // 2
+    person = np.repeat(np.arange(trips.size), most)
+    luck = rng.random(person.size)
+    planned = 2 + (luck < THREE_LEGS + FOUR_LEGS).astype(np.int64) + (luck < FOUR_LEGS)
+    first = np.cumsum(most) - most
+    before = np.cumsum(planned) - planned
+    before -= before[first][person]
+    legs = np.minimum(planned, trips[person] - before)
+    kept = legs > 0
+    person, planned, legs = person[kept], planned[kept], legs[kept]
+    outings = np.bincount(person, minlength=trips.size)
+    order = np.arange(person.size) - (np.cumsum(outings) - outings)[person]
+    # People are followed for about a week per five outings, so that commuters commute several times a week.
+    span = np.minimum(days, outings + (outings + 1) // 3)
+    slots = (-(-outings // span))[person]
+    day, slot = _draw_days(rng, person, order, (span / outings)[person] * slots, slots=slots, days=days)
+    return _Outings(person, planned, legs, day, slot, slots)
+
+
+def _draw_days(
+    rng: np.random.Generator, person: Ints, order: Ints, room: Floats, *, slots: Ints, days: int
+) -> tuple[Ints, Ints]:
+    """Day and slot of each outing, with about ``room`` (at least one) slots to each of a person's outings."""
+    people = int(person[-1]) + 1
+    phase, begin = rng.random(people)[person], np.floor(days * rng.random(people))[person]
+    # The steps are at least one slot long, so no two outings share one.
+    at = np.floor(order * room + (room - 1.0) * rng.random(person.size) + phase).astype(np.int64)
+    day = (begin.astype(np.int64) + at // slots) % days
+    # What is followed beyond the last day wraps to the first ones: every day is as busy as the others.
+    stretch = days * int(slots.max())
+    key = np.sort(person * stretch + day * slots + at % slots) - person * stretch
+    return key // slots, key % slots
+
+
+def _draw_stops(
+    rng: np.random.Generator, plan: CityPlan, residents: Residents, outings: _Outings
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Which outings go to work or school; positions (outings, 3, 2) of home, main and second place."""
+    person, size = outings.person, outings.person.size
+    likely = np.where(outings.day % 7 < 5, DUTY_WEEKDAY, DUTY_WEEKEND)
+    duty = residents.has_duty[person] & (rng.random(size) < likely)
+    luck = rng.random(size)
+    # Squares of uniform numbers favour the first favourites.
+    first = np.floor(FAVOURITES * np.square(rng.random(size))).astype(np.int64)
+    second = (first + 1 + np.floor((FAVOURITES - 1) * rng.random(size)).astype(np.int64)) % FAVOURITES
+    stops = np.empty((size, 3, 2))
+    stops[:, 0] = residents.home[person]
+    stops[:, 1] = residents.favourites[person, first]
+    stops[:, 2] = residents.favourites[person, second]
+    popular = np.flatnonzero((luck >= FAVOURITE) & (luck < POPULAR))
+    ladder = np.cumsum(plan.visit_mass)
+    centre = np.searchsorted(ladder[:-1], rng.random(popular.size) * ladder[-1], side="right")
+    stops[popular, 1] = plan.places.pick(rng, centre)
+    visit = np.flatnonzero((luck >= POPULAR) & (luck < VISIT))
+    stops[visit, 1] = draw_homes(rng, plan, visit.size)
+    station = np.flatnonzero((luck >= VISIT) & (luck < STATION))
+    stops[station, 1] = plan.station[rng.integers(STATION_EXITS, size=station.size)]
+    airport = np.flatnonzero(luck >= STATION)
+    stops[airport, 1] = plan.airport[rng.integers(TERMINALS, size=airport.size)]
+    stops[duty, 1] = residents.duty[person[duty]]
+    return duty, stops
+
+
+def _travel_seconds(rng: np.random.Generator, origin: Floats, destination: Floats) -> Ints:
+    """Door-to-door times: long trips are faster, since they use trains and motorways."""
+    gap = destination - origin
+    metres = np.sqrt(gap[:, 0] * gap[:, 0] + gap[:, 1] * gap[:, 1])
+    speed = 2.5 + 0.0005 * np.minimum(metres, 25_000.0)
+    seconds = 120.0 + 1.3 * metres / speed * (0.8 + 0.5 * rng.random(metres.size))
+    return seconds.astype(np.int64)
+
+
+def _draw_timetable(
+    rng: np.random.Generator, outings: _Outings, duty: NDArray[np.bool_], pupil: NDArray[np.bool_]
+) -> tuple[Ints, Ints]:
+    """Seconds at which each outing leaves home, and its stays (outings, 3) at home, main and second place."""
+    size = duty.size
+    luck, noise = rng.random(size), rng.standard_normal(size)
+    late_shift = (luck < 0.12) & ~pupil
+    peak = np.where(late_shift, 13.0, 8.0) + np.where(pupil, 0.2, 0.85) * noise
+    leisure = np.where(luck < 0.35, 10.2, np.where(luck < 0.7, 15.0, 18.6)) + 1.4 * noise
+    leave = np.clip(np.where(duty, peak, leisure), 4.5, 21.5)
+    errand = 0.2 + np.minimum(rng.standard_exponential(size), 4.0)
+    long = np.clip(8.2 + 1.0 * rng.standard_normal(size), 4.0, 11.0)
+    stay = np.zeros((size, 3))
+    # Four legs come back to the main place after the second: the stay is split in two.
+    stay[:, 1] = np.where(duty, long, errand) / np.where(outings.planned == 4, 2.0, 1.0)
+    stay[:, 2] = 0.2 + 0.5 * np.minimum(rng.standard_exponential(size), 4.0)
+    # Several outings a day: each has its stretch of the waking hours, and half of it for staying.
+    busy = outings.slots > 1
+    stretch = 16.0 / outings.slots
+    leave = np.where(busy, 6.0 + (outings.slot + 0.2 * luck) * stretch, leave)
+    stay = np.where(busy[:, None], np.minimum(stay, 0.25 * stretch[:, None]), stay)
+    return outings.day * DAY + (leave * HOUR).astype(np.int64), (stay * HOUR).astype(np.int64)
+
+
+def _chain(outing: Ints, leave: Ints, wait: Ints, travel: Ints) -> Ints:
+    """Start of each leg: the outing's leave, and all the waiting and travelling before it in that outing."""
+    done = np.cumsum(wait + travel)
+    ready = done - travel
+    first = np.flatnonzero(np.diff(outing, prepend=-1))
+    chained: Ints = leave[outing] + ready - ready[first][outing]
+    return chained
+
+
+def _one_at_a_time(person: Ints, start: Ints, travel: Ints) -> Ints:
+    """Starts moved later where needed, so that nobody sets off before the last trip's end.
+
+    With P the sum of all earlier trips' lengths, the earliest start is P plus the largest start - P so far;
+    the person's number times a great length keeps one person's trips out of the next one's maximum.
+    """
+    length = travel + 60
+    before = np.cumsum(length) - length - person * 2**44
+    pushed: Ints = np.maximum.accumulate(start - before) + before
+    return pushed

@@ -1,0 +1,113 @@
+"""Trips as an Arrow record batch, in the field's usual column names."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.synth.journeys import Journeys
+from tripcloak.synth.plan import Floats, Ints
+from tripcloak.synth.residents import Residents
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A Monday after which no European clock changes for seven weeks.
+FIRST_MIDNIGHT = np.datetime64("2024-09-02T00:00:00", "us")
+
+METRES_A_DEGREE = 111_195.0
+
+
+def city_schema() -> pa.Schema:
+    """Names and types of the columns of a made-up city.
+
+    Examples
+    --------
+    >>> city_schema().field("person_id").type
+    DataType(string)
+    """
+    import pyarrow as pa
+
+    columns = [
+        ("trip_id", pa.int64()),
+        ("person_id", pa.string()),
+        ("start_time", pa.timestamp("us")),
+        ("end_time", pa.timestamp("us")),
+        ("start_lat", pa.float64()),
+        ("start_lon", pa.float64()),
+        ("end_lat", pa.float64()),
+        ("end_lon", pa.float64()),
+        ("weight", pa.float64()),
+        ("age", pa.int16()),
+        ("sex", pa.string()),
+    ]
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns])
+
+
+def to_record_batch(
+    residents: Residents,
+    journeys: Journeys,
+    *,
+    jitter: Floats,
+    centre: tuple[float, float],
+    first_trip: int,
+    first_person: int,
+    person_digits: int,
+) -> pa.RecordBatch:
+    """Record batch of a block's trips; ``jitter`` holds metres north and east at start and end."""
+    import pyarrow as pa
+
+    person, size = journeys.person, journeys.person.size
+    names = _person_ids(first_person + np.arange(residents.age.size), person_digits)
+    letters = np.where(residents.female, np.uint8(ord("F")), np.uint8(ord("M")))[:, None]
+    columns = [
+        pa.array(np.arange(first_trip, first_trip + size)),
+        _strings(names, person),
+        pa.array(FIRST_MIDNIGHT + journeys.start.astype("m8[s]")),
+        pa.array(FIRST_MIDNIGHT + journeys.end.astype("m8[s]")),
+        pa.array(_latitude(journeys.origin[:, 1] + jitter[0], centre)),
+        pa.array(_longitude(journeys.origin[:, 0] + jitter[1], centre)),
+        pa.array(_latitude(journeys.destination[:, 1] + jitter[2], centre)),
+        pa.array(_longitude(journeys.destination[:, 0] + jitter[3], centre)),
+        pa.array(residents.weight[person]),
+        pa.array(residents.age[person]),
+        _strings(letters, person),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=city_schema())
+
+
+def _latitude(north: Floats, centre: tuple[float, float]) -> Floats:
+    # Six decimals are a tenth of a metre: finer digits would only carry rounding noise.
+    return np.round(centre[0] + north / METRES_A_DEGREE, 6)
+
+
+def _longitude(east: Floats, centre: tuple[float, float]) -> Floats:
+    a_degree = METRES_A_DEGREE * math.cos(math.radians(centre[0]))
+    longitude = np.round(centre[1] + east / a_degree, 6)
+    if abs(centre[1]) < 90.0:
+        return longitude
+    # Beyond the antimeridian the numbers start again from the other side.
+    wrapped: Floats = np.round(longitude - 360.0 * np.floor((longitude + 180.0) / 360.0), 6)
+    return wrapped
+
+
+def _person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
+    """ASCII codes (people, digits + 1) of 'p' and the person's number with leading zeros."""
+    codes = np.empty((number.size, digits + 1), dtype=np.uint8)
+    codes[:, 0] = ord("p")
+    for place in range(digits):
+        codes[:, digits - place] = ord("0") + number // 10**place % 10
+    return codes
+
+
+def _strings(codes: NDArray[np.uint8], index: Ints) -> pa.Array:
+    """Arrow strings of equal length, one for each index into the rows of ASCII codes."""
+    import pyarrow as pa
+
+    width = codes.shape[1]
+    offsets = np.arange(0, (index.size + 1) * width, width, dtype=np.int32)
+    text = np.ascontiguousarray(codes[index])
+    return pa.StringArray.from_buffers(index.size, pa.py_buffer(offsets), pa.py_buffer(text))
