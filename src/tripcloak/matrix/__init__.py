@@ -2,6 +2,7 @@
 
 from tripcloak.matrix.flows import NOBODY, Flows, Travellers, flows_from_trips
 from tripcloak.matrix.groups import Groups, group_flows
+from tripcloak.matrix.numbering import Numbering
 from tripcloak.matrix.od import UNITS, ODMatrix, Points, PointSource, Unit, Volume
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "UNITS",
     "Flows",
     "Groups",
+    "Numbering",
     "ODMatrix",
     "PointSource",
     "Points",

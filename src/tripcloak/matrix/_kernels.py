@@ -13,40 +13,56 @@ _EMPTY = np.int64(-1)
 
 
 @njit(cache=True)
-def number_keys(
-    keys: NDArray[np.int64], limit: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:  # pragma: no cover - compiled
-    """Return the number of every key (by first appearance; -1 for negative keys) and the keys by number.
+def number_into(
+    keys: NDArray[np.int64],
+    slot_key: NDArray[np.int64],
+    slot_number: NDArray[np.int32],
+    found: NDArray[np.int64],
+    n: int,
+    number: NDArray[np.int32],
+) -> int:  # pragma: no cover - compiled
+    """Write the number of every key into ``number`` (by first appearance; -1 for -1) and return how many.
 
-    Gives up with an empty list of keys as soon as there are more than ``limit`` of them.
+    ``n`` keys have a number already. Returns -1 as soon as ``found`` is too short for one more.
     """
-    size = 1024
-    while size < 2 * min(limit + 1, len(keys)):
-        size *= 2
-    mask = np.uint64(size - 1)
-    slot_key = np.full(size, _EMPTY)
-    slot_number = np.empty(size, np.int32)
-    number = np.empty(len(keys), np.int32)
-    found = np.empty(min(limit, len(keys)), np.int64)
-    n = 0
-    # Invariant: slot_number holds a number below n for every key met so far; at most half the slots are full.
+    mask = np.uint64(len(slot_key) - 1)
+    # Invariant: slot_number holds a number below n for every key met so far; some slot is always free.
     for i in range(len(keys)):
         key = keys[i]
-        if key < 0:
+        if key == _EMPTY:
             number[i] = -1
             continue
-        at = ((np.uint64(key) * _MIX) >> np.uint64(20)) & mask
+        mixed = np.uint64(key) * _MIX
+        at = (mixed ^ (mixed >> np.uint64(32))) & mask
         while slot_key[at] != key and slot_key[at] != _EMPTY:
             at = (at + np.uint64(1)) & mask
         if slot_key[at] == _EMPTY:
-            if n == limit:
-                return number, found[:0]
+            if n == len(found):
+                return -1
             slot_key[at] = key
             slot_number[at] = n
             found[n] = key
             n += 1
         number[i] = slot_number[at]
-    return number, found[:n]
+    return n
+
+
+@njit(cache=True)
+def number_keys(
+    keys: NDArray[np.int64], limit: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:  # pragma: no cover - compiled
+    """Return the number of every key (by first appearance; -1 for -1) and the keys by number.
+
+    Gives up with an empty list of keys as soon as there are more than ``limit`` of them.
+    """
+    room = min(limit, len(keys))
+    size = 1024
+    while size < 2 * (room + 1):
+        size *= 2
+    number = np.empty(len(keys), np.int32)
+    found = np.empty(room, np.int64)
+    n = number_into(keys, np.full(size, _EMPTY), np.empty(size, np.int32), found, 0, number)
+    return number, found[: max(n, 0)]
 
 
 @njit(cache=True)
