@@ -104,10 +104,12 @@ class Hierarchy:
         """
         names = np.asarray(ids, dtype=np.str_)
         up = np.asarray(parent, dtype=np.int32)
-        height = _heights(names, up)
+        by_name = _sorted_names(names)
+        _check_lengths(len(names), observed=observed, tiles=tiles, area_km2=area_km2, lat=lat, lon=lon)
+        height = _heights(len(names), up)
         is_tile = height == 0
         seen = is_tile if observed is None else np.asarray(observed, dtype=bool) & is_tile
-        order = np.lexsort((names, height))
+        order = by_name[np.argsort(height[by_name], kind="stable")]
         place = np.empty(len(order) + 1, dtype=np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
         place[-1] = ROOT
@@ -227,7 +229,7 @@ class Cut:
     members: Ints
 
     def __post_init__(self) -> None:
-        chosen = np.asarray(self.members)
+        chosen = np.asarray(self.members, dtype=np.int64)
         if chosen.size and (chosen.min() < 0 or chosen.max() > self.hierarchy.root):
             raise CutError(f"not a cut: zones must be numbered 0 to {self.hierarchy.root}")
         above = self._chosen_above(np.bincount(chosen, minlength=len(self.hierarchy)))
@@ -261,15 +263,27 @@ def _tiles(number: int, verb: bool = True) -> str:
     return f"{number} {noun} {'lies' if number == 1 else 'lie'}"
 
 
-def _heights(names: NDArray[np.str_], parent: Ints) -> Ints:
-    """Return heights (1 + the highest child) after checking that the parents form one tree."""
-    n = len(names)
-    if n == 0:
+def _sorted_names(names: NDArray[np.str_]) -> Ints:
+    """Return the order that sorts the zones by id after checking that there are any and that they differ."""
+    if len(names) == 0:
         raise HierarchyError("a hierarchy needs at least one zone; found none")
+    order = np.argsort(names, kind="stable")
+    ascending = names[order]
+    if np.any(ascending[1:] == ascending[:-1]):
+        raise HierarchyError("zone ids must differ; at least one occurs twice")
+    return order
+
+
+def _check_lengths(n: int, **columns: NDArray[Any] | None) -> None:
+    for name, column in columns.items():
+        if column is not None and len(column) != n:
+            raise HierarchyError(f"{name} needs one value a zone: expected {n}, found {len(column)}")
+
+
+def _heights(n: int, parent: Ints) -> Ints:
+    """Return heights (1 + the highest child) after checking that the parents form one tree."""
     if len(parent) != n or parent.min() < ROOT or parent.max() >= n:
         raise HierarchyError("every zone needs one parent: a row of the same table, or -1 at the root")
-    if len(np.unique(names)) != n:
-        raise HierarchyError("zone ids must differ; at least one occurs twice")
     roots = int(np.count_nonzero(parent == ROOT))
     if roots != 1:
         raise HierarchyError(
