@@ -63,6 +63,9 @@ class Hierarchy:
     so a parent always stands behind its children and the root is last. One pass forwards visits
     children before parents; one pass backwards does the reverse.
 
+    A grid holds only the tiles that occur. A ``complete`` hierarchy (tracts, base stations) holds
+    every tile there is, so that listing a zone's tiles tells nothing about the data.
+
     Build one with :meth:`from_parents` or with a builder of this package.
 
     Examples
@@ -75,6 +78,7 @@ class Hierarchy:
     name: str
     parent: Ints
     zones: Zones
+    complete: bool = False
 
     @classmethod
     def from_parents(

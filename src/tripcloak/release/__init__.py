@@ -1,5 +1,26 @@
 """Releases: what may leave the building."""
 
+from tripcloak.release.public import (
+    ReleasedZones,
+    guarded,
+    manifest,
+    published_numbers,
+    published_units,
+    released_zones,
+    suppressed_volume,
+)
 from tripcloak.release.release import Bound, Release, build_release, main_volume
 
-__all__ = ["Bound", "Release", "build_release", "main_volume"]
+__all__ = [
+    "Bound",
+    "Release",
+    "ReleasedZones",
+    "build_release",
+    "guarded",
+    "main_volume",
+    "manifest",
+    "published_numbers",
+    "published_units",
+    "released_zones",
+    "suppressed_volume",
+]

@@ -1,0 +1,154 @@
+"""What the public part of a release may say: the released table, and totals that hide small numbers.
+
+Everything written to ``release/`` is a function of the released flows, the hierarchy and the
+parameters. The only exceptions, the suppressed volume and the rows dropped in cleaning, pass
+through the guards of this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tripcloak.arrays import Floats, Ints
+from tripcloak.hierarchy import Zones
+from tripcloak.matrix import ODMatrix, Unit, group_flows
+from tripcloak.release.release import Release
+
+
+def published_units(release: Release) -> tuple[Unit, ...]:
+    """Return the numbers that may be published per flow: those the criterion keeps at or above k.
+
+    Trips are at least as many as their travellers, so they go with either. A number that no
+    threshold covers could be small, and is not published.
+    """
+    protected = set(release.criterion.thresholds)
+    units: list[Unit] = []
+    if protected & {"trips", "travellers"}:
+        units.append("trips")
+    return (*units, *(unit for unit in ("travellers", "population") if unit in protected))
+
+
+def published_numbers(release: Release) -> dict[Unit, Ints]:
+    """Return the published columns, one value per group; population is rounded to whole people."""
+    return {unit: np.rint(release.support(unit)).astype(np.int64) for unit in published_units(release)}
+
+
+class ReleasedZones(NamedTuple):
+    """The zones of one axis that occur in the released flows, with their volumes."""
+
+    axis: str
+    zones: Zones
+    rows: Ints
+    volumes: dict[Unit, Ints]
+
+
+def released_zones(release: Release) -> tuple[ReleasedZones, ReleasedZones]:
+    """Return the origin and the destination zones that occur in a released flow.
+
+    Travellers are left out: one person may be in several flows of a zone.
+    """
+    numbers = {unit: n for unit, n in published_numbers(release).items() if unit != "travellers"}
+    sides = []
+    for axis, zones, column in (
+        ("origin", release.origins, release.group_origin),
+        ("destination", release.destinations, release.group_destination),
+    ):
+        rows, place = np.unique(column, return_inverse=True)
+        volumes = {
+            unit: np.bincount(place, n, minlength=len(rows)).astype(np.int64) for unit, n in numbers.items()
+        }
+        sides.append(ReleasedZones(axis, zones, rows, volumes))
+    return sides[0], sides[1]
+
+
+def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
+    """Return the withheld volume, or None where the number itself would tell about too few people.
+
+    It is told when nothing was withheld, or when the withheld flows, taken as one group, are safe.
+    """
+    hidden = release.suppressed
+    if not hidden.any():
+        return 0
+    zero = np.zeros(matrix.n_flows, dtype=np.int32)
+    withheld = group_flows(matrix, zero, zero, keep=hidden)
+    if withheld is None or not release.criterion.safe(withheld).all():
+        return None
+    return int(np.rint(matrix.volume(release.volume)[hidden].sum()))
+
+
+def guarded(number: int, k: float) -> int | str:
+    """Return a number that may be told: itself when 0 or at least k, otherwise words.
+
+    >>> guarded(0, 10), guarded(25, 10), guarded(3, 10)
+    (0, 25, 'fewer than 10')
+    """
+    return number if number == 0 or number >= k else f"fewer than {k:g}"
+
+
+def manifest(
+    matrix: ODMatrix, release: Release, *, dropped: Mapping[str, int], tilings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the public description of a release.
+
+    Parameters
+    ----------
+    dropped
+        Input rows dropped in cleaning, by reason.
+    tilings
+        How the zones were made: the hierarchy's text and what else is needed to rebuild it.
+    """
+    suppressed = suppressed_volume(matrix, release)
+    released = int(np.rint(release.support(release.volume).sum()))
+    k = release.k
+    units = published_units(release)
+    smallest = {unit: _whole(release.support(unit).min()) for unit in release.criterion.thresholds}
+    return {
+        "format": "tripcloak release 1",
+        "version": release.version,
+        "method": release.method,
+        "parameters": {**release.parameters, "suppression_limit": release.suppression_limit},
+        "protects": {unit: _whole(threshold) for unit, threshold in release.criterion.thresholds.items()},
+        "seed": release.seed,
+        "hierarchy": dict(tilings),
+        "homogeneous": release.homogeneous,
+        "groups": release.n_groups,
+        "zones": dict(zip(("origins", "destinations"), release.zone_numbers, strict=True)),
+        "columns": list(units),
+        "volume": release.volume,
+        "released": released,
+        "suppressed": suppressed,
+        "suppressed_share": None if suppressed is None else suppressed / (released + suppressed),
+        "suppressed_words": _suppressed_words(suppressed, release),
+        "smallest_support": smallest,
+        "bound": None if release.bound is None else vars(release.bound),
+        "measures": _measures(release, released),
+        "dropped_rows": {reason: guarded(rows, k) for reason, rows in dropped.items() if rows},
+    }
+
+
+def _suppressed_words(suppressed: int | None, release: Release) -> str:
+    if suppressed is None:
+        return (
+            f"some {release.volume}, within the limit of {release.suppression_limit:.2%}; "
+            "not told exactly, because too few people stand behind them"
+        )
+    return f"{suppressed:,} {release.volume}"
+
+
+def _measures(release: Release, released: int) -> dict[str, float]:
+    """Return the measures that anyone can compute from the released table itself."""
+    volume: Floats = release.support(release.volume)
+    tiles = (
+        release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
+    )
+    return {
+        "G": float((tiles * volume).sum() / volume.sum()),
+        "C_AVG": float(released / release.n_groups / release.k),
+    }
+
+
+def _whole(number: float) -> float | int:
+    return int(number) if float(number).is_integer() else float(number)
