@@ -31,7 +31,7 @@ def published_units(release: Release) -> tuple[Unit, ...]:
     return (*units, *(unit for unit in ("travellers", "population") if unit in protected))
 
 
-def published_numbers(release: Release) -> dict[Unit, Ints]:
+def published_numbers(release: Release) -> dict[str, Ints]:
     """Return the published columns, one value per group; population is rounded to whole people."""
     return {unit: np.rint(release.support(unit)).astype(np.int64) for unit in published_units(release)}
 
@@ -42,7 +42,7 @@ class ReleasedZones(NamedTuple):
     axis: str
     zones: Zones
     rows: Ints
-    volumes: dict[Unit, Ints]
+    volumes: dict[str, Ints]
 
 
 def released_zones(release: Release) -> tuple[ReleasedZones, ReleasedZones]:
@@ -104,7 +104,7 @@ def manifest(
     released = int(np.rint(release.support(release.volume).sum()))
     k = release.k
     units = published_units(release)
-    smallest = {unit: _whole(release.support(unit).min()) for unit in release.criterion.thresholds}
+    smallest = {unit: int(n.min()) for unit, n in published_numbers(release).items()}
     return {
         "format": "tripcloak release 1",
         "version": release.version,
@@ -122,7 +122,7 @@ def manifest(
         "suppressed": suppressed,
         "suppressed_share": None if suppressed is None else suppressed / (released + suppressed),
         "suppressed_words": _suppressed_words(suppressed, release),
-        "smallest_support": smallest,
+        "smallest": smallest,
         "bound": None if release.bound is None else vars(release.bound),
         "measures": _measures(release, released),
         "dropped_rows": {reason: guarded(rows, k) for reason, rows in dropped.items() if rows},

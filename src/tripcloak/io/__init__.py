@@ -1,0 +1,1 @@
+"""Files: tables in, tables out, releases written whole or not at all."""

@@ -1,0 +1,135 @@
+"""Arrow tables of a release: the public ones, and the private one that says which flow went where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.arrays import Ints
+from tripcloak.hierarchy import Hierarchy
+from tripcloak.matrix import ODMatrix
+from tripcloak.release import Release, published_numbers, released_zones
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def flows_table(release: Release) -> pa.Table:
+    """Return the released flows: origin, destination and the published numbers, sorted by zone ids."""
+    import pyarrow as pa
+
+    columns = {
+        "origin": _texts(release.origins.ids, release.group_origin),
+        "destination": _texts(release.destinations.ids, release.group_destination),
+        **published_numbers(release),
+    }
+    return pa.table(columns).sort_by([("origin", "ascending"), ("destination", "ascending")])
+
+
+def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
+    """Return the released zones of both axes, with outlines as well-known binary.
+
+    Zones of a complete hierarchy (tracts, base stations) list all their tiles in ``members``; those
+    of a grid need no list, the zone's id says it.
+    """
+    import pyarrow as pa
+
+    trees = {"origin": matrix.origins, "destination": matrix.destinations}
+    parts = []
+    for side in released_zones(release):
+        zones, rows = side.zones, side.rows
+        columns: dict[str, Any] = {
+            "axis": np.full(len(rows), side.axis),
+            "zone": zones.ids[rows],
+            "height": zones.height[rows].astype(np.int32),
+            "tiles": zones.tiles[rows].astype(np.int64),
+            "area_km2": zones.area_km2[rows],
+            "lat": zones.lat[rows],
+            "lon": zones.lon[rows],
+            **side.volumes,
+        }
+        if trees[side.axis].complete:
+            columns["members"] = _members(trees[side.axis], rows)
+        if zones.shape is not None:
+            columns["geometry"] = pa.array([_wkb(zones.outline(row)) for row in rows], pa.binary())
+        parts.append(pa.table(columns))
+    table = pa.concat_tables(parts).sort_by([("axis", "descending"), ("zone", "ascending")])
+    return table.replace_schema_metadata(_geoparquet(table))
+
+
+def groups_table(matrix: ODMatrix, release: Release) -> pa.Table:
+    """Return one row per input flow: its tiles and numbers, and the released pair (null = suppressed)."""
+    import pyarrow as pa
+
+    flows, group = matrix.flows, release.group_of_flow
+    columns: dict[str, Any] = {
+        "origin": _texts(matrix.origins.zones.ids, flows.origin),
+        "destination": _texts(matrix.destinations.zones.ids, flows.destination),
+        "trips": flows.trips,
+    }
+    if flows.travellers is not None:
+        columns["travellers"] = np.diff(flows.travellers.offsets)
+    elif matrix.each_trip_is_a_person:
+        columns["travellers"] = flows.trips
+    if flows.population is not None:
+        columns["population"] = flows.population
+    columns["released_origin"] = _texts(release.origins.ids, release.group_origin[group], group < 0)
+    columns["released_destination"] = _texts(
+        release.destinations.ids, release.group_destination[group], group < 0
+    )
+    return pa.table(columns)
+
+
+def hierarchy_table(matrix: ODMatrix) -> pa.Table:
+    """Return both trees as rows of zone, parent and height: what an auditor needs to walk them."""
+    import pyarrow as pa
+
+    parts = []
+    for axis, tree in (("origin", matrix.origins), ("destination", matrix.destinations)):
+        ids = tree.zones.ids
+        parts.append(
+            pa.table(
+                {
+                    "axis": np.full(len(tree), axis),
+                    "zone": ids,
+                    "parent": pa.array(np.append(ids, "")[tree.parent], mask=tree.parent < 0),
+                    "height": tree.zones.height.astype(np.int32),
+                    "tiles": tree.zones.tiles.astype(np.int64),
+                }
+            )
+        )
+    return pa.concat_tables(parts)
+
+
+def _texts(ids: Ints, codes: Ints, null: Ints | None = None) -> pa.Array:
+    """Return text per row as a dictionary: a flow table names the same few zones many times."""
+    import pyarrow as pa
+
+    indices = pa.array(codes.astype(np.int32), mask=null)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(ids)).cast(pa.string())
+
+
+def _members(tree: Hierarchy, rows: Ints) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array([tree.zones.ids[tree.members(int(row))].tolist() for row in rows], pa.list_(pa.string()))
+
+
+def _wkb(geometry: dict[str, Any] | None) -> bytes | None:
+    from shapely import to_wkb
+    from shapely.geometry import shape
+
+    return None if geometry is None else to_wkb(shape(geometry))
+
+
+def _geoparquet(table: pa.Table) -> dict[str, str] | None:
+    """Return GeoParquet's file metadata, so that map tools open the table as it is."""
+    import json
+
+    if "geometry" not in table.column_names:
+        return None
+    column = {"encoding": "WKB", "geometry_types": []}
+    return {
+        "geo": json.dumps({"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}})
+    }

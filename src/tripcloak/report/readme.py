@@ -1,0 +1,49 @@
+"""The README that travels with a release, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_WORDS = {
+    "trips": "number of trips",
+    "travellers": "number of different people (or vehicles) who made them",
+    "population": "population the trips stand for, rounded to whole people",
+}
+
+
+def render_readme(facts: Mapping[str, Any]) -> str:
+    """Return the text of ``release/README.md`` for a manifest."""
+    protects = " and ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
+    columns = "\n".join(f"- `{name}`: {_WORDS[name]}" for name in facts["columns"])
+    shared = (
+        "Origin zones do not overlap each other, and neither do destination zones."
+        if facts["homogeneous"]
+        else "Zones may overlap: a flow is as fine as its own numbers allow."
+    )
+    return f"""# Released origin-destination flows
+
+Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
+
+**Every released flow holds at least {protects}.** Places were made coarser until that was true;
+what could not be made safe was withheld.
+
+- Released flows: {facts["groups"]:,}, between {facts["zones"]["origins"]:,} origin zones and \
+{facts["zones"]["destinations"]:,} destination zones
+- Released volume: {facts["released"]:,} {facts["volume"]}
+- Withheld: {facts["suppressed_words"]}
+- {shared}
+
+## Files
+- `flows.parquet`, `flows.csv`: one row per released flow: `origin` and `destination` (zone ids) and
+{columns}
+- `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height (0 = finest), number of
+  tiles, area, representative point and outline
+- `map.html`: the same to look at; works without a network
+- `manifest.json`: method, parameters, totals and a SHA-256 of every file
+
+## What this does and does not promise
+A reader who knows where somebody lives and works cannot find a flow here that holds fewer than
+{protects}. The promise is about this release alone: it does not cover comparing it with another
+release of the same people, and it does not hide that something is true of everybody in a group.
+"""

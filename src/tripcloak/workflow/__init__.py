@@ -1,0 +1,1 @@
+"""The whole road in one call: read, anonymise, audit, measure, write."""

@@ -1,0 +1,93 @@
+"""Writes a release: the public files, and the private ones that stay inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.io.folder import PRIVATE, PUBLIC, file_digest, staged, write_json
+from tripcloak.io.geojson import zones_geojson
+from tripcloak.io.tables import flows_table, groups_table, hierarchy_table, zones_table
+from tripcloak.matrix import ODMatrix
+from tripcloak.release import Release, manifest
+from tripcloak.report.map import render_map
+from tripcloak.report.readme import render_readme
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def publish(
+    out: Path,
+    matrix: ODMatrix,
+    release: Release,
+    *,
+    run: Mapping[str, Any],
+    dropped: Mapping[str, int],
+    tilings: Mapping[str, Any],
+    force: bool = False,
+) -> dict[str, Any]:
+    """Write ``release/`` and ``private/`` below ``out``, whole or not at all, and return the manifest.
+
+    Parameters
+    ----------
+    run
+        What stays inside: source, exact numbers, measures, durations.
+    dropped
+        Input rows dropped in cleaning, by reason; small numbers are hidden in the manifest.
+    tilings
+        How the zones were made.
+    force
+        Replace a release that is already there.
+    """
+    facts = manifest(matrix, release, dropped=dropped, tilings=tilings)
+    with staged(out, force=force) as staging:
+        public, private = staging / PUBLIC, staging / PRIVATE
+        _write_public(public, matrix, release, facts)
+        facts["files"] = {path.name: file_digest(path) for path in sorted(public.iterdir())}
+        write_json(public / "manifest.json", facts)
+        _write_parquet(private / "groups.parquet", groups_table(matrix, release))
+        _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
+        write_json(private / "run.json", {"input_digest": release.input_digest, **run})
+    return facts
+
+
+def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mapping[str, Any]) -> None:
+    from pyarrow import csv
+
+    flows, zones = flows_table(release), zones_table(matrix, release)
+    _write_parquet(public / "flows.parquet", flows)
+    csv.write_csv(flows, public / "flows.csv", csv.WriteOptions(quoting_style="needed"))
+    _write_parquet(public / "zones.parquet", zones)
+    collection = zones_geojson(zones)
+    (public / "zones.geojson").write_text(json.dumps(collection, ensure_ascii=False), encoding="utf-8")
+    (public / "map.html").write_text(render_map_of(collection, flows, facts), encoding="utf-8")
+    (public / "README.md").write_text(render_readme(facts), encoding="utf-8")
+
+
+def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[str, Any]) -> str:
+    """Return the map page of a release; it holds the released table and nothing else."""
+    protects = ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
+    return render_map(
+        title=f"Released flows ({facts['method']})",
+        zones=collection,
+        flows=flows.to_pylist(),
+        facts={
+            "Method": facts["method"],
+            "Every flow holds at least": protects,
+            "Flows": f"{facts['groups']:,}",
+            "Origin zones": f"{facts['zones']['origins']:,}",
+            "Destination zones": f"{facts['zones']['destinations']:,}",
+            f"Released {facts['volume']}": f"{facts['released']:,}",
+            "Suppressed": facts["suppressed_words"],
+        },
+    )
+
+
+def _write_parquet(path: Path, table: pa.Table) -> None:
+    from pyarrow import parquet
+
+    # Without Arrow's own schema the dictionary columns read back as plain text everywhere.
+    parquet.write_table(table, path, compression="zstd", store_schema=False)
