@@ -60,7 +60,7 @@ class ODkAnon(Algorithm):
         super().__post_init__()
         if self.levels < 0:
             raise InputError(f"levels must be 0 or more; got {self.levels}")
-        if self.tolerance < 0:
+        if not self.tolerance >= 0:
             raise InputError(f"tolerance must be 0 or more; got {self.tolerance:g}")
 
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
@@ -111,7 +111,8 @@ class ODkAnon(Algorithm):
         o = _axis_facts(matrix.origins, matrix.flows.origin[kept], trips)
         d = _axis_facts(matrix.destinations, matrix.flows.destination[kept], trips)
         when_o, when_d, steps = merge_order(
-            (matrix.origins.parent, matrix.destinations.parent),
+            # Copies are of one type, whatever built the trees: the kernel indexes the pair by axis.
+            (matrix.origins.parent.astype(np.int32), matrix.destinations.parent.astype(np.int32)),
             (o.occurring_children, d.occurring_children),
             (o.cost, d.cost),
             (o.rank, d.rank),
@@ -181,7 +182,8 @@ def most_groups(matrix: ODMatrix, criterion: Criterion) -> int:
     smallest = min(
         k for unit, k in criterion.thresholds.items() if (unit == "population") == (volume == "population")
     )
-    return max(1, int(matrix.total(volume) / smallest))
+    # One more than the quotient, which rounding may leave just below a whole number.
+    return int(matrix.total(volume) / smallest) + 1
 
 
 def _lifted(matrix: ODMatrix, height: int) -> Groups:

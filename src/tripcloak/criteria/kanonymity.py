@@ -52,8 +52,10 @@ class KAnonymity:
     unit: Unit | None = None
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.k) and self.k >= 2):
+        if not self.k >= 2:
             raise InputError(f"k must be at least 2 (a group of one hides nobody); got {self.k:g}")
+        if self.k > 2**53:
+            raise InputError("k must be a finite number that a computer can count exactly, at most 2**53")
         if self.unit is not None and self.unit not in UNITS:
             raise InputError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
         if self.unit != "population" and self.k != int(self.k):
@@ -90,7 +92,8 @@ class KAnonymity:
 
     def words(self) -> str:
         """Return the criterion in words."""
-        return f"at least {self.k:,g} {self.unit or 'travellers (trips without an id)'}"
+        k = int(self.k) if self.k == int(self.k) else self.k
+        return f"at least {k:,} {self.unit or 'travellers (trips without an id)'}"
 
 
 _NEEDS: dict[str, Any] = {

@@ -9,9 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.arrays import Floats, Ints
+from tripcloak.errors import InputError
 
 NOBODY = -1
 """The person code of a trip without an id: its volume counts, but it adds no traveller."""
+
+KEY_BITS = 63
+"""Bits a packed (origin, destination, person) key may take."""
 
 
 class Travellers(NamedTuple):
@@ -58,13 +62,13 @@ def flows_from_trips(
     Parameters
     ----------
     origin, destination
-        Tile codes per row, from 0.
+        Tile codes per row, from 0 and below 2**31.
     person
-        Person code per row, from 0; ``NOBODY`` where there is no id.
+        Person code per row, from 0 and below 2**31; ``NOBODY`` where there is no id.
     weight
-        Population each row stands for.
+        Population each row stands for, zero or more.
     trips
-        Trips each row stands for; 1 by default.
+        Trips each row stands for, one or more; 1 by default.
 
     Examples
     --------
@@ -72,22 +76,22 @@ def flows_from_trips(
     >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
     ([0, 1], [1, 2], [4, 4])
     """
+    _check_rows((origin, destination), person, weight, trips)
     d_bits = _bits(destination)
     p_bits = 0 if person is None else _bits(person) + 1
-    if _bits(origin) + d_bits + p_bits > 63:
+    if _bits(origin) + d_bits + p_bits > KEY_BITS:
         return _by_pieces(origin, destination, person=person, weight=weight, trips=trips)
     key = (origin.astype(np.uint64) << np.uint64(d_bits)) | destination.astype(np.uint64)
+    if weight is not None or trips is not None:
+        # Sorted by weight inside a pair: sums must depend neither on the order of the input's rows
+        # nor on how people are numbered.
+        order = np.lexsort((key,) if weight is None else (weight, key))
+        weight = None if weight is None else weight[order].astype(np.float64)
+        trips = None if trips is None else trips[order]
     if person is not None:
         # Shifted by one so that NOBODY becomes 0 and sorts first.
         key = (key << np.uint64(p_bits)) | (person.astype(np.int64) + 1).astype(np.uint64)
-    if weight is None and trips is None:
-        key.sort()
-    else:
-        # Weights are part of the order: sums must not depend on the order of the input's rows.
-        order = np.lexsort((key,) if weight is None else (weight, key))
-        key = key[order]
-        weight = None if weight is None else weight[order]
-        trips = None if trips is None else trips[order]
+    key.sort()
     pair = key >> np.uint64(p_bits)
     starts = (
         np.flatnonzero(np.concatenate(([True], pair[1:] != pair[:-1]))) if len(key) else np.zeros(0, np.int64)
@@ -100,6 +104,24 @@ def flows_from_trips(
         population=None if weight is None else np.add.reduceat(weight, starts),
         travellers=None if person is None else _travellers(key, starts, p_bits),
     )
+
+
+def _check_rows(
+    tiles: tuple[Ints, Ints], person: Ints | None, weight: Floats | None, trips: Ints | None
+) -> None:
+    """Refuse rows that would pack into a wrong key, or take away from what other rows add."""
+    columns = [column for column in (*tiles, person, weight, trips) if column is not None]
+    if len({len(column) for column in columns}) != 1:
+        raise InputError("origin, destination, person, weight and trips need one value a row each")
+    if len(tiles[0]) == 0:
+        return
+    for codes, lowest in ((tiles[0], 0), (tiles[1], 0), (person, NOBODY)):
+        if codes is not None and (codes.min() < lowest or codes.max() >= 2**31):
+            raise InputError("tile and person codes must be 0 or more and below 2**31; at least one is not")
+    if trips is not None and (trips.dtype.kind not in "iu" or trips.min() < 1):
+        raise InputError("every row must stand for one or more whole trips; at least one does not")
+    if weight is not None and not (np.isfinite(weight).all() and weight.min() >= 0):
+        raise InputError("every weight must be a finite number of zero or more; at least one is not")
 
 
 def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
@@ -120,9 +142,9 @@ def _bits(codes: Ints) -> int:
 
 def _by_pieces(origin: Ints, destination: Ints, **columns: Ints | Floats | None) -> Flows:
     """Return the same flows origin by origin block, so that a packed key fits 64 bits."""
-    room = 63 - _bits(destination) - (0 if columns["person"] is None else _bits(columns["person"]) + 1)
+    room = KEY_BITS - _bits(destination) - (0 if columns["person"] is None else _bits(columns["person"]) + 1)
     if room < 1:
-        raise OverflowError("more tiles times people than 63 bits can number")
+        raise InputError(f"more tiles times people than {KEY_BITS} bits can number; use coarser tiles")
     parts = []
     block = origin.astype(np.int64) >> room
     for number in np.unique(block):

@@ -87,10 +87,13 @@ class ODMatrix:
         f = self.flows
         if len(f.trips) == 0:
             raise InputError("an OD matrix needs at least one flow; found none")
-        if f.origin.max() >= self.origins.n_tiles or f.destination.max() >= self.destinations.n_tiles:
-            raise InputError("a flow names a tile outside its hierarchy")
-        if f.trips.min() < 0 or (f.population is not None and not (f.population >= 0).all()):
-            raise InputError("trips and population must be zero or more")
+        for tile, tree in ((f.origin, self.origins), (f.destination, self.destinations)):
+            if tile.min() < 0 or tile.max() >= tree.n_tiles:
+                raise InputError("a flow names a tile outside its hierarchy")
+        if f.trips.min() < 1:
+            raise InputError("every flow needs one trip or more; leave out the pairs that have none")
+        if f.population is not None and not (np.isfinite(f.population).all() and f.population.min() >= 0):
+            raise InputError("population must be finite and zero or more")
 
     @property
     def n_flows(self) -> int:
