@@ -44,7 +44,7 @@ class City:
     centre
         (latitude, longitude) of the city's centre in degrees.
     radius_km
-        Radius of the built-up area; villages and countryside reach about twice as far.
+        Radius of the built-up area; villages and countryside reach half as far again.
     jitter_m
         Standard deviation of the positioning error at a trip's end, in metres north and metres east.
 
@@ -66,8 +66,8 @@ class City:
     seed: int = 1
     people: int | None = None
     days: int = 28
-    centre: tuple[float, float] = (46.8, 2.6)
-    radius_km: float = 17.0
+    centre: tuple[float, float] = (48.758, 18.303)
+    radius_km: float = 15.0
     jitter_m: float = 12.0
 
     def __post_init__(self) -> None:

@@ -53,7 +53,7 @@ def draw_journeys(rng: np.random.Generator, plan: CityPlan, residents: Residents
     --------
     >>> from tripcloak.synth.plan import draw_plan, generator
     >>> from tripcloak.synth.residents import draw_residents
-    >>> rng, plan = generator(1, 1, 0), draw_plan(1, 17_000.0)
+    >>> rng, plan = generator(1, 1, 0), draw_plan(1, 15_000.0)
     >>> group = draw_residents(rng, plan, people=50, trips=400)
     >>> journeys = draw_journeys(rng, plan, group, days=28)
     >>> journeys.start.size, bool((journeys.end > journeys.start).all())

@@ -23,6 +23,9 @@ TERMINALS = 2
 CORE_SHARE = 0.48
 SUBCENTRE_SHARE = 0.36
 
+# Where the countryside ends, in radii.
+REACH = 1.5
+
 _STREAM = 0
 _OFFSETS = 4096
 
@@ -72,7 +75,7 @@ def draw_plan(seed: int, radius: float) -> CityPlan:
 
     Examples
     --------
-    >>> plan = draw_plan(1, 17_000.0)
+    >>> plan = draw_plan(1, 15_000.0)
     >>> plan.station.shape, plan.centres.shape == (plan.spread.size, 2)
     ((5, 2), True)
     """
@@ -136,8 +139,8 @@ def local_place(plan: CityPlan, near: Floats, spacing: float) -> Floats:
 
 
 def fold_inside(plan: CityPlan, at: Floats) -> Floats:
-    """Points as they are, those beyond 2.2 radii mirrored inwards at that circle."""
-    reach = (2.2 * plan.radius) ** 2
+    """Points as they are, those beyond ``REACH`` radii mirrored inwards at that circle."""
+    reach = (REACH * plan.radius) ** 2
     square = at[:, 0] * at[:, 0] + at[:, 1] * at[:, 1]
     folded: Floats = at * (reach / np.maximum(square, reach))[:, None]
     return folded

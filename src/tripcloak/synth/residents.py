@@ -44,7 +44,7 @@ def draw_residents(rng: np.random.Generator, plan: CityPlan, *, people: int, tri
     Examples
     --------
     >>> from tripcloak.synth.plan import draw_plan, generator
-    >>> group = draw_residents(generator(1, 1, 0), draw_plan(1, 17_000.0), people=50, trips=400)
+    >>> group = draw_residents(generator(1, 1, 0), draw_plan(1, 15_000.0), people=50, trips=400)
     >>> int(group.trips.sum()), bool(group.trips.min() >= 1)
     (400, True)
     """
