@@ -1,5 +1,33 @@
-"""Hierarchies: trees of zones, and cuts through them."""
+"""Hierarchies: trees of zones, cuts through them, and the tilings that build them from places."""
 
+from tripcloak.hierarchy.dendrogram import DendrogramTiling
+from tripcloak.hierarchy.h3 import H3Tiling
+from tripcloak.hierarchy.h3_cells import cells_to_text, parent_cells, resolution_of, text_to_cells
+from tripcloak.hierarchy.quadtree import QuadtreeTiling, study_area
+from tripcloak.hierarchy.spec import parse_tiling
+from tripcloak.hierarchy.table import TableTiling
+from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
+from tripcloak.hierarchy.time import time_hierarchy
 from tripcloak.hierarchy.tree import Cut, Geometry, Hierarchy, Zones
+from tripcloak.hierarchy.zonefile import ZoneFile
 
-__all__ = ["Cut", "Geometry", "Hierarchy", "Zones"]
+__all__ = [
+    "OUTSIDE",
+    "Cut",
+    "DendrogramTiling",
+    "Geometry",
+    "H3Tiling",
+    "Hierarchy",
+    "QuadtreeTiling",
+    "TableTiling",
+    "Tiling",
+    "ZoneFile",
+    "Zones",
+    "cells_to_text",
+    "parent_cells",
+    "parse_tiling",
+    "resolution_of",
+    "study_area",
+    "text_to_cells",
+    "time_hierarchy",
+]

@@ -1,0 +1,151 @@
+"""H3Tiling: the hexagons of H3 at one resolution, and their ancestors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.arrays import Floats, Ints
+from tripcloak.errors import HierarchyError
+from tripcloak.hierarchy.h3_cells import (
+    FINEST,
+    cells_to_text,
+    descendants,
+    parent_cells,
+    resolution_of,
+    text_to_cells,
+)
+from tripcloak.hierarchy.h3_encode import encode_points
+from tripcloak.hierarchy.outline import rectangle_outline, ring_outline
+from tripcloak.hierarchy.sphere import EARTH_KM2, to_degrees, unit_vectors
+from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
+from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy
+
+WORLD = "world"
+"""The id of the zone above several base cells."""
+
+
+@dataclass(frozen=True)
+class H3Tiling:
+    """Tiles that are H3 cells of one resolution.
+
+    The hierarchy holds the cells that occur and their ancestors, up to the finest single cell that covers
+    them all. Data in several base cells gets one more zone above those, named ``world``. Tile counts are
+    counts of the whole grid, pentagons included.
+
+    Parameters
+    ----------
+    resolution
+        0 (about 4.4 million km2 a cell) to 15 (about 1 m2).
+    root
+        Resolution of the root, where a coarser one than the finest is wanted.
+
+    Examples
+    --------
+    >>> tiling = H3Tiling(9)
+    >>> keys = np.unique(tiling.encode(np.array([48.8584, 48.8606]), np.array([2.2945, 2.3376])))
+    >>> tree = tiling.hierarchy(keys)
+    >>> tree.n_tiles, len(tree), str(tree.zones.ids[tree.root]), int(tree.zones.tiles[tree.root])
+    (2, 7, '861fb4677ffffff', 343)
+    """
+
+    resolution: int
+    root: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.resolution <= FINEST:
+            raise HierarchyError(f"an H3 resolution is a number from 0 to {FINEST}; found {self.resolution}")
+        if self.root is not None and not 0 <= self.root <= self.resolution:
+            raise HierarchyError(
+                f"the root of h3:{self.resolution} must be a resolution from 0 to {self.resolution}; "
+                f"found {self.root}"
+            )
+
+    @property
+    def name(self) -> str:
+        """Return the tiling's text, ``h3:10`` or ``h3:10/root=5``."""
+        return f"h3:{self.resolution}" + ("" if self.root is None else f"/root={self.root}")
+
+    def encode(self, lat: Floats, lon: Floats) -> Keys:
+        """Return the cell of every point."""
+        return encode_points(lat, lon, self.resolution)
+
+    def keys(self, ids: Sequence[str] | NDArray[np.str_]) -> Keys:
+        """Return the cell named by each hexadecimal text; finer cells are lifted, others are OUTSIDE."""
+        cells = text_to_cells(ids)
+        fits = (cells != OUTSIDE) & (resolution_of(cells) >= self.resolution)
+        return np.where(fits, parent_cells(cells, self.resolution), OUTSIDE)
+
+    def hierarchy(self, keys: Keys) -> Hierarchy:
+        """Return the hierarchy over these cells and their ancestors."""
+        levels, parent = self._levels(occurring(keys))
+        cells = np.concatenate(levels)
+        lat, lon, area = _measure(cells)
+        ids, tiles = cells_to_text(cells), descendants(cells, self.resolution)
+        if len(levels[-1]) > 1:
+            above = to_degrees(unit_vectors(lat[: len(keys)], lon[: len(keys)]).sum(axis=0))
+            lat, lon = np.append(lat, above[0]), np.append(lon, above[1])
+            area = np.append(area, EARTH_KM2)
+            ids, tiles = np.append(ids, WORLD), np.append(tiles, 2 + 120 * 7**self.resolution)
+        tree = Hierarchy.from_parents(
+            ids, parent, name=self.name, tiles=tiles, area_km2=area, lat=lat, lon=lon
+        )
+        shape = partial(_outline, tree.zones.ids)
+        return replace(tree, zones=replace(tree.zones, shape=shape))
+
+    def tiles(self, keys: Keys, hierarchy: Hierarchy) -> Ints:
+        """Return the row of every cell in a hierarchy of this tiling, or -1."""
+        return rows_of(keys, text_to_cells(hierarchy.zones.ids[: hierarchy.n_tiles]))
+
+    def _levels(self, keys: Keys) -> tuple[list[Keys], Ints]:
+        """Return the cells of each resolution, finest first, and the parent row of every zone."""
+        if np.any(resolution_of(keys) != self.resolution):
+            raise HierarchyError(f"all tiles of {self.name} must be H3 cells of resolution {self.resolution}")
+        top = self._root_resolution(keys)
+        levels, parents, start = [keys], [], 0
+        for resolution in range(self.resolution - 1, top - 1, -1):
+            start += len(levels[-1])
+            above = parent_cells(levels[-1], resolution)
+            # Sorted cells have sorted ancestors, so equal ones stand together.
+            first = np.append(True, above[1:] != above[:-1])
+            levels.append(above[first])
+            parents.append(start + np.cumsum(first) - 1)
+        if len(levels[-1]) > 1:
+            parents.append(np.full(len(levels[-1]), start + len(levels[-1])))
+        parents.append(np.array([ROOT]))
+        return levels, np.concatenate(parents)
+
+    def _root_resolution(self, keys: Keys) -> int:
+        # Cells are sorted, so an ancestor that the first and the last share is shared by all.
+        ends = keys[[0, -1]]
+        covering = [r for r in range(self.resolution + 1) if len(np.unique(parent_cells(ends, r))) == 1]
+        if self.root is None:
+            return covering[-1] if covering else 0
+        if self.root in covering:
+            return self.root
+        most = f"root={covering[-1]} or coarser" if covering else "no root: they span several base cells"
+        raise HierarchyError(
+            f"{self.name}: no single H3 cell of resolution {self.root} covers all tiles; they need {most}"
+        )
+
+
+def _measure(cells: Keys) -> tuple[Floats, Floats, Floats]:
+    """Return latitude and longitude of every cell's centre, and its area in km2."""
+    from h3.api.basic_int import cell_area, cell_to_latlng
+
+    numbers = cells.tolist()
+    points = np.array([cell_to_latlng(cell) for cell in numbers])
+    return points[:, 0], points[:, 1], np.array([cell_area(cell) for cell in numbers])
+
+
+def _outline(ids: NDArray[np.str_], row: int) -> Geometry:
+    from h3.api.basic_str import cell_to_boundary
+
+    if ids[row] == WORLD:
+        return rectangle_outline(-90, -180, 90, 180)
+    lat, lon = np.array(cell_to_boundary(str(ids[row]))).T
+    return ring_outline(lat, lon)

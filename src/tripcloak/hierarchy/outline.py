@@ -1,0 +1,98 @@
+"""Outlines of zones as GeoJSON geometries, cut at the antimeridian as RFC 7946 (section 3.1.9) asks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from tripcloak.arrays import Floats
+from tripcloak.hierarchy.tree import Geometry
+
+# Points stand for places without an outline (base stations); draw them some hundred metres wide.
+_POINT_RADIUS_DEGREES = 0.003
+
+
+def ring_outline(lat: Floats, lon: Floats) -> Geometry:
+    """Return the area inside a ring of points given anticlockwise and narrower than half the globe.
+
+    Examples
+    --------
+    >>> ring_outline(np.array([0.0, 0.0, 1.0]), np.array([10.0, 11.0, 10.5]))["type"]
+    'Polygon'
+    >>> ring_outline(np.array([0.0, 0.0, 1.0]), np.array([179.0, -179.0, 180.0]))["type"]
+    'MultiPolygon'
+    """
+    lat, lon = np.append(lat, lat[0]), np.unwrap(np.append(lon, lon[0]), period=360)
+    if abs(lon[-1] - lon[0]) > 180:
+        # A ring that comes home a full turn further on holds a pole: close it along that pole.
+        pole = 90.0 if lat.mean() > 0 else -90.0
+        lat, lon = np.append(lat, [pole, pole, lat[0]]), np.append(lon, [lon[-1], lon[0], lon[0]])
+    ring = np.column_stack([lon, lat]).tolist()
+    if lon.min() >= -180 and lon.max() <= 180:
+        return {"type": "Polygon", "coordinates": [ring]}
+    from shapely import Polygon
+
+    return geojson(_wrapped(Polygon(ring)))
+
+
+def rectangle_outline(south: float, west: float, north: float, east: float) -> Geometry:
+    """Return the area between two parallels and two meridians, from west eastwards to east.
+
+    Examples
+    --------
+    >>> rectangle_outline(-20, 177, -15, -178)["coordinates"]
+    [[[[177, -20], [180, -20], [180, -15], [177, -15], [177, -20]]],
+     [[[-180, -20], [-178, -20], [-178, -15], [-180, -15], [-180, -20]]]]
+    """
+    if west <= east:
+        return {"type": "Polygon", "coordinates": [_rectangle(south, west, north, east)]}
+    halves = [_rectangle(south, west, north, 180), _rectangle(south, -180, north, east)]
+    return {"type": "MultiPolygon", "coordinates": [[half] for half in halves]}
+
+
+def union_outline(geometries: Any) -> Geometry:
+    """Return the union of shapely geometries; invalid ones are mended first."""
+    import shapely
+
+    whole = np.asarray(geometries, dtype=object)
+    return geojson(shapely.union_all(np.where(shapely.is_valid(whole), whole, shapely.make_valid(whole))))
+
+
+def hull_outline(lat: Floats, lon: Floats) -> Geometry:
+    """Return the convex hull of points, drawn a little wider, for places without an outline."""
+    import shapely
+
+    middle = np.degrees(np.angle(np.exp(1j * np.radians(lon)).sum()))
+    east = (lon - middle + 180) % 360 - 180
+    squeeze = max(float(np.cos(np.radians(lat.mean()))), 0.01)
+    hull = shapely.convex_hull(shapely.multipoints(np.column_stack([east * squeeze, lat])))
+    wide = shapely.buffer(hull, _POINT_RADIUS_DEGREES, quad_segs=4)
+    return geojson(_wrapped(shapely.transform(wide, lambda xy: xy / [squeeze, 1] + [middle, 0])))
+
+
+def geojson(geometry: Any) -> Geometry:
+    """Return a shapely area as GeoJSON: outer rings anticlockwise, lines and points left out."""
+    import shapely
+    from shapely.geometry.polygon import orient
+
+    parts = [orient(part) for part in shapely.get_parts(shapely.get_parts(geometry)) if part.area > 0]
+    whole = parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
+    document: Geometry = json.loads(shapely.to_geojson(whole))
+    return document
+
+
+def _wrapped(geometry: Any) -> Any:
+    """Return an area whose longitudes run past 180 degrees, cut there and moved back into range."""
+    import shapely
+
+    pieces = []
+    for turn in (-360, 0, 360):
+        piece = shapely.intersection(geometry, shapely.box(turn - 180, -90, turn + 180, 90))
+        pieces.append(shapely.transform(piece, lambda xy, turn=turn: xy - [turn, 0]))
+    return shapely.GeometryCollection([piece for piece in pieces if not piece.is_empty])
+
+
+def _rectangle(south: float, west: float, north: float, east: float) -> list[list[float]]:
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]

@@ -1,0 +1,84 @@
+"""Tilings from text: ``h3:10``, ``quadtree:9``, ``dendrogram``, ``table:county,state``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from tripcloak.errors import InputError
+from tripcloak.hierarchy.dendrogram import DendrogramTiling
+from tripcloak.hierarchy.h3 import H3Tiling
+from tripcloak.hierarchy.quadtree import Area, QuadtreeTiling, study_area
+from tripcloak.hierarchy.table import TableTiling
+from tripcloak.hierarchy.tiling import Tiling
+from tripcloak.hierarchy.zonefile import ZoneFile
+
+Extent = tuple[float, float, float, float]
+"""Least latitude and longitude, then greatest latitude and longitude of the data."""
+
+FORMS = (
+    "h3:RESOLUTION, h3:RESOLUTION/root=RESOLUTION, quadtree:DEPTH, dendrogram, table:COLUMN,COLUMN,... "
+    "(for example h3:10, h3:10/root=5, quadtree:9, table:county,state)"
+)
+
+
+def parse_tiling(
+    spec: str,
+    *,
+    zones: str | Path | ZoneFile | None = None,
+    area: Area | None = None,
+    extent: Extent | Callable[[], Extent] | None = None,
+) -> Tiling:
+    """Return the tiling that a text describes.
+
+    Parameters
+    ----------
+    spec
+        ``h3:10``, ``h3:10/root=5``, ``quadtree:9``, ``dendrogram`` or ``table:county,state``.
+    zones
+        The zones file that dendrogram and table need.
+    area
+        The study area of a quadtree: south, west, north, east.
+    extent
+        Where the data lie, or a function that finds out; a quadtree without an area takes the
+        :func:`study_area` around it.
+
+    Raises
+    ------
+    InputError
+        The text is none of these, or what it needs was not given.
+
+    Examples
+    --------
+    >>> parse_tiling("h3:10/root=5")
+    H3Tiling(resolution=10, root=5)
+    >>> parse_tiling("quadtree:9", extent=(40.70, -74.02, 40.88, -73.91)).area
+    (40.7, -74.05, 40.9, -73.9)
+    """
+    kind, _, rest = spec.strip().partition(":")
+    kind = kind.lower()
+    if kind == "h3" and (match := re.fullmatch(r"(\d{1,2})(?:/root=(\d{1,2}))?", rest)):
+        return H3Tiling(int(match[1]), None if match[2] is None else int(match[2]))
+    if kind == "quadtree" and re.fullmatch(r"\d{1,2}", rest):
+        return QuadtreeTiling(int(rest), _study_area(spec, area, extent))
+    if kind == "dendrogram" and spec.strip().lower() == "dendrogram":
+        return DendrogramTiling(_zone_file(spec, zones))
+    levels = tuple(level.strip() for level in rest.split(","))
+    if kind == "table" and all(levels):
+        return TableTiling(_zone_file(spec, zones), levels)
+    raise InputError(f"{spec!r} is not a hierarchy; expected one of {FORMS}")
+
+
+def _study_area(spec: str, area: Area | None, extent: Extent | Callable[[], Extent] | None) -> Area:
+    if area is not None:
+        return area
+    if extent is None:
+        raise InputError(f"{spec} needs a study area: south, west, north, east in degrees")
+    return study_area(*(extent() if callable(extent) else extent))
+
+
+def _zone_file(spec: str, zones: str | Path | ZoneFile | None) -> ZoneFile:
+    if zones is None:
+        raise InputError(f"{spec} needs a zones file (Parquet, GeoJSON or CSV) with ids and places")
+    return zones if isinstance(zones, ZoneFile) else ZoneFile.read(zones)
