@@ -1,0 +1,294 @@
+// One panel: the canvas of zones, the canvas of marks above it, and the legend.
+
+const GRATICULE_STEPS = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002];
+const BORDER_FROM = 7; // pixels: smaller zones get no border, it would cover their colour
+
+class Panel {
+  constructor(root, zones, projection, view) {
+    this.root = root;
+    this.zones = zones;
+    this.projection = projection;
+    this.view = view;
+    this.stage = root.querySelector(".stage");
+    this.ground = root.querySelector(".zones");
+    this.marks = root.querySelector(".marks");
+    this.legend = new Legend(root.querySelector(".legend"));
+    this.colour = new Uint16Array(zones.size);
+    this.cost = 0;
+  }
+
+  resize() {
+    this.width = Math.max(1, this.stage.clientWidth);
+    this.height = Math.max(1, this.stage.clientHeight);
+    this.density = window.devicePixelRatio || 1;
+    for (const canvas of [this.ground, this.marks]) {
+      canvas.width = Math.round(this.width * this.density);
+      canvas.height = Math.round(this.height * this.density);
+    }
+  }
+
+  // Shades every zone by values[i]; NaN means nothing to show there.
+  shade(values, scale, theme, caption) {
+    this.values = values;
+    this.scale = scale;
+    this.theme = theme;
+    this.partial = false;
+    for (let i = 0; i < values.length; i++) {
+      this.colour[i] = scale.colourIndex(values[i]);
+      if (this.colour[i] === NONE) this.partial = true;
+    }
+    this.dot = this.partial ? TINY_PARTNER : TINY;
+    this.legend.show(scale, theme, caption, this.partial && !scale.empty);
+  }
+
+  toScreen(x, y) {
+    return [
+      (x - this.view.x) * this.view.scale + this.width / 2,
+      this.height / 2 - (y - this.view.y) * this.view.scale,
+    ];
+  }
+
+  toPlane([left, top]) {
+    return [
+      (left - this.width / 2) / this.view.scale + this.view.x,
+      this.view.y - (top - this.height / 2) / this.view.scale,
+    ];
+  }
+
+  // What is drawn on top is what gets picked: shaded zones first, then the pale ones.
+  pick(place) {
+    const [x, y] = this.toPlane(place);
+    const { zones, colour, view } = this;
+    const shaded = zones.pick(x, y, this.dot / view.scale, (i) => colour[i] !== NONE);
+    return shaded >= 0 || !this.partial ? shaded : zones.pick(x, y, TINY / view.scale, () => true);
+  }
+
+  drawZones() {
+    const started = performance.now();
+    const pen = this.ground.getContext("2d");
+    pen.setTransform(this.density, 0, 0, this.density, 0, 0);
+    pen.fillStyle = this.theme.ground;
+    pen.fillRect(0, 0, this.width, this.height);
+    this.drawGraticule(pen);
+    if (this.partial) this.drawPass(pen, TINY, (index) => index === NONE);
+    this.drawPass(pen, this.dot, (index) => index !== NONE);
+    this.drawn = { x: this.view.x, y: this.view.y, scale: this.view.scale };
+    this.ground.style.transform = "";
+    this.cost = performance.now() - started;
+  }
+
+  drawPass(pen, dot, wanted) {
+    const { zones, colour, theme } = this;
+    const { scale } = this.view;
+    const [west, north] = this.toPlane([0, 0]);
+    const [east, south] = this.toPlane([this.width, this.height]);
+    pen.lineJoin = "round";
+    pen.strokeStyle = this.partial && dot === this.dot ? theme.edge : theme.border;
+    for (let i = 0; i < zones.size; i++) {
+      if (!wanted(colour[i])) continue;
+      const b = 4 * i;
+      if (zones.box[b] > east || zones.box[b + 2] < west || zones.box[b + 1] > north || zones.box[b + 3] < south) continue;
+      pen.fillStyle = colour[i] === NONE ? theme.pale : theme.ramp[colour[i]];
+      const pixels = zones.width(i) * scale;
+      if (pixels < dot) {
+        const [left, top] = this.toScreen(...zones.centre(i));
+        pen.fillRect(left - dot / 2, top - dot / 2, dot, dot);
+        continue;
+      }
+      this.trace(pen, i);
+      pen.fill("evenodd");
+      if (pixels < BORDER_FROM) continue;
+      pen.lineWidth = pixels < 24 ? 0.5 : 0.8;
+      pen.stroke();
+    }
+  }
+
+  trace(pen, i) {
+    const { zones } = this;
+    const { scale } = this.view;
+    const left = this.width / 2 - this.view.x * scale;
+    const top = this.height / 2 + this.view.y * scale;
+    pen.beginPath();
+    for (let r = zones.zoneStart[i]; r < zones.zoneStart[i + 1]; r++) {
+      const first = zones.ringStart[r];
+      pen.moveTo(zones.x[first] * scale + left, top - zones.y[first] * scale);
+      for (let p = first + 1; p < zones.ringStart[r + 1]; p++) {
+        pen.lineTo(zones.x[p] * scale + left, top - zones.y[p] * scale);
+      }
+      pen.closePath();
+    }
+  }
+
+  // Moves the last drawing under the new view: cheap, blurred for a moment, always in step.
+  slide() {
+    const { view, drawn } = this;
+    const dx = (drawn.x - view.x) * view.scale;
+    const dy = (view.y - drawn.y) * view.scale;
+    this.ground.style.transform = `translate(${dx}px, ${dy}px) scale(${view.scale / drawn.scale})`;
+  }
+
+  // Lines of equal longitude or latitude in sight, as [degrees, pixel].
+  graticule(upright) {
+    const { scale } = this.view;
+    const perDegree = upright ? scale * this.projection.squeeze : scale;
+    const step = GRATICULE_STEPS.filter((degrees) => degrees * perDegree >= 84).pop() || 30;
+    const [x, y] = this.toPlane([0, this.height]);
+    const low = upright ? x / this.projection.squeeze + this.projection.meridian : y;
+    const length = upright ? this.width : this.height;
+    const lines = [];
+    for (let n = Math.ceil(low / step); (n * step - low) * perDegree <= length; n++) {
+      const along = (n * step - low) * perDegree;
+      if (upright || Math.abs(n * step) <= 90) lines.push([n * step, upright ? along : length - along, step]);
+    }
+    return lines;
+  }
+
+  drawGraticule(pen) {
+    pen.strokeStyle = this.theme.grid;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (const [, left] of this.graticule(true)) {
+      pen.moveTo(Math.round(left) + 0.5, 0);
+      pen.lineTo(Math.round(left) + 0.5, this.height);
+    }
+    for (const [, top] of this.graticule(false)) {
+      pen.moveTo(0, Math.round(top) + 0.5);
+      pen.lineTo(this.width, Math.round(top) + 0.5);
+    }
+    pen.stroke();
+  }
+
+  // outlines: [{zone, strong}], cross: a place to mark or null.
+  drawMarks(outlines, cross) {
+    const pen = this.marks.getContext("2d");
+    pen.setTransform(this.density, 0, 0, this.density, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    pen.lineJoin = "round";
+    for (const { zone, strong } of outlines) this.drawOutline(pen, zone, strong);
+    pen.font = `11px ${this.theme.font}`;
+    pen.lineWidth = 3;
+    pen.strokeStyle = this.theme.halo;
+    pen.fillStyle = this.theme.quiet;
+    this.drawDegrees(pen);
+    this.drawScaleBar(pen);
+    if (cross) this.drawCross(pen, cross);
+  }
+
+  drawOutline(pen, zone, strong) {
+    if (this.zones.width(zone) * this.view.scale < this.dot) {
+      const [left, top] = this.toScreen(...this.zones.centre(zone));
+      pen.beginPath();
+      pen.arc(left, top, 6, 0, 2 * Math.PI);
+    } else this.trace(pen, zone);
+    pen.strokeStyle = this.theme.halo;
+    pen.lineWidth = strong ? 6 : 4;
+    pen.stroke();
+    pen.strokeStyle = strong ? this.theme.accent : this.theme.ink;
+    pen.lineWidth = strong ? 3 : 1.75;
+    pen.stroke();
+  }
+
+  drawDegrees(pen) {
+    pen.textBaseline = "top";
+    pen.textAlign = "center";
+    for (const [degrees, left, step] of this.graticule(true)) {
+      const turned = degrees - 360 * Math.round(degrees / 360);
+      if (left > 70 && left < this.width - 70) haloed(pen, degreeLabel(turned, step, "E", "W"), left, 6);
+    }
+    pen.textBaseline = "middle";
+    pen.textAlign = "left";
+    for (const [degrees, top, step] of this.graticule(false)) {
+      if (top > 50 && top < this.height - 40) haloed(pen, degreeLabel(degrees, step, "N", "S"), 6, top);
+    }
+  }
+
+  drawScaleBar(pen) {
+    const perPixel = this.projection.metresPerUnit(this.view.y) / this.view.scale;
+    const longest = Math.min(120, this.width / 3) * perPixel;
+    const decade = 10 ** Math.floor(Math.log10(longest));
+    const metres = [5, 2, 1].map((n) => n * decade).find((n) => n <= longest);
+    const length = metres / perPixel;
+    const [left, base] = [14, this.height - 14];
+    pen.beginPath();
+    pen.moveTo(left, base - 5);
+    pen.lineTo(left, base);
+    pen.lineTo(left + length, base);
+    pen.lineTo(left + length, base - 5);
+    pen.stroke();
+    pen.strokeStyle = pen.fillStyle = this.theme.ink;
+    pen.lineWidth = 1.25;
+    pen.stroke();
+    pen.strokeStyle = this.theme.halo;
+    pen.lineWidth = 3;
+    pen.textAlign = "left";
+    pen.textBaseline = "bottom";
+    haloed(pen, metres >= 1000 ? `${figure(metres / 1000)} km` : `${figure(metres)} m`, left + 5, base - 3);
+  }
+
+  drawCross(pen, [x, y]) {
+    const [left, top] = this.toScreen(x, y);
+    pen.beginPath();
+    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      pen.moveTo(left + 3 * dx, top + 3 * dy);
+      pen.lineTo(left + 9 * dx, top + 9 * dy);
+    }
+    pen.strokeStyle = this.theme.halo;
+    pen.lineWidth = 3.5;
+    pen.stroke();
+    pen.strokeStyle = this.theme.ink;
+    pen.lineWidth = 1.5;
+    pen.stroke();
+  }
+}
+
+function haloed(pen, text, left, top) {
+  pen.strokeText(text, left, top);
+  pen.fillText(text, left, top);
+}
+
+function degreeLabel(degrees, step, positive, negative) {
+  const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  const side = Math.abs(degrees) < step / 2 ? "" : degrees > 0 ? " " + positive : " " + negative;
+  return `${Math.abs(degrees).toFixed(digits)}°${side}`;
+}
+
+class Legend {
+  constructor(root) {
+    this.caption = root.querySelector(".caption");
+    this.bar = root.querySelector(".ramp");
+    this.ticks = root.querySelector(".ticks");
+    this.pin = root.querySelector(".pin");
+    this.none = root.querySelector(".none");
+  }
+
+  show(scale, theme, caption, partial) {
+    this.scale = scale;
+    this.caption.textContent = this.caption.title = caption;
+    this.none.hidden = !partial;
+    this.bar.hidden = scale.empty;
+    this.bar.width = theme.ramp.length;
+    const pen = this.bar.getContext("2d");
+    theme.ramp.forEach((colour, i) => {
+      pen.fillStyle = colour;
+      pen.fillRect(i, 0, 1, 1);
+    });
+    this.ruleTicks();
+    this.point(NaN);
+  }
+
+  ruleTicks() {
+    const marks = this.scale.ticks(Math.max(120, this.ticks.clientWidth)).map((tick) => {
+      const mark = document.createElement("span");
+      mark.textContent = tick.text;
+      mark.style.left = `${tick.left}px`;
+      mark.style.width = `${tick.right - tick.left}px`;
+      return mark;
+    });
+    this.ticks.replaceChildren(...marks);
+  }
+
+  point(value) {
+    this.pin.hidden = Number.isNaN(value) || this.scale.empty;
+    if (!this.pin.hidden) this.pin.style.left = `${100 * this.scale.at(value)}%`;
+  }
+}

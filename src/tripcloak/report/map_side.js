@@ -1,0 +1,132 @@
+// The words beside the maps: tooltip, selection, tables. Text is always set as text, never as markup.
+
+const MEASURES = ["trips", "travellers", "population"];
+const TOP = 10;
+
+function element(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+// "12 trips", "11 travellers", but "population 13.5".
+function amount(value, measure) {
+  return measure === "population" ? `population ${figure(value)}` : `${figure(value)} ${measure}`;
+}
+
+function capital(word) {
+  return word[0].toUpperCase() + word.slice(1);
+}
+
+class Side {
+  constructor(root, release, select, clear, glance) {
+    this.root = root;
+    this.release = release;
+    this.select = select;
+    this.clear = clear;
+    this.glance = glance;
+  }
+
+  // [label, text] for everything the release says about a zone.
+  zoneRows(axis, i) {
+    const { table } = this.release.zones[axis];
+    const rows = MEASURES.filter((name) => table[name]).map((name) => [capital(name), figure(table[name][i])]);
+    rows.push(["Flows", figure(this.release.flows.degree(axis, i))]);
+    rows.push(["Tiles", figure(table.tiles[i])], ["Area", areaFigure(table.area_km2[i])], ["Height", figure(table.height[i])]);
+    return rows;
+  }
+
+  flowWords(flow) {
+    const { table } = this.release.flows;
+    return MEASURES.filter((name) => table[name] && table[name][flow] !== null)
+      .map((name) => amount(table[name][flow], name))
+      .join(", ");
+  }
+
+  // What a zone is to the selected one: text, or null where that says nothing.
+  relation(axis, i, selected) {
+    if (!selected || selected.axis === axis) return null;
+    const flow = this.release.flows.between(selected, i);
+    const way = axis === "destination" ? "from" : "to";
+    const words = flow < 0 ? "no released flow" : this.flowWords(flow);
+    return [words, `${way} ${this.release.zones[selected.axis].id[selected.zone]}`];
+  }
+
+  fillTip(tip, axis, i, selected) {
+    const relation = this.relation(axis, i, selected);
+    tip.replaceChildren(
+      element("p", { class: "tip-axis" }, capital(axis)),
+      element("p", { class: "tip-zone" }, this.release.zones[axis].id[i]),
+      ...(relation ? [element("p", { class: "tip-flow" }, element("b", {}, relation[0]), ` ${relation[1]}`)] : []),
+      this.list(this.zoneRows(axis, i)),
+    );
+  }
+
+  spoken(axis, i, selected) {
+    const relation = this.relation(axis, i, selected);
+    const rows = this.zoneRows(axis, i).map(([label, text]) => `${label} ${text}`);
+    return [`${capital(axis)} ${this.release.zones[axis].id[i]}`, ...(relation ? [relation.join(" ")] : []), ...rows].join(", ");
+  }
+
+  list(rows) {
+    return element("dl", {}, ...rows.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]));
+  }
+
+  show(selected) {
+    this.root.replaceChildren(...(selected ? this.selectionParts(selected) : this.overviewParts()));
+  }
+
+  overviewParts() {
+    const { flows } = this.release;
+    const top = flows.largest(Array.from({ length: flows.size }, (_, flow) => flow), TOP);
+    if (!top.length) return [element("h2", {}, "No flow was released")];
+    return [
+      element("h2", {}, "Largest flows"),
+      this.table(["origin", "destination"], top),
+      element("p", { class: "hint" }, "Choose a zone, on a map or in this table, and the other map shows its flows. Drag to move, scroll to zoom: both maps go together."),
+    ];
+  }
+
+  selectionParts({ axis, zone }) {
+    const { flows, zones } = this.release;
+    const partner = axis === "origin" ? "destination" : "origin";
+    const top = flows.largest(flows.of(axis, zone), TOP);
+    const clear = element("button", { class: "clear", type: "button" }, "Clear selection", element("kbd", {}, "Esc"));
+    clear.addEventListener("click", this.clear);
+    const heading = top.length < TOP ? `Its ${partner}s` : `Top ${TOP} ${partner}s of ${figure(flows.degree(axis, zone))}`;
+    return [
+      element("p", { class: "eyebrow" }, `Selected ${axis}`),
+      element("h2", { class: "chosen", title: zones[axis].id[zone] }, zones[axis].id[zone]),
+      this.list(this.zoneRows(axis, zone)),
+      clear,
+      element("h3", {}, heading),
+      top.length ? this.table([partner], top) : element("p", { class: "hint" }, "No flow of this zone was released."),
+    ];
+  }
+
+  table(axes, top) {
+    const { flows, volume } = this.release;
+    const columns = axes.length > 1 ? [volume.flow] : MEASURES.filter((name) => flows.table[name]);
+    const largest = flows.volume[top[0]];
+    const head = element("tr", {}, ...axes.map((axis) => element("th", { scope: "col" }, capital(axis))));
+    head.append(...columns.map((name) => element("th", { scope: "col", class: "number" }, capital(name))));
+    const rows = top.map((flow) => {
+      const cells = axes.map((axis) => element("td", {}, this.link(axis, flows.table[axis][flow])));
+      cells.push(...columns.map((name) => element("td", { class: "number" }, figure(flows.table[name][flow]))));
+      const row = element("tr", {}, ...cells);
+      row.style.setProperty("--share-width", `${(100 * flows.volume[flow]) / largest}%`);
+      return row;
+    });
+    return element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+  }
+
+  link(axis, zone) {
+    const id = this.release.zones[axis].id[zone];
+    const button = element("button", { class: "zone", type: "button", title: `Select ${axis} ${id}` }, id);
+    button.addEventListener("click", () => this.select({ axis, zone }));
+    for (const event of ["mouseenter", "focus"]) button.addEventListener(event, () => this.glance({ axis, zone }));
+    for (const event of ["mouseleave", "blur"]) button.addEventListener(event, () => this.glance(null));
+    return button;
+  }
+}
