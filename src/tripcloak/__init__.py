@@ -1,0 +1,98 @@
+"""tripcloak makes personal mobility data safe to publish, and proves it.
+
+The road, left to right::
+
+    TripSource -> read_matrix -> ODMatrix -> ODkAnon(...).anonymise -> Release -> publish, audit, measure
+
+A tour:
+
+- :class:`TripSource` says what to read and how; :func:`read_matrix` reads it within a memory limit.
+- :class:`ODMatrix` holds the flows as integers, with one :class:`Hierarchy` of zones per axis.
+- :class:`KAnonymity` says when a group of flows is safe: k trips, travellers or population.
+- :class:`ODkAnon` and the other methods (``METHODS``) turn a matrix into a :class:`Release`.
+- :func:`measure` tells what the release is still good for; :func:`audit_matrix` and
+  :func:`audit_folder` check it independently.
+- :func:`anonymise` walks the whole road for an :class:`Order`, as the command line does.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tripcloak._version import __version__
+
+if TYPE_CHECKING:
+    from tripcloak.algorithms import METHODS, ODkAnon
+    from tripcloak.audit import audit_folder, audit_matrix
+    from tripcloak.criteria import AllOf, KAnonymity
+    from tripcloak.errors import TripcloakError
+    from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
+    from tripcloak.matrix import ODMatrix
+    from tripcloak.metrics import measure
+    from tripcloak.release import Release
+    from tripcloak.synth import City, write_city
+    from tripcloak.trips import TripSource
+    from tripcloak.workflow.anonymise import Order, anonymise
+    from tripcloak.workflow.publish import publish
+    from tripcloak.workflow.reading import Place, read_matrix
+
+# Loaded on first use: importing the package, and with it `tripcloak --help`, stays quick.
+_HOMES = {
+    "METHODS": "algorithms",
+    "ODkAnon": "algorithms",
+    "audit_folder": "audit",
+    "audit_matrix": "audit",
+    "AllOf": "criteria",
+    "KAnonymity": "criteria",
+    "TripcloakError": "errors",
+    "Cut": "hierarchy",
+    "Hierarchy": "hierarchy",
+    "parse_tiling": "hierarchy",
+    "ODMatrix": "matrix",
+    "measure": "metrics",
+    "Release": "release",
+    "City": "synth",
+    "write_city": "synth",
+    "TripSource": "trips",
+    "Order": "workflow.anonymise",
+    "anonymise": "workflow.anonymise",
+    "publish": "workflow.publish",
+    "Place": "workflow.reading",
+    "read_matrix": "workflow.reading",
+}
+
+__all__ = [
+    "METHODS",
+    "AllOf",
+    "City",
+    "Cut",
+    "Hierarchy",
+    "KAnonymity",
+    "ODMatrix",
+    "ODkAnon",
+    "Order",
+    "Place",
+    "Release",
+    "TripSource",
+    "TripcloakError",
+    "__version__",
+    "anonymise",
+    "audit_folder",
+    "audit_matrix",
+    "measure",
+    "parse_tiling",
+    "publish",
+    "read_matrix",
+    "write_city",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tripcloak' has no attribute {name!r}")
+    return getattr(import_module(f"tripcloak.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

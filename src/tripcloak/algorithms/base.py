@@ -14,11 +14,11 @@ from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.matrix import ODMatrix, group_flows
 from tripcloak.release import Bound, Release, build_release
 
-Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, steps done, steps in all)."""
+Progress = Callable[[str, int, int | None], None]
+"""Called with (what is being done, steps done, steps in all or None when nobody knows)."""
 
 
-def silent(what: str, done: int, total: int) -> None:
+def silent(what: str, done: int, total: int | None) -> None:
     """Ignore progress."""
 
 

@@ -1,0 +1,5 @@
+"""The command line: parses, calls, prints; no logic."""
+
+from tripcloak.cli.run import main
+
+__all__ = ["main"]

@@ -1,0 +1,103 @@
+"""tripcloak anonymise."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripcloak.cli.options import Given, Json, takes_input
+from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
+from tripcloak.errors import InputError
+
+if TYPE_CHECKING:
+    from tripcloak.criteria import Criterion
+    from tripcloak.workflow.anonymise import Outcome
+
+
+@takes_input
+def command(
+    given: Given,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
+    method: Annotated[str, typer.Option(metavar="NAME", help="See `tripcloak methods`.")] = "odkanon",
+    k: Annotated[float, typer.Option("--k", metavar="K", help="Smallest support of a released flow.")] = 10,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="UNIT",
+            help="What k counts: trips, travellers or population, or several separated by commas. "
+            "Travellers where there is an id, else trips, if not given.",
+        ),
+    ] = None,
+    suppress: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the volume that may be withheld.")
+    ] = 0.1,
+    levels: Annotated[
+        int | None, typer.Option(help="odkanon: heights its filter looks up (3).", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a release that is already there.")] = False,
+    json: Json = False,
+) -> None:
+    """Make a k-anonymous release of trips, check it, and write it to a folder.
+
+    DIR/release may be published; DIR/private must stay inside.
+
+    [bold]Examples[/bold]
+
+      tripcloak anonymise trips.parquet --k 10 --out out
+
+      tripcloak anonymise 'rides/*.csv.gz' --preset citibike --unit trips --hierarchy h3:9 --out out
+
+      tripcloak anonymise od.csv --hierarchy dendrogram --zones tracts.geojson --out out --json
+    """
+    from tripcloak.algorithms import method as find_method
+    from tripcloak.workflow.anonymise import Order, anonymise
+
+    parameters: dict[str, Any] = {} if levels is None else {"levels": levels}
+    algorithm = find_method(method)
+    unknown = set(parameters) - set(algorithm.__dataclass_fields__)
+    if unknown:
+        raise InputError(f"{method} has no option --{', --'.join(sorted(unknown))}")
+    order = Order(
+        source=given.source,
+        place=given.place,
+        algorithm=algorithm(criterion=criterion(k, unit), suppression_limit=suppress, **parameters),
+        out=out,
+        memory=given.memory,
+        force=force,
+    )
+    with progress_on_stderr() as progress:
+        outcome = anonymise(order, progress)
+    if json:
+        print_json(outcome.to_dict())
+    else:
+        _show(outcome)
+
+
+def criterion(k: float, unit: str | None) -> "Criterion":
+    """Return the criterion that --k and --unit ask for."""
+    from tripcloak.criteria import AllOf, KAnonymity
+
+    if unit is None:
+        return KAnonymity(k=k)
+    parts = tuple(KAnonymity(k=k, unit=name.strip()) for name in unit.split(","))  # type: ignore[arg-type]
+    return parts[0] if len(parts) == 1 else AllOf(criteria=parts)
+
+
+def _show(outcome: "Outcome") -> None:
+    release, facts = outcome.release, outcome.to_dict()
+    dropped = [(f"  {words}", number(rows)) for words, rows in outcome.cleaning.table()]
+    units = ", ".join(f"{number(n)} {unit}" for unit, n in facts["audit"]["by_unit"].items())
+    rows = [
+        (f"{outcome.cleaning.word} read", number(outcome.cleaning.rows)),
+        *dropped,
+        ("protected", release.criterion.words()),
+        ("released flows", number(release.n_groups)),
+        ("origin zones", number(facts["zones"]["origins"])),
+        ("destination zones", number(facts["zones"]["destinations"])),
+        ("audit", f"safe; smallest flow {units}" if outcome.audit.safe else "NOT SAFE"),
+        *((name, number(value)) for name, value in outcome.metrics.items()),
+    ]
+    show(table(f"{release.method} on {outcome.hierarchy}", ("", "value"), rows))
+    for note in outcome.notes:
+        show(f"Note: {note}")
+    show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")

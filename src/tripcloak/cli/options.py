@@ -1,0 +1,219 @@
+"""Options that several commands share, said once."""
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripcloak.errors import InputError
+
+if TYPE_CHECKING:
+    from tripcloak.trips import TripSource
+    from tripcloak.workflow.reading import Place
+
+ROLE_FLAGS = (
+    *("origin_lat", "origin_lon", "destination_lat", "destination_lon", "origin", "destination"),
+    *("person", "weight", "trips", "start_time", "end_time", "lat", "lon", "time", "trip_id", "polyline"),
+)
+
+COLUMNS, ROWS, ZONES = "Columns of the input", "Rows of the input", "Zones"
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...",
+        help="Files, globs or folders: Parquet or CSV (also .gz, .zst).",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Memory to use, such as 1GB; half of the machine's if not given."),
+]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the shared input options said."""
+
+    source: "TripSource"
+    place: "Place"
+    memory: str | None
+
+
+def _column(flag: str, words: str) -> Any:
+    return typer.Option(flag, metavar="COLUMN", help=words, rich_help_panel=COLUMNS, show_default=False)
+
+
+def input_options(
+    inputs: Inputs,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A public format: porto-taxi, nyc-tlc, citibike, divvy, cabspotting, geolife, lodes.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORM",
+            help="trips, points, polyline, zones or counts; found from the columns if not given.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="Only rows for which this holds, for example \"system = 'la_metro'\".",
+            rich_help_panel=ROWS,
+        ),
+    ] = None,
+    box: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S,W,N,E", help="Drop trips with an end outside this box (degrees).", rich_help_panel=ROWS
+        ),
+    ] = None,
+    polygon: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Drop trips with an end outside this GeoJSON area.", rich_help_panel=ROWS
+        ),
+    ] = None,
+    silence: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="GPS points: a longer silence starts a new trip.", rich_help_panel=ROWS
+        ),
+    ] = 180.0,
+    timezone: Annotated[
+        str,
+        typer.Option(metavar="ZONE", help="Zone of times written without an offset.", rich_help_panel=ROWS),
+    ] = "UTC",
+    people_once: Annotated[
+        bool | None,
+        typer.Option(
+            "--people-once/--no-people-once",
+            help="Counts: everybody is counted in one row only, so people add up.",
+            rich_help_panel=ROWS,
+            show_default=False,
+        ),
+    ] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Carry this column along (repeatable).",
+            rich_help_panel=ROWS,
+            show_default=False,
+        ),
+    ] = None,
+    origin_lat: Annotated[str | None, _column("--origin-lat", "Latitude of the origin.")] = None,
+    origin_lon: Annotated[str | None, _column("--origin-lon", "Longitude of the origin.")] = None,
+    destination_lat: Annotated[
+        str | None, _column("--destination-lat", "Latitude of the destination.")
+    ] = None,
+    destination_lon: Annotated[
+        str | None, _column("--destination-lon", "Longitude of the destination.")
+    ] = None,
+    origin: Annotated[str | None, _column("--origin", "Zone id of the origin.")] = None,
+    destination: Annotated[str | None, _column("--destination", "Zone id of the destination.")] = None,
+    person: Annotated[
+        str | None, _column("--person", "Person or vehicle id; `none` if a found one is not.")
+    ] = None,
+    weight: Annotated[str | None, _column("--weight", "Population each trip stands for.")] = None,
+    trips: Annotated[str | None, _column("--trips", "Number of trips a row stands for.")] = None,
+    start_time: Annotated[str | None, _column("--start-time", "Start of the trip.")] = None,
+    end_time: Annotated[str | None, _column("--end-time", "End of the trip.")] = None,
+    lat: Annotated[str | None, _column("--lat", "GPS points: latitude.")] = None,
+    lon: Annotated[str | None, _column("--lon", "GPS points: longitude.")] = None,
+    time: Annotated[str | None, _column("--time", "GPS points: time.")] = None,
+    trip_id: Annotated[str | None, _column("--trip-id", "GPS points: id that sets trips apart.")] = None,
+    polyline: Annotated[str | None, _column("--polyline", "Path as [[lon,lat],...].")] = None,
+    hierarchy: Annotated[
+        str,
+        typer.Option(
+            metavar="SPEC",
+            help="h3:RES, h3:RES/root=RES, quadtree:DEPTH, dendrogram, table:COL,COL.",
+            rich_help_panel=ZONES,
+        ),
+    ] = "h3:10",
+    zones: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Zones of dendrogram and table: GeoJSON, GeoParquet or CSV.",
+            rich_help_panel=ZONES,
+        ),
+    ] = None,
+    area: Annotated[
+        str | None, typer.Option(metavar="S,W,N,E", help="Study area of a quadtree.", rich_help_panel=ZONES)
+    ] = None,
+    memory: Memory = None,
+) -> Given:
+    """Return what the options say, as the objects the library works with."""
+    from tripcloak.trips import TripSource
+    from tripcloak.workflow.reading import Place
+
+    given = locals()
+    source = TripSource(
+        paths=tuple(inputs),
+        preset=preset,
+        columns={role: given[role] for role in ROLE_FLAGS if given[role] is not None},
+        form=form,
+        where=where,
+        box=_box("--box", box),
+        polygon=polygon,
+        silence=silence,
+        attributes=tuple(attribute or ()),
+        timezone=timezone,
+        people_once=people_once,
+    )
+    file = None if zones is None else str(Path(zones).resolve())
+    return Given(source, Place(spec=hierarchy, zones=file, area=_box("--area", area)), memory)
+
+
+def takes_input(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has all shared input options in place of its parameter ``given``."""
+    shared = inspect.signature(input_options).parameters
+    own = {n: p for n, p in inspect.signature(command).parameters.items() if n != "given"}
+
+    @functools.wraps(command)
+    def wrapped(**values: Any) -> None:
+        given = input_options(**{name: values.pop(name) for name in shared})
+        command(given=given, **values)
+
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own.values())]
+    wrapped.__signature__ = inspect.Signature(parameters)
+    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
+    del wrapped.__wrapped__  # type: ignore[attr-defined]
+    return wrapped
+
+
+def numbers(flag: str, text: str) -> Sequence[float]:
+    """Return comma-separated numbers.
+
+    >>> numbers("--box", "1,2.5")
+    [1.0, 2.5]
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{flag} takes numbers separated by commas; got {text!r}") from None
+
+
+def _box(flag: str, text: str | None) -> tuple[float, float, float, float] | None:
+    if text is None:
+        return None
+    values = numbers(flag, text)
+    if len(values) != 4:
+        raise InputError(f"{flag} takes south,west,north,east in degrees; got {len(values)} numbers")
+    return values[0], values[1], values[2], values[3]

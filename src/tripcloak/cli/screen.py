@@ -1,0 +1,85 @@
+"""What people see: progress on stderr while it runs, tables when it is done."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Progress = Callable[[str, int, int | None], None]
+
+
+@contextmanager
+def progress_on_stderr() -> Iterator[Progress]:
+    """Give a progress callback that draws bars with numbers; silent where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[told]}"),
+        TimeElapsedColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                # A new step means that the ones before it are done.
+                for task in tasks.values():
+                    bars.update(task, total=1, completed=1)
+                tasks[what] = bars.add_task(what, total=total, told="")
+            told = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+            bars.update(tasks[what], completed=done, total=total, told=told if done else "")
+
+        yield show
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    print(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table; the first column is text, the others are numbers."""
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", title_style="bold")
+    for number, name in enumerate(columns):
+        made.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def show(*items: object) -> None:
+    """Print tables and text on stdout."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for item in items:
+        console.print(item)
+
+
+def number(value: float | None) -> str:
+    """Return a number for people.
+
+    >>> number(None), number(1234567), number(0.12345), number(1234.5678)
+    ('-', '1,234,567', '0.1235', '1,234.57')
+    """
+    if value is None:
+        return "-"
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.4f}" if abs(value) < 10 else f"{value:,.2f}"

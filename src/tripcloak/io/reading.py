@@ -1,0 +1,93 @@
+"""Reads a release folder back as a Release, for measures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripcloak.arrays import Ints
+from tripcloak.criteria import AllOf, Criterion, KAnonymity
+from tripcloak.errors import InputError
+from tripcloak.hierarchy import Hierarchy
+from tripcloak.io.folder import PRIVATE, read_manifest
+from tripcloak.matrix import ODMatrix
+from tripcloak.release import Release, build_release
+
+
+def read_release(folder: Path, matrix: ODMatrix) -> Release:
+    """Return the release that a folder holds, over the matrix of the input it was made from.
+
+    Raises
+    ------
+    InputError
+        The folder is no release, or was made from another input.
+    """
+    facts = read_manifest(folder)
+    groups = _groups(folder)
+    rows = _rows_of_flows(matrix, groups)
+    suppressed = np.asarray(groups["released_origin"].is_null())[rows]
+    return build_release(
+        matrix,
+        method=facts["method"],
+        parameters={n: v for n, v in facts["parameters"].items() if n != "suppression_limit"},
+        criterion=_criterion(facts["protects"]),
+        suppression_limit=facts["parameters"]["suppression_limit"],
+        origin_zone=_zones(matrix.origins, groups["released_origin"])[rows],
+        destination_zone=_zones(matrix.destinations, groups["released_destination"])[rows],
+        suppressed=suppressed,
+        homogeneous=facts["homogeneous"],
+        seed=facts["seed"],
+    )
+
+
+def _groups(folder: Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = folder / PRIVATE / "groups.parquet"
+    try:
+        return parquet.read_table(path).combine_chunks()
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder} holds no private/groups.parquet, which says which flow went where"
+        ) from None
+    except (OSError, pa.ArrowException):
+        raise InputError(f"{path} cannot be read; it may be damaged") from None
+
+
+def _rows_of_flows(matrix: ODMatrix, groups: Any) -> Ints:
+    """Return, for every flow of the matrix, its row in the groups table."""
+    flow = matrix.find(
+        _tiles(matrix.origins, groups["origin"]), _tiles(matrix.destinations, groups["destination"])
+    )
+    if len(flow) != matrix.n_flows or len(np.unique(flow)) != matrix.n_flows or flow.min() < 0:
+        raise InputError("this release was made from another input (its flows are not those of the file)")
+    rows = np.empty(matrix.n_flows, dtype=np.int64)
+    rows[flow] = np.arange(matrix.n_flows)
+    return rows
+
+
+def _tiles(tree: Hierarchy, column: Any) -> Ints:
+    tiles = _zones(tree, column)
+    if tiles.min(initial=0) < 0 or tiles.max(initial=0) >= tree.n_tiles:
+        raise InputError("this release was made from another input (its tiles are not those of the file)")
+    return tiles
+
+
+def _zones(tree: Hierarchy, column: Any) -> Ints:
+    """Return the zone of every id, -1 for null and for ids the hierarchy does not know."""
+    coded = column.combine_chunks().dictionary_encode()
+    ids = np.asarray(coded.dictionary.to_pylist(), dtype=np.str_)
+    order = np.argsort(tree.zones.ids)
+    at = np.minimum(np.searchsorted(tree.zones.ids, ids, sorter=order), len(order) - 1)
+    known = np.where(tree.zones.ids[order[at]] == ids, order[at], -1) if len(ids) else np.empty(0, np.int64)
+    indices = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    zones: Ints = np.append(known, -1)[indices].astype(np.int32)
+    return zones
+
+
+def _criterion(protects: dict[str, float]) -> Criterion:
+    parts = tuple(KAnonymity(k=k, unit=unit) for unit, k in protects.items())  # type: ignore[arg-type]
+    return parts[0] if len(parts) == 1 else AllOf(criteria=parts)

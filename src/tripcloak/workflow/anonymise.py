@@ -1,0 +1,151 @@
+"""The whole road: raw trips in, an audited release out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tripcloak.algorithms import Algorithm
+from tripcloak.algorithms.base import Progress, silent
+from tripcloak.audit import AuditReport, audit_matrix
+from tripcloak.errors import InternalError
+from tripcloak.io.folder import refuse_if_taken
+from tripcloak.metrics import measure
+from tripcloak.release import Release
+from tripcloak.trips import CleaningReport, TripSource
+from tripcloak.workflow.publish import publish
+from tripcloak.workflow.reading import Place, Reading, memory_budget, read_matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What was asked for: the input, the zones, the method, and where the release goes."""
+
+    source: TripSource
+    algorithm: Algorithm
+    out: Path
+    place: Place = field(default_factory=Place)
+    memory: str | None = None
+    folder: Path | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What came of an order; for the eyes of the data owner, not for publishing."""
+
+    release: Release
+    metrics: dict[str, Any]
+    audit: AuditReport
+    cleaning: CleaningReport
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+    hierarchy: str
+    out: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak anonymise --json`` prints."""
+        release = self.release
+        origins, destinations = release.zone_numbers
+        thresholds = dict(release.criterion.thresholds)
+        main = next(iter(thresholds))
+        bound = release.bound
+        return {
+            "method": release.method,
+            "parameters": {
+                **release.parameters,
+                "k": thresholds[main],
+                "unit": ",".join(thresholds),
+                "thresholds": thresholds,
+                "suppress": release.suppression_limit,
+                "hierarchy": self.hierarchy,
+            },
+            "groups": release.n_groups,
+            "zones": {"origins": origins, "destinations": destinations},
+            "homogeneous": release.homogeneous,
+            "metrics": self.metrics,
+            "audit": {
+                "safe": self.audit.safe,
+                "smallest_support": self.audit.smallest_support.get(main),
+                "by_unit": dict(self.audit.smallest_support),
+            },
+            "bound": None if bound is None else vars(bound),
+            "seconds": self.seconds,
+            "cleaning": self.cleaning.to_dict(),
+            "notes": list(self.notes),
+            "out": str(self.out),
+        }
+
+
+def anonymise(order: Order, progress: Progress = silent) -> Outcome:
+    """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
+
+    Reads, solves, checks the result with SQL of its own, measures, and writes aside before it puts
+    the release in place. An unsafe result is never written.
+    """
+    refuse_if_taken(order.out, force=order.force)
+    reading = read_matrix(
+        order.source, order.place, memory=order.memory, folder=order.folder, progress=progress
+    )
+    matrix = reading.trips.matrix
+    started = time.perf_counter()
+    release = order.algorithm.anonymise(matrix, progress)
+    solved = time.perf_counter()
+    progress("auditing", 0, None)
+    audit = audit_matrix(matrix, release, memory=memory_budget(order.memory) * 2 // 5)
+    if not audit.safe:
+        broken = ", ".join(finding.rule for finding in audit.findings if not finding.ok)
+        raise InternalError(f"the release failed its own audit ({broken}); nothing was written")
+    progress("measuring", 0, None)
+    metrics = measure(matrix, release)
+    checked = time.perf_counter()
+    progress("writing the release", 0, None)
+    seconds = {"read": reading.seconds, "solve": solved - started, "check": checked - solved}
+    run = _private_record(order, reading, metrics=metrics, audit=audit, seconds=seconds)
+    publish(
+        order.out,
+        matrix,
+        release,
+        run=run,
+        dropped=_dropped(reading.trips.cleaning),
+        tilings=_tilings(reading),
+        force=order.force,
+    )
+    return Outcome(
+        release=release,
+        metrics=metrics,
+        audit=audit,
+        cleaning=reading.trips.cleaning,
+        notes=tuple(reading.trips.canonical.notes),
+        seconds={**seconds, "write": time.perf_counter() - checked},
+        hierarchy=reading.tiling.name,
+        out=order.out,
+    )
+
+
+def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, Any]:
+    """Return what stays inside: enough to replay the reading, and every exact number."""
+    audit: AuditReport = facts.pop("audit")
+    return {
+        "source": order.source.to_dict(),
+        "tiling": reading.place.to_dict(),
+        "columns": dict(reading.trips.canonical.columns),
+        "cleaning": reading.trips.cleaning.to_dict(),
+        "notes": list(reading.trips.canonical.notes),
+        "audit": audit.to_dict(),
+        **facts,
+    }
+
+
+def _tilings(reading: Reading) -> dict[str, Any]:
+    """Return how the zones were made, for everybody: the text, and the study area of a quadtree."""
+    area = reading.place.area
+    return {"spec": reading.tiling.name, **({} if area is None else {"area": list(area)})}
+
+
+def _dropped(cleaning: CleaningReport) -> dict[str, int]:
+    """Return the rows dropped by reason, those of GPS fixes under names of their own."""
+    before = {} if cleaning.before is None else cleaning.before.dropped
+    return {**{f"fixes: {name}": n for name, n in before.items()}, **cleaning.dropped}

@@ -1,0 +1,63 @@
+"""Auditing and measuring a release folder against the raw input it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tripcloak.algorithms.base import Progress, silent
+from tripcloak.audit import AuditReport, audit_folder
+from tripcloak.errors import InputError
+from tripcloak.io.folder import read_manifest, read_run
+from tripcloak.io.reading import read_release
+from tripcloak.metrics import measure
+from tripcloak.trips import TripSource, plain_errors
+from tripcloak.workflow.reading import Place, opened, read_matrix
+
+
+def audit_against(
+    folder: Path,
+    inputs: tuple[str, ...],
+    *,
+    k: float | None = None,
+    memory: str | None = None,
+    progress: Progress = silent,
+) -> AuditReport:
+    """Return the audit of a release folder against the raw input, read as the release says it was.
+
+    Parameters
+    ----------
+    k
+        A threshold the release must reach even if its manifest promises less.
+    """
+    read_manifest(folder)
+    source, place = _how_it_was_read(folder, inputs)
+    with opened(source, memory=memory) as (con, _), plain_errors():
+        return audit_folder(folder, con, place=place.to_dict(), k=k, progress=progress)
+
+
+def measure_against(
+    folder: Path,
+    inputs: tuple[str, ...],
+    *,
+    volume: str | None = None,
+    memory: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Return every measure of a release folder against the raw input."""
+    if volume not in (None, "trips", "population"):
+        raise InputError(f"--volume must be trips or population; got {volume!r}")
+    read_manifest(folder)
+    source, place = _how_it_was_read(folder, inputs)
+    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    progress("measuring", 0, None)
+    return measure(matrix, read_release(folder, matrix), volume=volume)  # type: ignore[arg-type]
+
+
+def _how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:
+    run = read_run(folder)
+    try:
+        return replace(TripSource.from_dict(run["source"]), paths=inputs), Place.from_dict(run["tiling"])
+    except (KeyError, TypeError):
+        raise InputError(f"{folder}/private/run.json does not say how the input was read") from None

@@ -1,0 +1,137 @@
+"""From files to the OD matrix, within a memory limit."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.algorithms.base import Progress, silent
+from tripcloak.errors import InputError
+from tripcloak.hierarchy import Tiling, parse_tiling
+from tripcloak.trips import (
+    Canonical,
+    CodedTrips,
+    TripSource,
+    code_trips,
+    connect,
+    open_canonical,
+    plain_errors,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+
+_SIZES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """How places become zones: the hierarchy's text, and the files and the area it needs."""
+
+    spec: str = "h3:10"
+    zones: str | None = None
+    area: tuple[float, float, float, float] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "spec": self.spec,
+            "zones": self.zones,
+            "area": None if self.area is None else list(self.area),
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Place:
+        """Return the place that :meth:`to_dict` described."""
+        area = values.get("area")
+        return cls(spec=values["spec"], zones=values.get("zones"), area=None if area is None else tuple(area))
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """An input that has been read: the matrix, what became of the rows, and how long it took."""
+
+    trips: CodedTrips
+    tiling: Tiling
+    place: Place
+    seconds: float
+
+
+@contextmanager
+def opened(
+    source: TripSource, *, memory: str | None = None, folder: Path | None = None
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Canonical]]:
+    """Give a connection with the cleaned records of a source as the view ``canonical``."""
+    budget = memory_budget(memory)
+    with connect(f"{budget * 2 // 5 // 10**6}MB", folder) as con:
+        yield con, open_canonical(con, source)
+
+
+def read_matrix(
+    source: TripSource,
+    place: Place,
+    *,
+    memory: str | None = None,
+    folder: Path | None = None,
+    progress: Progress = silent,
+) -> Reading:
+    """Return the OD matrix of a source.
+
+    Parameters
+    ----------
+    memory
+        How much memory to use, such as ``1GB``; half of the machine's by default.
+    folder
+        Where what does not fit in memory waits; the system's temporary folder by default.
+    """
+    started = time.perf_counter()
+    with opened(source, memory=memory, folder=folder) as (con, canonical), plain_errors():
+        tiling = parse_tiling(
+            place.spec, zones=place.zones, area=place.area, extent=lambda: _extent(con, canonical)
+        )
+        trips = code_trips(
+            con,
+            canonical,
+            tiling,
+            memory=memory_budget(memory) * 3 // 5,
+            folder=folder,
+            progress=lambda rows: progress("reading trips", rows, None),
+        )
+    settled = replace(place, area=getattr(tiling, "area", None))
+    return Reading(trips, tiling, settled, time.perf_counter() - started)
+
+
+def memory_budget(memory: str | None) -> int:
+    """Return a memory limit in bytes: what was asked for, or half of what the machine has.
+
+    >>> memory_budget("1GB"), memory_budget("512 MiB")
+    (1000000000, 536870912)
+    """
+    if memory is None:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*", memory.lower())
+    if match is None or match[2] not in _SIZES:
+        raise InputError(f"the memory limit must be a size such as 512MB or 4GB; got {memory!r}")
+    size = int(float(match[1]) * _SIZES[match[2]])
+    if size < 200_000_000:
+        raise InputError("the memory limit must be at least 200MB")
+    return size
+
+
+def _extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple[float, float, float, float]:
+    """Return where the kept trip ends lie; callers must widen it before anything is published."""
+    if canonical.endpoints != "points":
+        raise InputError("a quadtree over zone ids needs --area: south,west,north,east")
+    row = con.sql(
+        "select min(least(o_lat, d_lat)), min(least(o_lon, d_lon)), "
+        "max(greatest(o_lat, d_lat)), max(greatest(o_lon, d_lon)) from canonical where reason = 0"
+    ).fetchone()
+    if row is None or row[0] is None:
+        raise InputError("no usable trip is left, so the study area cannot be found; give --area")
+    return row[0], row[1], row[2], row[3]
