@@ -192,9 +192,10 @@ def takes_input(command: Callable[..., None]) -> Callable[..., None]:
         command(given=given, **values)
 
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own.values())]
-    wrapped.__signature__ = inspect.Signature(parameters)
+    # Typer reads a command's options from its signature and its annotations.
+    wrapped.__dict__["__signature__"] = inspect.Signature(parameters)
     wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
-    del wrapped.__wrapped__  # type: ignore[attr-defined]
+    wrapped.__dict__.pop("__wrapped__")
     return wrapped
 
 

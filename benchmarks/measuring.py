@@ -1,0 +1,53 @@
+"""Runs a command in a process of its own and reads what it cost from the kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process used, and what it printed."""
+
+    cpu_s: float
+    wall_s: float
+    peak_mb: float
+    output: str
+
+    def json(self) -> dict[str, Any]:
+        """Return the JSON object the process printed."""
+        content: dict[str, Any] = json.loads(self.output)
+        return content
+
+
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
+    """Return the cost of a command; it must succeed."""
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(command, stdout=out, env={**os.environ, **(environment or {})})
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.perf_counter() - started
+        out.seek(0)
+        output = out.read().decode()
+    if child.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} failed with exit code {child.returncode}")
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, output)
+
+
+def task(name: str, *arguments: str) -> Cost:
+    """Return the cost of one of the tasks in benchmarks.tasks."""
+    return run([sys.executable, "-m", "benchmarks.tasks", name, *arguments])
+
+
+def tripcloak(*arguments: str, environment: Mapping[str, str] | None = None) -> Cost:
+    """Return the cost of a whole tripcloak command."""
+    return run([sys.executable, "-m", "tripcloak.cli", *arguments], environment)

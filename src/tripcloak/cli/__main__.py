@@ -1,0 +1,5 @@
+"""`python -m tripcloak.cli`."""
+
+from tripcloak.cli import main
+
+main()
