@@ -15,7 +15,7 @@ _POINT_RADIUS_DEGREES = 0.003
 
 
 def ring_outline(lat: Floats, lon: Floats) -> Geometry:
-    """Return the area inside a ring of points given anticlockwise and narrower than half the globe.
+    """Return the convex area inside a ring of points, given anticlockwise and narrower than half the globe.
 
     Examples
     --------
@@ -26,9 +26,7 @@ def ring_outline(lat: Floats, lon: Floats) -> Geometry:
     """
     lat, lon = np.append(lat, lat[0]), np.unwrap(np.append(lon, lon[0]), period=360)
     if abs(lon[-1] - lon[0]) > 180:
-        # A ring that comes home a full turn further on holds a pole: close it along that pole.
-        pole = 90.0 if lat.mean() > 0 else -90.0
-        lat, lon = np.append(lat, [pole, pole, lat[0]]), np.append(lon, [lon[-1], lon[0], lon[0]])
+        return _polar_outline(lat[:-1], lon[:-1])
     ring = np.column_stack([lon, lat]).tolist()
     if lon.min() >= -180 and lon.max() <= 180:
         return {"type": "Polygon", "coordinates": [ring]}
@@ -81,6 +79,18 @@ def geojson(geometry: Any) -> Geometry:
     whole = parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
     document: Geometry = json.loads(shapely.to_geojson(whole))
     return document
+
+
+def _polar_outline(lat: Floats, lon: Floats) -> Geometry:
+    """Return the area inside a ring about a pole: on the map, all beyond a line from edge to edge."""
+    lon = (lon + 180) % 360 - 180
+    order = np.argsort(lon)
+    lat, lon = lat[order], lon[order]
+    seam = float(np.interp(180, [lon[-1], lon[0] + 360], [lat[-1], lat[0]]))
+    line = [[-180.0, seam], *np.column_stack([lon, lat]).tolist(), [180.0, seam]]
+    pole = 90.0 if lat.mean() > 0 else -90.0
+    ring = [*line, [180.0, pole], [-180.0, pole], line[0]]
+    return {"type": "Polygon", "coordinates": [ring if pole > 0 else ring[::-1]]}
 
 
 def _wrapped(geometry: Any) -> Any:

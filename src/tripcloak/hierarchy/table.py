@@ -60,10 +60,10 @@ class TableTiling(ZoneTiling):
         """Return the hierarchy over all zones of the file; the keys say which of them occur."""
         levels = [_coded(self.zones.attribute(level)) for level in self.levels]
         starts = np.cumsum([len(self.zones), *(len(level.values) for level in levels)])
-        # Zones of every level, the file's own first: for each its code in every column, -1 where empty.
-        codes = [np.column_stack([level.code for level in levels])]
-        codes += [self._codes_above(at, levels) for at in range(len(levels))]
-        parent = np.concatenate([_first_parent(code, starts) for code in codes])
+        # What every zone of the file lies in, one column a level; -1 where the file leaves it open.
+        within = np.column_stack([level.code for level in levels])
+        above = [within.copy()] + [self._lies_in(at, levels, within) for at in range(len(levels))]
+        parent = np.concatenate([_first_parent(codes, starts) for codes in above])
         ids = self._ids(levels)
         if np.count_nonzero(parent == ROOT) > 1:
             parent = np.append(np.where(parent == ROOT, len(ids), parent), ROOT)
@@ -72,23 +72,28 @@ class TableTiling(ZoneTiling):
         tree = Hierarchy.from_parents(ids, parent, name=self.name, observed=observed)
         return with_places(tree, self.zones)
 
-    def _codes_above(self, at: int, levels: list[_Coded]) -> Ints:
-        """Return, for every value of a level, its code in the columns above; rows must agree."""
+    def _lies_in(self, at: int, levels: list[_Coded], within: Ints) -> Ints:
+        """Return what every value of a level lies in, and complete the rows that hold it accordingly.
+
+        Levels are taken from the finest up, so what one row says of a county is known of all its tracts
+        when their states are compared.
+        """
         found = np.full((len(levels[at].values), len(levels)), -1)
+        holds = np.flatnonzero(within[:, at] >= 0)
         for above in range(at + 1, len(levels)):
-            code, up = levels[at].code, levels[above].code
-            named = np.flatnonzero((code >= 0) & (up >= 0))
-            found[code[named], above] = up[named]
-            differs = named[found[code[named], above] != up[named]]
+            named = holds[within[holds, above] >= 0]
+            found[within[named, at], above] = within[named, above]
+            differs = named[found[within[named, at], above] != within[named, above]]
             if differs.size:
-                row = differs[0]
-                value, one, two = code[row], up[row], found[code[row], above]
+                value = within[differs[0], at]
+                two = within[differs[0], above], found[value, above]
                 raise HierarchyError(
                     f"the zones file contradicts itself: column {self.levels[above]!r} puts "
                     f"{levels[at].values[value]!r} of column {self.levels[at]!r} into "
-                    f"{levels[above].values[one]!r} and into {levels[above].values[two]!r}; "
+                    f"{' and into '.join(repr(levels[above].values[code]) for code in two)}; "
                     "every zone has one parent"
                 )
+            within[holds, above] = found[within[holds, at], above]
         return found
 
     def _ids(self, levels: list[_Coded]) -> list[str]:
