@@ -70,6 +70,7 @@ def test_zones_that_do_not_occur_are_tiles_all_the_same() -> None:
     assert isinstance(tiling, Tiling)
     tree = tiling.hierarchy(np.array([1, 4], dtype=np.uint64))
     assert (tree.n_tiles, tree.zones.tiles[tree.root], tree.zones.tiles_observed[tree.root]) == (9, 9, 2)
+    assert tree.complete
     keys = tiling.keys(["z008", "z000", "elsewhere"])
     assert tiling.tiles(keys, tree).tolist() == [8, 0, -1]
     assert keys[2] == OUTSIDE

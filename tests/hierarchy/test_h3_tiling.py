@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soundness import area_of, assert_sound
 
+from soundness import area_of, assert_sound
 from tripcloak.errors import HierarchyError
 from tripcloak.hierarchy import OUTSIDE, H3Tiling, Tiling, cells_to_text, text_to_cells
 from tripcloak.hierarchy.sphere import EARTH_KM2
@@ -45,6 +45,7 @@ def test_a_city_hangs_below_the_finest_cell_that_covers_it() -> None:
     assert len({h3.cell_to_parent(cell, top) for cell in tiles}) == 1
     assert len({h3.cell_to_parent(cell, top + 1) for cell in tiles}) > 1
     assert tree.zones.tiles_observed[tree.root] == tree.n_tiles == len(tiles)
+    assert not tree.complete
 
 
 def test_a_coarser_root_is_taken_and_a_finer_one_refused() -> None:

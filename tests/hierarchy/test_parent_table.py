@@ -97,6 +97,7 @@ def test_what_occurs_is_counted_apart_and_outlines_are_joined() -> None:
         "t0": 0, "t1": 1, "t2": 0, "A": 1, "B": 0, "all": 1,
     }  # fmt: skip
     assert tree.zones.tiles[tree.root] == 3
+    assert tree.complete
     south, north = area_of(tree.zones.outline(3)).bounds[1::2]
     assert south < zones.lat[0] < zones.lat[1] < north < zones.lat[2]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
-from soundness import area_of, assert_sound
 
+from soundness import area_of, assert_sound
 from tripcloak.errors import HierarchyError
 from tripcloak.hierarchy import OUTSIDE, QuadtreeTiling, Tiling, study_area
 from tripcloak.hierarchy.sphere import EARTH_KM2, rectangle_km2

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from soundness import assert_sound
 
+from soundness import assert_sound
 from tripcloak.errors import CutError, HierarchyError
 from tripcloak.hierarchy import Cut, Hierarchy
 

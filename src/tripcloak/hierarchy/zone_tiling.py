@@ -48,7 +48,7 @@ class ZoneTiling:
 
 
 def with_places(tree: Hierarchy, zones: ZoneFile) -> Hierarchy:
-    """Return the tree with areas summed up, points averaged on the sphere, and outlines joined.
+    """Return the tree, complete, with areas summed up, points averaged on the sphere and outlines joined.
 
     Rows of tiles are rows of the file: both are sorted by id. Every tile weighs the same in its zone's
     point, as it does in the number of tiles that measures a zone.
@@ -58,7 +58,8 @@ def with_places(tree: Hierarchy, zones: ZoneFile) -> Hierarchy:
     lat[: len(zones)], lon[: len(zones)] = zones.lat, zones.lon
     shape = partial(_joined, tree, zones)
     area = tree.sum_below(zones.area_km2)
-    return replace(tree, zones=replace(tree.zones, area_km2=area, lat=lat, lon=lon, shape=shape))
+    placed = replace(tree.zones, area_km2=area, lat=lat, lon=lon, shape=shape)
+    return replace(tree, zones=placed, complete=True)
 
 
 def fresh_id(wanted: str, taken: set[str]) -> str:
