@@ -34,7 +34,11 @@ def resolution_of(cells: Keys) -> Ints:
 
 
 def base_cell_of(cells: Keys) -> Ints:
-    """Return the base cell (0 to 121) of every cell."""
+    """Return the base cell (0 to 121) of every cell.
+
+    >>> base_cell_of(np.array([0x8A2A1072B59FFFF], dtype=np.uint64)).tolist()
+    [21]
+    """
     return ((cells >> np.uint64(45)) & np.uint64(127)).astype(np.int64)
 
 
@@ -48,7 +52,11 @@ def parent_cells(cells: Keys, resolution: int) -> Keys:
 
 
 def is_pentagon(cells: Keys) -> Bools:
-    """Return which cells are pentagons: every used digit of a pentagonal base cell is 0."""
+    """Return which cells are pentagons: every used digit of a pentagonal base cell is 0.
+
+    >>> is_pentagon(np.array([0x8009FFFFFFFFFFF, 0x8A2A1072B59FFFF], dtype=np.uint64)).tolist()
+    [True, False]
+    """
     used = np.uint64((1 << 45) - 1) & ~_unused_by_resolution()[resolution_of(cells)]
     centred: Bools = (cells & used) == 0
     return np.logical_and(np.isin(base_cell_of(cells), PENTAGONS), centred)

@@ -51,7 +51,14 @@ def rectangle_outline(south: float, west: float, north: float, east: float) -> G
 
 
 def union_outline(geometries: Any) -> Geometry:
-    """Return the union of shapely geometries; invalid ones are mended first."""
+    """Return the union of shapely geometries; invalid ones are mended first.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> union_outline([box(0, 0, 1, 1), box(1, 0, 2, 1), box(5, 0, 6, 1)])["type"]
+    'MultiPolygon'
+    """
     import shapely
 
     whole = np.asarray(geometries, dtype=object)
@@ -59,7 +66,13 @@ def union_outline(geometries: Any) -> Geometry:
 
 
 def hull_outline(lat: Floats, lon: Floats) -> Geometry:
-    """Return the convex hull of points, drawn a little wider, for places without an outline."""
+    """Return the convex hull of points, drawn a little wider, for places without an outline.
+
+    Examples
+    --------
+    >>> hull_outline(np.array([48.1]), np.array([11.5]))["type"]
+    'Polygon'
+    """
     import shapely
 
     middle = np.degrees(np.angle(np.exp(1j * np.radians(lon)).sum()))
@@ -71,7 +84,14 @@ def hull_outline(lat: Floats, lon: Floats) -> Geometry:
 
 
 def geojson(geometry: Any) -> Geometry:
-    """Return a shapely area as GeoJSON: outer rings anticlockwise, lines and points left out."""
+    """Return a shapely area as GeoJSON: outer rings anticlockwise, lines and points left out.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> geojson(box(0, 0, 1, 1))["coordinates"]
+    [[[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]]
+    """
     import shapely
     from shapely.geometry.polygon import orient
 
