@@ -1,0 +1,243 @@
+"""The view ``canonical``: every row of an input in clean columns, with the reason to drop it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tripcloak.errors import InputError
+from tripcloak.trips.area import Area, open_area
+from tripcloak.trips.cleaning import CleaningReport
+from tripcloak.trips.columns import Assignment, assign_columns, check_attributes, check_same_form, plain_name
+from tripcloak.trips.engine import plain_errors
+from tripcloak.trips.fixes import make_trips, report_fixes, trips_sql
+from tripcloak.trips.names import PEOPLE_ONCE
+from tripcloak.trips.notes import note_on_input, without_empty_person
+from tripcloak.trips.objections import object_to_swapped, object_to_text, object_to_weights
+from tripcloak.trips.presets import Preset, find_preset
+from tripcloak.trips.projection import Projection, project, union
+from tripcloak.trips.rules import column_rules, place_rules, reason_sql, zone_rules
+from tripcloak.trips.schema import Endpoints, Form
+from tripcloak.trips.source import TripSource
+from tripcloak.trips.tables import Table, open_tables, quoted
+from tripcloak.trips.values import Casts
+
+if TYPE_CHECKING:
+    import duckdb
+
+VIEW = "canonical"
+_ORDER = (
+    "o_lat", "o_lon", "d_lat", "d_lon", "o_id", "d_id", "person", "weight", "trips", "start_time", "end_time",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Canonical:
+    """What is in the view ``canonical`` of a connection.
+
+    The view has ``o_lat, o_lon, d_lat, d_lon`` (degrees) or ``o_id, d_id`` (text), and, where the input
+    has them, ``person``, ``weight``, ``trips``, ``start_time``, ``end_time`` and ``attr_`` columns. The
+    column ``reason`` is 0 for rows to keep, otherwise the number of the first rule of
+    :data:`~tripcloak.trips.cleaning.REASONS` that the row breaks. Where there is a start time, rows with
+    equal ``mark`` are duplicates of each other.
+
+    Attributes
+    ----------
+    form : str
+        The form of the input.
+    endpoints : str
+        ``"points"`` or ``"zones"``.
+    columns : dict
+        Role to the raw column that plays it.
+    people_once : bool
+        Each counted person occurs in one row of the whole table.
+    notes : list of str
+        What a reader should know about how the input was read; holds no numbers and no values.
+    files : int
+        Number of files read.
+    """
+
+    form: Form
+    endpoints: Endpoints
+    columns: dict[str, str]
+    names: tuple[str, ...]
+    attributes: tuple[str, ...]
+    people_once: bool
+    notes: list[str]
+    files: int
+    connection: duckdb.DuckDBPyConnection = field(repr=False)
+    projections: tuple[Projection, ...] = field(repr=False)
+
+    @property
+    def has_person(self) -> bool:
+        """Return whether rows carry the id of a person or vehicle."""
+        return "person" in self.names
+
+    @property
+    def has_weight(self) -> bool:
+        """Return whether rows carry a weight."""
+        return "weight" in self.names
+
+    @property
+    def has_trips(self) -> bool:
+        """Return whether a row stands for several trips."""
+        return "trips" in self.names
+
+    @property
+    def has_start(self) -> bool:
+        """Return whether rows carry a start time."""
+        return "start_time" in self.names
+
+    @property
+    def has_mark(self) -> bool:
+        """Return whether duplicates can be told from separate equal trips."""
+        return "mark" in self.names
+
+    def broken_lines(self) -> int:
+        """Return the lines that had the wrong number of fields, as known after a full scan."""
+        return sum(_rejected(self.connection, p.table.rejects) for p in self.projections if p.table.rejects)
+
+    def fixes_report(self) -> CleaningReport | None:
+        """Return what became of the GPS fixes, if trips were made of fixes."""
+        return report_fixes(self.connection, self.broken_lines()) if self.form == "points" else None
+
+    def object_to(self, report: CleaningReport) -> None:
+        """Raise an InputError if the rows show that the input as a whole was misread."""
+        with plain_errors():
+            object_to_text(self.connection, report, self.projections, self.broken_lines())
+        object_to_swapped(report, self.columns)
+        object_to_weights(report, self.columns.get("weight", "weight"))
+
+
+def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canonical:
+    """Create the view ``canonical`` of a source and return what is in it.
+
+    Nothing but the top of the files is read here, except for GPS fixes, which must be sorted before
+    there are trips. One pass over the view gives the rows to keep and the rows by reason; pass those
+    to :meth:`CleaningReport.from_rows <tripcloak.trips.cleaning.CleaningReport.from_rows>`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tripcloak.trips.engine import connect
+    >>> with tempfile.TemporaryDirectory() as folder, connect() as con:
+    ...     path = Path(folder) / "trips.csv"
+    ...     _ = path.write_text("user,o_lat,o_lon,d_lat,d_lon\\na,48.8,2.3,48.9,2.4\\nb,0,0,48.9,2.4\\n")
+    ...     canonical = open_canonical(con, TripSource(paths=(str(path),)))
+    ...     report = clean(canonical)
+    >>> canonical.form, canonical.has_person, report.kept, report.dropped
+    ('trips', True, 1, {'null_island': 1})
+    """
+    preset = None if source.preset is None else find_preset(source.preset)
+    con.execute("SET TimeZone = 'UTC'")
+    _check_timezone(con, source.timezone)
+    tables = open_tables(con, source.paths, preset)
+    name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
+    with plain_errors(name):
+        projections, assignment = _project_all(tables, source, preset)
+        projections, notes = without_empty_person(con, projections)
+        area = open_area(con, source.box, source.polygon)
+        names = _create_view(con, projections, assignment, area, source.silence)
+        notes += note_on_input(con, projections, source.timezone, names)
+    columns = {c.role: c.source for p in projections for c in p.columns.values() if c.role and c.source}
+    return Canonical(
+        form=assignment.form,
+        endpoints=assignment.endpoints,
+        columns=columns,
+        names=names,
+        attributes=source.attributes,
+        people_once=_people_once(source, preset, columns),
+        notes=notes,
+        files=sum(len(table.files) for table in tables),
+        connection=con,
+        projections=tuple(projections),
+    )
+
+
+def clean(canonical: Canonical) -> CleaningReport:
+    """Return the report of a pass over the view that keeps nothing but the number of rows by reason."""
+    with plain_errors():
+        rows = canonical.connection.execute(f"SELECT reason, count(*) FROM {VIEW} GROUP BY reason").fetchall()
+    return CleaningReport.from_rows(dict(rows), canonical)
+
+
+def _check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
+    if not con.execute("SELECT 1 FROM pg_timezone_names() WHERE name = ? LIMIT 1", [timezone]).fetchall():
+        raise InputError("unknown time zone (--timezone); expected a name such as UTC or Europe/Paris")
+
+
+def _project_all(
+    tables: Sequence[Table], source: TripSource, preset: Preset | None
+) -> tuple[list[Projection], Assignment]:
+    casts = Casts(
+        timezone=source.timezone,
+        time_formats=preset.time_formats if preset else (),
+        zone_prefix=source.zone_prefix,
+    )
+    form = source.form or (preset.form if preset else None)
+    assignments = [
+        assign_columns(
+            tuple(t.types), given=source.columns, known=preset.columns if preset else None, form=form
+        )
+        for t in tables
+    ]
+    projections = [
+        project(
+            table, assignment, casts, check_attributes(source.attributes, tuple(table.types)), source.where
+        )
+        for table, assignment in zip(tables, assignments, strict=True)
+    ]
+    return projections, check_same_form(assignments)
+
+
+def _create_view(
+    con: duckdb.DuckDBPyConnection,
+    projections: Sequence[Projection],
+    assignment: Assignment,
+    area: Area,
+    silence: float,
+) -> tuple[str, ...]:
+    """Create the view and return its columns."""
+    sql, types = union(projections)
+    if assignment.form == "points":
+        types = make_trips(con, sql, types, silence)
+        sql = trips_sql()
+    rules = zone_rules() if assignment.endpoints == "zones" else place_rules(area)
+    reason = reason_sql([*rules, *column_rules(tuple(types))])
+    carried = [name for name in types if name.startswith("attr_")]
+    names = [name for name in _ORDER if name in types] + carried
+    listed = ["TRY_CAST(trips AS BIGINT) AS trips" if name == "trips" else quoted(name) for name in names]
+    listed.append(f"{reason} AS reason")
+    if "start_time" in names:
+        listed.append(f"{_mark(names)} AS mark")
+        names.append("mark")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {VIEW} AS SELECT {', '.join(listed)} FROM ({sql})")
+    return (*names, "reason")
+
+
+def _mark(names: Sequence[str]) -> str:
+    """Return SQL of a number that equal rows share; a row without a time is equal to none."""
+    return (
+        f"CASE WHEN start_time IS NOT NULL THEN hash({', '.join(map(quoted, names))}) "
+        "ELSE hash(gen_random_uuid()) END"
+    )
+
+
+def _people_once(source: TripSource, preset: Preset | None, columns: Mapping[str, str]) -> bool:
+    if source.people_once is not None:
+        return source.people_once
+    if preset is not None and preset.people_once is not None:
+        return preset.people_once
+    return plain_name(columns.get("trips", "")) in PEOPLE_ONCE
+
+
+def _rejected(con: duckdb.DuckDBPyConnection, rejects: str) -> int:
+    """Return the broken lines of the fullest scan; a line may be listed once per field it lacks."""
+    known = con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [rejects]).fetchall()
+    if not known:
+        return 0
+    lines = f"SELECT scan_id, count(DISTINCT (file_id, line)) AS n FROM {rejects} GROUP BY scan_id"
+    ((most,),) = con.execute(f"SELECT coalesce(max(n), 0) FROM ({lines})").fetchall()
+    return int(most)

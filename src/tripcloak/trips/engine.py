@@ -1,0 +1,117 @@
+"""The DuckDB connection: bounded memory, a private place to spill, and errors that quote no data."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
+
+_MEMORY = re.compile(r"\s*\d+(\.\d+)?\s*([kmgt]i?b)\s*", re.IGNORECASE)
+
+
+def connect(
+    memory: str | None = None, spill_directory: Path | None = None, threads: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection with a memory limit, a private spill folder and no way to fetch extensions.
+
+    Parameters
+    ----------
+    memory
+        Limit such as ``1GB``; DuckDB's own default (most of the machine) if not given.
+    spill_directory
+        Where a folder for what does not fit in memory is made; only its owner can read it and it
+        goes away with the connection.
+    threads
+        Number of threads; all cores if not given.
+
+    Examples
+    --------
+    >>> with connect("512MB", threads=1) as con:
+    ...     con.execute("select 6 * 7").fetchall()
+    [(42,)]
+    """
+    import duckdb
+
+    if memory is not None and not _MEMORY.fullmatch(memory):
+        raise InputError("the memory limit must be a size such as 512MB or 4GB")
+    if threads is not None and threads < 1:
+        raise InputError("the number of threads must be 1 or more")
+    if spill_directory is not None and not spill_directory.is_dir():
+        raise InputError("the folder to spill to does not exist; make it first or choose another")
+    spill = tempfile.mkdtemp(prefix="tripcloak-", dir=spill_directory)
+    config: dict[str, Any] = {
+        "temp_directory": spill,
+        "preserve_insertion_order": False,
+        "autoload_known_extensions": False,
+        "autoinstall_known_extensions": False,
+    }
+    if memory is not None:
+        config["memory_limit"] = memory
+    if threads is not None:
+        config["threads"] = threads
+    con = duckdb.connect(config=config)
+    weakref.finalize(con, shutil.rmtree, spill, ignore_errors=True)
+    con.execute("SET TimeZone = 'UTC'")
+    return con
+
+
+@contextmanager
+def plain_errors(what: str = "the input") -> Iterator[None]:
+    """Turn errors of the engine into InputErrors that quote no data.
+
+    DuckDB's own messages carry lines and cells of the file, so none of their words are passed on,
+    and the original error is not chained.
+
+    Examples
+    --------
+    >>> with connect() as con, plain_errors("trips.csv"):
+    ...     con.execute("select 'secret'::int")
+    Traceback (most recent call last):
+    ...
+    tripcloak.errors.InputError: trips.csv: a value does not fit the condition...
+    """
+    import duckdb
+    import pyarrow as pa
+
+    words = None
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise
+    except (duckdb.Error, pa.ArrowException) as error:
+        words = _plain_words(error)
+    if words is not None:
+        raise InputError(f"{what}: {words}")
+
+
+def _plain_words(error: Exception) -> str:
+    import duckdb
+
+    text = str(error)
+    if "No space left" in text or "max_temp_directory_size" in text:
+        return "the disk is full; free some room or give another folder to spill to"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return "the memory limit is too small for this input; raise it (--memory)"
+    if isinstance(error, duckdb.ParserException | duckdb.BinderException | duckdb.CatalogException):
+        return (
+            "the condition given with --where does not fit the columns; "
+            "it must be an SQL condition on columns of the input"
+        )
+    if isinstance(
+        error, duckdb.ConversionException | duckdb.OutOfRangeException | duckdb.TypeMismatchException
+    ):
+        return (
+            "a value does not fit the condition given with --where; columns of CSV files are text, "
+            "so compare numbers as try_cast(age as double) > 30"
+        )
+    return "the file could not be read; it may be damaged or not be of the kind its name says"

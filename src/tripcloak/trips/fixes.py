@@ -1,0 +1,93 @@
+"""From GPS fixes to trips: a long silence, another trip id or an empty seat starts a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tripcloak.trips.cleaning import NUMBERS, UNPARSABLE, CleaningReport, named
+from tripcloak.trips.rules import fix_rules, reason_sql
+from tripcloak.trips.tables import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+MADE_TRIPS = "tripcloak_made_trips"
+
+
+def make_trips(
+    con: duckdb.DuckDBPyConnection, fixes: str, types: Mapping[str, str], silence: float
+) -> dict[str, str]:
+    """Make a temporary table of the trips in GPS fixes and return its columns with their types.
+
+    The first fix of a trip is its origin and the last one its destination; fixes of one instant are
+    ordered by their coordinates, so that the order of rows does not matter. Bad fixes are left out
+    before trips are made, and stay in the table as one row per reason.
+
+    Parameters
+    ----------
+    fixes
+        SQL of all fixes, with the columns ``t``, ``lat``, ``lon`` and ``person`` or ``trip_id``.
+    types
+        Columns of that SQL with their types.
+    silence
+        Seconds without a fix after which a new trip starts; not used where seats are known.
+    """
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {MADE_TRIPS} AS {_made(fixes, types, silence)}")
+    ends = dict.fromkeys(("o_lat", "o_lon", "d_lat", "d_lon"), "DOUBLE")
+    times = dict.fromkeys(("start_time", "end_time"), "TIMESTAMPTZ")
+    person = {"person": types["person"]} if "person" in types else {}
+    return ends | times | person | {name: types[name] for name in _carried(types)} | {"single": "BOOLEAN"}
+
+
+def trips_sql() -> str:
+    """Return SQL of the trips that were made."""
+    return f"SELECT *, fixes = 1 AS single FROM {MADE_TRIPS} WHERE fix_reason = 0"
+
+
+def report_fixes(con: duckdb.DuckDBPyConnection, broken_lines: int) -> CleaningReport:
+    """Return how many fixes became part of a trip and how many each reason took."""
+    rows = con.execute(
+        f"SELECT fix_reason, sum(fixes)::BIGINT FROM {MADE_TRIPS} GROUP BY fix_reason"
+    ).fetchall()
+    by_number = dict(rows)
+    by_number[UNPARSABLE] = by_number.get(UNPARSABLE, 0) + broken_lines
+    return CleaningReport(kept=by_number.get(0, 0), dropped=named(by_number), word="fixes")
+
+
+def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
+    key = "person" if "person" in types else "trip_id"
+    trip = "trip_id" if "trip_id" in types else "NULL"
+    good = f"(0, {NUMBERS['vacant']})"
+    kept = ", ".join(f"{quoted(name)}" for name in _carried(types))
+    carried = f", {kept}" if kept else ""
+    # Partitions hold one person's fixes (of one trip id); bad ones wait together under a null key.
+    return f"""
+        WITH judged AS (SELECT *, {reason_sql(fix_rules(tuple(types)))} AS fix_reason
+                        FROM (SELECT *, {key} AS key FROM ({fixes}))),
+        sorted AS (SELECT CASE WHEN fix_reason IN {good} THEN key END AS key,
+                          CASE WHEN fix_reason IN {good} THEN {trip} END AS trip,
+                          fix_reason, epoch_us(t) AS at, lat, lon{carried} FROM judged),
+        parted AS (SELECT *, (key IS NOT NULL AND coalesce({_new_trip(types, silence)}, false))::INT AS new
+                   FROM sorted WINDOW track AS (PARTITION BY key, trip ORDER BY at, fix_reason, lat, lon)),
+        numbered AS (SELECT *, sum(new) OVER (PARTITION BY key, trip ORDER BY at, fix_reason, lat, lon
+                                              ROWS UNBOUNDED PRECEDING) AS number FROM parted),
+        joined AS (SELECT key, fix_reason, count(*) AS fixes,
+                          min(struct_pack(at, lat, lon{carried})) AS head,
+                          max(struct_pack(at, lat, lon)) AS tail
+                   FROM numbered GROUP BY key, trip, number, fix_reason)
+        SELECT fix_reason, fixes, head.lat AS o_lat, head.lon AS o_lon, tail.lat AS d_lat, tail.lon AS d_lon,
+               make_timestamptz(head.at) AS start_time, make_timestamptz(tail.at) AS end_time
+               {", key AS person" if key == "person" else ""}
+               {"".join(f", head.{quoted(name)} AS {quoted(name)}" for name in _carried(types))}
+        FROM joined"""
+
+
+def _new_trip(types: Mapping[str, str], silence: float) -> str:
+    if "occupied" in types:
+        return "fix_reason <> lag(fix_reason) OVER track"
+    return f"at - lag(at) OVER track > {round(silence * 1e6)}"
+
+
+def _carried(types: Mapping[str, str]) -> list[str]:
+    return [name for name in types if name == "weight" or name.startswith("attr_")]
