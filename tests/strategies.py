@@ -1,0 +1,157 @@
+"""Hypothesis strategies: trees, trips and criteria of every awkward kind, in plain and in coded form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from oracle import Row, Tree, below, tiles
+from tripcloak.criteria import AllOf, Criterion, KAnonymity
+from tripcloak.hierarchy import Hierarchy
+from tripcloak.matrix import NOBODY, ODMatrix, Unit
+
+DYADIC_WEIGHTS = (0.0, 0.25, 1.0, 1.5, 3.0, 6.75)
+"""Weights whose sums are exact in any order."""
+
+ROUNDING_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 1.1, 2.7, 1e9 / 3)
+"""Weights whose sums depend on the order of the terms."""
+
+
+def hierarchy_of(tree: Tree, *, unseen_tiles: int = 0) -> Hierarchy:
+    """Return the tree in arrays; every zone may have more tiles than those held."""
+    ids = list(tree)
+    above = [-1 if parent is None else ids.index(parent) for parent in tree.values()]
+    full = np.array([len(below(tree, zone)) for zone in ids])
+    inner = np.array([zone not in tiles(tree) for zone in ids])
+    return Hierarchy.from_parents(ids, above, name="drawn", tiles=full + unseen_tiles * inner)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Trips between two trees: the raw rows in plain Python, and the matrix made of them."""
+
+    trees: tuple[Tree, Tree]
+    rows: tuple[Row, ...]
+    has_person: bool = False
+    has_weight: bool = False
+    has_trips: bool = False
+    people_once: bool = False
+    unseen_tiles: int = 0
+
+    @cached_property
+    def hierarchies(self) -> tuple[Hierarchy, Hierarchy]:
+        """Return both trees in arrays."""
+        first, second = (hierarchy_of(tree, unseen_tiles=self.unseen_tiles) for tree in self.trees)
+        return first, second
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        """Return the rows as coded columns; tile codes follow the order of the ids."""
+        codes = [{tile: code for code, tile in enumerate(tiles(tree))} for tree in self.trees]
+        found: dict[str, Any] = {
+            "origin": np.array([codes[0][row.origin] for row in self.rows], dtype=np.int32),
+            "destination": np.array([codes[1][row.destination] for row in self.rows], dtype=np.int32),
+        }
+        if self.has_person:
+            found["person"] = np.array([row.person for row in self.rows], dtype=np.int32)
+        if self.has_weight:
+            found["weight"] = np.array([row.weight for row in self.rows], dtype=np.float64)
+        if self.has_trips:
+            found["trips"] = np.array([row.trips for row in self.rows], dtype=np.int64)
+        return found
+
+    def matrix(self) -> ODMatrix:
+        """Return a new matrix of the rows."""
+        made = ODMatrix.from_trips(*self.hierarchies, **self.columns)
+        return replace(made, each_trip_is_a_person=self.people_once)
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """Return the units a criterion may count here."""
+        units: list[Unit] = ["trips"]
+        if self.has_person or self.people_once:
+            units.append("travellers")
+        if self.has_weight:
+            units.append("population")
+        return tuple(units)
+
+    def thresholds(self, criterion: Criterion) -> dict[str, float]:
+        """Return what the oracle has to count; where every trip is somebody else, trips are people."""
+        asked: dict[str, float] = {}
+        for unit, k in _thresholds(criterion, self.units).items():
+            counted = "trips" if unit == "travellers" and self.people_once else unit
+            asked[counted] = max(k, asked.get(counted, 0))
+        return asked
+
+
+def _thresholds(criterion: Criterion, units: Sequence[Unit]) -> dict[str, float]:
+    if isinstance(criterion, AllOf):
+        parts = [_thresholds(part, units) for part in criterion.criteria]
+        return {unit: max(part.get(unit, 0) for part in parts) for part in parts for unit in part}
+    assert isinstance(criterion, KAnonymity)
+    return {criterion.unit or ("travellers" if "travellers" in units else "trips"): criterion.k}
+
+
+@st.composite
+def trees(draw: st.DrawFn, max_zones: int = 14) -> Tree:
+    """Return a random tree: uneven depths, chains of single children, ids in no order."""
+    n = draw(st.integers(1, max_zones))
+    above = [draw(st.integers(max(0, i - 6), i - 1)) for i in range(1, n)]
+    names = draw(st.permutations([f"z{i:02d}" for i in range(n)]))
+    return {names[0]: None} | {names[i + 1]: names[up] for i, up in enumerate(above)}
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    *,
+    weights: Sequence[float] = ROUNDING_WEIGHTS,
+    max_rows: int = 40,
+    max_zones: int = 14,
+) -> Case:
+    """Return random trips between random trees, with any of the optional columns."""
+    first = draw(trees(max_zones))
+    second = draw(st.one_of(st.just(first), trees(max_zones)))
+    has_person = draw(st.booleans())
+    has_trips = draw(st.booleans())
+    # Few pairs over many rows, so that some flows are safe by themselves and some are not.
+    pair = st.tuples(st.sampled_from(tiles(first)), st.sampled_from(tiles(second)))
+    row = st.builds(
+        lambda pair, *rest: Row(*pair, *rest),
+        st.sampled_from(draw(st.lists(pair, min_size=1, max_size=20))),
+        st.integers(NOBODY, 14) if has_person else st.just(NOBODY),
+        st.sampled_from(weights),
+        st.integers(1, 4) if has_trips else st.just(1),
+    )
+    n = draw(st.integers(1, max_rows))
+    return Case(
+        trees=(first, second),
+        rows=tuple(draw(st.lists(row, min_size=n, max_size=n))),
+        has_person=has_person,
+        has_weight=draw(st.booleans()),
+        has_trips=has_trips,
+        people_once=not has_person and draw(st.booleans()),
+        unseen_tiles=draw(st.integers(0, 5)),
+    )
+
+
+@st.composite
+def single_criteria(draw: st.DrawFn, case: Case) -> KAnonymity:
+    """Return k on a unit this case can count, or on the default unit."""
+    unit = draw(st.sampled_from([None, *case.units]))
+    return KAnonymity(k=draw(st.integers(2, 5)), unit=unit)
+
+
+def criteria(case: Case) -> st.SearchStrategy[Criterion]:
+    """Return one criterion, or several that must all hold."""
+    single = single_criteria(case)
+    several = st.lists(single, min_size=1, max_size=3).map(lambda parts: AllOf(criteria=tuple(parts)))
+    return st.one_of(single, several)
+
+
+limits = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 0.9])
