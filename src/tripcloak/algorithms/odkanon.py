@@ -182,8 +182,7 @@ def most_groups(matrix: ODMatrix, criterion: Criterion) -> int:
     smallest = min(
         k for unit, k in criterion.thresholds.items() if (unit == "population") == (volume == "population")
     )
-    # One more than the quotient, which rounding may leave just below a whole number.
-    return int(matrix.total(volume) / smallest) + 1
+    return max(1, int(matrix.total(volume) / smallest))
 
 
 def _lifted(matrix: ODMatrix, height: int) -> Groups:

@@ -58,8 +58,8 @@ class KAnonymity:
             raise InputError("k must be a finite number that a computer can count exactly, at most 2**53")
         if self.unit is not None and self.unit not in UNITS:
             raise InputError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
-        if self.unit != "population" and self.k != int(self.k):
-            raise InputError(f"k counts whole {self.unit or 'trips or travellers'}; got {self.k:g}")
+        if self.k != int(self.k):
+            raise InputError(f"k counts whole trips or people; got {self.k:g}")
 
     @property
     def thresholds(self) -> dict[Unit, float]:
@@ -92,8 +92,7 @@ class KAnonymity:
 
     def words(self) -> str:
         """Return the criterion in words."""
-        k = int(self.k) if self.k == int(self.k) else self.k
-        return f"at least {k:,} {self.unit or 'travellers (trips without an id)'}"
+        return f"at least {int(self.k):,} {self.unit or 'travellers (trips without an id)'}"
 
 
 _NEEDS: dict[str, Any] = {
