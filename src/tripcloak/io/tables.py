@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +15,16 @@ from tripcloak.release import Release, published_numbers, released_zones
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BATCH = 1 << 20
+
 
 def flows_table(release: Release) -> pa.Table:
     """Return the released flows: origin, destination and the published numbers, sorted by zone ids."""
     import pyarrow as pa
 
     columns = {
-        "origin": _texts(release.origins.ids, release.group_origin),
-        "destination": _texts(release.destinations.ids, release.group_destination),
+        "origin": _dictionary(release.origins.ids, release.group_origin).cast(pa.string()),
+        "destination": _dictionary(release.destinations.ids, release.group_destination).cast(pa.string()),
         **published_numbers(release),
     }
     return pa.table(columns).sort_by([("origin", "ascending"), ("destination", "ascending")])
@@ -58,27 +61,10 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
     return table.replace_schema_metadata(_geoparquet(table))
 
 
-def groups_table(matrix: ODMatrix, release: Release) -> pa.Table:
-    """Return one row per input flow: its tiles and numbers, and the released pair (null = suppressed)."""
-    import pyarrow as pa
-
-    flows, group = matrix.flows, release.group_of_flow
-    columns: dict[str, Any] = {
-        "origin": _texts(matrix.origins.zones.ids, flows.origin),
-        "destination": _texts(matrix.destinations.zones.ids, flows.destination),
-        "trips": flows.trips,
-    }
-    if flows.travellers is not None:
-        columns["travellers"] = np.diff(flows.travellers.offsets)
-    elif matrix.each_trip_is_a_person:
-        columns["travellers"] = flows.trips
-    if flows.population is not None:
-        columns["population"] = flows.population
-    columns["released_origin"] = _texts(release.origins.ids, release.group_origin[group], group < 0)
-    columns["released_destination"] = _texts(
-        release.destinations.ids, release.group_destination[group], group < 0
-    )
-    return pa.table(columns)
+def groups_batches(matrix: ODMatrix, release: Release) -> Iterator[pa.Table]:
+    """Yield one row per input flow: its tiles and numbers, and the released pair (null = suppressed)."""
+    for start in range(0, matrix.n_flows, BATCH):
+        yield _groups(matrix, release, slice(start, start + BATCH))
 
 
 def hierarchy_table(matrix: ODMatrix) -> pa.Table:
@@ -102,12 +88,35 @@ def hierarchy_table(matrix: ODMatrix) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _texts(ids: Ints, codes: Ints, null: Ints | None = None) -> pa.Array:
-    """Return text per row as a dictionary: a flow table names the same few zones many times."""
+def _groups(matrix: ODMatrix, release: Release, rows: slice) -> pa.Table:
+    import pyarrow as pa
+
+    flows, group = matrix.flows, release.group_of_flow[rows]
+    columns: dict[str, Any] = {
+        "origin": _dictionary(matrix.origins.zones.ids, flows.origin[rows]),
+        "destination": _dictionary(matrix.destinations.zones.ids, flows.destination[rows]),
+        "trips": flows.trips[rows],
+    }
+    if flows.travellers is not None:
+        columns["travellers"] = np.diff(flows.travellers.offsets[rows.start : rows.stop + 1])
+    elif matrix.each_trip_is_a_person:
+        columns["travellers"] = flows.trips[rows]
+    if flows.population is not None:
+        columns["population"] = flows.population[rows]
+    hidden = group < 0
+    columns["released_origin"] = _dictionary(release.origins.ids, release.group_origin[group], hidden)
+    columns["released_destination"] = _dictionary(
+        release.destinations.ids, release.group_destination[group], hidden
+    )
+    return pa.table(columns)
+
+
+def _dictionary(ids: Ints, codes: Ints, null: Ints | None = None) -> pa.Array:
+    """Return text per row as a dictionary: a table of flows names the same zones many times."""
     import pyarrow as pa
 
     indices = pa.array(codes.astype(np.int32), mask=null)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(ids)).cast(pa.string())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(ids))
 
 
 def _members(tree: Hierarchy, rows: Ints) -> pa.Array:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tripcloak.trips.canonical import Canonical
-from tripcloak.trips.cleaning import DUPLICATE, OUTSIDE_TILING, CleaningReport
 
 from tripcloak.arrays import Bools, Ints
 from tripcloak.errors import EmptyInputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.matrix import Flows, Numbering, ODMatrix, Points, PointSource, flows_from_trips
+from tripcloak.trips.canonical import Canonical
+from tripcloak.trips.cleaning import DUPLICATE, OUTSIDE_TILING, CleaningReport
 from tripcloak.trips.duplicates import find_duplicates
 from tripcloak.trips.spool import Spool
 
@@ -185,7 +185,8 @@ class _Rows:
 
     def flows(self, memory: int) -> Flows:
         """Return the flows, origin range by origin range so that each sort fits the memory."""
-        passes = 1 + (len(self.spool) * 48) // max(memory, 1)
+        # About what sorting needs per row: codes, key, order, and the sorted copies.
+        passes = 1 + (len(self.spool) * 96) // max(memory, 1)
         if passes == 1:
             return self._range(None)
         sizes = np.zeros(len(self.origin_tile), dtype=np.int64)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.io.folder import PRIVATE, PUBLIC, file_digest, staged, write_json
 from tripcloak.io.geojson import zones_geojson
-from tripcloak.io.tables import flows_table, groups_table, hierarchy_table, zones_table
+from tripcloak.io.tables import flows_table, groups_batches, hierarchy_table, zones_table
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, manifest
 from tripcloak.report.map import render_map
@@ -48,7 +49,7 @@ def publish(
         _write_public(public, matrix, release, facts)
         facts["files"] = {path.name: file_digest(path) for path in sorted(public.iterdir())}
         write_json(public / "manifest.json", facts)
-        _write_parquet(private / "groups.parquet", groups_table(matrix, release))
+        _write_parquet(private / "groups.parquet", groups_batches(matrix, release))
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
         write_json(private / "run.json", {"input_digest": release.input_digest, **run})
     return facts
@@ -86,8 +87,12 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
     )
 
 
-def _write_parquet(path: Path, table: pa.Table) -> None:
+def _write_parquet(path: Path, tables: pa.Table | Iterable[pa.Table]) -> None:
     from pyarrow import parquet
 
+    parts = iter([tables] if hasattr(tables, "schema") else tables)
+    first = next(parts)
     # Without Arrow's own schema the dictionary columns read back as plain text everywhere.
-    parquet.write_table(table, path, compression="zstd", store_schema=False)
+    with parquet.ParquetWriter(path, first.schema, compression="zstd", store_schema=False) as writer:
+        for part in chain([first], parts):
+            writer.write_table(part)
