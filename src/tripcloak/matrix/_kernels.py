@@ -48,6 +48,22 @@ def number_into(
 
 
 @njit(cache=True)
+def look_up(
+    keys: NDArray[np.int64], slot_key: NDArray[np.int64], slot_number: NDArray[np.int32]
+) -> NDArray[np.int32]:  # pragma: no cover - compiled
+    """Return the number of every key, -1 for those that have none."""
+    mask = np.uint64(len(slot_key) - 1)
+    number = np.empty(len(keys), np.int32)
+    for i in range(len(keys)):
+        mixed = np.uint64(keys[i]) * _MIX
+        at = (mixed ^ (mixed >> np.uint64(32))) & mask
+        while slot_key[at] != keys[i] and slot_key[at] != _EMPTY:
+            at = (at + np.uint64(1)) & mask
+        number[i] = slot_number[at] if slot_key[at] == keys[i] and keys[i] != _EMPTY else -1
+    return number
+
+
+@njit(cache=True)
 def number_keys(
     keys: NDArray[np.int64], limit: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:  # pragma: no cover - compiled

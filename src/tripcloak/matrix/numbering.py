@@ -43,6 +43,21 @@ class Numbering:
         self._n = number_into(signed, self._slot_key, self._slot_number, self._found, self._n, number)
         return number
 
+    def find(self, keys: Ints) -> Ints:
+        """Return the number of every key, -1 for those never added.
+
+        >>> numbering = Numbering()
+        >>> _ = numbering.add(np.array([70, 50], dtype=np.uint64))
+        >>> numbering.find(np.array([50, 60], dtype=np.uint64)).tolist()
+        [1, -1]
+        """
+        from tripcloak.matrix._kernels import look_up
+
+        self._make_room(1)
+        return look_up(
+            np.ascontiguousarray(keys, dtype=np.uint64).view(np.int64), self._slot_key, self._slot_number
+        )
+
     def _make_room(self, needed: int) -> None:
         """Keep the table at most half full whatever the next batch brings."""
         from tripcloak.matrix._kernels import number_into

@@ -24,7 +24,7 @@ class Level:
 
     height: int
     pairs: int
-    below: Mapping[str, float]
+    below: Mapping[Unit, float]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,7 +128,7 @@ def _extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple[float
     """Return where the kept trip ends lie; callers must widen it before anything is published."""
     if canonical.endpoints != "points":
         raise InputError("a quadtree over zone ids needs --area: south,west,north,east")
-    row = con.sql(
+    row = con.execute(
         "select min(least(o_lat, d_lat)), min(least(o_lon, d_lon)), "
         "max(greatest(o_lat, d_lat)), max(greatest(o_lon, d_lon)) from canonical where reason = 0"
     ).fetchone()
