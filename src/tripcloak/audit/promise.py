@@ -1,0 +1,120 @@
+"""Promise: what a public manifest promises, read with distrust."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from tripcloak.audit.rulebook import BrokenPart
+
+UNITS = ("trips", "travellers", "population")
+GRIDS = ("h3", "quadtree")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a release promises.
+
+    Attributes
+    ----------
+    thresholds : mapping
+        The smallest support per unit; the first unit is the main one.
+    volume : str
+        What is summed: trips, or population when nothing else is protected.
+    limit : float
+        Share of the volume that may be withheld.
+    homogeneous : bool
+        Zones of one axis never overlap.
+    spec : str
+        The hierarchy's text, such as ``h3:10``.
+    """
+
+    thresholds: Mapping[str, float]
+    volume: str
+    limit: float
+    homogeneous: bool
+    spec: str
+
+    @property
+    def k(self) -> float:
+        """Return the threshold on the main unit."""
+        return next(iter(self.thresholds.values()))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the numbers that may be published: trips go with their travellers, others stand alone."""
+        allowed = set(self.thresholds) | ({"trips"} if "travellers" in self.thresholds else set())
+        return tuple(unit for unit in UNITS if unit in allowed)
+
+    @property
+    def row_threshold(self) -> float:
+        """Return the smallest number of rows that may be told: a row is a trip at most."""
+        heads = [k for unit, k in self.thresholds.items() if unit != "population"]
+        return min(heads) if heads else self.k
+
+    @property
+    def resolution(self) -> int | None:
+        """Return the H3 resolution of the tiles, None for another hierarchy.
+
+        >>> Promise({"trips": 10}, "trips", 0.1, True, "h3:9/root=5").resolution
+        9
+        """
+        match = re.fullmatch(r"h3:(\d{1,2})(?:/root=\d{1,2})?", self.spec)
+        return int(match[1]) if match and int(match[1]) <= 15 else None
+
+    @property
+    def grid(self) -> bool:
+        """Return whether the tiles are those of a grid, of which only some occur in the data."""
+        return self.spec.partition(":")[0] in GRIDS
+
+
+def read_promise(facts: Mapping[str, Any]) -> Promise:
+    """Return the promise of a manifest, or raise :class:`BrokenPart`.
+
+    Examples
+    --------
+    >>> facts = {"protects": {"travellers": 10}, "volume": "trips", "homogeneous": True,
+    ...          "parameters": {"suppression_limit": 0.1}, "hierarchy": {"spec": "h3:9"}}
+    >>> read_promise(facts).columns
+    ('trips', 'travellers')
+    """
+    protects = facts.get("protects")
+    if not isinstance(protects, Mapping) or not protects or set(protects) - set(UNITS):
+        raise unreadable("protects", f"a threshold on one or more of {', '.join(UNITS)}")
+    if not all(_is_number(k) and k >= 2 for k in protects.values()):
+        raise unreadable("protects", "thresholds of 2 or more")
+    volume = facts.get("volume")
+    if volume != ("population" if set(protects) == {"population"} else "trips"):
+        raise unreadable("volume", "population when nothing else is protected, trips otherwise")
+    parameters, hierarchy = facts.get("parameters"), facts.get("hierarchy")
+    limit = parameters.get("suppression_limit") if isinstance(parameters, Mapping) else None
+    if not _is_number(limit) or not 0 <= limit < 1:
+        raise unreadable("parameters.suppression_limit", "a share from 0 to below 1")
+    spec = hierarchy.get("spec") if isinstance(hierarchy, Mapping) else None
+    if not isinstance(spec, str):
+        raise unreadable("hierarchy.spec", "a text such as h3:10")
+    homogeneous = facts.get("homogeneous")
+    if not isinstance(homogeneous, bool):
+        raise unreadable("homogeneous", "true or false")
+    thresholds = {unit: float(k) for unit, k in protects.items()}
+    return Promise(thresholds, str(volume), float(limit), homogeneous, spec)
+
+
+def whole(facts: Mapping[str, Any], name: str) -> int:
+    """Return a whole number of the manifest, or raise :class:`BrokenPart`."""
+    value = facts.get(name)
+    if type(value) is not int or value < 0:
+        raise unreadable(name, "a whole number")
+    return value
+
+
+def unreadable(name: str, expected: str) -> BrokenPart:
+    """Return the error for an entry of the manifest that is not what it must be."""
+    return BrokenPart(f"release/manifest.json: {name!r} must be {expected}")
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

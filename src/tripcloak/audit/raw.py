@@ -1,0 +1,236 @@
+"""The raw input counted afresh: who is in which flow, and in which released group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.audit.encoding import Encoder, H3Encoder, NamedEncoder, TilingEncoder
+from tripcloak.audit.evidence import Evidence, column_names
+from tripcloak.errors import InputError
+from tripcloak.hierarchy.tiling import OUTSIDE, Keys, Tiling
+from tripcloak.io.folder import read_run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+POINTS = ("o_lat", "o_lon", "d_lat", "d_lon")
+IDS = ("o_id", "d_id")
+FUNCTION = "audit_tile"
+WITHHELD = 0
+"""The pair of every flow that no released flow holds."""
+
+
+@dataclass(frozen=True)
+class RawInput:
+    """The view ``canonical`` of the raw input, and what it takes to read it as the release did.
+
+    Attributes
+    ----------
+    tiling : Tiling, optional
+        For hierarchies other than H3; rebuilt from the release's own record if not given.
+    each_trip_is_a_person : bool
+        The input is a table of people in which everybody is counted once.
+    """
+
+    tiling: Tiling | None = None
+    each_trip_is_a_person: bool = False
+
+    def load(self, case: Evidence) -> None:
+        """Make ``audit_presence`` (a row per flow and person), ``audit_input`` (flows) and ``audit_names``."""
+        columns = _view_columns(case)
+        encoder = self._encoder(case)
+        try:
+            _encode(case, columns, encoder)
+            case.keep("audit_presence", _presence(columns))
+            case.keep("audit_names", "select key, name from audit_reader", _names(case, encoder))
+            case.keep("audit_input", self._flows(columns))
+            case.con.execute("drop table audit_trips")
+        except Exception as error:
+            raise _explained(error) from None
+
+    def _flows(self, columns: Sequence[str]) -> str:
+        return f"""
+            select o.name as origin, d.name as destination, trips, travellers, population from (
+                select o, d, sum(trips)::bigint as trips, fsum(weight) as population,
+                       {self._travellers(columns, "count(person)")} as travellers
+                from audit_presence group by o, d
+            ) flow join audit_names o on o.key = flow.o join audit_names d on d.key = flow.d
+        """
+
+    def recount(self, case: Evidence) -> None:
+        """Make ``audit_recount``: every released pair with its support, and pair 0 for what is withheld."""
+        for part in ("flows", "groups", "raw"):
+            case.load(part)
+        columns = _view_columns(case)
+        case.keep("audit_pairs", _PAIRS)
+        case.keep("audit_links", _LINKS)
+        travellers = self._travellers(columns, "people.travellers", "volume.trips")
+        case.keep("audit_recount", _RECOUNT.format(travellers=travellers))
+
+    def _travellers(self, columns: Sequence[str], distinct: str, trips: str = "sum(trips)") -> str:
+        """Return SQL for a number of travellers: null where the input cannot tell people apart."""
+        if "person" in columns:
+            return f"coalesce({distinct}, 0)::bigint"
+        return f"{trips}::bigint" if self.each_trip_is_a_person else "null::bigint"
+
+    def _encoder(self, case: Evidence) -> Encoder:
+        if case.promise.resolution is not None:
+            return H3Encoder(case.promise.resolution)
+        if self.tiling is not None:
+            return TilingEncoder(self.tiling)
+        recorded = read_run(case.folder).get("tiling")
+        if isinstance(recorded, dict):
+            from tripcloak.hierarchy.spec import parse_tiling
+
+            area = recorded.get("area")
+            return TilingEncoder(
+                parse_tiling(
+                    case.promise.spec, zones=recorded.get("zones"), area=None if area is None else tuple(area)
+                )
+            )
+        if set(POINTS) <= set(_view_columns(case)):
+            raise InputError(
+                "the records hold coordinates: the audit needs the zones that the release was made with"
+            )
+        case.load("tree")
+        return NamedEncoder(
+            [name for (name,) in case.rows("select distinct zone from audit_tree where height = 0")]
+        )
+
+
+def _view_columns(case: Evidence) -> tuple[str, ...]:
+    import duckdb
+
+    try:
+        columns = column_names(case.con, "canonical")
+    except duckdb.CatalogException:
+        raise InputError("the audit needs the raw input: a view named 'canonical'") from None
+    if "reason" not in columns or not (set(POINTS) <= set(columns) or set(IDS) <= set(columns)):
+        raise InputError(
+            f"the view 'canonical' needs the columns reason, and {', '.join(POINTS)} or o_id, d_id"
+        )
+    return columns
+
+
+def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
+    """Make ``audit_trips``: every raw record that counts, with its tiles as keys."""
+    points = set(POINTS) <= set(columns)
+    ends = (f"{FUNCTION}(o_lat, o_lon)", f"{FUNCTION}(d_lat, d_lon)")
+    if not points:
+        ends = (f"{FUNCTION}(o_id::varchar)", f"{FUNCTION}(d_id::varchar)")
+    others = [name for name in ("person", "weight", "trips", "mark") if name in columns]
+    kinds: list[Any] = ["double", "double"] if points else ["varchar"]
+    vectorised: Any = "arrow"
+    case.con.create_function(FUNCTION, _vectorised(encoder, points), kinds, "ubigint", type=vectorised)
+    try:
+        case.keep(
+            "audit_trips",
+            f"""select * from (
+                select {", ".join([f"{ends[0]} as o", f"{ends[1]} as d", *others])}
+                from canonical where reason = 0
+            ) where o is not null and d is not null""",
+        )
+    finally:
+        case.con.remove_function(FUNCTION)
+
+
+def _vectorised(encoder: Encoder, points: bool) -> Any:
+    """Return the encoder as a function over Arrow columns; null where a place lies in no tile."""
+    import pyarrow as pa
+
+    def told(keys: Keys) -> Any:
+        return pa.array(keys, pa.uint64(), mask=keys == OUTSIDE)
+
+    # The engine evaluates these annotations, so they name nothing that is imported for typing alone.
+    def of_points(lat: Any, lon: Any) -> Any:
+        return told(encoder.of_points(np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)))
+
+    def of_ids(ids: Any) -> Any:
+        return told(encoder.of_ids(ids.to_pylist()))
+
+    return of_points if points else of_ids
+
+
+def _presence(columns: Sequence[str]) -> str:
+    """Return SQL for one row per flow and person, exact duplicates counted once."""
+    person = "person" if "person" in columns else "null::integer as person"
+    trips = "trips" if "trips" in columns else "1 as trips"
+    weight = "weight::double as weight" if "weight" in columns else "null::double as weight"
+    each = f"select o, d, {person}, {trips}, {weight} from audit_trips"
+    if "mark" in columns:
+        # Few marks repeat, so only the rows that carry one are compared as a whole.
+        who = "person, " if "person" in columns else ""
+        each = f"""
+            with repeated as (
+                select mark from audit_trips where mark is not null group by mark having count(*) > 1
+            )
+            {each} where mark not in (select mark from repeated) or mark is null
+            union all
+            select o, d, {person}, any_value({trips.partition(" as")[0]}) as trips,
+                   any_value({weight.partition(" as")[0]}) as weight
+            from audit_trips where mark in (select mark from repeated) group by {who}mark, o, d
+        """
+    return f"""
+        select o, d, person, sum(trips) as trips, fsum(weight) as weight from ({each}) group by o, d, person
+    """
+
+
+def _names(case: Evidence, encoder: Encoder) -> pa.RecordBatchReader:
+    import pyarrow as pa
+
+    found = "select o as key from audit_presence union select d from audit_presence order by key"
+    keys = np.array([key for (key,) in case.rows(found)], dtype=np.uint64)
+    return pa.table({"key": keys, "name": pa.array(encoder.names(keys), pa.string())}).to_reader()
+
+
+def _explained(error: Exception) -> Exception:
+    """Return the engine's errors in words that quote no data."""
+    import duckdb
+
+    if isinstance(error, duckdb.OutOfMemoryException | duckdb.InterruptException):
+        return error
+    if isinstance(error, duckdb.Error):
+        return InputError(
+            "the raw input cannot be read: it is damaged, or not what the release was made from"
+        )
+    return error
+
+
+_PAIRS = """
+    select row_number() over (order by origin, destination) as pair, origin, destination from (
+        select origin, destination from audit_flows
+        union
+        select released_origin, released_destination from audit_groups
+        where released_origin is not null and released_destination is not null
+    )
+"""
+
+_LINKS = """
+    select o.key as o, d.key as d, pair.pair from audit_groups flow
+    join audit_names o on o.name = flow.origin join audit_names d on d.name = flow.destination
+    join audit_pairs pair
+    on pair.origin = flow.released_origin and pair.destination = flow.released_destination
+"""
+
+_RECOUNT = f"""
+    with counted as (
+        select coalesce(pair, {WITHHELD}) as pair, person, trips, weight
+        from audit_presence left join audit_links using (o, d)
+    ),
+    volume as (
+        select pair, sum(trips)::bigint as trips, fsum(weight) as population from counted group by pair
+    ),
+    people as (
+        select pair, count(*) as travellers from (
+            select distinct pair, person from counted where person is not null
+        ) group by pair
+    ),
+    pairs as (select pair, origin, destination from audit_pairs union all select {WITHHELD}, null, null)
+    select pair, origin, destination, coalesce(volume.trips, 0) as trips,
+           {{travellers}} as travellers, volume.population
+    from pairs left join volume using (pair) left join people using (pair)
+"""

@@ -1,0 +1,153 @@
+"""Rules that hold the release against the auditor's own recount of the raw input."""
+
+from __future__ import annotations
+
+from tripcloak.audit.evidence import Evidence
+from tripcloak.audit.findings import some
+from tripcloak.audit.promise import UNITS, whole
+from tripcloak.audit.raw import WITHHELD
+from tripcloak.audit.rules.book import BOOK
+
+TOLERANCE = 1e-9
+"""Relative: sums of weights depend on their order in the last digits."""
+
+
+@BOOK.rule("every-group-safe", "recount")
+def every_group_safe(case: Evidence) -> str | None:
+    """Every released group reaches every threshold, counted afresh from the raw input."""
+    for unit, k in case.thresholds.items():
+        if case.promise.thresholds.get(unit, 0) < k:
+            return f"the manifest promises less than the {k:g} {unit} that were ordered"
+        short = case.value(
+            f"select count(*) from audit_recount where pair > {WITHHELD} "
+            f"and not coalesce({unit}, 0) >= {k * (1 - TOLERANCE)!r}"
+        )
+        if short:
+            return f"{some(short, 'released flows')} hold fewer than {k:g} {unit}"
+    if case.value("select count(*) = 0 from audit_flows"):
+        return "nothing is released"
+    return None
+
+
+@BOOK.rule("flows-match-recount", "recount")
+def flows_match_recount(case: Evidence) -> str | None:
+    """Every released number equals the auditor's recount of its group."""
+    if case.value("select count(*) > count(distinct (origin, destination)) from audit_flows"):
+        return "a pair of zones is released twice"
+    units = [unit for unit in UNITS if unit in case.columns("audit_flows")]
+    differ = " or ".join(_differ(f"flow.{unit}", f"recount.{unit}", unit) for unit in units) or "false"
+    wrong = case.value(
+        f"""select count(*) from audit_flows flow full join (
+            select * from audit_recount where pair > {WITHHELD}
+        ) recount using (origin, destination)
+        where flow.rowid is null or {differ}"""
+    )
+    return f"{some(wrong, 'released flows')} differ from the recount" if wrong else None
+
+
+@BOOK.rule("both-or-neither", "groups")
+def both_or_neither(case: Evidence) -> str | None:
+    """A flow's two ends are released together or withheld together."""
+    half = case.value(
+        "select count(*) from audit_groups where (released_origin is null) <> (released_destination is null)"
+    )
+    return f"{some(half, 'flows')} are released by one end only" if half else None
+
+
+@BOOK.rule("every-flow-accounted", "raw", "groups")
+def every_flow_accounted(case: Evidence) -> str | None:
+    """The private table accounts for every flow of the raw input, once, with its right numbers."""
+    if case.value("select count(*) > count(distinct (origin, destination)) from audit_groups"):
+        return "private/groups.parquet accounts for a flow twice"
+    units = [unit for unit in UNITS if unit in case.columns("audit_groups")]
+    differ = " or ".join(_differ(f"told.{unit}", f"flow.{unit}", unit, rounded=False) for unit in units)
+    wrong = case.value(
+        f"""select count(*) from audit_groups told full join audit_input flow using (origin, destination)
+        where told.rowid is null or flow.rowid is null or {differ}"""
+    )
+    return f"private/groups.parquet is wrong about {some(wrong, 'flows')}" if wrong else None
+
+
+@BOOK.rule("totals-add-up", "recount")
+def totals_add_up(case: Evidence) -> str | None:
+    """Released and withheld volume add up to the raw input's."""
+    volume = case.promise.volume
+    released, withheld = _volumes(case)
+    in_table = case.value(f"select sum({volume}) from audit_flows") if _has(case, volume) else None
+    groups = whole(case.facts, "groups")
+    # Each released population is rounded to whole people.
+    slack = 0.5 * groups if volume == "population" else 0.0
+    if in_table is None or abs(float(in_table) - released) > slack + TOLERANCE * released:
+        return f"the released {volume} of all flows differ from the recount"
+    if abs(whole(case.facts, "released") - released) > 0.5 + TOLERANCE * released:
+        return f"the manifest's released {volume} differ from the recount"
+    total = case.value(f"select coalesce(sum({volume}), 0) from audit_input")
+    told = case.value(
+        f"select coalesce(sum({volume}), 0) from audit_groups" if _told(case, volume) else "select 0"
+    )
+    if not _near(released + withheld, float(total)) or not _near(float(told), float(total)):
+        return f"released and withheld {volume} do not add up to the input's"
+    return None
+
+
+@BOOK.rule("suppression-within-limit", "recount")
+def suppression_within_limit(case: Evidence) -> str | None:
+    """The withheld share of the volume is within the limit that the manifest states."""
+    released, withheld = _volumes(case)
+    if withheld > case.promise.limit * (released + withheld) * (1 + TOLERANCE):
+        return f"more than {case.promise.limit:.2%} of the {case.promise.volume} are withheld"
+    return None
+
+
+@BOOK.rule("suppressed-told-safely", "recount")
+def suppressed_told_safely(case: Evidence) -> str | None:
+    """The withheld volume is told only if it is right and enough people stand behind it."""
+    told = case.facts.get("suppressed")
+    hidden = case.value("select count(*) from audit_groups where released_origin is null")
+    if told is None:
+        return None if hidden else "the manifest speaks of withheld flows where there are none"
+    number = whole(case.facts, "suppressed")
+    withheld = _volumes(case)[1]
+    if abs(number - withheld) > 0.5 + TOLERANCE * withheld:
+        return "the manifest's withheld volume is not the true one"
+    for unit, k in case.thresholds.items() if number else ():
+        support = case.value(f"select {unit} from audit_recount where pair = {WITHHELD}")
+        if support is None or support < k * (1 - TOLERANCE):
+            return f"the manifest tells the withheld volume, though fewer than {k:g} {unit} stand behind it"
+    return None
+
+
+def smallest_support(case: Evidence) -> dict[str, float]:
+    """Return, per threshold, the support of the smallest released group in the recount."""
+    case.load("recount")
+    found = {
+        unit: case.value(f"select min({unit}) from audit_recount where pair > {WITHHELD}")
+        for unit in case.thresholds
+    }
+    return {unit: number for unit, number in found.items() if number is not None}
+
+
+def _differ(told: str, recount: str, unit: str, *, rounded: bool = True) -> str:
+    """Return SQL that is true where a told number is not the recount's."""
+    if unit != "population":
+        return f"{told} is distinct from {recount}"
+    slack = 0.5 if rounded else 0.0
+    return f"not coalesce(abs({told} - {recount}) <= {slack} + {TOLERANCE!r} * {recount}, false)"
+
+
+def _volumes(case: Evidence) -> tuple[float, float]:
+    """Return the released and the withheld volume of the recount."""
+    query = f"select coalesce(sum({case.promise.volume}), 0) from audit_recount where pair"
+    return float(case.value(f"{query} > {WITHHELD}")), float(case.value(f"{query} = {WITHHELD}"))
+
+
+def _has(case: Evidence, column: str) -> bool:
+    return column in case.columns("audit_flows")
+
+
+def _told(case: Evidence, column: str) -> bool:
+    return column in case.columns("audit_groups")
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= TOLERANCE * max(one, other)

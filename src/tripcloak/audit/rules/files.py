@@ -1,0 +1,120 @@
+"""Rules about the public files: which there are, that they are unchanged, that they agree."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+from tripcloak.audit.evidence import Evidence
+from tripcloak.audit.rulebook import BrokenPart
+from tripcloak.audit.rules.book import BOOK
+from tripcloak.io.folder import PUBLIC_FILES, file_digest
+
+ZONE_COLUMNS = ("axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "geometry")
+
+
+@BOOK.rule("files-complete")
+def files_complete(case: Evidence) -> str | None:
+    """The public part holds exactly the files it should, and nothing more."""
+    found = list(case.public("").iterdir())
+    if any(path.is_symlink() or not path.is_file() for path in found):
+        return "release/ holds something that is not a plain file"
+    names = {path.name for path in found}
+    missing = sorted(set(PUBLIC_FILES) - names)
+    if missing:
+        return f"release/ lacks {', '.join(missing)}"
+    return "release/ holds a file that does not belong there" if names - set(PUBLIC_FILES) else None
+
+
+@BOOK.rule("digests-match")
+def digests_match(case: Evidence) -> str | None:
+    """Every public file has the digest that the manifest states."""
+    stated = case.facts.get("files")
+    expected = set(PUBLIC_FILES) - {"manifest.json"}
+    if not isinstance(stated, dict) or set(stated) != expected:
+        return "the manifest does not state the digest of every public file"
+    changed = [name for name in sorted(expected) if not _unchanged(case, name, stated[name])]
+    return f"changed since the release was made: {', '.join(changed)}" if changed else None
+
+
+def _unchanged(case: Evidence, name: str, digest: object) -> bool:
+    path = case.public(name)
+    return path.is_file() and file_digest(path) == digest
+
+
+@BOOK.rule("csv-equals-parquet", "flows")
+def csv_equals_parquet(case: Evidence) -> str | None:
+    """``flows.csv`` and ``flows.parquet`` hold the same rows."""
+    names = case.columns("audit_flows")
+    if _csv_header(case) != list(names):
+        return "flows.csv and flows.parquet have different columns"
+    columns = ", ".join(f"{_quoted(name)}: 'varchar'" for name in names)
+    path = str(case.public("flows.csv")).replace("'", "''")
+    case.keep("audit_csv", f"select * from read_csv('{_literal(path)}', columns = {{{columns}}}, {_CSV})")
+    texts = ", ".join(f"{_identifier(name)}::varchar" for name in names)
+    table = f"select {texts} from audit_flows"
+    differ = case.value(
+        f"""select count(*) from (
+            (select * from audit_csv except all {table})
+            union all
+            ({table} except all select * from audit_csv)
+        )"""
+    )
+    return "flows.csv and flows.parquet hold different rows" if differ else None
+
+
+_CSV = "auto_detect = false, delim = ',', quote = '\"', escape = '\"', header = true, encoding = 'utf-8'"
+
+
+def _csv_header(case: Evidence) -> list[str]:
+    try:
+        with case.public("flows.csv").open(encoding="utf-8", newline="") as file:
+            return next(csv.reader(file), [])
+    except (OSError, ValueError, csv.Error):
+        raise BrokenPart("release/flows.csv cannot be read as CSV") from None
+
+
+def _literal(path: str) -> str:
+    """Return a path in which the engine sees no pattern."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@BOOK.rule("only-protected-columns", "flows", "zones")
+def only_protected_columns(case: Evidence) -> str | None:
+    """Published tables hold no number that the thresholds do not cover."""
+    allowed = set(case.promise.columns)
+    told = case.facts.get("columns")
+    if not isinstance(told, list) or told != list(case.promise.columns):
+        return "the manifest lists other columns than the thresholds cover"
+    tables = {
+        "flows.parquet": (set(case.columns("audit_flows")), {"origin", "destination"} | allowed),
+        "flows.csv": (set(_csv_header(case)), {"origin", "destination"} | allowed),
+        "zones.parquet": (set(case.columns("audit_zones")), _zone_columns(case)),
+        "zones.geojson": (_geojson_columns(case), _zone_columns(case)),
+    }
+    for name, (found, expected) in tables.items():
+        if found - expected:
+            return f"release/{name} holds a column that no threshold covers"
+    return None
+
+
+def _zone_columns(case: Evidence) -> set[str]:
+    """Return the columns that zones may have: lists of tiles only where they tell nothing about the data."""
+    volumes = set(case.promise.columns) - {"travellers"}
+    return {*ZONE_COLUMNS, *volumes} | (set() if case.promise.grid else {"members"})
+
+
+def _geojson_columns(case: Evidence) -> set[str]:
+    try:
+        collection = json.loads(case.public("zones.geojson").read_text(encoding="utf-8"))
+        return {name for item in collection["features"] for name in item["properties"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BrokenPart("release/zones.geojson is not a GeoJSON collection of zones") from None

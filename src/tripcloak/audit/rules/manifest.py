@@ -1,0 +1,123 @@
+"""Rules about the manifest: it agrees with the tables, and its totals hide small numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from tripcloak.audit.evidence import Evidence
+from tripcloak.audit.promise import unreadable, whole
+from tripcloak.audit.rules.book import BOOK
+
+KEYS = {
+    "format", "version", "method", "parameters", "protects", "seed", "hierarchy", "homogeneous", "groups",
+    "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
+    "smallest", "bound", "measures", "dropped_rows", "files",
+}  # fmt: skip
+MEASURES = {"G", "C_AVG"}
+"""Those that anyone can compute from the released table; others may tell what was withheld."""
+
+
+@BOOK.rule("manifest-consistent", "flows", "zones")
+def manifest_consistent(case: Evidence) -> str | None:
+    """The manifest says what the released tables say, and nothing beyond."""
+    if set(case.facts) - KEYS:
+        return "the manifest holds an entry that this audit does not know"
+    wrong = next((words for words in _statements(case) if words), None)
+    return wrong or _share(case) or _measures(case)
+
+
+def _statements(case: Evidence) -> list[str | None]:
+    """Return what is wrong with the numbers that can be read off the released table."""
+    rows, origins, destinations = case.con.execute(
+        "select count(*), count(distinct origin), count(distinct destination) from audit_flows"
+    ).fetchall()[0]
+    columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
+    smallest = {name: case.value(f"select min({name}) from audit_flows") for name in columns}
+    return [
+        _unless(case.facts.get("groups") == rows, "number of groups"),
+        _unless(case.facts.get("zones") == {"origins": origins, "destinations": destinations}, "zones"),
+        _unless(case.facts.get("smallest") == smallest, "smallest numbers"),
+        _unless(_released_fits(case, rows), "released volume"),
+    ]
+
+
+def _unless(right: bool, what: str) -> str | None:
+    return None if right else f"the manifest's {what} differ from the released table"
+
+
+def _released_fits(case: Evidence, rows: int) -> bool:
+    volume = case.promise.volume
+    if volume not in case.columns("audit_flows"):
+        return False
+    in_table = int(case.value(f"select coalesce(sum({volume}), 0) from audit_flows"))
+    # Each released population is rounded to whole people, the manifest's sum only once.
+    slack = (rows + 1) // 2 if volume == "population" else 0
+    return abs(whole(case.facts, "released") - in_table) <= slack
+
+
+def _share(case: Evidence) -> str | None:
+    """Return what is wrong with the withheld share and its words, given the withheld volume."""
+    told, share, words = (case.facts.get(f"suppressed{end}") for end in ("", "_share", "_words"))
+    if not isinstance(words, str):
+        raise unreadable("suppressed_words", "text")
+    if told is None:
+        if share is not None or re.search(r"\d", words.replace(f"{case.promise.limit:.2%}", "")):
+            return "the manifest hides the withheld volume and tells it elsewhere"
+        return None
+    number = whole(case.facts, "suppressed")
+    all_of_it = number + whole(case.facts, "released")
+    if not _close(share, number / all_of_it if all_of_it else 0.0) or _figures(words) != [f"{number:,}"]:
+        return "the manifest's withheld share or its words do not fit the withheld volume"
+    return None
+
+
+def _figures(words: str) -> list[str]:
+    return re.findall(r"\d[\d,.]*", words)
+
+
+def _measures(case: Evidence) -> str | None:
+    told = case.facts.get("measures")
+    if not isinstance(told, dict) or set(told) != MEASURES:
+        return f"the manifest's measures are not {' and '.join(sorted(MEASURES))}"
+    volume, smallest = case.promise.volume, case.facts["smallest"]
+    generalisation = case.value(
+        f"""select sum((o.tiles + d.tiles) * flow.{volume}::double) / sum(flow.{volume}::double)
+        from audit_flows flow
+        join audit_zones o on o.axis = 'origin' and o.zone = flow.origin
+        join audit_zones d on d.axis = 'destination' and d.zone = flow.destination"""
+    )
+    # Rounding moves a population by half a person, so by less than this share of any flow.
+    slack = 1 / smallest[volume] if volume == "population" and smallest[volume] else 1e-9
+    mean = whole(case.facts, "released") / whole(case.facts, "groups") / case.promise.k
+    if not _close(told["G"], generalisation, slack) or not _close(told["C_AVG"], mean):
+        return "the manifest's measures differ from those of the released table"
+    return None
+
+
+def _close(told: Any, right: float | None, slack: float = 1e-9) -> bool:
+    if not isinstance(told, int | float) or isinstance(told, bool) or right is None:
+        return False
+    return math.isclose(told, right, rel_tol=slack, abs_tol=1e-12)
+
+
+@BOOK.rule("dropped-told-safely")
+def dropped_told_safely(case: Evidence) -> str | None:
+    """No small number of rows dropped in cleaning can be read from the manifest."""
+    told = case.facts.get("dropped_rows")
+    if not isinstance(told, dict):
+        raise unreadable("dropped_rows", "a number of rows for each reason")
+    least = max(case.promise.row_threshold, min(case.ordered.values(), default=0))
+    if not all(_safe_to_tell(rows, least, case.promise.row_threshold) for rows in told.values()):
+        return f"the manifest tells of fewer than {least:g} dropped rows"
+    return None
+
+
+def _safe_to_tell(rows: Any, least: float, promised: float) -> bool:
+    if rows is None:
+        return True
+    if isinstance(rows, str):
+        match = re.fullmatch(r"fewer than (\d+(?:\.\d+)?(?:e\+\d+)?)", rows)
+        return match is not None and float(match[1]) >= promised
+    return type(rows) is int and (rows == 0 or rows >= least)

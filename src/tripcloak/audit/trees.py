@@ -1,0 +1,112 @@
+"""Which zone holds which: by the h3 library for H3 cells, by the release's own tree for other zones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tripcloak.audit import cells
+from tripcloak.audit.evidence import Evidence, load_table
+from tripcloak.audit.rulebook import BrokenPart
+
+AXES = ("origin", "destination")
+
+
+def load_tree(case: Evidence) -> None:
+    """Load the tree of zones after checking that it is one; H3 cells need none, the library knows theirs."""
+    if case.promise.resolution is not None:
+        return
+    load_table(case, "hierarchy")
+    case.keep("audit_tree", "select axis, zone, parent, height, tiles from audit_hierarchy")
+    for axis in AXES:
+        for words, query in _NOT_A_TREE.items():
+            if case.value(query.format(tree=f"(select * from audit_tree where axis = '{axis}')")):
+                raise BrokenPart(f"private/hierarchy.parquet: {words}")
+    uneven = "<" if case.promise.grid else "<>"
+    if case.value(_CHILDREN_DIFFER.format(uneven=uneven)):
+        raise BrokenPart("private/hierarchy.parquet: a zone's height or tiles do not fit its children")
+    if case.promise.spec.startswith("quadtree") and case.value(_NOT_A_QUARTER):
+        raise BrokenPart("private/hierarchy.parquet: a quadtree cell is not a quarter of its parent")
+
+
+_NOT_A_TREE = {
+    "each axis needs exactly one root": "select count(*) <> 1 from {tree} where parent is null",
+    "a zone occurs twice": "select count(*) > count(distinct zone) from {tree}",
+    "some zones never reach the root": """
+        with recursive tree as {tree}, below(zone) as (
+            select zone from tree where parent is null
+            union all
+            select tree.zone from tree join below on tree.parent = below.zone
+        )
+        select (select count(*) from below) <> (select count(*) from tree)
+    """,
+}
+
+_CHILDREN_DIFFER = """
+    select count(*) from audit_tree zone left join (
+        select axis, parent, max(height) as height, sum(tiles) as tiles
+        from audit_tree where parent is not null group by axis, parent
+    ) child on child.axis = zone.axis and child.parent = zone.zone
+    where zone.height <> coalesce(child.height + 1, 0) or zone.tiles {uneven} coalesce(child.tiles, 1)
+"""
+
+_NOT_A_QUARTER = "select count(*) from audit_tree where parent <> left(zone, -1) or tiles <> 4 ** height"
+
+
+class Pairs(NamedTuple):
+    """Tiles and the zones said to hold them: how many pairs there are, and how many are wrong."""
+
+    number: int
+    wrong: int
+
+
+def check_pairs(case: Evidence, axis: str, query: str) -> Pairs:
+    """Return how many of the (tile, zone) rows of a query name a zone that does not hold the tile."""
+    resolution = case.promise.resolution
+    if resolution is not None:
+        verdicts = [cells.contains(zone, tile, resolution) for tile, zone in case.rows(query)]
+        return Pairs(len(verdicts), verdicts.count(False))
+    case.load("tree")
+    number = case.value(f"select count(*) from ({query})")
+    return Pairs(number, number - case.value(_REACHED.format(query=query, axis=axis)))
+
+
+# Climbs from every tile until it meets its zone; a tile is a zone of height 0.
+_REACHED = """
+    with recursive tree as (select * from audit_tree where axis = '{axis}'),
+    climb(here, zone) as (
+        select pair.tile, pair.zone from ({query}) pair(tile, zone)
+        join tree on tree.zone = pair.tile where tree.height = 0
+        union all
+        select tree.parent, climb.zone from climb join tree on tree.zone = climb.here
+        where climb.here <> climb.zone and tree.parent is not null
+    )
+    select count(*) from climb where here = zone
+"""
+
+
+def nested_zones(case: Evidence, axis: str) -> int:
+    """Return how many released zones of an axis lie inside another released zone of the same axis."""
+    if case.promise.resolution is None:
+        case.load("tree")
+        return int(case.value(_NESTED.format(axis=axis)))
+    zones = {zone for (zone,) in case.rows(f"select distinct {axis} from audit_flows")}
+    heights = {zone: cells.resolution_of(zone) for zone in zones}
+    levels = sorted({at for at in heights.values() if at is not None})
+    return sum(
+        any(cells.ancestor(zone, level) in zones for level in levels if level < at)
+        for zone, at in heights.items()
+        if at is not None
+    )
+
+
+_NESTED = """
+    with recursive tree as (select * from audit_tree where axis = '{axis}'),
+    released as (select distinct {axis} as zone from audit_flows),
+    climb(zone, above) as (
+        select tree.zone, tree.parent from tree join released using (zone) where tree.parent is not null
+        union all
+        select climb.zone, tree.parent from climb join tree on tree.zone = climb.above
+        where tree.parent is not null
+    )
+    select count(distinct climb.zone) from climb join released on released.zone = climb.above
+"""
