@@ -77,6 +77,7 @@ def criterion(k: float, unit: str | None) -> "Criterion":
     """Return the criterion that --k and --unit ask for."""
     from tripcloak.criteria import AllOf, KAnonymity
 
+    k = int(k) if k.is_integer() else k
     if unit is None:
         return KAnonymity(k=k)
     parts = tuple(KAnonymity(k=k, unit=name.strip()) for name in unit.split(","))  # type: ignore[arg-type]

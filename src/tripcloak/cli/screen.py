@@ -51,13 +51,15 @@ def print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a table; the first column is text, the others are numbers."""
+def table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = True
+) -> Table:
+    """Return a table; the first column is text, the others are numbers, or text as well."""
     from rich.table import Table
 
     made = Table(title=title, title_justify="left", title_style="bold")
-    for number, name in enumerate(columns):
-        made.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+    for place, name in enumerate(columns):
+        made.add_column(name, justify="right" if numbers and place else "left", overflow="fold")
     for row in rows:
         made.add_row(*row)
     return made

@@ -15,7 +15,7 @@ _WORDS = {
 def render_readme(facts: Mapping[str, Any]) -> str:
     """Return the text of ``release/README.md`` for a manifest."""
     protects = " and ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
-    columns = "\n".join(f"- `{name}`: {_WORDS[name]}" for name in facts["columns"])
+    columns = "\n".join(f"  - `{name}`: {_WORDS[name]}" for name in facts["columns"])
     shared = (
         "Origin zones do not overlap each other, and neither do destination zones."
         if facts["homogeneous"]
@@ -35,7 +35,8 @@ what could not be made safe was withheld.
 - {shared}
 
 ## Files
-- `flows.parquet`, `flows.csv`: one row per released flow: `origin` and `destination` (zone ids) and
+- `flows.parquet`, `flows.csv`: one row per released flow:
+  - `origin`, `destination`: zone ids
 {columns}
 - `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height (0 = finest), number of
   tiles, area, representative point and outline

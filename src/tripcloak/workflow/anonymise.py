@@ -16,7 +16,7 @@ from tripcloak.metrics import measure
 from tripcloak.release import Release
 from tripcloak.trips import CleaningReport, TripSource
 from tripcloak.workflow.publish import publish
-from tripcloak.workflow.reading import Place, Reading, memory_budget, read_matrix
+from tripcloak.workflow.reading import Place, Reading, engine_memory, read_matrix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
     release = order.algorithm.anonymise(matrix, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
-    audit = audit_matrix(matrix, release, memory=memory_budget(order.memory) * 2 // 5)
+    audit = audit_matrix(matrix, release, memory=engine_memory(order.memory))
     if not audit.safe:
         broken = ", ".join(finding.rule for finding in audit.findings if not finding.ok)
         raise InternalError(f"the release failed its own audit ({broken}); nothing was written")

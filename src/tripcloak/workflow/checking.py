@@ -9,6 +9,7 @@ from typing import Any
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.audit import AuditReport, audit_folder
 from tripcloak.errors import InputError
+from tripcloak.hierarchy import parse_tiling
 from tripcloak.io.folder import read_manifest, read_run
 from tripcloak.io.reading import read_release
 from tripcloak.metrics import measure
@@ -33,8 +34,16 @@ def audit_against(
     """
     read_manifest(folder)
     source, place = _how_it_was_read(folder, inputs)
-    with opened(source, memory=memory) as (con, _), plain_errors():
-        return audit_folder(folder, con, place=place.to_dict(), k=k, progress=progress)
+    tiling = parse_tiling(place.spec, zones=place.zones, area=place.area)
+    with opened(source, memory=memory) as (con, canonical), plain_errors():
+        return audit_folder(
+            folder,
+            con,
+            k=k,
+            tiling=tiling,
+            each_trip_is_a_person=canonical.people_once,
+            progress=lambda what, done, total: progress(what, done, total),
+        )
 
 
 def measure_against(

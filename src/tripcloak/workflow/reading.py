@@ -68,8 +68,7 @@ def opened(
     source: TripSource, *, memory: str | None = None, folder: Path | None = None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Canonical]]:
     """Give a connection with the cleaned records of a source as the view ``canonical``."""
-    budget = memory_budget(memory)
-    with connect(f"{budget * 2 // 5 // 10**6}MB", folder) as con:
+    with connect(engine_memory(memory), folder) as con:
         yield con, open_canonical(con, source)
 
 
@@ -122,6 +121,15 @@ def memory_budget(memory: str | None) -> int:
     if size < 200_000_000:
         raise InputError("the memory limit must be at least 200MB")
     return size
+
+
+def engine_memory(memory: str | None) -> str:
+    """Return the part of the memory that the SQL engine may use; the rest is for the arrays beside it.
+
+    >>> engine_memory("1GB")
+    '400MB'
+    """
+    return f"{memory_budget(memory) * 2 // 5 // 10**6}MB"
 
 
 def _extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple[float, float, float, float]:
