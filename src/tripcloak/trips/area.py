@@ -13,7 +13,6 @@ from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 INSIDE_POLYGON = "tripcloak_inside_polygon"
 _EARTH = (-90.0, -180.0, 90.0, 180.0)
@@ -107,7 +106,7 @@ def _register(con: duckdb.DuckDBPyConnection, polygon: Any) -> None:
     # A prepared geometry builds its index at first use and shapely lets other threads run meanwhile.
     lock = threading.Lock()
 
-    def inside(lat: pa.ChunkedArray, lon: pa.ChunkedArray) -> pa.Array:
+    def inside(lat: Any, lon: Any) -> Any:
         y, x = lat.to_numpy(zero_copy_only=False), lon.to_numpy(zero_copy_only=False)
         with lock:
             return pa.array(shapely.intersects_xy(polygon, x, y))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tripcloak.errors import InputError
+from tripcloak.errors import InputError, MissingColumnError
 from tripcloak.trips.area import Area, open_area
 from tripcloak.trips.cleaning import CleaningReport
 from tripcloak.trips.columns import Assignment, assign_columns, check_attributes, check_same_form, plain_name
@@ -135,7 +135,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
     _check_timezone(con, source.timezone)
     tables = open_tables(con, source.paths, preset)
     name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
-    with plain_errors(name):
+    with plain_errors(name, has_condition=source.where is not None):
         projections, assignment = _project_all(tables, source, preset)
         projections, notes = without_empty_person(con, projections)
         area = open_area(con, source.box, source.polygon)
@@ -177,18 +177,17 @@ def _project_all(
         zone_prefix=source.zone_prefix,
     )
     form = source.form or (preset.form if preset else None)
-    assignments = [
-        assign_columns(
-            tuple(t.types), given=source.columns, known=preset.columns if preset else None, form=form
-        )
-        for t in tables
-    ]
-    projections = [
-        project(
-            table, assignment, casts, check_attributes(source.attributes, tuple(table.types)), source.where
-        )
-        for table, assignment in zip(tables, assignments, strict=True)
-    ]
+    known = preset.columns if preset else None
+    projections, assignments = [], []
+    for table in tables:
+        names = tuple(table.types)
+        try:
+            assignment = assign_columns(names, given=source.columns, known=known, form=form)
+            attributes = check_attributes(source.attributes, names)
+        except MissingColumnError as error:
+            raise MissingColumnError(f"{table.name}: {error}") from None
+        assignments.append(assignment)
+        projections.append(project(table, assignment, casts, attributes, source.where))
     return projections, check_same_form(assignments)
 
 

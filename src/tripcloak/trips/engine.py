@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripcloak.errors import InputError
+from tripcloak.errors import InputError, InternalError, TripcloakError
 
 if TYPE_CHECKING:
     import duckdb
@@ -66,11 +66,18 @@ def connect(
 
 
 @contextmanager
-def plain_errors(what: str = "the input") -> Iterator[None]:
+def plain_errors(what: str = "the input", *, has_condition: bool = True) -> Iterator[None]:
     """Turn errors of the engine into InputErrors that quote no data.
 
     DuckDB's own messages carry lines and cells of the file, so none of their words are passed on,
     and the original error is not chained.
+
+    Parameters
+    ----------
+    what
+        What was being read.
+    has_condition
+        Whether the caller gave an SQL condition; without one, wrong SQL is our own bug.
 
     Examples
     --------
@@ -78,40 +85,42 @@ def plain_errors(what: str = "the input") -> Iterator[None]:
     ...     con.execute("select 'secret'::int")
     Traceback (most recent call last):
     ...
-    tripcloak.errors.InputError: trips.csv: a value does not fit the condition...
+    tripcloak.errors.InputError: trips.csv: the condition given with --where does not fit the columns...
     """
     import duckdb
     import pyarrow as pa
 
-    words = None
+    text = ""
     try:
         yield
     except duckdb.InterruptException:
         raise
     except (duckdb.Error, pa.ArrowException) as error:
-        words = _plain_words(error)
-    if words is not None:
-        raise InputError(f"{what}: {words}")
+        text = f"{error} "
+    except OSError as error:
+        # Arrow passes on the engine's errors as OSErrors; those of the system have a number.
+        if error.errno is not None:
+            raise
+        text = f"{error} "
+    if text:
+        raise _plain_error(what, text, has_condition) from None
 
 
-def _plain_words(error: Exception) -> str:
-    import duckdb
+_CONDITION = (
+    "the condition given with --where does not fit the columns; it must be an SQL condition on columns of "
+    "the input. Columns of CSV files are text: compare numbers as try_cast(age as double) > 30"
+)
 
-    text = str(error)
+
+def _plain_error(what: str, text: str, has_condition: bool) -> TripcloakError:
+    """Return an error for the engine's message, of which only the kind is passed on."""
+    kind = text.split(" Error", 1)[0]
     if "No space left" in text or "max_temp_directory_size" in text:
-        return "the disk is full; free some room or give another folder to spill to"
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return "the memory limit is too small for this input; raise it (--memory)"
-    if isinstance(error, duckdb.ParserException | duckdb.BinderException | duckdb.CatalogException):
-        return (
-            "the condition given with --where does not fit the columns; "
-            "it must be an SQL condition on columns of the input"
-        )
-    if isinstance(
-        error, duckdb.ConversionException | duckdb.OutOfRangeException | duckdb.TypeMismatchException
-    ):
-        return (
-            "a value does not fit the condition given with --where; columns of CSV files are text, "
-            "so compare numbers as try_cast(age as double) > 30"
-        )
-    return "the file could not be read; it may be damaged or not be of the kind its name says"
+        return InputError(f"{what}: the disk is full; free some room or give another folder to spill to")
+    if kind == "Out of Memory":
+        return InputError(f"{what}: the memory limit is too small for this input; raise it (--memory)")
+    if kind in ("Parser", "Binder", "Catalog", "Conversion", "Out of Range", "Mismatch Type"):
+        if has_condition:
+            return InputError(f"{what}: {_CONDITION}")
+        return InternalError(f"{what}: wrong SQL was made for this input (a {kind} error of the engine)")
+    return InputError(f"{what}: the file could not be read; it may be damaged or not be what its name says")

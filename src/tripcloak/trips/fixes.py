@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import duckdb
 
 MADE_TRIPS = "tripcloak_made_trips"
+_TRACK = "PARTITION BY key, trip ORDER BY instant, fix_reason, lat, lon"
 
 
 def make_trips(
@@ -67,17 +68,16 @@ def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
                         FROM (SELECT *, {key} AS key FROM ({fixes}))),
         sorted AS (SELECT CASE WHEN fix_reason IN {good} THEN key END AS key,
                           CASE WHEN fix_reason IN {good} THEN {trip} END AS trip,
-                          fix_reason, epoch_us(t) AS at, lat, lon{carried} FROM judged),
+                          fix_reason, epoch_us(t) AS instant, lat, lon{carried} FROM judged),
         parted AS (SELECT *, (key IS NOT NULL AND coalesce({_new_trip(types, silence)}, false))::INT AS new
-                   FROM sorted WINDOW track AS (PARTITION BY key, trip ORDER BY at, fix_reason, lat, lon)),
-        numbered AS (SELECT *, sum(new) OVER (PARTITION BY key, trip ORDER BY at, fix_reason, lat, lon
-                                              ROWS UNBOUNDED PRECEDING) AS number FROM parted),
+                   FROM sorted WINDOW track AS ({_TRACK})),
+        numbered AS (SELECT *, sum(new) OVER ({_TRACK} ROWS UNBOUNDED PRECEDING) AS number FROM parted),
         joined AS (SELECT key, fix_reason, count(*) AS fixes,
-                          min(struct_pack(at, lat, lon{carried})) AS head,
-                          max(struct_pack(at, lat, lon)) AS tail
+                          min(struct_pack(instant, lat, lon{carried})) AS head,
+                          max(struct_pack(instant, lat, lon)) AS tail
                    FROM numbered GROUP BY key, trip, number, fix_reason)
         SELECT fix_reason, fixes, head.lat AS o_lat, head.lon AS o_lon, tail.lat AS d_lat, tail.lon AS d_lon,
-               make_timestamptz(head.at) AS start_time, make_timestamptz(tail.at) AS end_time
+               make_timestamptz(head.instant) AS start_time, make_timestamptz(tail.instant) AS end_time
                {", key AS person" if key == "person" else ""}
                {"".join(f", head.{quoted(name)} AS {quoted(name)}" for name in _carried(types))}
         FROM joined"""
@@ -86,7 +86,7 @@ def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
 def _new_trip(types: Mapping[str, str], silence: float) -> str:
     if "occupied" in types:
         return "fix_reason <> lag(fix_reason) OVER track"
-    return f"at - lag(at) OVER track > {round(silence * 1e6)}"
+    return f"instant - lag(instant) OVER track > {round(silence * 1e6)}"
 
 
 def _carried(types: Mapping[str, str]) -> list[str]:

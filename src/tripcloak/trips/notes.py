@@ -98,11 +98,11 @@ def _ways_of_writing(con: duckdb.DuckDBPyConnection, projection: Projection, col
     files = projection.table.files
     for file in files[:: 1 + len(files) // _FILES_LOOKED_AT]:
         rows_of_file = projection.rows(projection.table.probe_of(file))
-        top = f"SELECT {quoted(column)} AS at {rows_of_file} LIMIT {_ROWS_LOOKED_AT}"
-        offset = f"regexp_matches(at, {literal(OFFSET)})"
+        top = f"SELECT {quoted(column)} AS written {rows_of_file} LIMIT {_ROWS_LOOKED_AT}"
+        offset = f"regexp_matches(written, {literal(OFFSET)})"
         rows = con.execute(
             rf"SELECT DISTINCT CASE WHEN {offset} THEN 'offset' ELSE 'none' END "
-            rf"FROM ({top}) WHERE regexp_matches(at, ':\d\d')"
+            rf"FROM ({top}) WHERE regexp_matches(written, ':\d\d')"
         ).fetchall()
         kinds |= {kind for (kind,) in rows}
     return kinds

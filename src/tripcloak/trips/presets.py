@@ -88,8 +88,8 @@ _NYC_TLC = Preset(
         "origin_lon": ("pickup_longitude", "start_lon"),
         "destination_lat": ("dropoff_latitude", "end_lat"),
         "destination_lon": ("dropoff_longitude", "end_lon"),
-        "origin": ("PULocationID", "PUlocationID"),
-        "destination": ("DOLocationID", "DOlocationID"),
+        "origin": ("PULocationID",),
+        "destination": ("DOLocationID",),
         "person": ("medallion",),
         "start_time": (
             "tpep_pickup_datetime",

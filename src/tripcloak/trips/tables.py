@@ -30,6 +30,8 @@ class Table:
         The same without the notes, for looking at some rows.
     rejects : str, optional
         The table that holds broken lines after a scan.
+    nameless : bool
+        Names of the files are ids of people, so they may not be told.
     """
 
     files: tuple[str, ...]
@@ -37,10 +39,13 @@ class Table:
     scan: str
     probe: str
     rejects: str | None = None
+    nameless: bool = False
 
     @property
     def name(self) -> str:
         """Return the name of the file, or how many there are."""
+        if self.nameless:
+            return "the input"
         return Path(self.files[0]).name if len(self.files) == 1 else f"{len(self.files)} files"
 
     def probe_of(self, file: str) -> str:
@@ -111,7 +116,7 @@ def _groups(
 
 
 def _parquet_types(con: duckdb.DuckDBPyConnection, file: Path) -> _Types:
-    with plain_errors(file.name):
+    with plain_errors(file.name, has_condition=False):
         rows = con.execute(f"DESCRIBE SELECT * FROM read_parquet({literal(str(file))})").fetchall()
     return tuple((name, type_) for name, type_, *_ in rows)
 
@@ -140,7 +145,10 @@ def _text_table(
     scan, all_types = _with_derived(f"read_csv({_list(files)}, {options}{notes})", types, preset)
     # One thread reads from the top, so that what the first rows show is the same each time.
     probe, _ = _with_derived(f"read_csv({_list(files)}, {options}, parallel = false)", types, preset)
-    return Table(files=tuple(files), types=all_types, scan=scan, probe=probe, rejects=rejects)
+    nameless = preset is not None and preset.ids_in_paths
+    return Table(
+        files=tuple(files), types=all_types, scan=scan, probe=probe, rejects=rejects, nameless=nameless
+    )
 
 
 def _with_derived(source: str, types: dict[str, str], preset: Preset | None) -> tuple[str, dict[str, str]]:
@@ -163,5 +171,5 @@ def _list(files: Sequence[str]) -> str:
 
 
 def _has_rows(con: duckdb.DuckDBPyConnection, table: Table) -> bool:
-    with plain_errors(table.name):
+    with plain_errors(table.name, has_condition=False):
         return bool(con.execute(f"SELECT 1 FROM ({table.probe}) LIMIT 1").fetchall())

@@ -21,6 +21,9 @@ _MISSING = ("", "NA", "N/A", "NULL", "null", "None", "nan", "NaN", "\\N")
 _MISSING_ZONE = tuple(text for text in _MISSING if text not in ("NA", "N/A"))
 """The same for zones: NA is the code of a country."""
 
+_LEAST_H3 = 2**59
+"""Every H3 cell, as an integer, is beyond this; no other numbering of zones is."""
+
 OFFSET = r":\d\d(\.\d+)?\s*([zZ]|[-+]\d|[A-Za-z])"
 """How a written time with an offset or a zone goes on after its minutes or seconds."""
 
@@ -90,8 +93,9 @@ class Casts:
 
     def _written_time(self, column: str) -> Value:
         """Return the SQL of a time as text: ISO 8601, the formats of the preset, or Unix time."""
-        # The session's zone is UTC, so a plain cast reads a time without an offset as UTC.
-        iso = f"TRY_CAST({column} AS TIMESTAMPTZ)"
+        # The session's zone is UTC, so a plain cast reads a time without an offset as UTC. The detour by
+        # microseconds makes nothing of the word infinity, which is a time to the engine.
+        iso = f"make_timestamptz(epoch_us(TRY_CAST({column} AS TIMESTAMPTZ)))"
         if self.timezone != "UTC":
             naive = self._zoned(f"TRY_CAST({column} AS TIMESTAMP)")
             iso = f"CASE WHEN regexp_matches({column}, {literal(OFFSET)}) THEN {iso} ELSE {naive} END"
@@ -110,13 +114,15 @@ class Casts:
 
     def _zone(self, column: str, type_: str) -> Value | None:
         if type_ in _INTEGERS | _WIDE:
-            # H3 cells kept as integers are far beyond any other zone number; their ids are hexadecimal.
-            text = f"CASE WHEN {column} >= 1 << 59 THEN lower(to_hex({column})) ELSE {column}::VARCHAR END"
+            # The id of an H3 cell is its number in hexadecimal.
+            text = (
+                f"CASE WHEN {column} >= {_LEAST_H3} THEN lower(to_hex({column})) ELSE {column}::VARCHAR END"
+            )
             text = text if type_ in ("BIGINT", "UBIGINT") else f"{column}::VARCHAR"
         elif type_ in _FLOATS:
             # Whole numbers beside empty cells arrive as 132.0.
             whole = f"isfinite({column}) AND {column} = round({column})"
-            text = f"CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR END"
+            text = f"CASE WHEN {whole} THEN TRY_CAST({column} AS BIGINT)::VARCHAR END"
         elif type_ in ("VARCHAR", "NULL"):
             text = _unless_missing(column, _MISSING_ZONE)
         else:
