@@ -42,7 +42,7 @@ def audit_against(
             k=k,
             tiling=tiling,
             each_trip_is_a_person=canonical.people_once,
-            progress=lambda what, done, total: progress(what, done, total),
+            progress=progress,
         )
 
 
