@@ -165,7 +165,7 @@ class CleaningReport:
         """Return words for the error that no usable row is left."""
         stages = [stage for stage in (self.before, self) if stage is not None and stage.dropped]
         if not stages:
-            return "the input holds no rows; expected at least one trip below the column names"
+            return "no row was read; expected at least one trip (check the condition, if one was given)"
         told = "; ".join(f"{words}: {tell(n)} {stage.word}" for stage in stages for words, n in stage.table())
         return f"no usable trip is left after cleaning ({told}); check the columns, the box and the condition"
 

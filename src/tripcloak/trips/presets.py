@@ -149,7 +149,7 @@ _CABSPOTTING = Preset(
         suffixes=(".txt",),
         pattern="new_*.txt",
     ),
-    derived=(Derived(name="cab", sql=r"regexp_extract(filename, '([^/\\]*)\.txt$', 1)"),),
+    derived=(Derived(name="cab", sql=r"regexp_extract(filename, '(?:new_)?([^/\\]*)\.txt$', 1)"),),
     ids_in_paths=True,
 )
 
