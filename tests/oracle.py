@@ -250,6 +250,11 @@ def number_into(keys: Sequence[int], known: list[int]) -> tuple[list[int], list[
     return of_key, list(numbers)
 
 
+def look_up(keys: Iterable[int], known: Sequence[int]) -> list[int]:
+    """Return the number of every key, -1 for those that have none."""
+    return [known.index(key) if key in known else -1 for key in keys]
+
+
 def distinct_up_to(
     group: Sequence[int], n_groups: int, people_of_flow: Sequence[Iterable[int]], cap: int
 ) -> list[int]:
