@@ -85,7 +85,7 @@ def guarded(number: int, k: float) -> int | str:
     >>> guarded(0, 10), guarded(25, 10), guarded(3, 10)
     (0, 25, 'fewer than 10')
     """
-    return number if number == 0 or number >= k else f"fewer than {k:g}"
+    return number if number == 0 or number >= k else f"fewer than {int(k):,}"
 
 
 def manifest(
