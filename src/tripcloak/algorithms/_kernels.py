@@ -67,3 +67,197 @@ def merge_order(
                 entry = (np.int64(costs[axis][up]), np.int64(ranks[axis][up]), np.int64(up))
                 heapq.heappush(heap_o if axis == 0 else heap_d, entry)
     return when[0], when[1], step
+
+
+RELEASE = -1
+SUPPRESS = -2
+
+
+@njit(cache=True)
+def best_partition(
+    loss: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    up: NDArray[np.int32],
+    inner: NDArray[np.float64],
+    may_split: NDArray[np.bool_],
+    price: float,
+) -> tuple[NDArray[np.int8], float, float]:  # pragma: no cover - compiled
+    """Return the best choice for every product, and the loss and the suppressed volume of the best partition.
+
+    A product is released as it is (``loss`` per unit of volume), suppressed (``price`` per unit), or
+    split on one axis; volume outside the safe children of a split is suppressed. Products stand behind
+    those they are a part of, so one pass backwards sees all children before their parent.
+    """
+    axes, n = up.shape
+    choice = np.empty(n, np.int8)
+    cost_below = np.zeros((axes, n))
+    hidden_below = np.zeros((axes, n))
+    cost, hidden = 0.0, 0.0
+    for p in range(n - 1, -1, -1):
+        cost, hidden, choice[p] = loss[p] * volume[p], 0.0, RELEASE
+        if price * volume[p] < cost:
+            cost, hidden, choice[p] = price * volume[p], volume[p], SUPPRESS
+        for axis in range(axes):
+            outside = volume[p] - inner[axis, p]
+            split = cost_below[axis, p] + price * outside
+            if may_split[axis, p] and split < cost:
+                cost, hidden, choice[p] = split, hidden_below[axis, p] + outside, axis
+        for axis in range(axes):
+            parent = up[axis, p]
+            if parent >= 0:
+                cost_below[axis, parent] += cost
+                hidden_below[axis, parent] += hidden
+    # The root comes last in this pass, so cost and hidden are the whole partition's.
+    return choice, cost - price * hidden, hidden
+
+
+@njit(cache=True)
+def follow_choices(
+    choice: NDArray[np.int8], up: NDArray[np.int32]
+) -> NDArray[np.int32]:  # pragma: no cover - compiled
+    """Return, for every product, the released product it lies in, -1 where it lies in none."""
+    axes, n = up.shape
+    reached = np.zeros(n, np.bool_)
+    home = np.full(n, -1, np.int32)
+    reached[0] = True
+    # Invariant: everything above p is settled when p is looked at.
+    for p in range(n):
+        for axis in range(axes):
+            parent = up[axis, p]
+            if parent >= 0:
+                if reached[parent] and choice[parent] == axis:
+                    reached[p] = True
+                if home[parent] >= 0:
+                    home[p] = home[parent]
+        if reached[p] and choice[p] == RELEASE:
+            home[p] = p
+    return home
+
+
+@njit(cache=True)
+def group_stage(
+    live: NDArray[np.int32],
+    row: NDArray[np.bool_],
+    codes: tuple[NDArray[np.int32], ...],
+    ancestors: tuple[NDArray[np.int32], ...],
+    sizes: NDArray[np.int64],
+    losses: tuple[NDArray[np.float64], ...],
+    trips: NDArray[np.int64],
+    volume: NDArray[np.float64],
+    of_flow: NDArray[np.int32],
+) -> tuple[
+    NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]
+]:  # pragma: no cover
+    """Return trips, volume, loss and key of every product among the live flows; number them per flow.
+
+    ``of_flow`` gets the number of each live flow's product, -1 where it takes no part.
+    """
+    room, n = 1024, 0
+    slots = np.full(2 * room, -1, np.int32)
+    keys, sum_trips = np.empty(room, np.int64), np.zeros(room, np.int64)
+    sum_volume, sum_loss = np.zeros(room), np.zeros(room)
+    for flow in live:
+        of_flow[flow] = -1
+        if not row[flow]:
+            continue
+        key, present, loss = np.int64(0), True, 0.0
+        for axis in range(len(codes)):
+            tile = codes[axis][flow]
+            zone = ancestors[axis][tile]
+            present = present and zone >= 0
+            key = key * sizes[axis] + zone
+            loss += losses[axis][tile]
+        if not present:
+            continue
+        if n == room:
+            # Twice the room, and every key finds a new slot.
+            room *= 2
+            keys = np.concatenate((keys, np.empty(n, np.int64)))
+            sum_trips = np.concatenate((sum_trips, np.zeros(n, np.int64)))
+            sum_volume = np.concatenate((sum_volume, np.zeros(n)))
+            sum_loss = np.concatenate((sum_loss, np.zeros(n)))
+            slots = np.full(2 * room, -1, np.int32)
+            for number in range(n):
+                slots[_free_slot(keys[number], slots, keys)] = number
+        at = _free_slot(key, slots, keys)
+        if slots[at] < 0:
+            slots[at] = n
+            keys[n] = key
+            n += 1
+        number = slots[at]
+        sum_trips[number] += trips[flow]
+        sum_volume[number] += volume[flow]
+        sum_loss[number] += volume[flow] * loss
+        of_flow[flow] = number
+    return sum_trips[:n], sum_volume[:n], sum_loss[:n], keys[:n]
+
+
+@njit(cache=True)
+def _free_slot(
+    key: Any, slots: NDArray[np.int32], keys: NDArray[np.int64]
+) -> Any:  # pragma: no cover - compiled
+    """Return the slot that holds a key, or the free one where it belongs."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mask = np.uint64(len(slots) - 1)
+    at = (mixed ^ (mixed >> np.uint64(32))) & mask
+    while slots[at] >= 0 and keys[slots[at]] != key:
+        at = (at + np.uint64(1)) & mask
+    return np.int64(at)
+
+
+@njit(cache=True)
+def keep_alive(
+    live: NDArray[np.int32], row: NDArray[np.bool_], of_flow: NDArray[np.int32], safe: NDArray[np.bool_]
+) -> NDArray[np.int32]:  # pragma: no cover - compiled
+    """Return the flows that stay alive; those in an unsafe product leave the row as well."""
+    kept = np.empty(len(live), np.int32)
+    n = 0
+    for flow in live:
+        number = of_flow[flow]
+        of_flow[flow] = -1
+        if number >= 0 and not safe[number]:
+            row[flow] = False
+        # A flow that lost its row lies in an unsafe product here too: what contains less is no safer.
+        elif row[flow]:
+            kept[n] = flow
+            n += 1
+    return kept[:n].copy()
+
+
+@njit(cache=True)
+def place_flows(
+    codes: tuple[NDArray[np.int32], ...],
+    ancestors: tuple[NDArray[np.int32], ...],
+    sizes: NDArray[np.int64],
+    choice: NDArray[np.int8],
+    table: tuple[NDArray[np.int64], NDArray[np.int32]],
+) -> NDArray[np.int32]:  # pragma: no cover - compiled
+    """Return the released product of every flow, -1 where it is suppressed, by following the choices.
+
+    ``ancestors[axis][height, tile]`` is -1 where a tile has no ancestor of that height.
+    """
+    axes = len(codes)
+    home = np.empty(len(codes[0]), np.int32)
+    height = np.empty(axes, np.int64)
+    mask = np.uint64(len(table[0]) - 1)
+    for flow in range(len(home)):
+        for axis in range(axes):
+            height[axis] = len(ancestors[axis]) - 1
+        p = 0
+        # Invariant: p is the safe product of the flow's zones at these heights, reached by the choices.
+        while p >= 0 and choice[p] >= 0:
+            split = choice[p]
+            tile = codes[split][flow]
+            height[split] -= 1
+            while ancestors[split][height[split], tile] < 0:
+                height[split] -= 1
+            key = np.int64(0)
+            for axis in range(axes):
+                key = key * sizes[axis] + ancestors[axis][height[axis], codes[axis][flow]]
+            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+            at = (mixed ^ (mixed >> np.uint64(32))) & mask
+            while table[0][at] != key and table[0][at] != -1:
+                at = (at + np.uint64(1)) & mask
+            p = table[1][at] if table[0][at] == key else -1
+        home[flow] = p if p >= 0 and choice[p] == RELEASE else -1
+    return home

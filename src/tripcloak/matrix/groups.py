@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,13 +18,15 @@ from tripcloak.matrix.od import ODMatrix, Unit
 class Groups:
     """Flows grouped by the pair of zones they fall into, in the order of the pairs.
 
-    ``of_flow`` is the group of every flow, -1 for a flow left out.
+    ``of_flow`` is the group of every flow, -1 for a flow left out; ``known`` holds support that the
+    maker of the groups has summed already.
     """
 
     matrix: ODMatrix
     of_flow: Ints
     origin: Ints
     destination: Ints
+    known: Mapping[Unit, Ints] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.origin)
@@ -38,6 +41,8 @@ class Groups:
             raise InputError(
                 f"k cannot be counted on {unit}: this input only tells {' and '.join(self.matrix.units)}"
             )
+        if unit in self.known:
+            return self.known[unit]
         if unit == "trips" or (unit == "travellers" and self.matrix.each_trip_is_a_person):
             return self._trips
         if unit == "population":

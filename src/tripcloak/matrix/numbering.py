@@ -33,6 +33,11 @@ class Numbering:
         """Return the keys by number."""
         return self._found[: self._n].view(np.uint64)
 
+    @property
+    def table(self) -> tuple[Ints, Ints]:
+        """Return the hash table itself, for compiled loops that look keys up one by one."""
+        return self._slot_key, self._slot_number
+
     def add(self, keys: Ints) -> Ints:
         """Return the number of every key; the largest 64-bit value is no key and gets -1."""
         from tripcloak.matrix._kernels import number_into

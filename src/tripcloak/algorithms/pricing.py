@@ -1,0 +1,82 @@
+"""The price of suppression at which the best partition just keeps the limit, and the bound it proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tripcloak.errors import InternalError
+
+CLOSE = 1e-9
+MOST_ROUNDS = 200
+
+
+class Offer(NamedTuple):
+    """The best partition at one price: its loss, what it suppresses, and how it was chosen."""
+
+    price: float
+    loss: float
+    hidden: float
+    plan: Any
+
+    @property
+    def cost(self) -> float:
+        """Return the loss plus the price of what is suppressed."""
+        return self.loss + self.price * self.hidden
+
+
+@dataclass
+class PriceSearch:
+    """Finds the smallest price whose best partition suppresses no more than the budget.
+
+    The least cost is a concave function of the price, made of straight pieces; two partitions on
+    either side of the budget cross at a price where either is as good, and the best partition there
+    is better than both or the search is done. So every round lands on a breakpoint, and the side that
+    keeps the limit is always at hand.
+
+    Attributes
+    ----------
+    budget, total : float
+        The volume that may be suppressed, and all volume.
+    bound : float
+        The largest proven lower bound so far on the mean loss of any release within the budget.
+    """
+
+    solve: Callable[[float], Offer]
+    budget: float
+    total: float
+    bound: float = field(default=0.0, init=False)
+
+    def offer(self, price: float) -> Offer:
+        """Return the best partition at a price; every answer may raise the bound."""
+        offer = self.solve(price)
+        # Any release within the budget costs at least this much here, and a mean over a smaller
+        # released volume only grows: the bound is least where the whole budget is used.
+        least = (offer.cost - price * self.budget) / (self.total - self.budget)
+        self.bound = max(self.bound, least)
+        return offer
+
+    def run(self, highest: float, stop: Callable[[], bool] = lambda: False) -> Offer:
+        """Return the best partition within the budget at the critical price.
+
+        Parameters
+        ----------
+        highest
+            A price above every loss, at which only what can never be safe is suppressed.
+        stop
+            Asked every round; True ends the search with the best so far.
+        """
+        above = self.offer(highest)
+        if above.hidden > self.budget:
+            raise InternalError("the highest price still suppresses more than the limit")
+        below = self.offer(0.0)
+        for _ in range(MOST_ROUNDS):
+            if below.hidden <= self.budget or stop():
+                break
+            price = (above.loss - below.loss) / (below.hidden - above.hidden)
+            middle = self.offer(price)
+            if middle.cost >= (above.loss + price * above.hidden) * (1 - CLOSE):
+                break
+            above, below = (middle, below) if middle.hidden <= self.budget else (above, middle)
+        return below if below.hidden <= self.budget else above

@@ -1,0 +1,139 @@
+"""ProductCut and NestedCut: the best recursive partition into products of zones, with a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from tripcloak.algorithms.base import Algorithm, Progress, Solution
+from tripcloak.algorithms.losses import LossName, find_loss
+from tripcloak.algorithms.pricing import Offer, PriceSearch
+from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts, find_products
+from tripcloak.arrays import Bools, Ints
+from tripcloak.criteria import Criterion
+from tripcloak.matrix import ODMatrix
+from tripcloak.release import Bound, main_volume
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductCut(Algorithm):
+    """The finest partition: any pair of zones may be split on either axis, again and again.
+
+    ``F(o, d)`` is the least of releasing (o, d) as it is, the sum of F over the children of o, and the
+    sum of F over the children of d; what is unsafe is suppressed at a price, and the price is raised
+    until the limit is kept. Released groups are products of two zones and never overlap as products,
+    but the zones of one axis may.
+    """
+
+    name: ClassVar[str] = "productcut"
+    summary: ClassVar[str] = "the best recursive split of origin x destination; finest, zones may overlap"
+    source: ClassVar[str] = "ours"
+    relaxation: ClassVar[str] = "Lagrangian bound over all recursive partitions"
+
+    loss: LossName = "tiles"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        find_loss(self.loss)
+
+    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+        """Return the best partition at the critical price."""
+        products = find_products(matrix, criterion, find_loss(self.loss), progress)
+        search = partition_search(
+            products, self.may_split(products), matrix, criterion, self.suppression_limit
+        )
+        offer = search.run(highest_price(products))
+        choice = spend_rest(products, offer, search.budget)
+        home = products.place(choice)
+        kept = home >= 0
+        released = np.unique(home[kept])
+        volume = products.volume[released]
+        mean = float((products.loss[released] * volume).sum() / volume.sum())
+        return Solution(
+            origin_zone=products.zone[ORIGIN][home],
+            destination_zone=products.zone[DESTINATION][home],
+            suppressed=~kept,
+            homogeneous=False,
+            bound=certificate(mean, search.bound, self.relaxation),
+        )
+
+    def may_split(self, products: SafeProducts) -> Bools:
+        """Return, per axis and product, whether a split is allowed."""
+        return np.ones(products.up.shape, dtype=bool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NestedCut(ProductCut):
+    """One cut of the first axis, and inside each of its zones a cut of the other axis of its own.
+
+    This is the coupled problem of the ATG paper (all origin splits come first), solved exactly for
+    every price, with no target volume to be chosen.
+    """
+
+    name: ClassVar[str] = "nestedcut"
+    summary: ClassVar[str] = (
+        "one cut of the origins, and the best cut of the destinations for each of its zones"
+    )
+    source: ClassVar[str] = "ours; the coupled problem of the ATG paper"
+    relaxation: ClassVar[str] = "Lagrangian bound over all nested cuts"
+
+    first: Literal["origins", "destinations"] = "origins"
+
+    def may_split(self, products: SafeProducts) -> Bools:
+        """Return, per axis and product, whether a split is allowed: first axis first."""
+        return nested(products, ORIGIN if self.first == "origins" else DESTINATION)
+
+
+def nested(products: SafeProducts, first: int) -> Bools:
+    """Return the splits of a nested cut: the first axis may be split only while the other is whole."""
+    allowed = np.ones(products.up.shape, dtype=bool)
+    allowed[first] = products.zone[1 - first] == products.axes[1 - first].root
+    return allowed
+
+
+def partition_search(
+    products: SafeProducts, may_split: Bools, matrix: ODMatrix, criterion: Criterion, limit: float
+) -> PriceSearch:
+    """Return the search for the critical price over partitions made of these splits."""
+    from tripcloak.algorithms._kernels import best_partition
+
+    def solve(price: float) -> Offer:
+        choice, loss, hidden = best_partition(
+            products.loss, products.volume, products.up, products.inner, may_split, price
+        )
+        return Offer(price, loss, hidden, choice)
+
+    total = float(matrix.total(main_volume(criterion)))
+    return PriceSearch(solve, limit * total, total)
+
+
+def highest_price(products: SafeProducts) -> float:
+    """Return a price at which suppressing never pays: any release as a whole costs less."""
+    return float(products.loss.max() * products.volume[0] / products.volume.min() + 1.0)
+
+
+def spend_rest(products: SafeProducts, offer: Offer, budget: float) -> Ints:
+    """Return the choices after suppressing the worst released groups that still fit into the budget."""
+    from tripcloak.algorithms._kernels import SUPPRESS, follow_choices
+
+    choice: Ints = offer.plan.copy()
+    home = follow_choices(choice, products.up)
+    released = np.flatnonzero(home == np.arange(len(home)))
+    left = budget - offer.hidden
+    mean = offer.loss / (products.volume[0] - offer.hidden)
+    for p in released[np.argsort(-products.loss[released], kind="stable")]:
+        if products.loss[p] <= mean or left <= 0:
+            break
+        if products.volume[p] <= left:
+            choice[p] = SUPPRESS
+            left -= products.volume[p]
+    return choice
+
+
+def certificate(mean: float, bound: float, relaxation: str) -> Bound:
+    """Return the bound with the gap in percent between it and what was reached."""
+    value = min(mean, bound)
+    gap = 0.0 if mean <= bound else 100 * (mean - bound) / bound if bound > 0 else 100.0
+    return Bound(value=value, gap=gap, relaxation=relaxation)
