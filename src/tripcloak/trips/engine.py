@@ -62,6 +62,8 @@ def connect(
     con = duckdb.connect(config=config)
     weakref.finalize(con, shutil.rmtree, spill, ignore_errors=True)
     con.execute("SET TimeZone = 'UTC'")
+    # In a notebook or a prompt the engine would draw a bar of its own, on stdout.
+    con.execute("SET enable_progress_bar = false")
     return con
 
 
