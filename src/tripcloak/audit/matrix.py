@@ -198,8 +198,8 @@ def every_group_safe(case: MatrixCase) -> str | None:
         return "nothing is released"
     for unit, k in case.release.criterion.thresholds.items():
         short = case.value(
-            f"select count(*) from recount where number >= 0 "
-            f"and not coalesce({unit}, 0) >= {k * (1 - TOLERANCE)!r}"
+            f"select count(*) from groups left join recount using (number) "
+            f"where not coalesce(recount.{unit}, 0) >= {k * (1 - TOLERANCE)!r}"
         )
         if short:
             return f"{some(short, 'groups')} hold fewer than {k:g} {unit}"

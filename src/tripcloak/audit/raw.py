@@ -11,7 +11,7 @@ import numpy as np
 from tripcloak.audit.encoding import Encoder, H3Encoder, NamedEncoder, TilingEncoder
 from tripcloak.audit.evidence import Evidence, column_names
 from tripcloak.errors import InputError
-from tripcloak.hierarchy.tiling import OUTSIDE, Keys, Tiling
+from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.io.folder import read_run
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class RawInput:
     each_trip_is_a_person: bool = False
 
     def load(self, case: Evidence) -> None:
-        """Make ``audit_presence`` (a row per flow and person), ``audit_input`` (flows) and ``audit_names``."""
+        """Make ``audit_presence`` (a row per flow and person), ``audit_input`` (flows), ``audit_names``."""
         columns = _view_columns(case)
         encoder = self._encoder(case)
         try:
@@ -132,25 +132,22 @@ def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
             f"""select * from (
                 select {", ".join([f"{ends[0]} as o", f"{ends[1]} as d", *others])}
                 from canonical where reason = 0
-            ) where o is not null and d is not null""",
+            ) where o <> {OUTSIDE} and d <> {OUTSIDE}""",
         )
     finally:
         case.con.remove_function(FUNCTION)
 
 
 def _vectorised(encoder: Encoder, points: bool) -> Any:
-    """Return the encoder as a function over Arrow columns; null where a place lies in no tile."""
+    """Return the encoder as a function over Arrow columns."""
     import pyarrow as pa
-
-    def told(keys: Keys) -> Any:
-        return pa.array(keys, pa.uint64(), mask=keys == OUTSIDE)
 
     # The engine evaluates these annotations, so they name nothing that is imported for typing alone.
     def of_points(lat: Any, lon: Any) -> Any:
-        return told(encoder.of_points(np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)))
+        return pa.array(encoder.of_points(np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)))
 
     def of_ids(ids: Any) -> Any:
-        return told(encoder.of_ids(ids.to_pylist()))
+        return pa.array(encoder.of_ids(ids.to_pylist()))
 
     return of_points if points else of_ids
 

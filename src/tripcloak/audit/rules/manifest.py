@@ -118,6 +118,6 @@ def _safe_to_tell(rows: Any, least: float, promised: float) -> bool:
     if rows is None:
         return True
     if isinstance(rows, str):
-        match = re.fullmatch(r"fewer than (\d+(?:\.\d+)?(?:e\+\d+)?)", rows)
-        return match is not None and float(match[1]) >= promised
+        match = re.fullmatch(r"fewer than (\d[\d,]*)", rows)
+        return match is not None and int(match[1].replace(",", "")) >= math.floor(promised)
     return type(rows) is int and (rows == 0 or rows >= least)
