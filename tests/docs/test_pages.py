@@ -1,0 +1,111 @@
+"""The pages people read first: their commands run, their outputs are real, their links lead somewhere."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tripcloak.audit.rules import BOOK
+from tripcloak.io.folder import PUBLIC_FILES
+from tripcloak.synth import City, write_city
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+RUN = ["README.md", "docs/promise.md", "docs/architecture.md", "docs/methods/odkanon.md"]
+MATCHING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Block(NamedTuple):
+    """A fenced block of a page, and the text up to the next one."""
+
+    kind: str
+    text: str
+    after: str
+
+
+def blocks(page: str) -> list[Block]:
+    parts = re.split(r"^```(\w*)\n(.*?)^```\n", (ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
+    return [Block(*parts[i : i + 3]) for i in range(1, len(parts), 3)]
+
+
+def commands(block: Block) -> Iterator[tuple[str, str]]:
+    """Yield each command of a block with the output shown below it."""
+    for part in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command, shown
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with the demo's city in it, as trips.parquet."""
+    write_city(City(trips=200_000, seed=1), tmp_path / "trips.parquet")
+    return tmp_path
+
+
+def run(command: list[str] | str, place: Path) -> str:
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": beside, "COLUMNS": "100", "PYTHONUTF8": "1"}
+    shell = isinstance(command, str)
+    done = subprocess.run(
+        command, cwd=place, env=environment, shell=shell, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_what_a_page_shows_is_what_happens(page: str, place: Path) -> None:
+    """Blocks run in the order of the page, in a folder with nothing but the demo's city."""
+    for block in blocks(page):
+        if block.kind == "console":
+            for command, shown in commands(block):
+                check_output(shown, run(command, place))
+        elif block.kind == "python":
+            printed = run([sys.executable, "-c", block.text], place)
+            # Printed lines stand in comments behind the calls, or in the text below the block.
+            missing = [line for line in printed.splitlines() if line not in block.text + block.after]
+            assert not missing, f"{page} does not show {missing}"
+
+
+def check_output(shown: str, printed: str) -> None:
+    checker = doctest.OutputChecker()
+    difference = checker.output_difference(doctest.Example("", shown), printed, MATCHING)
+    assert checker.check_output(shown, printed, MATCHING), difference
+
+
+def test_the_runnable_pages_hold_something_to_run() -> None:
+    kinds = {page: {block.kind for block in blocks(page)} for page in RUN}
+    assert kinds["README.md"] >= {"console", "python"}
+    assert all(found & {"console", "python"} for found in kinds.values())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if not link.startswith(("https://", "http://", "mailto:")):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}, which is not there"
+
+
+def test_the_table_of_contents_names_every_page() -> None:
+    listed = set(re.findall(r"\]\(([^)#\s]+)", (ROOT / "docs" / "index.md").read_text(encoding="utf-8")))
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert pages - {"index.md"} <= listed
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+def test_pages_list_every_public_file(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert not [name for name in PUBLIC_FILES if name not in text]
+
+
+def test_the_promise_names_every_rule_of_the_audit() -> None:
+    text = (ROOT / "docs" / "promise.md").read_text(encoding="utf-8")
+    assert not [rule.name for rule in BOOK if f"`{rule.name}`" not in text]
