@@ -15,7 +15,6 @@ from tripcloak.metrics.geodesic import Places
 from tripcloak.metrics.spread import Spread
 from tripcloak.release import Release
 
-
 _PIECE = 1 << 18
 
 

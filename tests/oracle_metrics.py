@@ -1,0 +1,231 @@
+"""Slow and plain twins of the measures: every pair of tiles is looked at, in exact fractions.
+
+Written from the definitions; nothing is shared with the package.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+from pyproj import Geod
+
+Tree = Mapping[str, str | None]
+"""The parent of every zone; None at the root."""
+
+Number = Fraction | int | float
+ELLIPSOID = Geod(ellps="WGS84")
+
+
+class Flow(NamedTuple):
+    """An input flow between two tiles."""
+
+    origin: str
+    destination: str
+    volume: Fraction
+
+
+class Group(NamedTuple):
+    """A released group: a pair of zones and its volume."""
+
+    origin: str
+    destination: str
+    volume: Fraction
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A tree of which only some tiles are held; ``unseen`` is how many more each inner zone has."""
+
+    tree: Tree
+    unseen: Mapping[str, int] = field(default_factory=dict)
+
+    def path(self, zone: str) -> list[str]:
+        """Return the zone and its ancestors, upwards."""
+        above = self.tree[zone]
+        return [zone] if above is None else [zone, *self.path(above)]
+
+    @property
+    def held(self) -> list[str]:
+        """Return the zones without children, sorted by id."""
+        return sorted(set(self.tree) - set(self.tree.values()))
+
+    def tiles(self, zone: str) -> set[str]:
+        """Return every tile below a zone, held or not."""
+        held = {tile for tile in self.held if zone in self.path(tile)}
+        inner = [z for z in self.tree if z not in self.held and zone in self.path(z)]
+        return held | {f"{z}/{i}" for z in inner for i in range(self.unseen.get(z, 0))}
+
+    def all_tiles(self) -> set[str]:
+        """Return every tile of the tree."""
+        return set().union(*(self.tiles(zone) for zone in self.tree))
+
+
+@dataclass(frozen=True)
+class World:
+    """Two axes, what was there and what was released; ``suppressed`` are rows of ``flows``."""
+
+    origins: Axis
+    destinations: Axis
+    flows: Sequence[Flow]
+    groups: Sequence[Group]
+    suppressed: frozenset[int]
+
+    @property
+    def total(self) -> Fraction:
+        """Return V."""
+        return sum((flow.volume for flow in self.flows), Fraction(0))
+
+    @property
+    def released(self) -> Fraction:
+        """Return V+."""
+        return sum((group.volume for group in self.groups), Fraction(0))
+
+    @property
+    def lost(self) -> Fraction:
+        """Return the suppressed volume."""
+        return sum((self.flows[i].volume for i in self.suppressed), Fraction(0))
+
+    def original(self) -> dict[tuple[str, str], Fraction]:
+        """Return the volume of every pair of tiles that occurs."""
+        return {(flow.origin, flow.destination): flow.volume for flow in self.flows}
+
+    def rebuilt(self) -> dict[tuple[str, str], Fraction]:
+        """Return the volume on every pair of tiles after spreading each group evenly over its own."""
+        found: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
+        for group in self.groups:
+            origins = self.origins.tiles(group.origin)
+            destinations = self.destinations.tiles(group.destination)
+            for o in origins:
+                for d in destinations:
+                    found[o, d] += group.volume / (len(origins) * len(destinations))
+        return found
+
+    def pairs(self) -> Iterable[tuple[str, str]]:
+        """Yield every pair of tiles there is."""
+        destinations = self.destinations.all_tiles()
+        return ((o, d) for o in self.origins.all_tiles() for d in destinations)
+
+
+def ratio(part: Number, whole: Number) -> float | None:
+    return None if whole == 0 else float(part / whole)
+
+
+def reconstruction_loss(world: World) -> float | None:
+    before, after = world.original(), world.rebuilt()
+    return ratio(sum(abs(after.get(p, 0) - before.get(p, 0)) for p in world.pairs()), world.total)
+
+
+def distribution_loss(world: World) -> float | None:
+    if world.total == 0 or world.released == 0:
+        return None
+    before, after = world.original(), world.rebuilt()
+    return float(
+        sum(abs(after.get(p, 0) / world.released - before.get(p, 0) / world.total) for p in world.pairs())
+    )
+
+
+def cpc(world: World) -> float | None:
+    before, after = world.original(), world.rebuilt()
+    in_common = sum(min(after.get(p, 0), before.get(p, 0)) for p in world.pairs())
+    return ratio(2 * in_common, world.total + world.released)
+
+
+def generalisation(world: World, tiles: str) -> float | None:
+    origins, destinations = ({flow[axis] for flow in world.flows} for axis in (0, 1))
+    total = Fraction(0)
+    for group in world.groups:
+        o, d = world.origins.tiles(group.origin), world.destinations.tiles(group.destination)
+        total += group.volume * (
+            len(o) + len(d) if tiles == "full" else len(o & origins) + len(d & destinations)
+        )
+    return ratio(total, world.released)
+
+
+def discernability(world: World) -> Fraction:
+    return sum((group.volume**2 for group in world.groups), Fraction(0)) + world.total * world.lost
+
+
+def metres(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Return the length between two points (lat, lon) on the ellipsoid."""
+    return float(ELLIPSOID.inv(a[1], a[0], b[1], b[0])[2])
+
+
+def earth_movers_distance(a: Sequence[tuple[float, Number]], b: Sequence[tuple[float, Number]]) -> float:
+    """Return the least work between weighted values, by walking both piles from the left."""
+    whole = [sum(Fraction(weight) for _, weight in pile) for pile in (a, b)]
+    piles = [
+        [[value, Fraction(weight) / total] for value, weight in sorted(pile)]
+        for pile, total in zip((a, b), whole, strict=True)
+    ]
+    work = 0.0
+    left, right = piles
+    while left and right:
+        share = min(left[0][1], right[0][1])
+        work += float(share) * abs(left[0][0] - right[0][0])
+        for pile in piles:
+            pile[0][1] -= share
+            if pile[0][1] == 0:
+                pile.pop(0)
+    return work
+
+
+def spread(values: Sequence[tuple[float, Number]]) -> tuple[float, float, float]:
+    """Return mean, weighted median and standard deviation."""
+    total = sum(Fraction(weight) for _, weight in values)
+    mean = sum(value * float(weight / total) for value, weight in values)
+    deviation = math.sqrt(sum((value - mean) ** 2 * float(weight / total) for value, weight in values))
+    running, low, high = Fraction(0), None, None
+    for value, weight in sorted(values):
+        running += Fraction(weight)
+        low = value if low is None and 2 * running >= total else low
+        high = value if high is None and 2 * running > total else high
+    assert low is not None
+    assert high is not None
+    return mean, (low + high) / 2, deviation
+
+
+def mean_ranks(values: Sequence[Number]) -> list[float]:
+    """Return how many are smaller, plus half of the others that are equal."""
+    return [
+        sum(other < v for other in values) + (sum(other == v for other in values) - 1) / 2 for v in values
+    ]
+
+
+def rank_correlation(a: Sequence[Number], b: Sequence[Number]) -> float | None:
+    """Return Spearman's coefficient; None where ``a`` has no order, 0 where only ``b`` has none."""
+    ranks = [mean_ranks(values) for values in (a, b)]
+    centred = [[rank - sum(column) / len(column) for rank in column] for column in ranks]
+    squares = [sum(rank * rank for rank in column) for column in centred]
+    if squares[0] == 0:
+        return None
+    if squares[1] == 0:
+        return 0.0
+    return sum(x * y for x, y in zip(*centred, strict=True)) / math.sqrt(squares[0] * squares[1])
+
+
+def next_released(parent: Sequence[int], released: Sequence[bool]) -> list[int]:
+    """Return, for every zone, the first released zone met when walking up from its parent."""
+    found = []
+    for zone in range(len(parent)):
+        up = parent[zone]
+        while up != -1 and not released[up]:
+            up = parent[up]
+        found.append(up)
+    return found
+
+
+def weigh_digits(bits: Sequence[int], weights: Sequence[float], prefix: int) -> dict[int, float]:
+    """Return the weight on every digit: the upper half, or the lower half below a prefix."""
+    found: dict[int, float] = defaultdict(float)
+    for i, number in enumerate(bits):
+        upper, lower = divmod(number, 1 << 16)
+        if prefix < 0:
+            found[upper] += weights[i] if weights else 1
+        elif upper == prefix:
+            found[lower] += weights[i] if weights else 1
+    return found
