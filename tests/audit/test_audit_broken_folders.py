@@ -198,6 +198,19 @@ def test_errors_of_the_raw_input_quote_nothing(folder: Folder) -> None:
     assert caught.value.__cause__ is None
 
 
+def test_too_little_memory_is_an_input_error(world: World, honest: Path) -> None:
+    with world.connection() as con:
+        con.execute("set memory_limit = '2MB'")
+        con.execute("set max_temp_directory_size = '0KB'")
+        with pytest.raises(InputError, match="memory"):
+            audit_folder(honest, con)
+
+
+def test_an_order_against_a_manifest_that_promises_nothing(world: World, folder: Folder) -> None:
+    folder.edit_manifest(lambda facts: facts.update(protects="everybody"))
+    assert "every-group-safe" in audit(world, folder.path, k=10).broken
+
+
 @pytest.mark.parametrize("order", [{"k": 1}, {"unit": "travellers"}, {"k": 10, "unit": "cars"}])
 def test_an_order_that_makes_no_sense(order: dict[str, Any], world: World, folder: Folder) -> None:
     with pytest.raises(InputError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -112,6 +113,21 @@ def test_zones_by_name_alone(tracts: Any, tmp_path: Path) -> None:
     """Records that hold zone ids need no zones file: the release's own tree names the tiles."""
     world = replace(World.of(commuters(tracts), "dendrogram", zones=tracts), people_once=True)
     assert_honest(world, tmp_path / "out", TEN_TRAVELLERS, 0.3, tiling=None)
+
+
+def test_the_zones_are_found_in_the_private_record(tmp_path: Path) -> None:
+    world = World.of(raw_trips(), "quadtree:8", area=AREA)
+    folder = world.publish(tmp_path / "out", world.release())
+    record = {"tiling": {"spec": world.spec, "zones": None, "area": list(AREA)}}
+    (folder.path / "private" / "run.json").write_text(json.dumps(record))
+    assert audit(world, folder.path, tiling=None).safe
+
+
+def test_hidden_numbers_of_dropped_rows_may_be_left_open(tmp_path: Path) -> None:
+    world = World.of(raw_trips())
+    folder = world.publish(tmp_path / "out", world.release())
+    folder.edit_manifest(lambda facts: facts.update(dropped_rows={"swapped": None, "unparsable": 0}))
+    assert audit(world, folder.path).safe
 
 
 def test_points_need_the_zones(tracts: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,6 +107,23 @@ def overlapping_ancestor(old: str, zones: list[str]) -> str:
     level = next(r for r in range(9, -1, -1) if h3.cell_to_parent(old, min(r, h3.get_resolution(old))) ==
                  h3.cell_to_parent(other, min(r, h3.get_resolution(other))))  # fmt: skip
     return h3.cell_to_parent(old, level)
+
+
+def tear_a_tile(folder: Folder) -> None:
+    """Send one flow of a tile to the parent of the zone that its other flows go to."""
+
+    def change(rows: Rows) -> None:
+        shown = [row for row in rows if row["released_origin"]]
+        first = next(row for row, after in pairwise(shown) if row["origin"] == after["origin"])
+        zone = first["released_origin"]
+        first["released_origin"] = h3.cell_to_parent(zone, h3.get_resolution(zone) - 1)
+
+    folder.edit_groups(change)
+
+
+def release_nothing(folder: Folder) -> None:
+    path = folder.public("flows.parquet")
+    parquet.write_table(parquet.read_table(path).slice(0, 0), path, store_schema=False)
 
 
 def release_a_withheld_flow(folder: Folder) -> None:
@@ -226,6 +244,14 @@ def zone_entry(**values: Any) -> Callable[[Folder], None]:
     return lambda folder: folder.edit_rows("release/zones.parquet", lambda rows: rows[0].update(values))
 
 
+def drop_zone_column(name: str) -> Callable[[Folder], None]:
+    def change(folder: Folder) -> None:
+        path = folder.public("zones.parquet")
+        parquet.write_table(parquet.read_table(path).drop_columns([name]), path, store_schema=False)
+
+    return change
+
+
 def lose_a_zone(folder: Folder) -> None:
     folder.edit_rows("release/zones.parquet", lambda rows: rows.pop())
 
@@ -297,6 +323,10 @@ def map_remark(folder: Folder) -> None:
     folder.edit_text("map.html", lambda page: page.replace("</h1>", f" {tile}</h1>"))
 
 
+def map_column(folder: Folder) -> None:
+    folder.edit_text("map.html", lambda page: page.replace('"height":[', '"travellers":[],"height":[', 1))
+
+
 def map_without_data(folder: Folder) -> None:
     folder.edit_text("map.html", lambda page: page.replace('id="release"', 'id="nothing"'))
 
@@ -330,6 +360,8 @@ TAMPERINGS = {
     "zone becomes no zone": Tampering("zones-contain-tiles", move_zone(lambda old, _: "nowhere")),
     "zone becomes an ancestor that overlaps": Tampering("zones-disjoint", move_zone(overlapping_ancestor)),
     "zone becomes the world": Tampering("zones-disjoint", move_zone(lambda old, _: "world")),
+    "tear a tile apart": Tampering("zones-disjoint", tear_a_tile, noticed=False),
+    "release nothing": Tampering("every-group-safe", release_nothing),
     "release a withheld flow in private": Tampering(
         "flows-match-recount", release_a_withheld_flow, noticed=False
     ),
@@ -357,6 +389,9 @@ TAMPERINGS = {
     "edit a zone's volume": Tampering("zones-table-matches", zone_entry(trips=11)),
     "edit a zone's height": Tampering("zones-table-matches", zone_entry(height=1)),
     "hide a place in a zone's point": Tampering("zones-table-matches", zone_entry(lat=48.85661)),
+    "remove the volumes": Tampering("zones-table-matches", drop_zone_column("trips")),
+    "remove the outlines": Tampering("zones-table-matches", drop_zone_column("geometry")),
+    "spoil an outline": Tampering("zones-table-matches", zone_entry(geometry=b"no outline")),
     "remove a zone": Tampering("zones-table-matches", lose_a_zone),
     "add a file": Tampering("files-complete", extra_file, noticed=False),
     "add a folder": Tampering("files-complete", extra_folder, noticed=False),
@@ -386,6 +421,9 @@ TAMPERINGS = {
     ),
     "lower k": Tampering("manifest-consistent", manifest_entry(protects={"travellers": 5}), noticed=False),
     "raise k": Tampering("every-group-safe", higher_k, noticed=False),
+    "promise a k of one": Tampering(
+        "every-group-safe", manifest_entry(protects={"travellers": 1}), noticed=False
+    ),
     "promise no threshold": Tampering("every-group-safe", manifest_entry(protects={}), noticed=False),
     "promise another unit": Tampering(
         "only-protected-columns", manifest_entry(protects={"trips": 10}), noticed=False
@@ -402,6 +440,7 @@ TAMPERINGS = {
     "edit a flow's number on the map": Tampering("map-shows-released-only", map_flow_number),
     "show another zone on the map": Tampering("map-shows-released-only", map_zone),
     "name a tile beside the map": Tampering("map-shows-released-only", map_remark),
+    "add a column to the map's zones": Tampering("map-shows-released-only", map_column),
     "hide the map's data": Tampering("map-shows-released-only", map_without_data),
     "state a wrong digest": Tampering("digests-match", wrong_digest),
 }

@@ -65,7 +65,7 @@ class Rulebook(Generic[C]):
         """Return a decorator that enters a check under a name; its docstring is what the rule promises."""
 
         def enter(check: Check[C]) -> Check[C]:
-            words = (check.__doc__ or "").partition("\n")[0].rstrip(".")
+            words = (check.__doc__ or "").partition("\n")[0].rstrip(".").replace("``", "")
             assert words
             assert name not in self._rules
             self._rules[name] = Rule(name, needs, words[0].lower() + words[1:], check)
