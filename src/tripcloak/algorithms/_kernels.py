@@ -209,18 +209,18 @@ def _free_slot(
 def keep_alive(
     live: NDArray[np.int32], row: NDArray[np.bool_], of_flow: NDArray[np.int32], safe: NDArray[np.bool_]
 ) -> NDArray[np.int32]:  # pragma: no cover - compiled
-    """Return the flows that stay alive; those in an unsafe product leave the row as well."""
+    """Return the flows that stay alive; those in no safe product leave the row as well."""
     kept = np.empty(len(live), np.int32)
     n = 0
     for flow in live:
         number = of_flow[flow]
         of_flow[flow] = -1
-        if number >= 0 and not safe[number]:
-            row[flow] = False
-        # A flow that lost its row lies in an unsafe product here too: what contains less is no safer.
-        elif row[flow]:
+        # Deeper down nothing is safe or there at all, if here it is not; nor is it without its row.
+        if number >= 0 and safe[number]:
             kept[n] = flow
             n += 1
+        else:
+            row[flow] = False
     return kept[:n].copy()
 
 
@@ -234,26 +234,21 @@ def place_flows(
 ) -> NDArray[np.int32]:  # pragma: no cover - compiled
     """Return the released product of every flow, -1 where it is suppressed, by following the choices.
 
-    ``ancestors[axis][height, tile]`` is -1 where a tile has no ancestor of that height.
+    ``ancestors[axis][depth, tile]`` is -1 below the tile itself, which is never split.
     """
     axes = len(codes)
     home = np.empty(len(codes[0]), np.int32)
-    height = np.empty(axes, np.int64)
+    depth = np.empty(axes, np.int64)
     mask = np.uint64(len(table[0]) - 1)
     for flow in range(len(home)):
-        for axis in range(axes):
-            height[axis] = len(ancestors[axis]) - 1
+        depth[:] = 0
         p = 0
-        # Invariant: p is the safe product of the flow's zones at these heights, reached by the choices.
+        # Invariant: p is the safe product of the flow's zones at these depths, reached by the choices.
         while p >= 0 and choice[p] >= 0:
-            split = choice[p]
-            tile = codes[split][flow]
-            height[split] -= 1
-            while ancestors[split][height[split], tile] < 0:
-                height[split] -= 1
+            depth[choice[p]] += 1
             key = np.int64(0)
             for axis in range(axes):
-                key = key * sizes[axis] + ancestors[axis][height[axis], codes[axis][flow]]
+                key = key * sizes[axis] + ancestors[axis][depth[axis], codes[axis][flow]]
             mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
             at = (mixed ^ (mixed >> np.uint64(32))) & mask
             while table[0][at] != key and table[0][at] != -1:

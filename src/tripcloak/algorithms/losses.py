@@ -23,9 +23,9 @@ class Loss(Protocol):
         """Return the loss by name."""
 
     def of_ancestors(self, tree: Hierarchy, ancestors: Ints) -> Floats:
-        """Return, for every height and tile, the loss of a record of that tile released as that ancestor.
+        """Return, for every depth and tile, the loss of a record of that tile released as that ancestor.
 
-        ``ancestors[height, tile]`` is a zone, or -1 where there is none (the value is then not used).
+        ``ancestors[depth, tile]`` is a zone, or -1 where there is none (the value is then not used).
         """
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +20,17 @@ from tripcloak.algorithms.losses import Loss
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.criteria import Criterion
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.matrix import Groups, Numbering, ODMatrix, Unit
+from tripcloak.matrix import Groups, Numbering, ODMatrix
 from tripcloak.release import main_volume
 
 ORIGIN, DESTINATION = 0, 1
+
+
+class Axis(NamedTuple):
+    """One axis of the products: a tree, and the tile of every flow in it."""
+
+    tree: Hierarchy
+    codes: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +39,10 @@ class SafeProducts:
 
     Attributes
     ----------
-    axes : tuple of Hierarchy
-        One tree per axis.
+    axes, codes : tuple
+        One tree per axis, and the tile of every flow in it.
+    flow_volume : array
+        The volume of every flow, in whole units.
     zone : array (axes, n)
         The zone of every product on every axis.
     volume, loss : array (n,)
@@ -45,6 +55,7 @@ class SafeProducts:
 
     axes: tuple[Hierarchy, ...]
     codes: tuple[Ints, ...]
+    flow_volume: Floats
     ancestors: tuple[Ints, ...]
     zone: Ints
     volume: Floats
@@ -55,6 +66,15 @@ class SafeProducts:
 
     def __len__(self) -> int:
         return len(self.volume)
+
+    @property
+    def total(self) -> float:
+        """Return the volume of all flows."""
+        return float(self.volume[0])
+
+    def budget(self, limit: float) -> float:
+        """Return the volume that may be suppressed: whole units, so that sums decide exactly."""
+        return float(np.floor(limit * self.flow_volume.sum() * (1 + 1e-12)))
 
     def find(self, zones: Sequence[Ints]) -> Ints:
         """Return the product made of these zones, -1 where that one is not safe."""
@@ -68,59 +88,67 @@ class SafeProducts:
 
 
 def find_products(
-    matrix: ODMatrix, criterion: Criterion, loss: Loss, progress: Progress = silent
+    matrix: ODMatrix,
+    criterion: Criterion,
+    loss: Loss,
+    progress: Progress = silent,
+    axes: tuple[Axis, ...] | None = None,
 ) -> SafeProducts:
-    """Return all safe products of a matrix under a criterion, with their losses."""
-    search = _Search(matrix, criterion, loss)
-    stages = list(product(*(range(len(at) - 1, -1, -1) for at in search.ancestors)))
-    for number, heights in enumerate(stages):
-        search.look_at(heights)
+    """Return all safe products of a matrix under a criterion, with their losses.
+
+    Products are made of the zones of ``axes``: the matrix's own trees by default.
+    """
+    own = Axis(matrix.origins, matrix.flows.origin), Axis(matrix.destinations, matrix.flows.destination)
+    search = _Search(matrix, criterion, loss, axes or own)
+    stages = list(product(*(range(len(at)) for at in search.ancestors)))
+    for number, depths in enumerate(stages):
+        search.look_at(depths)
         progress("finding safe products", number + 1, len(stages))
     return search.finish()
 
 
 class _Search:
-    """Goes from the roots downwards, one combination of heights at a time."""
+    """Goes from the roots downwards, one combination of depths at a time."""
 
-    def __init__(self, matrix: ODMatrix, criterion: Criterion, loss: Loss) -> None:
+    def __init__(self, matrix: ODMatrix, criterion: Criterion, loss: Loss, axes: tuple[Axis, ...]) -> None:
         self.matrix, self.criterion = matrix, criterion
-        self.axes = (matrix.origins, matrix.destinations)
-        self.codes = (matrix.flows.origin, matrix.flows.destination)
+        self.axes = tuple(axis.tree for axis in axes)
+        self.codes = tuple(axis.codes for axis in axes)
         self.volume = main_volume(criterion)
-        self.volumes = matrix.volume(self.volume).astype(np.float64)
+        self.volumes = _whole(matrix.volume(self.volume))
         self.sizes = _sizes(self.axes)
-        self.ancestors = tuple(_ancestors_by_height(tree) for tree in self.axes)
+        self.ancestors = tuple(_ancestors_by_depth(tree) for tree in self.axes)
         self.losses = tuple(map(loss.of_ancestors, self.axes, self.ancestors))
         self.numbering = Numbering()
         everything = np.arange(matrix.n_flows, dtype=np.int32)
-        # Flows still inside a safe product, for each combination of the later axes' heights.
+        # Flows still inside a safe product, for each combination of the later axes' depths.
         self.live = dict.fromkeys(product(*(range(len(at)) for at in self.ancestors[1:])), everything)
         self.row = np.ones(matrix.n_flows, dtype=bool)
         self.of_flow = np.full(matrix.n_flows, -1, dtype=np.int32)
         self.found: list[tuple[Ints, Floats, Floats, Ints]] = []
 
-    def look_at(self, heights: tuple[int, ...]) -> None:
-        """Find the safe products with zones of exactly these heights."""
+    def look_at(self, depths: tuple[int, ...]) -> None:
+        """Find the safe products with zones of exactly these depths."""
         from tripcloak.algorithms._kernels import group_stage, keep_alive
 
-        if heights[-1] == len(self.ancestors[-1]) - 1:
+        if depths[-1] == 0:
             self.row[:] = True
         # Invariant: a flow in `live` and `row` lies in a safe product one step above, on those two axes.
-        live = self.live[heights[1:]]
+        live = self.live[depths[1:]]
         trips, volume, loss, keys = group_stage(
             live,
             self.row,
             self.codes,
-            tuple(at[h] for at, h in zip(self.ancestors, heights, strict=True)),
+            tuple(at[depth] for at, depth in zip(self.ancestors, depths, strict=True)),
             self.sizes,
-            tuple(at[h] for at, h in zip(self.losses, heights, strict=True)),
+            tuple(at[depth] for at, depth in zip(self.losses, depths, strict=True)),
             self.matrix.flows.trips,
             self.volumes,
             self.of_flow,
         )
         if len(keys):
             safe = self._keep_safe(keys, trips, volume, loss)
-            self.live[heights[1:]] = keep_alive(live, self.row, self.of_flow, safe)
+            self.live[depths[1:]] = keep_alive(live, self.row, self.of_flow, safe)
 
     def _keep_safe(self, keys: Ints, trips: Ints, volume: Floats, loss: Floats) -> Bools:
         """Record the safe products among these; return which they are."""
@@ -133,8 +161,7 @@ class _Search:
             inside = parent >= 0
             up[axis, inside] = self.numbering.find(_pack(self.axes, [z[inside] for z in lifted]))
             hopeful &= ~inside | (up[axis] >= 0)
-        known: dict[Unit, Ints] = {"trips": trips, self.volume: trips if self.volume == "trips" else volume}
-        groups = Groups(self.matrix, self.of_flow, zone[ORIGIN], zone[DESTINATION], known)
+        groups = Groups(self.matrix, self.of_flow, zone[ORIGIN], zone[DESTINATION], {"trips": trips})
         safe = hopeful & self.criterion.safe(groups)
         order = np.flatnonzero(safe)[np.argsort(keys[safe])]
         self.numbering.add(keys[order].view(np.uint64))
@@ -154,6 +181,7 @@ class _Search:
         return SafeProducts(
             axes=self.axes,
             codes=self.codes,
+            flow_volume=self.volumes,
             ancestors=self.ancestors,
             zone=zone,
             volume=volume,
@@ -164,16 +192,32 @@ class _Search:
         )
 
 
-def _ancestors_by_height(tree: Hierarchy) -> Ints:
-    """Return, for every height and tile, the tile's ancestor of exactly that height, -1 for none."""
-    at = np.full((int(tree.zones.height[-1]) + 1, tree.n_tiles), -1, dtype=np.int32)
-    tile = np.arange(tree.n_tiles, dtype=np.int32)
-    zone = tile
+def _ancestors_by_depth(tree: Hierarchy) -> Ints:
+    """Return, for every depth and tile, the tile's ancestor that many steps below the root, -1 for none."""
+    tile = zone = np.arange(tree.n_tiles, dtype=np.int32)
+    depth = np.full(tree.n_tiles, -1, dtype=np.int32)
+    steps = []
     while len(tile):
-        at[tree.zones.height[zone], tile] = zone
+        steps.append((tile, zone))
+        depth[tile] += 1
         up = tree.parent[zone]
         tile, zone = tile[up >= 0], up[up >= 0]
-    return at[(at >= 0).any(axis=1)]
+    at = np.full((len(steps), tree.n_tiles), -1, dtype=np.int32)
+    for step, (tile, zone) in enumerate(steps):
+        at[depth[tile] - step, tile] = zone
+    return at
+
+
+def _whole(volume: Ints | Floats) -> Floats:
+    """Return volumes as whole numbers: trips as they are, weights in units so small that nothing is lost.
+
+    Whole numbers below 2**53 add up exactly, whatever the order, so a limit is never broken by rounding.
+    Weights are rounded up: what is suppressed is never taken for less than it is.
+    """
+    if volume.dtype.kind in "iu":
+        return volume.astype(np.float64)
+    units: Floats = np.ceil(volume * (2.0**51 / max(volume.sum(), 1e-300)))
+    return units
 
 
 def _sizes(axes: tuple[Hierarchy, ...]) -> Ints:
