@@ -2,6 +2,17 @@
 
 from tripcloak.algorithms.base import Algorithm, Progress
 from tripcloak.algorithms.odkanon import ODkAnon
+from tripcloak.algorithms.productcut import NestedCut, ProductCut
 from tripcloak.algorithms.registry import METHODS, method
+from tripcloak.algorithms.twincut import TwinCut
 
-__all__ = ["METHODS", "Algorithm", "ODkAnon", "Progress", "method"]
+__all__ = [
+    "METHODS",
+    "Algorithm",
+    "NestedCut",
+    "ODkAnon",
+    "ProductCut",
+    "Progress",
+    "TwinCut",
+    "method",
+]

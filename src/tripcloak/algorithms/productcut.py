@@ -14,7 +14,7 @@ from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts, fin
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion
 from tripcloak.matrix import ODMatrix
-from tripcloak.release import Bound, main_volume
+from tripcloak.release import Bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +41,7 @@ class ProductCut(Algorithm):
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return the best partition at the critical price."""
         products = find_products(matrix, criterion, find_loss(self.loss), progress)
-        search = partition_search(
-            products, self.may_split(products), matrix, criterion, self.suppression_limit
-        )
+        search = partition_search(products, self.may_split(products), self.suppression_limit)
         offer = search.run(highest_price(products))
         choice = spend_rest(products, offer, search.budget)
         home = products.place(choice)
@@ -93,9 +91,7 @@ def nested(products: SafeProducts, first: int) -> Bools:
     return allowed
 
 
-def partition_search(
-    products: SafeProducts, may_split: Bools, matrix: ODMatrix, criterion: Criterion, limit: float
-) -> PriceSearch:
+def partition_search(products: SafeProducts, may_split: Bools, limit: float) -> PriceSearch:
     """Return the search for the critical price over partitions made of these splits."""
     from tripcloak.algorithms._kernels import best_partition
 
@@ -105,13 +101,13 @@ def partition_search(
         )
         return Offer(price, loss, hidden, choice)
 
-    total = float(matrix.total(main_volume(criterion)))
-    return PriceSearch(solve, limit * total, total)
+    return PriceSearch(solve, products.budget(limit), products.total)
 
 
 def highest_price(products: SafeProducts) -> float:
-    """Return a price at which suppressing never pays: any release as a whole costs less."""
-    return float(products.loss.max() * products.volume[0] / products.volume.min() + 1.0)
+    """Return a price at which suppressing the smallest flow costs more than releasing all as one group."""
+    smallest = products.flow_volume[products.flow_volume > 0].min()
+    return float(products.loss[0] * products.total / smallest + 1.0)
 
 
 def spend_rest(products: SafeProducts, offer: Offer, budget: float) -> Ints:
@@ -122,7 +118,7 @@ def spend_rest(products: SafeProducts, offer: Offer, budget: float) -> Ints:
     home = follow_choices(choice, products.up)
     released = np.flatnonzero(home == np.arange(len(home)))
     left = budget - offer.hidden
-    mean = offer.loss / (products.volume[0] - offer.hidden)
+    mean = offer.loss / (products.total - offer.hidden)
     for p in released[np.argsort(-products.loss[released], kind="stable")]:
         if products.loss[p] <= mean or left <= 0:
             break

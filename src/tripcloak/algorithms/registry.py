@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from tripcloak.algorithms.base import Algorithm
 from tripcloak.algorithms.odkanon import ODkAnon
+from tripcloak.algorithms.productcut import NestedCut, ProductCut
+from tripcloak.algorithms.twincut import TwinCut
 from tripcloak.errors import InputError
 
-METHODS: dict[str, type[Algorithm]] = {method.name: method for method in (ODkAnon,)}
+_ALL: tuple[type[Algorithm], ...] = (TwinCut, NestedCut, ProductCut, ODkAnon)
+
+METHODS: dict[str, type[Algorithm]] = {method.name: method for method in _ALL}
 
 
 def method(name: str) -> type[Algorithm]:
@@ -16,7 +20,7 @@ def method(name: str) -> type[Algorithm]:
     'ODkAnon'
     >>> method("magic")
     Traceback (most recent call last):
-    tripcloak.errors.InputError: there is no method 'magic'; there are: odkanon
+    tripcloak.errors.InputError: there is no method 'magic'; there are: twincut, ...
     """
     try:
         return METHODS[name]

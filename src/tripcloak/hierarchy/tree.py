@@ -89,6 +89,7 @@ class Hierarchy:
         name: str = "table",
         observed: Bools | None = None,
         tiles: Ints | None = None,
+        height: Ints | None = None,
         area_km2: Floats | None = None,
         lat: Floats | None = None,
         lon: Floats | None = None,
@@ -103,14 +104,19 @@ class Hierarchy:
             For each zone, whether it is a tile that occurs in the data; every tile by default.
         tiles
             Full tile count per zone; counted from the tree by default.
+        height
+            Per zone, 0 at tiles and more at a parent than at its children; one more than the highest
+            child by default. Give it where the height must not depend on which tiles occur.
         area_km2, lat, lon
             Per zone; NaN by default.
         """
         names = np.asarray(ids, dtype=np.str_)
         up = np.asarray(parent, dtype=np.int32)
         by_name = _sorted_names(names)
-        _check_lengths(len(names), observed=observed, tiles=tiles, area_km2=area_km2, lat=lat, lon=lon)
-        height = _heights(len(names), up)
+        _check_lengths(
+            len(names), observed=observed, tiles=tiles, height=height, area_km2=area_km2, lat=lat, lon=lon
+        )
+        height = _heights(len(names), up) if height is None else _stated_heights(up, height)
         is_tile = height == 0
         seen = is_tile if observed is None else np.asarray(observed, dtype=bool) & is_tile
         order = by_name[np.argsort(height[by_name], kind="stable")]
@@ -145,6 +151,11 @@ class Hierarchy:
     def n_tiles(self) -> int:
         """Return the number of tiles held in the arrays (a grid may have more that never occur)."""
         return int(np.count_nonzero(self.zones.height == 0))
+
+    @cached_property
+    def levels(self) -> list[slice]:
+        """Return the rows of every height, ascending: one slice each, since zones are sorted by height."""
+        return _levels(self.zones.height)
 
     @cached_property
     def children(self) -> tuple[Ints, Ints]:
@@ -182,7 +193,7 @@ class Hierarchy:
         here = np.arange(len(self), dtype=np.int32)
         zone = np.where(chosen, here, ROOT)
         # Invariant: every zone above the level at hand already knows its highest chosen ancestor.
-        for level in reversed(_levels(self.zones.height)[:-1]):
+        for level in reversed(self.levels[:-1]):
             above = zone[self.parent[level]]
             zone[level] = np.where(above == ROOT, zone[level], above)
         tiles = zone[: self.n_tiles]
@@ -255,7 +266,7 @@ class Cut:
 
     def _chosen_above(self, chosen: Ints) -> Ints:
         above = chosen.copy()
-        for level in reversed(_levels(self.hierarchy.zones.height)[:-1]):
+        for level in reversed(self.hierarchy.levels[:-1]):
             above[level] += above[self.hierarchy.parent[level]]
         return above[: self.hierarchy.n_tiles]
 
@@ -286,13 +297,7 @@ def _check_lengths(n: int, **columns: NDArray[Any] | None) -> None:
 
 def _heights(n: int, parent: Ints) -> Ints:
     """Return heights (1 + the highest child) after checking that the parents form one tree."""
-    if len(parent) != n or parent.min() < ROOT or parent.max() >= n:
-        raise HierarchyError("every zone needs one parent: a row of the same table, or -1 at the root")
-    roots = int(np.count_nonzero(parent == ROOT))
-    if roots != 1:
-        raise HierarchyError(
-            f"a hierarchy needs exactly one root, found {roots}; join several by a common zone"
-        )
+    _check_parents(n, parent)
     # Peel the childless zones off, round by round: what never comes off lies on a cycle.
     height = np.zeros(n, dtype=np.int32)
     waiting = np.bincount(parent[parent != ROOT], minlength=n)
@@ -308,6 +313,28 @@ def _heights(n: int, parent: Ints) -> Ints:
     if peeled != n:
         raise HierarchyError(f"the parents form a cycle: {n - peeled} zones never reach the root")
     return height
+
+
+def _stated_heights(parent: Ints, height: Ints) -> Ints:
+    """Return the heights given after checking that they grow upwards, which rules out cycles too."""
+    _check_parents(len(height), parent)
+    stated = np.asarray(height, dtype=np.int32)
+    below = np.flatnonzero(parent != ROOT)
+    inner = np.zeros(len(stated), dtype=bool)
+    inner[parent[below]] = True
+    if np.any(stated[parent[below]] <= stated[below]) or np.any(inner != (stated > 0)):
+        raise HierarchyError("heights must be 0 at tiles, above 0 elsewhere, and grow from child to parent")
+    return stated
+
+
+def _check_parents(n: int, parent: Ints) -> None:
+    if len(parent) != n or parent.min() < ROOT or parent.max() >= n:
+        raise HierarchyError("every zone needs one parent: a row of the same table, or -1 at the root")
+    roots = int(np.count_nonzero(parent == ROOT))
+    if roots != 1:
+        raise HierarchyError(
+            f"a hierarchy needs exactly one root, found {roots}; join several by a common zone"
+        )
 
 
 def _levels(height: Ints) -> list[slice]:

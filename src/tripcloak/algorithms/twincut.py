@@ -1,0 +1,136 @@
+"""TwinCut: the best pair of cuts it can find, one for all origins and one for all destinations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tripcloak.algorithms.base import Algorithm, Progress, Solution, silent
+from tripcloak.algorithms.losses import LossName, find_loss
+from tripcloak.algorithms.odkanon import ODkAnon
+from tripcloak.algorithms.pricing import Offer, PriceSearch
+from tripcloak.algorithms.productcut import certificate, highest_price, nested, partition_search
+from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts, find_products
+from tripcloak.algorithms.twins import CutPair, Twins
+from tripcloak.arrays import Bools, Ints
+from tripcloak.criteria import Criterion
+from tripcloak.matrix import ODMatrix
+
+POOL = 3
+"""Pairs of cuts that start the turns at the next price."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwinCut(Algorithm):
+    """Homogeneous zones: one origin cut, one destination cut, no overlaps.
+
+    With one cut fixed the best other cut is an exact tree programme, because the cost adds up over
+    zones. So the two take turns until nothing improves, from several starts (uniform heights, the
+    nested optima, ODkAnon's answer), at the price of suppression that just keeps the limit; then
+    single zones are split while the limit allows. It is never worse than ODkAnon or the best uniform
+    heights under the same limit, and its certificate is the larger bound of the two nested problems.
+    """
+
+    name: ClassVar[str] = "twincut"
+    summary: ClassVar[str] = "the best origin cut and destination cut, found in turns; zones never overlap"
+    source: ClassVar[str] = "ours"
+
+    loss: LossName = "tiles"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        find_loss(self.loss)
+
+    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+        """Return the best pair of cuts found, with the bound of the nested relaxations."""
+        products = find_products(matrix, criterion, find_loss(self.loss), progress)
+        twins = Twins(products, products.budget(self.suppression_limit))
+        rival = ODkAnon(criterion=criterion, suppression_limit=self.suppression_limit)
+        coarse = rival.solve(matrix, criterion, silent)
+        bound, price, starts = self._relaxations(twins)
+        starts += [twins.best_uniform(), _pair_of(twins, coarse)]
+        best = twins.split_while_allowed(_search(twins, starts, price, progress))
+        solution, mean = _solution(matrix, twins, best)
+        if (reached := _mean(products, coarse)) < mean:
+            solution, mean = coarse, reached
+        words = "the larger Lagrangian bound of both nested cuts"
+        return solution._replace(bound=certificate(mean, bound, words))
+
+    def _relaxations(self, twins: Twins) -> tuple[float, float, list[CutPair]]:
+        """Return the better bound of the two nested problems, their price, and starts made of their cuts."""
+        bound, price, starts = 0.0, 0.0, []
+        products = twins.products
+        for first in (ORIGIN, DESTINATION):
+            allowed = nested(products, first)
+            search = partition_search(products, allowed, self.suppression_limit)
+            offer = search.run(highest_price(products))
+            bound, price = max(bound, search.bound), max(price, offer.price)
+            # The first axis' cut: products with a whole second axis that are not split on the first.
+            whole = products.zone[1 - first] == products.axes[1 - first].root
+            own = np.ones(len(products.axes[first]), dtype=bool)
+            own[products.zone[first][whole]] = offer.plan[whole] != first
+            cuts = [twins.cut_of(axis, np.ones(len(products.axes[axis]), dtype=bool)) for axis in (0, 1)]
+            cuts[first] = twins.cut_of(first, own)
+            starts.append(twins.reply(1 - first, twins.evaluate(cuts[0], cuts[1]), offer.price))
+        return bound, price, starts
+
+
+def _search(twins: Twins, starts: list[CutPair], price: float, progress: Progress) -> CutPair:
+    """Return the best pair within the budget over all prices that the search visits."""
+    pool = list(starts)
+    within = [pair for pair in starts if pair.hidden <= twins.budget]
+    rounds = 0
+
+    def solve(at: float) -> Offer:
+        nonlocal rounds
+        # The best within the budget so far always takes part: at the highest price it stays within.
+        trial = [*pool, min(within, key=twins.mean)]
+        found = sorted((twins.descend(pair, at) for pair in trial), key=lambda pair: pair.cost(at))
+        pool[:] = _different(found)[:POOL]
+        within.extend(pair for pair in found if pair.hidden <= twins.budget)
+        rounds += 1
+        progress("turning cuts", rounds, None)
+        return Offer(at, found[0].loss, found[0].hidden, None)
+
+    solve(price)
+    PriceSearch(solve, twins.budget, twins.products.total).run(highest_price(twins.products))
+    return min(within, key=lambda pair: (twins.mean(pair), pair.hidden))
+
+
+def _different(pairs: list[CutPair]) -> list[CutPair]:
+    """Return the pairs without those that cost and hide the same as an earlier one."""
+    seen = {(pair.loss, pair.hidden): pair for pair in reversed(pairs)}
+    return list(reversed(seen.values()))
+
+
+def _pair_of(twins: Twins, solution: Solution) -> CutPair:
+    """Return a homogeneous solution's zones as cuts; tiles it never mentions stand alone."""
+    cuts = []
+    for axis, zone in ((ORIGIN, solution.origin_zone), (DESTINATION, solution.destination_zone)):
+        own = np.zeros(len(twins.products.axes[axis]), dtype=bool)
+        own[zone] = True
+        cuts.append(twins.cut_of(axis, own))
+    return twins.evaluate(cuts[0], cuts[1])
+
+
+def _solution(matrix: ODMatrix, twins: Twins, pair: CutPair) -> tuple[Solution, float]:
+    """Return a pair of cuts as a solution, with what is left of the limit spent, and its mean loss."""
+    products = twins.products
+    origin = matrix.origins.highest(pair.origins)[matrix.flows.origin]
+    destination = matrix.destinations.highest(pair.destinations)[matrix.flows.destination]
+    cell = products.find((origin, destination))
+    hidden = (cell < 0) | twins.worst_that_fit(pair)[cell]
+    solution = Solution(origin, destination, hidden, homogeneous=True)
+    return solution, _mean_of_cells(products, cell, hidden)
+
+
+def _mean(products: SafeProducts, solution: Solution) -> float:
+    cell = products.find((solution.origin_zone, solution.destination_zone))
+    return _mean_of_cells(products, cell, solution.suppressed)
+
+
+def _mean_of_cells(products: SafeProducts, cell: Ints, hidden: Bools) -> float:
+    volume = products.flow_volume[~hidden]
+    return float(products.loss[cell[~hidden]] @ volume / volume.sum())

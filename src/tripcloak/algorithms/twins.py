@@ -1,0 +1,189 @@
+"""Pairs of cuts over safe products: their cost, the best reply to a cut, and moves that keep a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
+from tripcloak.arrays import Bools, Floats
+from tripcloak.hierarchy import Hierarchy
+
+MOST_UNIFORM = 12
+MOST_TURNS = 60
+
+
+class CutPair(NamedTuple):
+    """One cut per axis (the chosen zones of each tree), what it loses and what it suppresses."""
+
+    origins: Bools
+    destinations: Bools
+    loss: float
+    hidden: float
+
+    def cost(self, price: float) -> float:
+        """Return the loss plus the price of what is suppressed."""
+        return self.loss + price * self.hidden
+
+
+@dataclass(frozen=True, eq=False)
+class Twins:
+    """The safe products, seen as the cells of a matrix between two cuts.
+
+    Attributes
+    ----------
+    budget : float
+        The volume that may be suppressed.
+    """
+
+    products: SafeProducts
+    budget: float
+
+    def mean(self, pair: CutPair) -> float:
+        """Return the mean loss of what a pair of cuts releases."""
+        released = self.products.total - pair.hidden
+        return pair.loss / released if released > 0 else float("inf")
+
+    def evaluate(self, origins: Bools, destinations: Bools, price: float = np.inf) -> CutPair:
+        """Return a pair of cuts with its loss and suppressed volume; cells dearer than the price go."""
+        p = self.products
+        cells = origins[p.zone[ORIGIN]] & destinations[p.zone[DESTINATION]] & (p.loss <= price)
+        volume = p.volume[cells]
+        return CutPair(
+            origins, destinations, float(p.loss[cells] @ volume), self.products.total - float(volume.sum())
+        )
+
+    def descend(self, pair: CutPair, price: float) -> CutPair:
+        """Return where taking turns ends: each cut is the best reply to the other at this price."""
+        best, axis = self.evaluate(pair.origins, pair.destinations, price), ORIGIN
+        idle = 0
+        # Invariant: the cost never rises, so the turns end.
+        for _ in range(MOST_TURNS):
+            reply = self.reply(axis, best, price)
+            idle = idle + 1 if reply.cost(price) >= best.cost(price) * (1 - 1e-12) else 0
+            best = min(best, reply, key=lambda one: one.cost(price))
+            axis = 1 - axis
+            if idle == 2:
+                break
+        return best
+
+    def best_uniform(self) -> CutPair:
+        """Return the best pair of uniform heights within the budget: what a full-domain method may reach."""
+        found = [
+            self.evaluate(origins, destinations)
+            for origins in self._uniform(ORIGIN)
+            for destinations in self._uniform(DESTINATION)
+        ]
+        # Both roots together are one group of everything, which is safe: something always fits.
+        return min((pair for pair in found if pair.hidden <= self.budget), key=self.mean)
+
+    def split_while_allowed(self, pair: CutPair) -> CutPair:
+        """Return the pair after splitting single zones, most gain per suppressed volume first."""
+        for _ in range(MOST_TURNS):
+            before = self.mean(pair)
+            for axis in (ORIGIN, DESTINATION):
+                pair = self._split_some(axis, pair)
+            if self.mean(pair) >= before * (1 - 1e-9):
+                break
+        return pair
+
+    def worst_that_fit(self, pair: CutPair) -> Bools:
+        """Return the products to suppress as well: the costliest cells, while the budget lasts."""
+        p = self.products
+        cells = np.flatnonzero(pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]])
+        exact = self.evaluate(pair.origins, pair.destinations)
+        gone = np.zeros(len(p), dtype=bool)
+        left, mean = self.budget - exact.hidden, self.mean(exact)
+        for cell in cells[np.argsort(-p.loss[cells], kind="stable")]:
+            if p.loss[cell] <= mean:
+                break
+            if p.volume[cell] <= left:
+                gone[cell] = True
+                left -= p.volume[cell]
+        return gone
+
+    def cut_of(self, axis: int, own: Bools) -> Bools:
+        """Return the cut made of the highest zones that stand on their own."""
+        tree = self.products.axes[axis]
+        chosen = np.zeros(len(tree), dtype=bool)
+        chosen[tree.highest(own)] = True
+        return chosen
+
+    def reply(self, axis: int, pair: CutPair, price: float) -> CutPair:
+        """Return the pair with one axis' cut replaced by the best one against the other cut."""
+        other = pair.destinations if axis == ORIGIN else pair.origins
+        loss, hidden = self._by_zone(axis, other, price)
+        own = _stands_alone(self.products.axes[axis], loss + price * hidden)
+        cut = self.cut_of(axis, own)
+        loss_sum, hidden_sum = float(loss[cut].sum()), float(hidden[cut].sum())
+        cuts = (cut, other) if axis == ORIGIN else (other, cut)
+        return CutPair(*cuts, loss_sum, hidden_sum)
+
+    def _by_zone(self, axis: int, other: Bools, price: float) -> tuple[Floats, Floats]:
+        """Return, for every zone of one axis, its loss and suppressed volume against the other axis' cut."""
+        p = self.products
+        cells = other[p.zone[1 - axis]] & (p.loss <= price)
+        zone, volume = p.zone[axis][cells], p.volume[cells]
+        size = len(p.axes[axis])
+        loss = np.bincount(zone, p.loss[cells] * volume, minlength=size)
+        return loss, self._volumes[axis] - np.bincount(zone, volume, minlength=size)
+
+    @cached_property
+    def _volumes(self) -> tuple[Floats, Floats]:
+        p = self.products
+        origins, destinations = (
+            tree.sum_below(np.bincount(code, p.flow_volume, minlength=tree.n_tiles))
+            for tree, code in zip(p.axes, p.codes, strict=True)
+        )
+        return origins, destinations
+
+    def _uniform(self, axis: int) -> list[Bools]:
+        tree = self.products.axes[axis]
+        top = int(tree.zones.height[-1])
+        heights = np.unique(np.linspace(0, top, min(top, MOST_UNIFORM) + 1).round().astype(int))
+        return [self.cut_of(axis, tree.zones.height <= height) for height in heights]
+
+    def _split_some(self, axis: int, pair: CutPair) -> CutPair:
+        """Return the pair after the splits of one axis that pay and fit; they do not touch each other."""
+        tree = self.products.axes[axis]
+        cut, other = (
+            (pair.origins, pair.destinations) if axis == ORIGIN else (pair.destinations, pair.origins)
+        )
+        loss, hidden = self._by_zone(axis, other, np.inf)
+        gain = loss - _sum_of_children(tree, loss)
+        more = _sum_of_children(tree, hidden) - hidden
+        mean = self.mean(pair)
+        # A split pays if the mean falls: what it saves outweighs the volume that leaves the mean.
+        worth = np.flatnonzero(cut & (tree.zones.height > 0) & (gain > more * mean * (1 + 1e-9)))
+        left = self.budget - pair.hidden
+        split = cut.copy()
+        offsets, members = tree.children
+        for zone in worth[np.argsort(-gain[worth] / np.maximum(more[worth], 1e-9), kind="stable")]:
+            if more[zone] <= left:
+                left -= more[zone]
+                split[zone] = False
+                split[members[offsets[zone] : offsets[zone + 1]]] = True
+        return self.evaluate(split, other) if axis == ORIGIN else self.evaluate(other, split)
+
+
+def _stands_alone(tree: Hierarchy, cost: Floats) -> Bools:
+    """Return the zones that are no dearer than the best cut below them."""
+    own = np.ones(len(tree), dtype=bool)
+    best, below = cost.copy(), np.zeros(len(tree))
+    # Invariant: `below` holds the best cost of all children of the zones of a level when it is reached.
+    for height, level in enumerate(tree.levels):
+        if height:
+            own[level] = cost[level] <= below[level]
+            best[level] = np.minimum(cost[level], below[level])
+        if level.stop < len(tree):
+            np.add.at(below, tree.parent[level], best[level])
+    return own
+
+
+def _sum_of_children(tree: Hierarchy, values: Floats) -> Floats:
+    below = np.zeros(len(tree))
+    np.add.at(below, tree.parent[:-1], values[:-1])
+    return below
