@@ -42,14 +42,14 @@ def merge_order(
                 if waiting[axis][up] == 0:
                     heapq.heappush(heap, (np.int64(costs[axis][up]), np.int64(ranks[axis][up]), np.int64(up)))
     left = np.array([active[0], active[1]], np.int64)
-    first_ratio = left[0] / left[1]
     step = 0
     # Invariant: a heap holds exactly the zones of its axis whose occurring children are all active.
     while len(heap_o) > 0 or len(heap_d) > 0:
-        deviation = (left[0] / left[1] - first_ratio) / first_ratio
-        if deviation > tolerance:
+        # Cross-multiplied, so that a drift of exactly the tolerance is not taken for more by rounding.
+        now, first = left[0] * active[1], left[1] * active[0]
+        if now - first > tolerance * first:
             axis = 0
-        elif deviation < -tolerance:
+        elif first - now > tolerance * first:
             axis = 1
         else:
             axis = int(step % 2)

@@ -7,18 +7,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from tripcloak.algorithms.base import Algorithm, Progress, Solution
-from tripcloak.algorithms.losses import LossName, find_loss
+from tripcloak.algorithms.base import Progress, Solution
+from tripcloak.algorithms.family import Clock, TreeMethod, certificate
 from tripcloak.algorithms.pricing import Offer, PriceSearch
-from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts, find_products
+from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion
 from tripcloak.matrix import ODMatrix
-from tripcloak.release import Bound
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProductCut(Algorithm):
+class ProductCut(TreeMethod):
     """The finest partition: any pair of zones may be split on either axis, again and again.
 
     ``F(o, d)`` is the least of releasing (o, d) as it is, the sum of F over the children of o, and the
@@ -32,17 +31,12 @@ class ProductCut(Algorithm):
     source: ClassVar[str] = "ours"
     relaxation: ClassVar[str] = "Lagrangian bound over all recursive partitions"
 
-    loss: LossName = "tiles"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        find_loss(self.loss)
-
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return the best partition at the critical price."""
-        products = find_products(matrix, criterion, find_loss(self.loss), progress)
+        clock = Clock(self.time_limit)
+        products = self.find_products(matrix, criterion, progress, clock)
         search = partition_search(products, self.may_split(products), self.suppression_limit)
-        offer = search.run(highest_price(products))
+        offer = search.run(highest_price(products), clock.is_up)
         choice = spend_rest(products, offer, search.budget)
         home = products.place(choice)
         kept = home >= 0
@@ -54,7 +48,7 @@ class ProductCut(Algorithm):
             destination_zone=products.zone[DESTINATION][home],
             suppressed=~kept,
             homogeneous=False,
-            bound=certificate(mean, search.bound, self.relaxation),
+            bound=certificate(products, mean, search.bound, self.relaxation),
         )
 
     def may_split(self, products: SafeProducts) -> Bools:
@@ -126,10 +120,3 @@ def spend_rest(products: SafeProducts, offer: Offer, budget: float) -> Ints:
             choice[p] = SUPPRESS
             left -= products.volume[p]
     return choice
-
-
-def certificate(mean: float, bound: float, relaxation: str) -> Bound:
-    """Return the bound with the gap in percent between it and what was reached."""
-    value = min(mean, bound)
-    gap = 0.0 if mean <= bound else 100 * (mean - bound) / bound if bound > 0 else 100.0
-    return Bound(value=value, gap=gap, relaxation=relaxation)

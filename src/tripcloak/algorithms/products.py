@@ -8,7 +8,7 @@ split is known from the safe children alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -51,6 +51,8 @@ class SafeProducts:
         The product with this axis' zone replaced by its parent; -1 at the root of the axis.
     inner : array (axes, n)
         The volume in safe children when this axis is split; the rest would be suppressed.
+    complete : bool
+        False if the time was up before all were found; those that were found are safe all the same.
     """
 
     axes: tuple[Hierarchy, ...]
@@ -63,6 +65,7 @@ class SafeProducts:
     up: Ints
     inner: Floats
     numbering: Numbering
+    complete: bool
 
     def __len__(self) -> int:
         return len(self.volume)
@@ -92,19 +95,27 @@ def find_products(
     criterion: Criterion,
     loss: Loss,
     progress: Progress = silent,
+    stop: Callable[[], bool] = lambda: False,
     axes: tuple[Axis, ...] | None = None,
 ) -> SafeProducts:
     """Return all safe products of a matrix under a criterion, with their losses.
 
-    Products are made of the zones of ``axes``: the matrix's own trees by default.
+    Parameters
+    ----------
+    stop
+        Asked before every combination of depths but the first; True ends the search there.
+    axes
+        The trees whose zones make the products: the matrix's own by default.
     """
     own = Axis(matrix.origins, matrix.flows.origin), Axis(matrix.destinations, matrix.flows.destination)
     search = _Search(matrix, criterion, loss, axes or own)
     stages = list(product(*(range(len(at)) for at in search.ancestors)))
     for number, depths in enumerate(stages):
+        if number and stop():
+            return search.finish(complete=False)
         search.look_at(depths)
         progress("finding safe products", number + 1, len(stages))
-    return search.finish()
+    return search.finish(complete=True)
 
 
 class _Search:
@@ -169,7 +180,8 @@ class _Search:
         self.found.append((zone[:, order], volume[order], each, up[:, order]))
         return safe
 
-    def finish(self) -> SafeProducts:
+    def finish(self, complete: bool) -> SafeProducts:
+        """Return everything found so far."""
         zone = np.concatenate([part[0] for part in self.found], axis=1)
         volume = np.concatenate([part[1] for part in self.found])
         loss = np.concatenate([part[2] for part in self.found])
@@ -189,6 +201,7 @@ class _Search:
             up=up,
             inner=inner,
             numbering=self.numbering,
+            complete=complete,
         )
 
 

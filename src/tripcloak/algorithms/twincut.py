@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tripcloak.algorithms.base import Algorithm, Progress, Solution, silent
-from tripcloak.algorithms.losses import LossName, find_loss
+from tripcloak.algorithms.base import Progress, Solution, silent
+from tripcloak.algorithms.family import Clock, TreeMethod, certificate
 from tripcloak.algorithms.odkanon import ODkAnon
 from tripcloak.algorithms.pricing import Offer, PriceSearch
-from tripcloak.algorithms.productcut import certificate, highest_price, nested, partition_search
-from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts, find_products
+from tripcloak.algorithms.productcut import highest_price, nested, partition_search
+from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.algorithms.twins import CutPair, Twins
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion
@@ -23,7 +23,7 @@ POOL = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwinCut(Algorithm):
+class TwinCut(TreeMethod):
     """Homogeneous zones: one origin cut, one destination cut, no overlaps.
 
     With one cut fixed the best other cut is an exact tree programme, because the cost adds up over
@@ -37,26 +37,21 @@ class TwinCut(Algorithm):
     summary: ClassVar[str] = "the best origin cut and destination cut, found in turns; zones never overlap"
     source: ClassVar[str] = "ours"
 
-    loss: LossName = "tiles"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        find_loss(self.loss)
-
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return the best pair of cuts found, with the bound of the nested relaxations."""
-        products = find_products(matrix, criterion, find_loss(self.loss), progress)
+        clock = Clock(self.time_limit)
+        products = self.find_products(matrix, criterion, progress, clock)
         twins = Twins(products, products.budget(self.suppression_limit))
         rival = ODkAnon(criterion=criterion, suppression_limit=self.suppression_limit)
         coarse = rival.solve(matrix, criterion, silent)
         bound, price, starts = self._relaxations(twins)
         starts += [twins.best_uniform(), _pair_of(twins, coarse)]
-        best = twins.split_while_allowed(_search(twins, starts, price, progress))
+        best = twins.split_while_allowed(_search(twins, starts, price, clock, progress))
         solution, mean = _solution(matrix, twins, best)
         if (reached := _mean(products, coarse)) < mean:
             solution, mean = coarse, reached
         words = "the larger Lagrangian bound of both nested cuts"
-        return solution._replace(bound=certificate(mean, bound, words))
+        return solution._replace(bound=certificate(products, mean, bound, words))
 
     def _relaxations(self, twins: Twins) -> tuple[float, float, list[CutPair]]:
         """Return the better bound of the two nested problems, their price, and starts made of their cuts."""
@@ -77,7 +72,7 @@ class TwinCut(Algorithm):
         return bound, price, starts
 
 
-def _search(twins: Twins, starts: list[CutPair], price: float, progress: Progress) -> CutPair:
+def _search(twins: Twins, starts: list[CutPair], price: float, clock: Clock, progress: Progress) -> CutPair:
     """Return the best pair within the budget over all prices that the search visits."""
     pool = list(starts)
     within = [pair for pair in starts if pair.hidden <= twins.budget]
@@ -94,8 +89,10 @@ def _search(twins: Twins, starts: list[CutPair], price: float, progress: Progres
         progress("turning cuts", rounds, None)
         return Offer(at, found[0].loss, found[0].hidden, None)
 
-    solve(price)
-    PriceSearch(solve, twins.budget, twins.products.total).run(highest_price(twins.products))
+    if not clock.is_up():
+        solve(price)
+        search = PriceSearch(solve, twins.budget, twins.products.total)
+        search.run(highest_price(twins.products), clock.is_up)
     return min(within, key=lambda pair: (twins.mean(pair), pair.hidden))
 
 
@@ -132,5 +129,8 @@ def _mean(products: SafeProducts, solution: Solution) -> float:
 
 
 def _mean_of_cells(products: SafeProducts, cell: Ints, hidden: Bools) -> float:
-    volume = products.flow_volume[~hidden]
-    return float(products.loss[cell[~hidden]] @ volume / volume.sum())
+    cell, volume = cell[~hidden], products.flow_volume[~hidden]
+    if (cell < 0).any():
+        # Only when the time was up early: a cell that was not looked at has no known loss.
+        return float("inf")
+    return float(products.loss[cell] @ volume / volume.sum())

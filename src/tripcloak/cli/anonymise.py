@@ -1,5 +1,6 @@
 """tripcloak anonymise."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
     from tripcloak.workflow.anonymise import Outcome
 
 
+OWN = "Options of single methods"
+
+
 @takes_input
 def command(
     given: Given,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
-    method: Annotated[str, typer.Option(metavar="NAME", help="See `tripcloak methods`.")] = "odkanon",
+    method: Annotated[str, typer.Option(metavar="NAME", help="See `tripcloak methods`.")] = "twincut",
     k: Annotated[float, typer.Option("--k", metavar="K", help="Smallest support of a released flow.")] = 10,
     unit: Annotated[
         str | None,
@@ -31,8 +35,30 @@ def command(
     suppress: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the volume that may be withheld.")
     ] = 0.1,
+    loss: Annotated[
+        str | None,
+        typer.Option(metavar="LOSS", help="What is minimised: tiles, area or metres.", rich_help_panel=OWN),
+    ] = None,
+    first: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AXIS", help="nestedcut: cut origins or destinations first.", rich_help_panel=OWN
+        ),
+    ] = None,
+    v_target: Annotated[
+        float | None,
+        typer.Option(help="atg, knapsack: volume an origin zone should have.", rich_help_panel=OWN),
+    ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Return the best safe release after this long: 60s, 5min.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
     levels: Annotated[
-        int | None, typer.Option(help="odkanon: heights its filter looks up (3).", show_default=False)
+        int | None, typer.Option(help="odkanon: heights its filter looks up.", rich_help_panel=OWN)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is already there.")] = False,
     json: Json = False,
@@ -52,11 +78,14 @@ def command(
     from tripcloak.algorithms import method as find_method
     from tripcloak.workflow.anonymise import Order, anonymise
 
-    parameters: dict[str, Any] = {} if levels is None else {"levels": levels}
+    asked = {"loss": loss, "first": first, "v_target": v_target, "levels": levels}
+    parameters: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if time_limit is not None:
+        parameters["time_limit"] = seconds(time_limit)
     algorithm = find_method(method)
-    unknown = set(parameters) - set(algorithm.__dataclass_fields__)
-    if unknown:
-        raise InputError(f"{method} has no option --{', --'.join(sorted(unknown))}")
+    for name in parameters:
+        if name not in algorithm.__dataclass_fields__:
+            raise InputError(f"{method} has no option --{name.replace('_', '-')}")
     order = Order(
         source=given.source,
         place=given.place,
@@ -71,6 +100,18 @@ def command(
         print_json(outcome.to_dict())
     else:
         _show(outcome)
+
+
+def seconds(text: str) -> float:
+    """Return a length of time in seconds.
+
+    >>> seconds("60s"), seconds("1.5min"), seconds("20")
+    (60.0, 90.0, 20.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|min|m|h)?\s*", text)
+    if match is None:
+        raise InputError(f"--time-limit takes a time such as 60s or 5min; got {text!r}")
+    return float(match[1]) * {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}[match[2] or "s"]
 
 
 def criterion(k: float, unit: str | None) -> "Criterion":

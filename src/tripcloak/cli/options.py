@@ -168,7 +168,7 @@ def input_options(
         paths=tuple(inputs),
         preset=preset,
         columns={role: given[role] for role in ROLE_FLAGS if given[role] is not None},
-        form=form,
+        form=form,  # type: ignore[arg-type]  # checked by TripSource itself
         where=where,
         box=_box("--box", box),
         polygon=polygon,
