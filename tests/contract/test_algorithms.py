@@ -251,7 +251,7 @@ def test_progress_is_told_in_order_and_ends(method: type[Algorithm]) -> None:
     calls: list[tuple[str, int, int | None]] = []
     matrix = Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows).matrix()
     method(criterion=KAnonymity(k=4)).anonymise(matrix, progress=lambda *call: calls.append(call))
-    assert all(0 <= done and (total is None or done <= total) for _, done, total in calls)
+    assert all(done >= 0 and (total is None or done <= total) for _, done, total in calls)
     for what in {what for what, _, _ in calls}:
         done = [call[1] for call in calls if call[0] == what]
         assert done == sorted(done)
