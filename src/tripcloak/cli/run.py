@@ -5,44 +5,57 @@ from __future__ import annotations
 import os
 import sys
 
-from tripcloak.errors import InternalError, TripcloakError
-
-INTERRUPTED = 130
+from tripcloak.cli.interrupt import INTERRUPT
+from tripcloak.errors import InputError, InternalError, TripcloakError
 
 
 def main() -> None:
     """Run the command line; exit 0 done, 1 the answer is no, 2 bad usage or input, 3 our own bug."""
+    INTERRUPT.watch()
     # Typer's own pretty tracebacks print local variables, and those may hold people's data.
     os.environ.setdefault("TYPER_STANDARD_TRACEBACK", "1")
+    try:
+        code = _run()
+    except BaseException:
+        if INTERRUPT.signal is None:
+            raise
+        code = 1
+    # Asked to stop after all was done: then it is done.
+    if INTERRUPT.signal is not None and code != 0:
+        INTERRUPT.leave()
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Return the exit code of the command that was given."""
+    try:
+        return _command()
+    except TripcloakError as error:
+        return _tell(error)
+    except MemoryError:
+        return _tell(InputError("out of memory; try --memory with a smaller size"))
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return _tell(InputError(f"{error.strerror or type(error).__name__}{where}"))
+    except Exception as error:
+        if os.environ.get("TRIPCLOAK_DEBUG"):
+            raise
+        what = f"unexpected {type(error).__name__}; nothing was released"
+        return _tell(InternalError(f"{what}. Set TRIPCLOAK_DEBUG=1 and run again to see where"))
+
+
+def _command() -> int:
     from tripcloak.cli.app import app
 
     try:
         app(standalone_mode=True)
-    except TripcloakError as error:
-        _tell(error)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("\nInterrupted; nothing was left behind.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except MemoryError:
-        print("Error: out of memory; try --memory with a smaller size", file=sys.stderr)
-        sys.exit(2)
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        print(f"Error: {error.strerror or type(error).__name__}{where}", file=sys.stderr)
-        sys.exit(2)
-    except Exception as error:
-        if os.environ.get("TRIPCLOAK_DEBUG"):
-            raise
-        _tell(InternalError(f"unexpected {type(error).__name__}; nothing was released"))
-        print("Set TRIPCLOAK_DEBUG=1 and run again to see where.", file=sys.stderr)
-        sys.exit(InternalError.exit_code)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
 
 
-def _tell(error: TripcloakError) -> None:
-    ours = "This is our own bug. " if isinstance(error, InternalError) else ""
-    print(f"Error: {ours}{error}", file=sys.stderr)
+def _tell(error: TripcloakError) -> int:
+    if INTERRUPT.signal is None:
+        ours = "This is our own bug. " if isinstance(error, InternalError) else ""
+        print(f"Error: {ours}{error}", file=sys.stderr)
+    return error.exit_code

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from tripcloak.cli.interrupt import INTERRUPT
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,9 +19,12 @@ Progress = Callable[[str, int, int | None], None]
 
 @contextmanager
 def progress_on_stderr() -> Iterator[Progress]:
-    """Give a progress callback that draws bars with numbers; silent where stderr is no terminal."""
+    """Give a progress callback that draws bars with numbers; silent where stderr is no terminal.
+
+    Every call is also a place to stop at, should somebody have asked the program to.
+    """
     if not sys.stderr.isatty():
-        yield lambda what, done, total: None
+        yield lambda what, done, total: INTERRUPT.check()
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -35,6 +41,7 @@ def progress_on_stderr() -> Iterator[Progress]:
         tasks: dict[str, Any] = {}
 
         def show(what: str, done: int, total: int | None) -> None:
+            INTERRUPT.check()
             if what not in tasks:
                 # A new step means that the ones before it are done.
                 for task in tasks.values():
@@ -48,7 +55,9 @@ def progress_on_stderr() -> Iterator[Progress]:
 
 def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object on stdout."""
-    print(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    with _reader_may_leave():
+        print(text, flush=True)
 
 
 def table(
@@ -70,8 +79,18 @@ def show(*items: object) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    for item in items:
-        console.print(item)
+    with _reader_may_leave():
+        for item in items:
+            console.print(item)
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Let the reader of our output go away early (`| head`): nothing is wrong then."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def number(value: float | None) -> str:

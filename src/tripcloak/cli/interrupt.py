@@ -1,0 +1,61 @@
+"""Ctrl-C: whatever the program is doing, it stops, cleans up and says so."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+from typing import NoReturn
+
+GRACE = 5.0
+"""Seconds to stop in good order. The SQL engine may hang for ever when a query of it is cut short."""
+
+
+class Interrupt:
+    """Remembers that the user, or the system, asked the program to stop.
+
+    A KeyboardInterrupt alone does not do: compiled libraries turn it into errors of their own, or lose it.
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def watch(self) -> None:
+        """Take over the signals that ask a program to stop, except those that the caller ignores."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._asked)
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if the program was asked to stop."""
+        if self.signal is not None:
+            raise KeyboardInterrupt
+
+    def leave(self) -> NoReturn:
+        """Say that the program was stopped, remove its temporary files and end it."""
+        assert self.signal is not None
+        print("\nInterrupted; no half-written release was left behind.", file=sys.stderr, flush=True)
+        # Not sys.exit: taking the engine apart in the middle of a query may hang or write to stderr.
+        atexit._run_exitfuncs()
+        os._exit(128 + self.signal)
+
+    def _asked(self, number: int, frame: FrameType | None) -> None:
+        # Asking twice must not cut the cleaning short.
+        if self.signal is None:
+            self.signal = number
+            threading.Thread(target=self._insist, daemon=True).start()
+            raise KeyboardInterrupt
+
+    def _insist(self) -> None:
+        time.sleep(GRACE)
+        threading.Thread(target=self.leave, daemon=True).start()
+        time.sleep(GRACE)
+        os._exit(128 + (self.signal or 0))
+
+
+INTERRUPT = Interrupt()
+"""The one of this process."""
