@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tripcloak.errors import InputError, OutputExistsError
 
 PUBLIC = "release"
 PRIVATE = "private"
+OLD = "old"
 PUBLIC_FILES = (
     "README.md",
     "flows.csv",
@@ -28,13 +30,18 @@ PUBLIC_FILES = (
 
 
 def refuse_if_taken(out: Path, *, force: bool) -> None:
-    """Raise if the folder already holds a release, or something that is not ours to replace."""
+    """Raise if the folder already holds a release, is no folder, or may not be written to."""
     if out.exists() and not out.is_dir():
         raise OutputExistsError(f"{out} is a file; --out needs a folder")
     if out.is_dir() and not force and any((out / part).exists() for part in (PUBLIC, PRIVATE)):
         raise OutputExistsError(
             f"{out} already holds a release; choose another folder, or replace it with --force"
         )
+    there = next(folder for folder in (out, *out.parents) if folder.exists())
+    if not there.is_dir():
+        raise OutputExistsError(f"{there} is a file; --out needs a folder below folders")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise _explained(PermissionError(errno.EACCES, ""), out)
 
 
 @contextmanager
@@ -44,51 +51,75 @@ def staged(out: Path, *, force: bool) -> Iterator[Path]:
     On any error, or Ctrl-C, the staging folder is removed and what stood in ``out`` is untouched.
     """
     refuse_if_taken(out, force=force)
-    made = _make(out)
-    staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=out))
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    # Named before it is made, so that there is no moment at which nobody knows what to remove.
+    staging = out / f".partial-{secrets.token_hex(8)}"
     try:
-        for part in (PUBLIC, PRIVATE):
-            (staging / part).mkdir()
-        (staging / PRIVATE).chmod(0o700)
+        out.mkdir(parents=True, exist_ok=True)
+        staging.mkdir(mode=0o700)
+        (staging / PUBLIC).mkdir()
+        (staging / PRIVATE).mkdir(mode=0o700)
         yield staging
-        _swap(staging, out)
+        with _alone(out):
+            # Another run may have finished here in the meantime.
+            refuse_if_taken(out, force=force)
+            _swap(staging, out)
     except OSError as error:
         raise _explained(error, out) from error
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
-        for folder in made:
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        try:
+            _tidy(staging, out, new)
+        finally:
+            # A Ctrl-C may have cut the first attempt short.
+            _tidy(staging, out, new)
 
 
-def _make(out: Path) -> list[Path]:
-    """Make the folder and its parents; return those that are new, innermost first."""
-    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Let one run at a time put its release into a folder."""
+    import fcntl
+
+    folder = os.open(out, os.O_RDONLY)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _explained(error, out) from error
-    return new
+        # Some network file systems know no locks; renaming is still all or nothing there.
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _swap(staging: Path, out: Path) -> None:
     """Move both parts into place; an old release is moved aside first and moved back if that fails."""
-    old = staging / "old"
+    old = staging / OLD
     old.mkdir()
-    moved: list[tuple[Path, Path]] = []
+    moves = [(out / part, old / part) for part in (PUBLIC, PRIVATE)]
+    # The private part first: a public part without its evidence must never stand alone.
+    moves += [(staging / part, out / part) for part in (PRIVATE, PUBLIC)]
+    begun: list[tuple[Path, Path]] = []
     try:
-        for part in (PUBLIC, PRIVATE):
-            if (out / part).exists():
-                (out / part).rename(old / part)
-                moved.append((old / part, out / part))
-        # The private part first: a public part without its evidence must never stand alone.
-        for part in (PRIVATE, PUBLIC):
-            (staging / part).rename(out / part)
-            moved.append((out / part, staging / part))
+        for source, target in moves:
+            if source.exists():
+                # Noted before it is done: a Ctrl-C may come between the two.
+                begun.append((source, target))
+                source.rename(target)
     except BaseException:
-        for source, target in reversed(moved):
-            source.rename(target)
+        for source, target in reversed(begun):
+            if target.exists() and not source.exists():
+                target.rename(source)
         raise
+
+
+def _tidy(staging: Path, out: Path, new: list[Path]) -> None:
+    """Remove what was staged or moved aside, and the new folders that stayed empty."""
+    for part in (PUBLIC, PRIVATE):
+        shutil.rmtree(staging / part, ignore_errors=True)
+    # Should an old release not have come back to its place, then the one moved aside is all there is.
+    if all((out / part).exists() for part in (PUBLIC, PRIVATE)):
+        shutil.rmtree(staging, ignore_errors=True)
+    for folder in (staging / OLD, staging, *new):
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _explained(error: OSError, out: Path) -> InputError:
@@ -128,7 +159,7 @@ def read_run(folder: Path) -> dict[str, Any]:
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         where = path.parent.parent
         raise InputError(f"{where} holds no release: {path.parent.name}/{path.name} is missing") from None
     except (OSError, ValueError):
