@@ -25,7 +25,7 @@ COLUMNS, ROWS, ZONES = "Columns of the input", "Rows of the input", "Zones"
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT...",
+        metavar="INPUT",
         help="Files, globs or folders: Parquet or CSV (also .gz, .zst).",
         show_default=False,
     ),
@@ -137,7 +137,7 @@ def input_options(
     lon: Annotated[str | None, _column("--lon", "GPS points: longitude.")] = None,
     time: Annotated[str | None, _column("--time", "GPS points: time.")] = None,
     trip_id: Annotated[str | None, _column("--trip-id", "GPS points: id that sets trips apart.")] = None,
-    polyline: Annotated[str | None, _column("--polyline", "Path as [[lon,lat],...].")] = None,
+    polyline: Annotated[str | None, _column("--polyline", r"Path as [\[lon,lat],...].")] = None,
     hierarchy: Annotated[
         str,
         typer.Option(

@@ -136,10 +136,10 @@ def _extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple[float
     """Return where the kept trip ends lie; callers must widen it before anything is published."""
     if canonical.endpoints != "points":
         raise InputError("a quadtree over zone ids needs --area: south,west,north,east")
-    row = con.execute(
+    ((south, west, north, east),) = con.execute(
         "select min(least(o_lat, d_lat)), min(least(o_lon, d_lon)), "
         "max(greatest(o_lat, d_lat)), max(greatest(o_lon, d_lon)) from canonical where reason = 0"
-    ).fetchone()
-    if row is None or row[0] is None:
+    ).fetchall()
+    if south is None:
         raise InputError("no usable trip is left, so the study area cannot be found; give --area")
-    return row[0], row[1], row[2], row[3]
+    return south, west, north, east
