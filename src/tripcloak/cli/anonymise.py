@@ -12,6 +12,7 @@ from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
     from tripcloak.criteria import Criterion
+    from tripcloak.release import Bound
     from tripcloak.workflow.anonymise import Outcome
 
 
@@ -136,6 +137,7 @@ def _show(outcome: "Outcome") -> None:
         ("released flows", number(release.n_groups)),
         ("origin zones", number(facts["zones"]["origins"])),
         ("destination zones", number(facts["zones"]["destinations"])),
+        *_bound(release.bound),
         ("audit", f"safe; smallest flow {units}" if outcome.audit.safe else "NOT SAFE"),
         *((name, number(value)) for name, value in outcome.metrics.items()),
     ]
@@ -143,3 +145,9 @@ def _show(outcome: "Outcome") -> None:
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _bound(bound: "Bound | None") -> list[tuple[str, str]]:
+    if bound is None:
+        return []
+    return [("certificate", f"within {bound.gap:.2g} % of the best possible ({bound.relaxation})")]

@@ -7,6 +7,7 @@ through the guards of this module.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -123,10 +124,20 @@ def manifest(
         "suppressed_share": None if suppressed is None else suppressed / (released + suppressed),
         "suppressed_words": _suppressed_words(suppressed, release),
         "smallest": smallest,
-        "bound": None if release.bound is None else vars(release.bound),
+        "bound": None if suppressed is None else _public_bound(release),
         "measures": _measures(release, released),
         "dropped_rows": {reason: guarded(rows, k) for reason, rows in dropped.items() if rows},
     }
+
+
+def _public_bound(release: Release) -> dict[str, Any] | None:
+    """Return how close to the best possible the release is, in whole percent.
+
+    The bound itself is worked out from unreleased flows, so its digits stay inside.
+    """
+    if release.bound is None:
+        return None
+    return {"within_percent": math.ceil(release.bound.gap), "relaxation": release.bound.relaxation}
 
 
 def _suppressed_words(suppressed: int | None, release: Release) -> str:
