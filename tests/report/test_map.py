@@ -147,7 +147,7 @@ def test_a_figure_given_for_some_zones_only_is_null_for_the_others():
         ({"trips": float("nan")}, "'trips'"),
         ({"trips": -1}, "'trips'"),
         ({"tiles": "many"}, "'tiles'"),
-        ({"area_km2": None}, "'area_km2'"),
+        ({"area_km2": float("nan")}, "'area_km2'"),
     ],
 )
 def test_a_zone_the_map_cannot_use_is_refused(change, says):

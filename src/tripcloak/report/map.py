@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from tripcloak.errors import InputError
-from tripcloak.report.outlines import encode_outlines
+from tripcloak.report.outlines import Outline, encode_outlines
 
 AXES = ("origin", "destination")
 MEASURES = ("trips", "travellers", "population")
@@ -41,8 +41,9 @@ def render_map(
         Heading of the page.
     zones : mapping
         GeoJSON FeatureCollection of Polygons or MultiPolygons in degrees, with the properties
-        ``axis`` ("origin" or "destination"), ``zone``, ``height``, ``tiles``, ``area_km2``, one of
-        ``trips`` or ``population`` as the volume, and optionally ``travellers``.
+        ``axis`` ("origin" or "destination"), ``zone``, ``height``, ``tiles``, ``area_km2`` (null where
+        it is not known), one of ``trips`` or ``population`` as the volume, and optionally
+        ``travellers``. A zone whose geometry is null is listed but not drawn.
     flows : sequence of mapping
         Released flows: ``origin`` and ``destination`` (zone ids), ``trips``, and optionally
         ``travellers`` and ``population``.
@@ -113,9 +114,7 @@ def _payload(zones: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> di
     features = _largest_first(zones)
     rows = [feature["properties"] for feature in features]
     zone_volume = _volume(rows, "zone")
-    outlines = encode_outlines(
-        [feature.get("geometry") or {} for feature in features], [_number(row, "area_km2") for row in rows]
-    )
+    outlines = _outlines(features)
     tables: dict[str, Any] = {}
     for axis in AXES:
         chosen = [i for i, row in enumerate(rows) if row["axis"] == axis]
@@ -130,6 +129,17 @@ def _payload(zones: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> di
     }
 
 
+def _outlines(features: Sequence[Mapping[str, Any]]) -> list[Outline]:
+    """One outline a feature; an empty one, which is not drawn, where a zone has no geometry."""
+    outlines: list[Outline] = [[] for _ in features]
+    drawn = [i for i, feature in enumerate(features) if feature.get("geometry")]
+    shapes = [features[i]["geometry"] for i in drawn]
+    areas = [_area(features[i]["properties"]) or 0.0 for i in drawn]
+    for i, outline in zip(drawn, encode_outlines(shapes, areas), strict=True):
+        outlines[i] = outline
+    return outlines
+
+
 def _largest_first(zones: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The features in the order they are drawn, so that small zones stay visible on large ones."""
     features = list(zones.get("features", ()))
@@ -139,9 +149,12 @@ def _largest_first(zones: Mapping[str, Any]) -> list[Mapping[str, Any]]:
             raise InputError(
                 "Every zone needs the properties 'axis' (origin or destination) and 'zone' (its id)."
             )
-    return sorted(
-        features, key=lambda f: (-_number(f["properties"], "area_km2"), str(f["properties"]["zone"]))
-    )
+    return sorted(features, key=lambda feature: _from_the_largest(feature["properties"]))
+
+
+def _from_the_largest(row: Mapping[str, Any]) -> tuple[float, float, str]:
+    """What to sort zones by: their area, or their number of tiles where the area is not known."""
+    return -(_area(row) or 0.0), -_number(row, "tiles"), str(row["zone"])
 
 
 def _volume(rows: Sequence[Mapping[str, Any]], what: str) -> str:
@@ -155,7 +168,8 @@ def _zone_table(rows: Sequence[Mapping[str, Any]], volume: str) -> dict[str, lis
     table: dict[str, list[Any]] = {"zone": [str(row["zone"]) for row in rows]}
     table["height"] = [int(_number(row, "height")) for row in rows]
     table["tiles"] = [int(_number(row, "tiles")) for row in rows]
-    table["area_km2"] = [float(f"{_number(row, 'area_km2'):.5g}") for row in rows]
+    areas = [_area(row) for row in rows]
+    table["area_km2"] = [None if area is None else float(f"{area:.5g}") for area in areas]
     return table | _measure_columns(rows, volume)
 
 
@@ -198,6 +212,11 @@ def _flow_table(
         "destination": [destination for _, destination, _ in coded],
     }
     return table | _measure_columns([flow for _, _, flow in coded], volume)
+
+
+def _area(row: Mapping[str, Any]) -> float | None:
+    """The area, None where the release does not know it: zones given as points have none."""
+    return None if row.get("area_km2") is None else _number(row, "area_km2")
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -16,6 +16,7 @@ function shortFigure(value) {
 }
 
 function areaFigure(km2) {
+  if (km2 === null) return "not given";
   return km2 < 0.01 ? significant.format(km2 * 1e6) + " m²" : significant.format(km2) + " km²";
 }
 

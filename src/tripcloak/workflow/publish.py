@@ -83,8 +83,19 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             "Destination zones": f"{facts['zones']['destinations']:,}",
             f"Released {facts['volume']}": f"{facts['released']:,}",
             "Suppressed": facts["suppressed_words"],
+            **_not_drawn(collection),
         },
     )
+
+
+def _not_drawn(collection: dict[str, Any]) -> dict[str, str]:
+    """Return a fact on the zones that have no outline, so that nobody looks for them on the map."""
+    lacking = sum(feature["geometry"] is None for feature in collection["features"])
+    if not lacking:
+        return {}
+    whole = lacking == len(collection["features"])
+    which = "all zones, which have" if whole else f"{lacking:,} zones that have"
+    return {"Not on the map": f"{which} no outline; they are in the tables"}
 
 
 def _write_parquet(path: Path, tables: pa.Table | Iterable[pa.Table]) -> None:
