@@ -151,7 +151,7 @@ def _suppressed_words(suppressed: int | None, release: Release) -> str:
 
 def _measures(release: Release, released: int) -> dict[str, float]:
     """Return the measures that anyone can compute from the released table itself."""
-    volume: Floats = release.support(release.volume)
+    volume: Floats = published_numbers(release)[release.volume].astype(float)
     tiles = (
         release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
     )
