@@ -9,9 +9,9 @@ import numpy as np
 
 from tripcloak.arrays import Ints
 from tripcloak.criteria import AllOf, Criterion, KAnonymity
-from tripcloak.errors import InputError
+from tripcloak.errors import InputError, InternalError
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.io.folder import PRIVATE, read_manifest
+from tripcloak.io.folder import PRIVATE, read_manifest, read_run
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, build_release
 
@@ -22,20 +22,38 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
     Raises
     ------
     InputError
-        The folder is no release, or was made from another input.
+        The folder is no release, was made from another input, or was changed since.
     """
     facts = read_manifest(folder)
+    if read_run(folder).get("input_digest") != matrix.digest():
+        raise InputError(
+            f"{folder} was made from another input than this one, or the input was changed since; "
+            "give the very files it was made from"
+        )
     groups = _groups(folder)
+    try:
+        return _build(matrix, facts, groups)
+    except (KeyError, TypeError, ValueError, AttributeError, InternalError):
+        raise InputError(
+            f"{folder} was changed since it was made; `tripcloak audit` says what is wrong"
+        ) from None
+
+
+def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
     rows = _rows_of_flows(matrix, groups)
+    origin = _zones(matrix.origins, groups["released_origin"])[rows]
+    destination = _zones(matrix.destinations, groups["released_destination"])[rows]
     suppressed = np.asarray(groups["released_origin"].is_null())[rows]
+    if ((origin < 0) != suppressed).any() or ((destination < 0) != suppressed).any():
+        raise ValueError("the table of groups names unknown zones")
     return build_release(
         matrix,
         method=facts["method"],
         parameters={n: v for n, v in facts["parameters"].items() if n != "suppression_limit"},
         criterion=_criterion(facts["protects"]),
         suppression_limit=facts["parameters"]["suppression_limit"],
-        origin_zone=_zones(matrix.origins, groups["released_origin"])[rows],
-        destination_zone=_zones(matrix.destinations, groups["released_destination"])[rows],
+        origin_zone=origin,
+        destination_zone=destination,
         suppressed=suppressed,
         homogeneous=facts["homogeneous"],
         seed=facts["seed"],
@@ -63,7 +81,7 @@ def _rows_of_flows(matrix: ODMatrix, groups: Any) -> Ints:
         _tiles(matrix.origins, groups["origin"]), _tiles(matrix.destinations, groups["destination"])
     )
     if len(flow) != matrix.n_flows or len(np.unique(flow)) != matrix.n_flows or flow.min() < 0:
-        raise InputError("this release was made from another input (its flows are not those of the file)")
+        raise ValueError("the table of groups does not hold every flow once")
     rows = np.empty(matrix.n_flows, dtype=np.int64)
     rows[flow] = np.arange(matrix.n_flows)
     return rows
@@ -72,7 +90,7 @@ def _rows_of_flows(matrix: ODMatrix, groups: Any) -> Ints:
 def _tiles(tree: Hierarchy, column: Any) -> Ints:
     tiles = _zones(tree, column)
     if tiles.min(initial=0) < 0 or tiles.max(initial=0) >= tree.n_tiles:
-        raise InputError("this release was made from another input (its tiles are not those of the file)")
+        raise ValueError("the table of groups names unknown tiles")
     return tiles
 
 
