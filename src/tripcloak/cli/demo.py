@@ -23,5 +23,4 @@ def command(
     from tripcloak.workflow.demo import run_demo
 
     with progress_on_stderr() as progress:
-        for line in run_demo(out, trips=trips, seed=seed, force=force, progress=progress):
-            show(line)
+        run_demo(out, trips=trips, seed=seed, force=force, tell=show, progress=progress)

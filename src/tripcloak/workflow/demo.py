@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tripcloak.algorithms import ODkAnon
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.criteria import KAnonymity
-from tripcloak.errors import AuditFailedError
+from tripcloak.errors import AuditFailedError, OutputExistsError
 from tripcloak.io.folder import refuse_if_taken
 from tripcloak.synth import City, write_city
 from tripcloak.trips import TripSource
@@ -21,18 +22,19 @@ CRITERION = KAnonymity(k=10, unit="travellers")
 
 
 def run_demo(
-    out: Path, *, trips: int = 200_000, seed: int = 1, force: bool = False, progress: Progress = silent
-) -> Iterator[str]:
-    """Make a city, anonymise it, audit it against the raw trips; yield a line of words after each step."""
+    out: Path,
+    *,
+    trips: int = 200_000,
+    seed: int = 1,
+    force: bool = False,
+    tell: Callable[[str], None] = print,
+    progress: Progress = silent,
+) -> None:
+    """Make a city, anonymise it, audit it against the raw trips; tell a line of words after each step."""
+    city, raw = City(trips=trips, seed=seed), out / "city.parquet"
     refuse_if_taken(out, force=force)
-    raw = out / "city.parquet"
-    out.mkdir(parents=True, exist_ok=True)
-    write_city(
-        City(trips=trips, seed=seed),
-        raw,
-        progress=lambda done, total: progress("making a city", done, total),
-    )
-    yield f"1. Made {trips:,} trips of a made-up city (seed {seed}): {raw}"
+    if raw.exists() and not force:
+        raise OutputExistsError(f"{raw} is already there; choose another folder, or replace it with --force")
     order = Order(
         source=TripSource(paths=(str(raw),)),
         algorithm=ODkAnon(criterion=CRITERION),
@@ -40,15 +42,39 @@ def run_demo(
         out=out,
         force=force,
     )
-    outcome = anonymise(order, progress)
+    with _undone_on_failure(raw):
+        write_city(city, raw, progress=lambda done, total: progress("making a city", done, total))
+        tell(f"1. Made {trips:,} trips of a made-up city (seed {seed}): {raw}")
+        outcome = anonymise(order, progress)
     origins, destinations = outcome.release.zone_numbers
-    yield (
+    tell(
         f"2. Released {outcome.release.n_groups:,} flows between {origins} origin and {destinations} "
         f"destination zones, each with {CRITERION.words()}; {outcome.metrics['S']:.1%} of the trips withheld"
     )
     report = audit_against(out, (str(raw),), progress=progress)
     if not report.safe:
-        broken = ", ".join(finding.rule for finding in report.findings if not finding.ok)
-        raise AuditFailedError(f"the demo's release failed its audit: {broken}")
-    yield f"3. Audited against the raw trips: safe, {len(report.findings)} rules hold"
-    yield f"4. Look at it: {(out / 'release' / 'map.html').resolve().as_uri()}"
+        raise AuditFailedError(f"the demo's release failed its audit: {', '.join(report.broken)}")
+    tell(f"3. Audited against the raw trips: safe, {len(report.findings)} rules hold")
+    tell(f"4. Look at it: {(out / 'release' / 'map.html').resolve().as_uri()}")
+
+
+@contextmanager
+def _undone_on_failure(file: Path) -> Iterator[None]:
+    """Make room for a file; should what follows fail, all is again as it was."""
+    new = [folder for folder in file.parents if not folder.exists()]
+    old, kept = file.exists(), file.with_name(f".{file.name}.kept")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if old:
+            file.replace(kept)
+        yield
+    except BaseException:
+        if kept.exists():
+            kept.replace(file)
+        elif not old:
+            file.unlink(missing_ok=True)
+        for folder in new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    kept.unlink(missing_ok=True)
