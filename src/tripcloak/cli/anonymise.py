@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.options import Given, Json, takes_input
-from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,11 +128,9 @@ def criterion(k: float, unit: str | None) -> "Criterion":
 
 def _show(outcome: "Outcome") -> None:
     release, facts = outcome.release, outcome.to_dict()
-    dropped = [(f"  {words}", number(rows)) for words, rows in outcome.cleaning.table()]
     units = ", ".join(f"{number(n)} {unit}" for unit, n in facts["audit"]["by_unit"].items())
     rows = [
-        (f"{outcome.cleaning.word} read", number(outcome.cleaning.rows)),
-        *dropped,
+        *cleaning_rows(outcome.cleaning),
         ("protected", release.criterion.words()),
         ("released flows", number(release.n_groups)),
         ("origin zones", number(facts["zones"]["origins"])),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tripcloak.cli.options import Given, Json, takes_input
-from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
     from tripcloak.workflow.describe import Description
@@ -39,8 +39,7 @@ def command(
 
 def _show(description: "Description") -> None:
     facts = [(name, number(value)) for name, value in description.numbers.items()]
-    cleaning = [(f"  {words}", number(rows)) for words, rows in description.cleaning.table()]
-    show(table("What is in it", ("", "number"), [*facts, *cleaning]))
+    show(table("What is in it", ("", "number"), [*cleaning_rows(description.cleaning), *facts]))
     show("Columns: " + ", ".join(f"{role} = {column}" for role, column in description.columns.items()))
     for note in description.notes:
         show(f"Note: {note}")

@@ -7,24 +7,27 @@ from tripcloak.cli.screen import print_json, show, table
 
 
 def command(json: Json = False) -> None:
-    """List the methods, where they come from, and their own parameters."""
+    """List the methods, where they come from, and their own parameters.
+
+    [bold]Example[/bold]
+
+      tripcloak methods
+    """
     from tripcloak.algorithms import METHODS, Algorithm
 
     shared = {f.name for f in fields(Algorithm)}
-    listed = [
-        {
-            "method": name,
-            "summary": method.summary,
-            "source": method.source,
-            "parameters": {f.name: f.default for f in fields(method) if f.name not in shared},
-        }
+    own = {
+        name: [(f.name, f.default) for f in fields(method) if f.name not in shared]
         for name, method in METHODS.items()
-    ]
+    }
     if json:
-        print_json({"methods": listed})
+        keys = ("method", "summary", "source", "parameters")
+        listed = [(name, method.summary, method.source, dict(own[name])) for name, method in METHODS.items()]
+        print_json({"methods": [dict(zip(keys, entry, strict=True)) for entry in listed]})
         return
-    for entry in listed:
-        own = [(name, str(default)) for name, default in entry["parameters"].items()]  # type: ignore[attr-defined]
-        show(
-            table(f"{entry['method']}: {entry['summary']} ({entry['source']})", ("parameter", "default"), own)
-        )
+    rows = [(name, method.summary, method.source, _parameters(own[name])) for name, method in METHODS.items()]
+    show(table("Methods", ("method", "what it does", "source", "parameters"), rows, numbers=False))
+
+
+def _parameters(own: list[tuple[str, object]]) -> str:
+    return "\n".join(f"{name}: {'not set' if default is None else default}" for name, default in own)

@@ -14,6 +14,8 @@ from tripcloak.cli.interrupt import INTERRUPT
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from tripcloak.trips import CleaningReport
+
 Progress = Callable[[str, int, int | None], None]
 
 
@@ -74,14 +76,25 @@ def table(
     return made
 
 
+def cleaning_rows(cleaning: CleaningReport) -> list[tuple[str, str]]:
+    """Return what was read and what was dropped and why, as rows of a table; GPS fixes before trips."""
+    stages = [stage for stage in (cleaning.before, cleaning) if stage is not None]
+    rows = []
+    for stage in stages:
+        rows.append((f"{stage.word} read", number(stage.rows)))
+        rows += [(f"  {words}", number(dropped)) for words, dropped in stage.table()]
+    return rows
+
+
 def show(*items: object) -> None:
-    """Print tables and text on stdout."""
+    """Print tables and text on stdout, text as it is: names of files and columns may look like markup."""
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     with _reader_may_leave():
         for item in items:
-            console.print(item)
+            # Text is wrapped by the terminal alone, so that paths can be copied from it.
+            console.print(item, soft_wrap=isinstance(item, str))
 
 
 @contextmanager

@@ -8,12 +8,17 @@ import typer
 from tripcloak.cli.screen import progress_on_stderr
 from tripcloak.errors import OutputExistsError
 
-app = typer.Typer(help="Make seeded data to try things on.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def root() -> None:
-    """Make seeded data to try things on."""
+    """Make seeded data to try things on.
+
+    [bold]Example[/bold]
+
+      tripcloak synth city --out city.parquet
+    """
 
 
 @app.command("city")
