@@ -41,12 +41,15 @@ class PriceSearch:
         The volume that may be suppressed, and all volume.
     bound : float
         The largest proven lower bound so far on the mean loss of any release within the budget.
+    price : float
+        The price that proves it; the critical one when the search is done.
     """
 
     solve: Callable[[float], Offer]
     budget: float
     total: float
     bound: float = field(default=0.0, init=False)
+    price: float = field(default=0.0, init=False)
 
     def offer(self, price: float) -> Offer:
         """Return the best partition at a price; every answer may raise the bound."""
@@ -54,7 +57,8 @@ class PriceSearch:
         # Any release within the budget costs at least this much here, and a mean over a smaller
         # released volume only grows: the bound is least where the whole budget is used.
         least = (offer.cost - price * self.budget) / (self.total - self.budget)
-        self.bound = max(self.bound, least)
+        if least > self.bound:
+            self.bound, self.price = least, price
         return offer
 
     def run(self, highest: float, stop: Callable[[], bool] = lambda: False) -> Offer:

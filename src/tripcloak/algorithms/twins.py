@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
+from tripcloak.algorithms.pruning import stands_alone
 from tripcloak.arrays import Bools, Floats
 from tripcloak.hierarchy import Hierarchy
 
@@ -116,7 +117,7 @@ class Twins:
         """Return the pair with one axis' cut replaced by the best one against the other cut."""
         other = pair.destinations if axis == ORIGIN else pair.origins
         loss, hidden = self._by_zone(axis, other, price)
-        own = _stands_alone(self.products.axes[axis], loss + price * hidden)
+        own = stands_alone(self.products.axes[axis], loss + price * hidden)
         cut = self.cut_of(axis, own)
         loss_sum, hidden_sum = float(loss[cut].sum()), float(hidden[cut].sum())
         cuts = (cut, other) if axis == ORIGIN else (other, cut)
@@ -167,20 +168,6 @@ class Twins:
                 split[zone] = False
                 split[members[offsets[zone] : offsets[zone + 1]]] = True
         return self.evaluate(split, other) if axis == ORIGIN else self.evaluate(other, split)
-
-
-def _stands_alone(tree: Hierarchy, cost: Floats) -> Bools:
-    """Return the zones that are no dearer than the best cut below them."""
-    own = np.ones(len(tree), dtype=bool)
-    best, below = cost.copy(), np.zeros(len(tree))
-    # Invariant: `below` holds the best cost of all children of the zones of a level when it is reached.
-    for height, level in enumerate(tree.levels):
-        if height:
-            own[level] = cost[level] <= below[level]
-            best[level] = np.minimum(cost[level], below[level])
-        if level.stop < len(tree):
-            np.add.at(below, tree.parent[level], best[level])
-    return own
 
 
 def _sum_of_children(tree: Hierarchy, values: Floats) -> Floats:
