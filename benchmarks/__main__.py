@@ -81,18 +81,58 @@ def solving(folder: Path) -> list[Line]:
     lines, costs = [], {}
     for trips in (20_000, 80_000, 320_000, 1_600_000):
         for unit in ("trips", "travellers"):
-            cost = task("odkanon", str(_city(folder, trips)), unit)
-            facts = cost.json()
-            costs[trips, unit] = facts["cpu_s"]
-            what = f"ODkAnon, {trips:,} trips, k on {unit}"
-            lines.append(Line(what, facts["cpu_s"], 3, "CPU s", cost.peak_mb, f"{facts['flows']:,} flows"))
+            line = _solved(folder, "odkanon", trips, unit, limit=3)
+            costs[trips, unit] = line.measured
+            lines.append(line)
     small, large = 80_000, 1_600_000
     allowed = large * math.log(large) / (small * math.log(small))
     grown = costs[large, "travellers"] / costs[small, "travellers"]
-    lines.append(
-        Line("ODkAnon, growth from 80 k to 1.6 M trips", grown, allowed, "times", remark="limit: n log n")
-    )
+    what = "ODkAnon, growth from 80 k to 1.6 M trips"
+    return [*lines, Line(what, grown, allowed, "times", remark="limit: n log n")]
+
+
+def cutting(folder: Path, large: int) -> list[Line]:
+    """The optimal cuts from ODMatrix to Release, their memory, and how they grow with ten times the flows."""
+    lines = []
+    for method, unit, limit in (
+        ("productcut", "trips", 3.0),
+        ("nestedcut", "trips", 3.0),
+        ("productcut", "travellers", 15.0),
+        ("nestedcut", "travellers", 15.0),
+        ("twincut", "trips", 10.0),
+        ("twincut", "travellers", 10.0),
+    ):
+        lines.append(_solved(folder, method, 1_600_000, unit, limit=limit))
+    worst = max(line.peak_mb or 0 for line in lines)
+    lines.append(Line("optimal cuts, 1,600,000 trips, peak memory", worst / 1000, 2, "GB", worst))
+    for method in ("productcut", "nestedcut", "twincut"):
+        costs = [_solved(folder, method, trips, "trips", limit=math.inf) for trips in (large // 10, large)]
+        grown = costs[1].measured / costs[0].measured
+        what = f"{method}, growth from {large // 10:,} to {large:,} trips"
+        lines.append(Line(what, grown, 13, "times", costs[1].peak_mb, costs[1].remark))
     return lines
+
+
+def dendrograms(folder: Path) -> list[Line]:
+    """Two dendrograms of 6,664 tiles: the size of the ATG paper's larger data set."""
+    lines = []
+    for method, limit in (("atg-dual", 5.0), ("productcut", 20.0)):
+        cost = task("dendrogram", method)
+        facts = cost.json()
+        remark = f"{facts['flows']:,} flows, {facts['groups']:,} released"
+        lines.append(
+            Line(
+                f"{method}, dendrograms of 6,664 tiles", facts["cpu_s"], limit, "CPU s", cost.peak_mb, remark
+            )
+        )
+    return lines
+
+
+def _solved(folder: Path, method: str, trips: int, unit: str, *, limit: float) -> Line:
+    cost = task("solve", str(_city(folder, trips)), method, unit)
+    facts = cost.json()
+    what = f"{method}, {trips:,} trips, k on {unit}"
+    return Line(what, facts["cpu_s"], limit, "CPU s", cost.peak_mb, f"{facts['flows']:,} flows")
 
 
 def measuring(folder: Path) -> list[Line]:
