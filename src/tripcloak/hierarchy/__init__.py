@@ -2,6 +2,7 @@
 
 from tripcloak.hierarchy.dendrogram import DendrogramTiling
 from tripcloak.hierarchy.h3 import H3Tiling
+from tripcloak.hierarchy.h3_binary import H3BinaryTiling, member_cells
 from tripcloak.hierarchy.h3_cells import cells_to_text, parent_cells, resolution_of, text_to_cells
 from tripcloak.hierarchy.quadtree import QuadtreeTiling, study_area
 from tripcloak.hierarchy.spec import parse_tiling
@@ -16,6 +17,7 @@ __all__ = [
     "Cut",
     "DendrogramTiling",
     "Geometry",
+    "H3BinaryTiling",
     "H3Tiling",
     "Hierarchy",
     "QuadtreeTiling",
@@ -24,6 +26,7 @@ __all__ = [
     "ZoneFile",
     "Zones",
     "cells_to_text",
+    "member_cells",
     "parent_cells",
     "parse_tiling",
     "resolution_of",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,21 @@ from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy
 
 WORLD = "world"
 """The id of the zone above several base cells."""
+
+
+class CellRows(NamedTuple):
+    """Cells and what is known of them, one row a zone: the finest first, the world, if any, last.
+
+    ``cells`` lacks the world, which is no cell.
+    """
+
+    cells: Keys
+    ids: NDArray[np.str_]
+    parent: Ints
+    tiles: Ints
+    area_km2: Floats
+    lat: Floats
+    lon: Floats
 
 
 @dataclass(frozen=True)
@@ -82,24 +98,33 @@ class H3Tiling:
 
     def hierarchy(self, keys: Keys) -> Hierarchy:
         """Return the hierarchy over these cells and their ancestors."""
-        levels, parent = self._levels(occurring(keys))
+        rows = self._rows(occurring(keys))
+        tree = Hierarchy.from_parents(
+            rows.ids,
+            rows.parent,
+            name=self.name,
+            tiles=rows.tiles,
+            area_km2=rows.area_km2,
+            lat=rows.lat,
+            lon=rows.lon,
+        )
+        return replace(tree, zones=replace(tree.zones, shape=partial(_outline, tree.zones.ids)))
+
+    def tiles(self, keys: Keys, hierarchy: Hierarchy) -> Ints:
+        """Return the row of every cell in a hierarchy of this tiling, or -1."""
+        return rows_of(keys, text_to_cells(hierarchy.zones.ids[: hierarchy.n_tiles]))
+
+    def _rows(self, keys: Keys) -> CellRows:
+        levels, parent = self._levels(keys)
         cells = np.concatenate(levels)
-        lat, lon, area = _measure(cells)
+        lat, lon, area = measure_cells(cells)
         ids, tiles = cells_to_text(cells), descendants(cells, self.resolution)
         if len(levels[-1]) > 1:
             above = to_degrees(unit_vectors(lat[: len(keys)], lon[: len(keys)]).sum(axis=0))
             lat, lon = np.append(lat, above[0]), np.append(lon, above[1])
             area = np.append(area, EARTH_KM2)
             ids, tiles = np.append(ids, WORLD), np.append(tiles, 2 + 120 * 7**self.resolution)
-        tree = Hierarchy.from_parents(
-            ids, parent, name=self.name, tiles=tiles, area_km2=area, lat=lat, lon=lon
-        )
-        shape = partial(_outline, tree.zones.ids)
-        return replace(tree, zones=replace(tree.zones, shape=shape))
-
-    def tiles(self, keys: Keys, hierarchy: Hierarchy) -> Ints:
-        """Return the row of every cell in a hierarchy of this tiling, or -1."""
-        return rows_of(keys, text_to_cells(hierarchy.zones.ids[: hierarchy.n_tiles]))
+        return CellRows(cells, ids, parent, tiles, area, lat, lon)
 
     def _levels(self, keys: Keys) -> tuple[list[Keys], Ints]:
         """Return the cells of each resolution, finest first, and the parent row of every zone."""
@@ -133,19 +158,24 @@ class H3Tiling:
         )
 
 
-def _measure(cells: Keys) -> tuple[Floats, Floats, Floats]:
+def measure_cells(cells: Keys) -> tuple[Floats, Floats, Floats]:
     """Return latitude and longitude of every cell's centre, and its area in km2."""
     from h3.api.basic_int import cell_area, cell_to_latlng
 
     numbers = cells.tolist()
-    points = np.array([cell_to_latlng(cell) for cell in numbers])
+    points = np.array([cell_to_latlng(cell) for cell in numbers]).reshape(-1, 2)
     return points[:, 0], points[:, 1], np.array([cell_area(cell) for cell in numbers])
 
 
-def _outline(ids: NDArray[np.str_], row: int) -> Geometry:
+def cell_outline(zone: str) -> Geometry:
+    """Return the outline of a cell, or of the world."""
     from h3.api.basic_str import cell_to_boundary
 
-    if ids[row] == WORLD:
+    if zone == WORLD:
         return rectangle_outline(-90, -180, 90, 180)
-    lat, lon = np.array(cell_to_boundary(str(ids[row]))).T
+    lat, lon = np.array(cell_to_boundary(zone)).T
     return ring_outline(lat, lon)
+
+
+def _outline(ids: NDArray[np.str_], row: int) -> Geometry:
+    return cell_outline(str(ids[row]))

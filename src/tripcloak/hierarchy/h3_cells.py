@@ -51,6 +51,30 @@ def parent_cells(cells: Keys, resolution: int) -> Keys:
     return (cells & ~np.uint64(15 << 52)) | np.uint64(resolution << 52) | _unused(resolution)
 
 
+def last_digits(cells: Keys) -> Ints:
+    """Return which child of its parent every cell is, as H3's digit: 0 the centre, 1 to 6 around it.
+
+    Cells of resolution 0 have no parent, and no digit that means anything.
+
+    >>> last_digits(np.array([0x8A2A1072B59FFFF, 0x852A1073FFFFFFF], dtype=np.uint64)).tolist()
+    [3, 4]
+    """
+    shift = (3 * (FINEST - resolution_of(cells))).astype(np.uint64)
+    return ((cells >> shift) & np.uint64(7)).astype(np.int64)
+
+
+def child_cells(cells: Keys, digit: Ints) -> Keys:
+    """Return the child of every cell that has this digit; a pentagon has no child 1.
+
+    >>> cells_to_text(child_cells(np.array([0x852A1073FFFFFFF], dtype=np.uint64), np.array([0]))).tolist()
+    ['862a10707ffffff']
+    """
+    finer = resolution_of(cells) + 1
+    shift = (3 * (FINEST - finer)).astype(np.uint64)
+    # The child's digit reads 7 in its parent, so the other bits of 7 are taken away.
+    return (cells + np.uint64(1 << 52)) ^ ((7 - digit).astype(np.uint64) << shift)
+
+
 def is_pentagon(cells: Keys) -> Bools:
     """Return which cells are pentagons: every used digit of a pentagonal base cell is 0.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from tripcloak.hierarchy.tree import Geometry
 
 # Points stand for places without an outline (base stations); draw them some hundred metres wide.
 _POINT_RADIUS_DEGREES = 0.003
+# Neighbours compute a shared corner each in its own way; this is a tenth of a millimetre.
+_ROUNDING_DEGREES = 1e-9
 
 
 def ring_outline(lat: Floats, lon: Floats) -> Geometry:
@@ -63,6 +66,21 @@ def union_outline(geometries: Any) -> Geometry:
 
     whole = np.asarray(geometries, dtype=object)
     return geojson(shapely.union_all(np.where(shapely.is_valid(whole), whole, shapely.make_valid(whole))))
+
+
+def joined_outline(outlines: Sequence[Geometry]) -> Geometry:
+    """Return the union of outlines that share edges up to rounding.
+
+    Examples
+    --------
+    >>> west, east = rectangle_outline(0, 10, 1, 10.3), rectangle_outline(0, 10.1 + 0.2, 1, 10.5)
+    >>> len(joined_outline([west, east])["coordinates"])
+    1
+    """
+    import shapely
+    from shapely.geometry import shape
+
+    return geojson(shapely.union_all([shape(outline) for outline in outlines], grid_size=_ROUNDING_DEGREES))
 
 
 def hull_outline(lat: Floats, lon: Floats) -> Geometry:

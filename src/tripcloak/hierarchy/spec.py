@@ -1,4 +1,4 @@
-"""Tilings from text: ``h3:10``, ``quadtree:9``, ``dendrogram``, ``table:county,state``."""
+"""Tilings from text: ``h3:10``, ``h3:10/binary``, ``quadtree:9``, ``dendrogram``, ``table:county,state``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from tripcloak.errors import InputError
 from tripcloak.hierarchy.dendrogram import DendrogramTiling
 from tripcloak.hierarchy.h3 import H3Tiling
+from tripcloak.hierarchy.h3_binary import H3BinaryTiling
 from tripcloak.hierarchy.quadtree import Area, QuadtreeTiling, study_area
 from tripcloak.hierarchy.table import TableTiling
 from tripcloak.hierarchy.tiling import Tiling
@@ -18,9 +19,12 @@ Extent = tuple[float, float, float, float]
 """Least latitude and longitude, then greatest latitude and longitude of the data."""
 
 FORMS = (
-    "h3:RESOLUTION, h3:RESOLUTION/root=RESOLUTION, quadtree:DEPTH, dendrogram, table:COLUMN,COLUMN,... "
-    "(for example h3:10, h3:10/root=5, quadtree:9, table:county,state)"
+    "h3:RESOLUTION, h3:RESOLUTION/root=RESOLUTION, either with /binary, quadtree:DEPTH, dendrogram, "
+    "table:COLUMN,COLUMN,... (for example h3:10, h3:10/root=5, h3:10/binary, quadtree:9, table:county,state)"
 )
+
+# Options in any order, each at most once.
+_H3 = re.compile(r"(?!.*binary.*binary)(\d{1,2})(/binary)?(?:/root=(\d{1,2}))?(/binary)?")
 
 
 def parse_tiling(
@@ -35,7 +39,8 @@ def parse_tiling(
     Parameters
     ----------
     spec
-        ``h3:10``, ``h3:10/root=5``, ``quadtree:9``, ``dendrogram`` or ``table:county,state``.
+        ``h3:10``, ``h3:10/root=5``, ``h3:10/binary``, ``quadtree:9``, ``dendrogram`` or
+        ``table:county,state``.
     zones
         The zones file that dendrogram and table need.
     area
@@ -58,8 +63,9 @@ def parse_tiling(
     """
     kind, _, rest = spec.strip().partition(":")
     kind = kind.lower()
-    if kind == "h3" and (match := re.fullmatch(r"(\d{1,2})(?:/root=(\d{1,2}))?", rest)):
-        return H3Tiling(int(match[1]), None if match[2] is None else int(match[2]))
+    if kind == "h3" and (match := _H3.fullmatch(rest.lower())):
+        kind_of_h3 = H3BinaryTiling if match[2] or match[4] else H3Tiling
+        return kind_of_h3(int(match[1]), None if match[3] is None else int(match[3]))
     if kind == "quadtree" and re.fullmatch(r"\d{1,2}", rest):
         return QuadtreeTiling(int(rest), _study_area(spec, area, extent))
     if kind == "dendrogram" and spec.strip().lower() == "dendrogram":
