@@ -45,7 +45,7 @@ def test_a_threshold_no_group_reaches_is_noticed(made: tuple[ODMatrix, Release],
     matrix, release = made
     unit = data.draw(st.sampled_from(list(release.criterion.thresholds)))
     smallest = float(release.support(unit).min())
-    raised = KAnonymity(k=max(2, int(smallest) + 1), unit=unit)
+    raised = KAnonymity(k=max(2, int(smallest) + 1 + int(smallest * 1e-6)), unit=unit)
     forged = replace(release, criterion=AllOf(criteria=(release.criterion, raised)))
     assert audit_matrix(matrix, forged).broken == ("every-group-safe",)
 

@@ -9,6 +9,9 @@ from typing import Any
 FEW = 10
 """Smaller numbers of flows, zones or rows are not told in words."""
 
+TOLERANCE = 1e-9
+"""Relative, for sums of weights."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -76,6 +79,19 @@ class AuditReport:
             "smallest_support": dict(self.smallest_support),
             "findings": [asdict(finding) for finding in self.findings],
         }
+
+
+def least(unit: str, k: float) -> float:
+    """Return the smallest recount that reaches a threshold.
+
+    Sums of weights depend on their order in the last digits; trips and people are whole.
+
+    Examples
+    --------
+    >>> least("travellers", 10), least("population", 5000) < 5000
+    (10, True)
+    """
+    return k * (1 - TOLERANCE) if unit == "population" else k
 
 
 def some(number: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripcloak.audit.findings import AuditReport, some
+from tripcloak.audit.findings import TOLERANCE, AuditReport, least, some
 from tripcloak.audit.rulebook import BrokenPart, Rulebook
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-TOLERANCE = 1e-9
 AXES = ("origin", "destination")
 FLOWS_A_BATCH = 1 << 17
 ROWS_A_PASS = 8_000_000
@@ -199,7 +198,7 @@ def every_group_safe(case: MatrixCase) -> str | None:
     for unit, k in case.release.criterion.thresholds.items():
         short = case.value(
             f"select count(*) from groups left join recount using (number) "
-            f"where not coalesce(recount.{unit}, 0) >= {k * (1 - TOLERANCE)!r}"
+            f"where not coalesce(recount.{unit}, 0) >= {least(unit, k)!r}"
         )
         if short:
             return f"{some(short, 'groups')} hold fewer than {k:g} {unit}"

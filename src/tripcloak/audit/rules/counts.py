@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.findings import some
+from tripcloak.audit.findings import TOLERANCE, least, some
 from tripcloak.audit.promise import UNITS, whole
 from tripcloak.audit.raw import WITHHELD
 from tripcloak.audit.rules.book import BOOK
-
-TOLERANCE = 1e-9
-"""Relative: sums of weights depend on their order in the last digits."""
 
 
 @BOOK.rule("every-group-safe", "recount")
@@ -20,7 +17,7 @@ def every_group_safe(case: Evidence) -> str | None:
             return f"the manifest promises less than the {k:g} {unit} that were ordered"
         short = case.value(
             f"select count(*) from audit_recount where pair > {WITHHELD} "
-            f"and not coalesce({unit}, 0) >= {k * (1 - TOLERANCE)!r}"
+            f"and not coalesce({unit}, 0) >= {least(unit, k)!r}"
         )
         if short:
             return f"{some(short, 'released flows')} hold fewer than {k:g} {unit}"
@@ -112,7 +109,7 @@ def suppressed_told_safely(case: Evidence) -> str | None:
         return "the manifest's withheld volume is not the true one"
     for unit, k in case.thresholds.items() if number else ():
         support = case.value(f"select {unit} from audit_recount where pair = {WITHHELD}")
-        if support is None or support < k * (1 - TOLERANCE):
+        if support is None or support < least(unit, k):
             return f"the manifest tells the withheld volume, though fewer than {k:g} {unit} stand behind it"
     return None
 
