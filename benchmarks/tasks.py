@@ -106,12 +106,13 @@ def _stations(tiles: int, flows: int, trips: int) -> ODMatrix:
     names = np.array([f"s{i:05d}" for i in range(tiles)])
     tree = DendrogramTiling(ZoneFile(names, at[:, 0], at[:, 1]))
     hierarchy = tree.hierarchy(tree.keys(names.tolist()))
-    mass = rng.pareto(1.2, tiles) + 0.1
-    origin = rng.choice(tiles, 4 * flows, p=mass / mass.sum())
-    target = rng.choice(tiles, 4 * flows, p=mass / mass.sum())
+    mass = rng.pareto(2.5, tiles) + 0.3
+    origin = rng.choice(tiles, 12 * flows, p=mass / mass.sum())
+    target = rng.choice(tiles, 12 * flows, p=mass / mass.sum())
     apart = np.hypot(*(at[origin] - at[target]).T)
-    near = np.flatnonzero(rng.random(4 * flows) < 1 / (1 + (apart / 0.2) ** 2))
-    pairs = np.unique(np.column_stack((origin[near], target[near])), axis=0)[:flows]
+    near = np.flatnonzero(rng.random(12 * flows) < 1 / (1 + (apart / 0.5) ** 2))
+    pairs = np.unique(np.column_stack((origin[near], target[near])), axis=0)
+    pairs = pairs[np.sort(rng.choice(len(pairs), min(flows, len(pairs)), replace=False))]
     extra = rng.choice(len(pairs), trips - len(pairs), p=_heavy(rng, len(pairs)))
     rows = np.concatenate((np.arange(len(pairs)), extra))
     return ODMatrix.from_trips(hierarchy, hierarchy, pairs[rows, 0], pairs[rows, 1])
