@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from tripcloak.cli.interrupt import INTERRUPT
 from tripcloak.errors import InputError, InternalError, TripcloakError
@@ -12,10 +13,8 @@ from tripcloak.errors import InputError, InternalError, TripcloakError
 def main() -> None:
     """Run the command line; exit 0 done, 1 the answer is no, 2 bad usage or input, 3 our own bug."""
     INTERRUPT.watch()
-    # Typer's own pretty tracebacks print local variables, and those may hold people's data.
-    os.environ.setdefault("TYPER_STANDARD_TRACEBACK", "1")
     try:
-        code = _run()
+        code = run()
     except BaseException:
         if INTERRUPT.signal is None:
             raise
@@ -26,10 +25,16 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run() -> int:
-    """Return the exit code of the command that was given."""
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Return the exit code of a command, after telling on stderr what went wrong.
+
+    Parameters
+    ----------
+    arguments
+        What follows ``tripcloak`` on the command line; that of this process if not given.
+    """
     try:
-        return _command()
+        return _run(arguments)
     except TripcloakError as error:
         return _tell(error)
     except MemoryError:
@@ -44,11 +49,13 @@ def _run() -> int:
         return _tell(InternalError(f"{what}. Set TRIPCLOAK_DEBUG=1 and run again to see where"))
 
 
-def _command() -> int:
+def _run(arguments: Sequence[str] | None) -> int:
+    # Typer's own pretty tracebacks print local variables, and those may hold people's data.
+    os.environ.setdefault("TYPER_STANDARD_TRACEBACK", "1")
     from tripcloak.cli.app import app
 
     try:
-        app(standalone_mode=True)
+        app(args=arguments, standalone_mode=True)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
