@@ -15,7 +15,7 @@ NOBODY = -1
 """The person code of a trip without an id: its volume counts, but it adds no traveller."""
 
 KEY_BITS = 63
-"""Bits a packed (origin, destination, person) key may take."""
+"""Bits a packed (origin, destination, slot, person) key may take."""
 
 
 class Travellers(NamedTuple):
@@ -27,13 +27,14 @@ class Travellers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """Flows sorted by origin and destination, each pair once."""
+    """Flows sorted by origin, destination and, where there is one, slot of time, each combination once."""
 
     origin: Ints
     destination: Ints
     trips: Ints
     population: Floats | None = None
     travellers: Travellers | None = None
+    slot: Ints | None = None
 
     @classmethod
     def join(cls, parts: Sequence[Flows]) -> Flows:
@@ -46,6 +47,7 @@ class Flows:
             trips=np.concatenate([p.trips for p in parts]),
             population=_join_columns([p.population for p in parts if p.population is not None]),
             travellers=_join_travellers([p.travellers for p in parts if p.travellers is not None]),
+            slot=_join_columns([p.slot for p in parts if p.slot is not None]),
         )
 
 
@@ -53,6 +55,7 @@ def flows_from_trips(
     origin: Ints,
     destination: Ints,
     *,
+    slot: Ints | None = None,
     person: Ints | None = None,
     weight: Floats | None = None,
     trips: Ints | None = None,
@@ -63,6 +66,8 @@ def flows_from_trips(
     ----------
     origin, destination
         Tile codes per row, from 0 and below 2**31.
+    slot
+        Code of the slot of time per row, likewise; flows are then told apart by it as well.
     person
         Person code per row, from 0 and below 2**31; ``NOBODY`` where there is no id.
     weight
@@ -76,12 +81,12 @@ def flows_from_trips(
     >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
     ([0, 1], [1, 2], [4, 4])
     """
-    _check_rows((origin, destination), person, weight, trips)
-    d_bits = _bits(destination)
+    _check_rows((origin, destination, slot), person, weight, trips)
+    bits = _bits(destination), _bits(slot)
     p_bits = 0 if person is None else _bits(person) + 1
-    if _bits(origin) + d_bits + p_bits > KEY_BITS:
-        return _by_pieces(origin, destination, person=person, weight=weight, trips=trips)
-    key = (origin.astype(np.uint64) << np.uint64(d_bits)) | destination.astype(np.uint64)
+    if _bits(origin) + sum(bits) + p_bits > KEY_BITS:
+        return _by_pieces(origin, destination, slot=slot, person=person, weight=weight, trips=trips)
+    key = _packed(origin, destination, slot, bits)
     if weight is not None or trips is not None:
         # Sorted by weight inside a pair: sums must depend neither on the order of the input's rows
         # nor on how people are numbered.
@@ -98,8 +103,9 @@ def flows_from_trips(
     )
     pair = pair[starts]
     return Flows(
-        origin=(pair >> np.uint64(d_bits)).astype(np.int32),
-        destination=(pair & np.uint64((1 << d_bits) - 1)).astype(np.int32),
+        origin=(pair >> np.uint64(sum(bits))).astype(np.int32),
+        destination=_field(pair, bits[1], bits[0]),
+        slot=None if slot is None else _field(pair, 0, bits[1]),
         trips=_run_sums(np.ones(0, np.int64) if trips is None else trips.astype(np.int64), starts, len(key)),
         population=None if weight is None else np.add.reduceat(weight, starts),
         travellers=None if person is None else _travellers(key, starts, p_bits),
@@ -107,21 +113,32 @@ def flows_from_trips(
 
 
 def _check_rows(
-    tiles: tuple[Ints, Ints], person: Ints | None, weight: Floats | None, trips: Ints | None
+    tiles: tuple[Ints, Ints, Ints | None], person: Ints | None, weight: Floats | None, trips: Ints | None
 ) -> None:
     """Refuse rows that would pack into a wrong key, or take away from what other rows add."""
     columns = [column for column in (*tiles, person, weight, trips) if column is not None]
     if len({len(column) for column in columns}) != 1:
-        raise InputError("origin, destination, person, weight and trips need one value a row each")
+        raise InputError("origin, destination, slot, person, weight and trips need one value a row each")
     if len(tiles[0]) == 0:
         return
-    for codes, lowest in ((tiles[0], 0), (tiles[1], 0), (person, NOBODY)):
+    for codes, lowest in (*((tile, 0) for tile in tiles), (person, NOBODY)):
         if codes is not None and (codes.min() < lowest or codes.max() >= 2**31):
             raise InputError("tile and person codes must be 0 or more and below 2**31; at least one is not")
     if trips is not None and (trips.dtype.kind not in "iu" or trips.min() < 1):
         raise InputError("every row must stand for one or more whole trips; at least one does not")
     if weight is not None and not (np.isfinite(weight).all() and weight.min() >= 0):
         raise InputError("every weight must be a finite number of zero or more; at least one is not")
+
+
+def _packed(origin: Ints, destination: Ints, slot: Ints | None, bits: tuple[int, int]) -> Ints:
+    """Return keys whose order is that of origin, destination and slot."""
+    key = (origin.astype(np.uint64) << np.uint64(bits[0])) | destination.astype(np.uint64)
+    return key if slot is None else (key << np.uint64(bits[1])) | slot.astype(np.uint64)
+
+
+def _field(key: Ints, shift: int, width: int) -> Ints:
+    """Return the codes that lie in ``width`` bits of packed keys."""
+    return ((key >> np.uint64(shift)) & np.uint64((1 << width) - 1)).astype(np.int32)
 
 
 def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
@@ -136,13 +153,14 @@ def _run_sums(values: Ints, starts: Ints, n: int) -> Ints:
     return np.add.reduceat(values, starts) if len(values) else np.diff(np.concatenate((starts, [n])))
 
 
-def _bits(codes: Ints) -> int:
-    return int(codes.max(initial=0)).bit_length()
+def _bits(codes: Ints | None) -> int:
+    return 0 if codes is None else int(codes.max(initial=0)).bit_length()
 
 
 def _by_pieces(origin: Ints, destination: Ints, **columns: Ints | Floats | None) -> Flows:
     """Return the same flows origin by origin block, so that a packed key fits 64 bits."""
-    room = KEY_BITS - _bits(destination) - (0 if columns["person"] is None else _bits(columns["person"]) + 1)
+    people = 0 if columns["person"] is None else _bits(columns["person"]) + 1
+    room = KEY_BITS - _bits(destination) - _bits(columns["slot"]) - people
     if room < 1:
         raise InputError(f"more tiles times people than {KEY_BITS} bits can number; use coarser tiles")
     parts = []

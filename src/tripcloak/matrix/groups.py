@@ -1,4 +1,4 @@
-"""Groups: the flows that share one pair of zones, and what supports each group."""
+"""Groups: the flows that share one pair of zones (and one time), and what supports each group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Groups:
     """Flows grouped by the pair of zones they fall into, in the order of the pairs.
 
     ``of_flow`` is the group of every flow, -1 for a flow left out; ``known`` holds support that the
-    maker of the groups has summed already.
+    maker of the groups has summed already; ``time`` is each group's zone of time, where there is one.
     """
 
     matrix: ODMatrix
@@ -27,6 +27,7 @@ class Groups:
     origin: Ints
     destination: Ints
     known: Mapping[Unit, Ints] = field(default_factory=dict)
+    time: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.origin)
@@ -96,6 +97,7 @@ def group_flows(
     origin_zone: Ints,
     destination_zone: Ints,
     *,
+    time_zone: Ints | None = None,
     keep: Bools | None = None,
     at_most: int | None = None,
 ) -> Groups | None:
@@ -105,8 +107,8 @@ def group_flows(
     ----------
     matrix
         The flows.
-    origin_zone, destination_zone
-        A zone for every flow.
+    origin_zone, destination_zone, time_zone
+        A zone for every flow; without a time all times go together.
     keep
         Flows that take part; all by default.
 
@@ -123,6 +125,9 @@ def group_flows(
 
     width = int(destination_zone.max(initial=0)) + 1
     keys = origin_zone.astype(np.int64) * width + destination_zone
+    length = 1 if time_zone is None else int(time_zone.max(initial=0)) + 1
+    if time_zone is not None:
+        keys = keys * length + time_zone
     if keep is not None:
         keys[~keep] = -1
     number, found = number_keys(keys, len(keys) if at_most is None else at_most)
@@ -132,9 +137,11 @@ def group_flows(
     rank = np.empty(len(found) + 1, dtype=np.int32)
     rank[order] = np.arange(len(found), dtype=np.int32)
     rank[-1] = -1
+    pair = found[order] // length
     return Groups(
         matrix=matrix,
         of_flow=rank[number],
-        origin=(found[order] // width).astype(np.int32),
-        destination=(found[order] % width).astype(np.int32),
+        origin=(pair // width).astype(np.int32),
+        destination=(pair % width).astype(np.int32),
+        time=None if time_zone is None else (found[order] % length).astype(np.int32),
     )

@@ -1,4 +1,4 @@
-"""ODMatrix: coded flows between the tiles of two hierarchies."""
+"""ODMatrix: coded flows between the tiles of two hierarchies, in slots of time where wanted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from tripcloak.matrix.flows import Flows, flows_from_trips
 Unit = Literal["trips", "travellers", "population"]
 Volume = Literal["trips", "population"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
+Covered = Literal["tiles", "places"]
 
 
 class Points(NamedTuple):
-    """Raw ends of some trips: tile codes, degrees, and the weight of each trip if there is one."""
+    """Raw ends of some trips: tile codes, degrees, and each trip's weight and slot if there are any."""
 
     origin: Ints
     destination: Ints
@@ -30,6 +31,7 @@ class Points(NamedTuple):
     destination_lat: Floats
     destination_lon: Floats
     weight: Floats | None
+    slot: Ints | None = None
 
 
 PointSource = Callable[[], Iterator[Points]]
@@ -45,11 +47,13 @@ class ODMatrix:
     origins, destinations : Hierarchy
         One tree per axis; ``flows.origin`` and ``flows.destination`` are tile indices in them.
     flows : Flows
-        Sorted by origin and destination, each pair once.
+        Sorted by origin, destination and slot, each combination once.
     each_trip_is_a_person : bool
         True for tables of people in which everybody is counted in exactly one flow (home to work).
     points : callable, optional
         The raw trip ends, for measures in metres.
+    times : Hierarchy, optional
+        The tree of time; ``flows.slot`` is a tile index in it.
 
     Examples
     --------
@@ -66,6 +70,7 @@ class ODMatrix:
     flows: Flows
     each_trip_is_a_person: bool = False
     points: PointSource | None = None
+    times: Hierarchy | None = None
 
     @classmethod
     def from_trips(
@@ -78,16 +83,20 @@ class ODMatrix:
         person: Ints | None = None,
         weight: Floats | None = None,
         trips: Ints | None = None,
+        times: Hierarchy | None = None,
+        slot: Ints | None = None,
     ) -> ODMatrix:
         """Return the matrix of trips given as tile and person codes, one row a trip."""
-        flows = flows_from_trips(origin, destination, person=person, weight=weight, trips=trips)
-        return cls(origins=origins, destinations=destinations, flows=flows)
+        flows = flows_from_trips(origin, destination, slot=slot, person=person, weight=weight, trips=trips)
+        return cls(origins=origins, destinations=destinations, flows=flows, times=times)
 
     def __post_init__(self) -> None:
         f = self.flows
         if len(f.trips) == 0:
             raise InputError("an OD matrix needs at least one flow; found none")
-        for tile, tree in ((f.origin, self.origins), (f.destination, self.destinations)):
+        if (f.slot is None) != (self.times is None):
+            raise InputError("slots of time need a hierarchy of time, and the other way round")
+        for tree, tile in self.axes:
             if tile.min() < 0 or tile.max() >= tree.n_tiles:
                 raise InputError("a flow names a tile outside its hierarchy")
         if f.trips.min() < 1:
@@ -97,8 +106,16 @@ class ODMatrix:
 
     @property
     def n_flows(self) -> int:
-        """Return the number of origin-destination pairs that occur."""
+        """Return the number of flows: pairs of tiles that occur, each slot of time apart."""
         return len(self.flows.trips)
+
+    @property
+    def axes(self) -> tuple[tuple[Hierarchy, Ints], ...]:
+        """Return each axis' tree and the tile of every flow in it: origins, destinations, then times."""
+        space = (self.origins, self.flows.origin), (self.destinations, self.flows.destination)
+        if self.times is None or self.flows.slot is None:
+            return space
+        return (*space, (self.times, self.flows.slot))
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -128,20 +145,48 @@ class ODMatrix:
         sizes = np.bincount(self.flows.origin, minlength=self.origins.n_tiles)
         return np.concatenate(([0], np.cumsum(sizes)))
 
-    def find(self, origin: Ints, destination: Ints) -> Ints:
-        """Return the flow of every (origin tile, destination tile), -1 where there is none."""
+    @cached_property
+    def _within_origin(self) -> Ints:
+        """Return what sorts the flows of one origin: the destination, with the slot where there is one."""
+        if self.times is None or self.flows.slot is None:
+            return self.flows.destination
+        return self.flows.destination.astype(np.int64) * self.times.n_tiles + self.flows.slot
+
+    def covers(self, what: Covered) -> tuple[Ints, Ints]:
+        """Return, for every zone of the origins and of the destinations, how much that occurs lies below it.
+
+        Tiles occur where a flow starts or ends; a hierarchy may hold others that never do.
+        """
+        if what == "tiles":
+            return self._tiles_below
+        raise InputError(f"this input does not say which {what} its trips start and end at")
+
+    @cached_property
+    def _tiles_below(self) -> tuple[Ints, Ints]:
+        f = self.flows
+        ends = (self.origins, f.origin), (self.destinations, f.destination)
+        first, second = (tree.sum_below(np.bincount(tile, minlength=tree.n_tiles) > 0) for tree, tile in ends)
+        return first, second
+
+    def find(self, origin: Ints, destination: Ints, slot: Ints | None = None) -> Ints:
+        """Return the flow of every (origin tile, destination tile, slot), -1 where there is none."""
         from tripcloak.matrix._kernels import find_pairs
 
-        return find_pairs(self.origin_offsets, self.flows.destination, origin, destination)
+        if (slot is None) != (self.times is None):
+            raise InputError("flows in slots of time are found by their slot, and others without one")
+        wanted = destination
+        if slot is not None and self.times is not None:
+            wanted = destination.astype(np.int64) * self.times.n_tiles + slot
+        return find_pairs(self.origin_offsets, self._within_origin, origin, wanted)
 
     def digest(self) -> str:
         """Return a fingerprint of the flows that does not depend on the order of the input's rows."""
         mark = hashlib.sha256()
-        for hierarchy in (self.origins, self.destinations):
+        for hierarchy, _ in self.axes:
             mark.update("\n".join(hierarchy.zones.ids[: hierarchy.n_tiles]).encode())
         f = self.flows
         members = None if f.travellers is None else f.travellers.offsets
-        for column in (f.origin, f.destination, f.trips, f.population, members):
+        for column in (f.origin, f.destination, f.slot, f.trips, f.population, members):
             if column is not None:
                 mark.update(np.ascontiguousarray(column).data)
         return mark.hexdigest()

@@ -40,6 +40,8 @@ class Release:
         What each group holds; None where the input does not tell.
     homogeneous : bool
         One cut for all origins and one for all destinations, so zones never overlap.
+    times, group_time : optional
+        The zones of time and each group's row in them, where time is an axis.
     volume : str
         What is published and summed for utility: trips, or population when only that is protected.
     """
@@ -59,6 +61,8 @@ class Release:
     homogeneous: bool
     volume: Volume
     input_digest: str
+    times: Zones | None = None
+    group_time: Ints | None = None
     bound: Bound | None = None
     seed: int | None = None
     seconds: float = 0.0
@@ -100,6 +104,7 @@ def build_release(
     destination_zone: Ints,
     suppressed: Bools,
     homogeneous: bool,
+    time_zone: Ints | None = None,
     bound: Bound | None = None,
     seed: int | None = None,
     seconds: float = 0.0,
@@ -110,12 +115,14 @@ def build_release(
 
     Parameters
     ----------
-    origin_zone, destination_zone
+    origin_zone, destination_zone, time_zone
         For every input flow, the zone of the matrix's hierarchies that replaces its tile.
     suppressed
         For every input flow, whether it is withheld.
     """
-    groups = group_flows(matrix, origin_zone, destination_zone, keep=~suppressed)
+    if (time_zone is None) != (matrix.times is None):
+        raise InternalError("a matrix with times needs a time for every flow; nothing was released")
+    groups = group_flows(matrix, origin_zone, destination_zone, time_zone=time_zone, keep=~suppressed)
     assert groups is not None
     volume = main_volume(criterion)
     if len(groups) == 0 or not criterion.safe(groups).all():
@@ -138,6 +145,8 @@ def build_release(
         population=groups.support("population") if "population" in units else None,
         homogeneous=homogeneous,
         volume=volume,
+        times=None if matrix.times is None else matrix.times.zones,
+        group_time=groups.time,
         input_digest=matrix.digest(),
         bound=bound,
         seed=seed,
