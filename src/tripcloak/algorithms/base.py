@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from tripcloak.arrays import Bools, Ints
-from tripcloak.criteria import Criterion, KAnonymity
+from tripcloak.criteria import Criterion, KAnonymity, LDiversity
 from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.matrix import ODMatrix, group_flows
 from tripcloak.release import Bound, Release, build_release
@@ -23,13 +25,14 @@ def silent(what: str, done: int, total: int | None) -> None:
 
 
 class Solution(NamedTuple):
-    """What a method decides: a pair of zones, or suppression, for every input flow."""
+    """What a method decides for every input flow: a pair of zones (and a time), or suppression."""
 
     origin_zone: Ints
     destination_zone: Ints
     suppressed: Bools
     homogeneous: bool
     bound: Bound | None = None
+    time_zone: Ints | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +50,8 @@ class Algorithm(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     source: ClassVar[str]
+    handles_time: ClassVar[bool] = False
+    """Whether time may be a third axis beside origins and destinations."""
 
     criterion: Criterion = KAnonymity(k=10)
     suppression_limit: float = 0.1
@@ -57,9 +62,13 @@ class Algorithm(ABC):
                 "the suppression limit is a share of the volume, from 0 to below 1; "
                 f"got {self.suppression_limit:g}"
             )
+        if isinstance(self.criterion, LDiversity):
+            raise InputError("l-diversity counts places, not people: give it together with k-anonymity")
 
     def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
         """Return a safe release of the matrix, or raise an error that says what is possible."""
+        if matrix.times is not None:
+            self.require_time()
         started = time.perf_counter()
         criterion = self.criterion.resolve(matrix)
         _refuse_if_hopeless(matrix, criterion)
@@ -67,31 +76,45 @@ class Algorithm(ABC):
         return build_release(
             matrix,
             method=self.name,
-            parameters=self.parameters(),
+            parameters=self.parameters(matrix),
             criterion=criterion,
             suppression_limit=self.suppression_limit,
             seconds=time.perf_counter() - started,
             **solution._asdict(),
         )
 
+    @classmethod
+    def require_time(cls) -> None:
+        """Raise if this method cannot take time as an axis."""
+        if not cls.handles_time:
+            raise InputError(
+                f"{cls.name} does not know time as an axis; use the method productcut, "
+                "or leave out the slots of time (--time-slot)"
+            )
+
     @abstractmethod
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return where every flow goes. The criterion is resolved, and all flows together are safe."""
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the method's own parameters, beyond the criterion and the limit."""
-        shared = {f.name for f in fields(Algorithm)}
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in shared}
+    def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
+        """Return the method's own parameters, beyond the criterion and the limit.
+
+        Given a matrix without times, parameters that only speak of time are left out.
+        """
+        left_out = {f.name for f in fields(Algorithm)}
+        if matrix is not None and matrix.times is None:
+            left_out |= {f.name for f in fields(self) if f.metadata.get("axis") == "time"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
 
 def _refuse_if_hopeless(matrix: ODMatrix, criterion: Criterion) -> None:
     """Raise if even one group of everything would not be safe."""
-    zero = matrix.flows.origin * 0
-    everything = group_flows(matrix, zero, zero)
+    roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
+    everything = group_flows(matrix, *roots)
     assert everything is not None
     if not criterion.safe(everything).all():
         raise ImpossibleRequestError(
             f"not possible: the whole input, in one single group, does not hold {criterion.words()}. "
-            "Ask for a smaller k, another unit, or bring more data; "
+            "Ask for less (a smaller k or l, another unit), or bring more data; "
             "`tripcloak describe` shows what is realistic."
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tripcloak.algorithms.base import Algorithm, Progress
 from tripcloak.algorithms.losses import LossName, find_loss
-from tripcloak.algorithms.products import SafeProducts, find_products
+from tripcloak.algorithms.products import Axis, SafeProducts, find_products
 from tripcloak.criteria import Criterion
 from tripcloak.errors import InputError
 from tripcloak.matrix import ODMatrix
@@ -55,7 +55,12 @@ class TreeMethod(Algorithm):
         self, matrix: ODMatrix, criterion: Criterion, progress: Progress, clock: Clock
     ) -> SafeProducts:
         """Return the safe products, as far down as the clock allows."""
-        return find_products(matrix, criterion, find_loss(self.loss), progress, clock.is_up)
+        loss = find_loss(self.loss)
+        return find_products(matrix, criterion, loss, progress, clock.is_up, self.axes(matrix))
+
+    def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
+        """Return the axes whose zones make the products: all that the matrix has."""
+        return tuple(Axis(tree, codes) for tree, codes in matrix.axes)
 
 
 def certificate(products: SafeProducts, mean: float, bound: float, relaxation: str) -> Bound | None:

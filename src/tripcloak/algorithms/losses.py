@@ -62,6 +62,18 @@ class MetresLoss:
         return _checked(self.name, np.hypot(away, within), ancestors)
 
 
+@dataclass(frozen=True)
+class SlotLoss:
+    """A weight for every slot of the released time: what one slot costs, in the unit of the other axes."""
+
+    weight: float
+    name: str = "slots"
+
+    def of_ancestors(self, tree: Hierarchy, ancestors: Ints) -> Floats:
+        """Return the weighted number of slots of every ancestor."""
+        return _checked(self.name, self.weight * tree.zones.tiles[ancestors], ancestors)
+
+
 def find_loss(name: str) -> Loss:
     """Return the loss of this name.
 

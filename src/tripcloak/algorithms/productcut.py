@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,26 +10,19 @@ import numpy as np
 from tripcloak.algorithms.base import Progress, Solution
 from tripcloak.algorithms.family import Clock, TreeMethod, certificate
 from tripcloak.algorithms.pricing import Offer, PriceSearch
-from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
+from tripcloak.algorithms.losses import SlotLoss
+from tripcloak.algorithms.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion
+from tripcloak.errors import InputError
 from tripcloak.matrix import ODMatrix
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProductCut(TreeMethod):
-    """The finest partition: any pair of zones may be split on either axis, again and again.
+class RecursiveCut(TreeMethod):
+    """A partition made by splitting products of zones, again and again, on one axis at a time."""
 
-    ``F(o, d)`` is the least of releasing (o, d) as it is, the sum of F over the children of o, and the
-    sum of F over the children of d; what is unsafe is suppressed at a price, and the price is raised
-    until the limit is kept. Released groups are products of two zones and never overlap as products,
-    but the zones of one axis may.
-    """
-
-    name: ClassVar[str] = "productcut"
-    summary: ClassVar[str] = "the best recursive split of origin x destination; finest, zones may overlap"
-    source: ClassVar[str] = "ours"
-    relaxation: ClassVar[str] = "Lagrangian bound over all recursive partitions"
+    relaxation: ClassVar[str]
 
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return the best partition at the critical price."""
@@ -48,16 +41,51 @@ class ProductCut(TreeMethod):
             destination_zone=products.zone[DESTINATION][home],
             suppressed=~kept,
             homogeneous=False,
+            time_zone=None if matrix.times is None else products.zone[TIME][home],
             bound=certificate(products, mean, search.bound, self.relaxation),
         )
 
     def may_split(self, products: SafeProducts) -> Bools:
-        """Return, per axis and product, whether a split is allowed."""
+        """Return, per axis and product, whether a split is allowed; all are unless a method says no."""
         return np.ones(products.up.shape, dtype=bool)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NestedCut(ProductCut):
+class ProductCut(RecursiveCut):
+    """The finest partition: any pair of zones may be split on either axis, again and again.
+
+    ``F(o, d)`` is the least of releasing (o, d) as it is, the sum of F over the children of o, and the
+    sum of F over the children of d; what is unsafe is suppressed at a price, and the price is raised
+    until the limit is kept. Released groups are products of two zones and never overlap as products,
+    but the zones of one axis may. Time, where the matrix has it, is split in the same way.
+
+    Parameters
+    ----------
+    time_weight
+        Loss of one slot of released time, in the unit of ``loss``: tiles, km2 or metres.
+    """
+
+    name: ClassVar[str] = "productcut"
+    summary: ClassVar[str] = "the best recursive split of origin x destination; finest, zones may overlap"
+    source: ClassVar[str] = "ours"
+    relaxation: ClassVar[str] = "Lagrangian bound over all recursive partitions"
+    handles_time: ClassVar[bool] = True
+
+    time_weight: float = field(default=1.0, metadata={"axis": "time"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.time_weight < np.inf:
+            raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
+
+    def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
+        """Return origins, destinations and, where there is one, the axis of time."""
+        origins, destinations, *times = super().axes(matrix)
+        return (origins, destinations, *(axis._replace(loss=SlotLoss(self.time_weight)) for axis in times))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NestedCut(RecursiveCut):
     """One cut of the first axis, and inside each of its zones a cut of the other axis of its own.
 
     This is the coupled problem of the ATG paper (all origin splits come first), solved exactly for

@@ -8,6 +8,7 @@ split is known from the safe children alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,18 +20,20 @@ from tripcloak.algorithms.base import Progress, silent
 from tripcloak.algorithms.losses import Loss
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.criteria import Criterion
+from tripcloak.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.matrix import Groups, Numbering, ODMatrix
 from tripcloak.release import main_volume
 
-ORIGIN, DESTINATION = 0, 1
+ORIGIN, DESTINATION, TIME = 0, 1, 2
 
 
 class Axis(NamedTuple):
-    """One axis of the products: a tree, and the tile of every flow in it."""
+    """One axis of the products: a tree, the tile of every flow in it, and a loss if it has its own."""
 
     tree: Hierarchy
     codes: Ints
+    loss: Loss | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,7 @@ def find_products(
     axes
         The trees whose zones make the products: the matrix's own by default.
     """
-    own = Axis(matrix.origins, matrix.flows.origin), Axis(matrix.destinations, matrix.flows.destination)
+    own = tuple(Axis(tree, codes) for tree, codes in matrix.axes)
     search = _Search(matrix, criterion, loss, axes or own)
     stages = list(product(*(range(len(at)) for at in search.ancestors)))
     for number, depths in enumerate(stages):
@@ -125,11 +128,16 @@ class _Search:
         self.matrix, self.criterion = matrix, criterion
         self.axes = tuple(axis.tree for axis in axes)
         self.codes = tuple(axis.codes for axis in axes)
+        if math.prod(map(len, self.axes)) >= 2**63:
+            raise InputError("more products of zones than 63 bits can number; use coarser tiles or slots")
         self.volume = main_volume(criterion)
         self.volumes = _whole(matrix.volume(self.volume))
         self.sizes = _sizes(self.axes)
         self.ancestors = tuple(_ancestors_by_depth(tree) for tree in self.axes)
-        self.losses = tuple(map(loss.of_ancestors, self.axes, self.ancestors))
+        self.losses = tuple(
+            (axis.loss or loss).of_ancestors(axis.tree, at)
+            for axis, at in zip(axes, self.ancestors, strict=True)
+        )
         self.numbering = Numbering()
         everything = np.arange(matrix.n_flows, dtype=np.int32)
         # Flows still inside a safe product, for each combination of the later axes' depths.
