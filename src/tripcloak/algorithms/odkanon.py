@@ -100,9 +100,15 @@ class ODkAnon(Algorithm):
 
     @staticmethod
     def _enough_left(matrix: ODMatrix, criterion: Criterion, suppressed: Bools) -> bool:
-        zero = np.zeros(matrix.n_flows, dtype=np.int32)
-        rest = group_flows(matrix, zero, zero, keep=~suppressed)
-        return rest is not None and len(rest) > 0 and bool(criterion.safe(rest).all())
+        kept = ~suppressed
+        if not kept.any():
+            return False
+        # Merging ends at the lowest zone that covers what is left, on each axis.
+        tops = (
+            np.full(matrix.n_flows, tree.covering(np.unique(tile[kept]))) for tree, tile in matrix.axes[:2]
+        )
+        rest = group_flows(matrix, *tops, keep=kept)
+        return rest is not None and bool(criterion.safe(rest).all())
 
     def _merge_order(self, matrix: ODMatrix, kept: Bools) -> tuple[_Axis, _Axis, int]:
         from tripcloak.algorithms._kernels import merge_order

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from tripcloak.arrays import Bools
 from tripcloak.errors import InputError
-from tripcloak.matrix import UNITS, Groups, ODMatrix, Unit
+from tripcloak.matrix import UNITS, Covered, Groups, ODMatrix, Unit
 
 
 class Criterion(Protocol):
@@ -21,6 +19,10 @@ class Criterion(Protocol):
     @property
     def thresholds(self) -> dict[Unit, float]:
         """Return the smallest support a safe group has, per unit; the first unit is the main one."""
+
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return how many different tiles or places a released zone covers at least, where that is asked."""
 
     def resolve(self, matrix: ODMatrix) -> Criterion:
         """Return the same criterion with every open choice settled for this matrix."""
@@ -68,6 +70,11 @@ class KAnonymity:
             raise InputError("the unit of k is still open; resolve the criterion with a matrix first")
         return {self.unit: self.k}
 
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return nothing: k asks for people, not for places."""
+        return {}
+
     def resolve(self, matrix: ODMatrix) -> KAnonymity:
         """Return the criterion with its unit settled; an error where the matrix cannot tell that unit."""
         unit = self.unit or ("travellers" if "travellers" in matrix.units else "trips")
@@ -100,43 +107,3 @@ _NEEDS: dict[str, Any] = {
     "travellers": "a person or vehicle id column (--person)",
     "population": "a weight column (--weight)",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class AllOf:
-    """Several criteria at once: a group is safe only if every one holds.
-
-    Examples
-    --------
-    >>> both = AllOf(criteria=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=5000, unit="population")))
-    >>> both.words()
-    'at least 10 travellers and at least 5,000 population'
-    """
-
-    criteria: tuple[Criterion, ...]
-
-    def __post_init__(self) -> None:
-        if not self.criteria:
-            raise InputError("give at least one criterion")
-
-    @property
-    def thresholds(self) -> dict[Unit, float]:
-        """Return the largest threshold asked for, per unit."""
-        merged: dict[Unit, float] = {}
-        for criterion in self.criteria:
-            for unit, k in criterion.thresholds.items():
-                merged[unit] = max(k, merged.get(unit, 0))
-        return merged
-
-    def resolve(self, matrix: ODMatrix) -> AllOf:
-        """Return every criterion resolved."""
-        return AllOf(criteria=tuple(criterion.resolve(matrix) for criterion in self.criteria))
-
-    def safe(self, groups: Groups) -> Bools:
-        """Return, for every group, whether all criteria hold."""
-        verdicts = [criterion.safe(groups) for criterion in self.criteria]
-        return np.asarray(np.logical_and.reduce(verdicts))
-
-    def words(self) -> str:
-        """Return the criteria in words."""
-        return " and ".join(criterion.words() for criterion in self.criteria)

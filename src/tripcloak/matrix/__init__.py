@@ -3,11 +3,12 @@
 from tripcloak.matrix.flows import NOBODY, Flows, Travellers, flows_from_trips
 from tripcloak.matrix.groups import Groups, group_flows
 from tripcloak.matrix.numbering import Numbering
-from tripcloak.matrix.od import UNITS, ODMatrix, Points, PointSource, Unit, Volume
+from tripcloak.matrix.od import UNITS, Covered, ODMatrix, Points, PointSource, Unit, Volume
 
 __all__ = [
     "NOBODY",
     "UNITS",
+    "Covered",
     "Flows",
     "Groups",
     "Numbering",

@@ -73,8 +73,8 @@ def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
     hidden = release.suppressed
     if not hidden.any():
         return 0
-    zero = np.zeros(matrix.n_flows, dtype=np.int32)
-    withheld = group_flows(matrix, zero, zero, keep=hidden)
+    roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
+    withheld = group_flows(matrix, *roots, keep=hidden)
     if withheld is None or not release.criterion.safe(withheld).all():
         return None
     return int(np.rint(matrix.volume(release.volume)[hidden].sum()))

@@ -125,6 +125,8 @@ def build_release(
     groups = group_flows(matrix, origin_zone, destination_zone, time_zone=time_zone, keep=~suppressed)
     assert groups is not None
     volume = main_volume(criterion)
+    if not criterion.thresholds:
+        raise InternalError("the criterion protects nobody; nothing was released")
     if len(groups) == 0 or not criterion.safe(groups).all():
         raise InternalError("the method returned a group that is not safe; nothing was released")
     if matrix.volume(volume)[suppressed].sum() > suppression_limit * matrix.total(volume) * (1 + 1e-12):
