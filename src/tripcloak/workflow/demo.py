@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tripcloak.algorithms import ODkAnon
+from tripcloak.algorithms import TwinCut
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.criteria import KAnonymity
 from tripcloak.errors import AuditFailedError, OutputExistsError
@@ -17,7 +17,7 @@ from tripcloak.workflow.anonymise import Order, anonymise
 from tripcloak.workflow.checking import audit_against
 from tripcloak.workflow.reading import Place
 
-PLACE = Place(spec="h3:9")
+PLACE = Place(spec="h3:10")
 CRITERION = KAnonymity(k=10, unit="travellers")
 
 
@@ -37,7 +37,7 @@ def run_demo(
         raise OutputExistsError(f"{raw} is already there; choose another folder, or replace it with --force")
     order = Order(
         source=TripSource(paths=(str(raw),)),
-        algorithm=ODkAnon(criterion=CRITERION),
+        algorithm=TwinCut(criterion=CRITERION),
         place=PLACE,
         out=out,
         force=force,
