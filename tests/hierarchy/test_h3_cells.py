@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from tripcloak.hierarchy import OUTSIDE, cells_to_text, parent_cells, resolution_of, text_to_cells
-from tripcloak.hierarchy.h3_cells import PENTAGONS, base_cell_of, descendants, is_cell, is_pentagon
+from tripcloak.hierarchy.h3_cells import (
+    PENTAGONS,
+    base_cell_of,
+    child_cells,
+    descendants,
+    is_cell,
+    is_pentagon,
+    last_digits,
+)
 
 
 def some_cells(resolution: int, number: int = 300) -> np.ndarray:
@@ -40,6 +48,16 @@ def test_arithmetic_equals_the_library(resolution: int) -> None:
         assert descendants(cells, finer).tolist() == [
             h3.cell_to_children_size(cell, finer) for cell in numbers
         ]
+
+
+@pytest.mark.parametrize("resolution", range(15))
+def test_children_and_their_digits_are_the_librarys(resolution: int) -> None:
+    cells = some_cells(resolution, 60)
+    for cell, lacks_one in zip(cells.tolist(), is_pentagon(cells).tolist(), strict=True):
+        digits = np.array([0, 2, 3, 4, 5, 6] if lacks_one else range(7))
+        children = child_cells(np.full(len(digits), cell, dtype=np.uint64), digits)
+        assert children.tolist() == sorted(h3.cell_to_children(cell))
+        assert last_digits(children).tolist() == digits.tolist()
 
 
 @pytest.mark.parametrize("resolution", [0, 1, 7, 15])

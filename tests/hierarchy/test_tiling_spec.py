@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tripcloak.errors import HierarchyError, InputError
-from tripcloak.hierarchy import H3Tiling, QuadtreeTiling, ZoneFile, parse_tiling
+from tripcloak.hierarchy import H3BinaryTiling, H3Tiling, QuadtreeTiling, ZoneFile, parse_tiling
 
 
 @pytest.fixture
@@ -20,14 +20,18 @@ def zones(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "spec", ["h3:10", "h3:0", "h3:10/root=5", "quadtree:9", "dendrogram", "table:county,state"]
-)
+    "spec",
+    ["h3:10", "h3:0", "h3:10/root=5", "h3:10/binary", "h3:10/root=5/binary", "quadtree:9", "dendrogram",
+     "table:county,state"],
+)  # fmt: skip
 def test_a_tilings_name_is_its_text(spec: str, zones: Path) -> None:
     assert parse_tiling(spec, zones=zones, area=(0, 0, 1, 1)).name == spec
 
 
 def test_text_is_read_as_people_write_it(zones: Path) -> None:
     assert parse_tiling(" H3:7 ") == H3Tiling(7)
+    assert parse_tiling("h3:7/Binary/root=3") == parse_tiling("h3:7/root=3/binary") == H3BinaryTiling(7, 3)
+    assert parse_tiling("h3:7/binary") != H3Tiling(7)
     assert parse_tiling("Table: county , state", zones=ZoneFile.read(zones)).name == "table:county,state"
 
 
@@ -46,11 +50,12 @@ def test_a_quadtree_takes_the_area_or_finds_one_about_the_extent() -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["", "h3", "h3:", "h3:x", "h3:-1", "h3:10/roof=5", "h3:10/root=", "quadtree", "quadtree:1.5",
-     "dendrogram:", "dendrogram:3", "table", "table:", "table:county,,state", "s2:10"],
+    ["", "h3", "h3:", "h3:x", "h3:-1", "h3:10/roof=5", "h3:10/root=", "h3:10/binary/binary",
+     "h3:10/binary/root=5/binary", "h3:10/root=5/root=5", "h3:10/", "h3:10/binary/", "quadtree",
+     "quadtree:1.5", "dendrogram:", "dendrogram:3", "table", "table:", "table:county,,state", "s2:10"],
 )  # fmt: skip
 def test_malformed_text_is_refused_with_the_forms_listed(spec: str, zones: Path) -> None:
-    with pytest.raises(InputError, match="h3:10, h3:10/root=5, quadtree:9, table:county,state"):
+    with pytest.raises(InputError, match="h3:10, h3:10/root=5, h3:10/binary, quadtree:9, table:county,state"):
         parse_tiling(spec, zones=zones, area=(0, 0, 1, 1))
 
 

@@ -88,3 +88,33 @@ def test_what_is_no_tree_is_refused(ids: list[str], parent: list[int], words: st
 def test_columns_of_the_wrong_length_are_refused() -> None:
     with pytest.raises(HierarchyError, match="lat needs one value a zone: expected 2, found 3"):
         Hierarchy.from_parents(["a", "b"], [1, -1], lat=np.zeros(3))
+
+
+@given(parent_lists(), st.data())
+def test_heights_may_be_stated_and_left_out(parent: list[int], data: st.DataObject) -> None:
+    ids = [f"z{row:02}" for row in range(len(parent))]
+    plain = Hierarchy.from_parents(ids, parent)
+    row_of = {zone: row for row, zone in enumerate(plain.zones.ids.tolist())}
+    given_heights = [int(plain.zones.height[row_of[zone]]) for zone in ids]
+    scale = np.cumsum([0, *data.draw(st.lists(st.integers(1, 3), min_size=26, max_size=26))])
+    tree = Hierarchy.from_parents(ids, parent, height=scale[given_heights])
+    assert_sound(tree, places=False, stated_heights=True)
+    np.testing.assert_array_equal(tree.zones.height, scale[plain.zones.height])
+    np.testing.assert_array_equal(tree.parent, plain.parent)
+    for height in range(int(plain.zones.height[-1]) + 1):
+        np.testing.assert_array_equal(tree.lift(int(scale[height])), plain.lift(height))
+
+
+@pytest.mark.parametrize("height", [[0, 0, 0], [0, 1, 2], [1, 0, 2], [0, 0, -1], [0, 3, 3]])
+def test_heights_that_do_not_grow_are_refused(height: list[int]) -> None:
+    with pytest.raises(HierarchyError, match="heights must be 0 at tiles"):
+        Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], height=np.array(height))
+
+
+def test_stated_heights_rule_out_cycles_and_second_roots() -> None:
+    with pytest.raises(HierarchyError, match="grow from child to parent"):
+        Hierarchy.from_parents(["a", "b", "c"], [1, 0, -1], height=np.array([1, 1, 2]))
+    with pytest.raises(HierarchyError, match="exactly one root"):
+        Hierarchy.from_parents(["a", "b"], [-1, -1], height=np.array([0, 1]))
+    with pytest.raises(HierarchyError, match="height needs one value a zone: expected 2, found 1"):
+        Hierarchy.from_parents(["a", "b"], [1, -1], height=np.array([0]))

@@ -1,15 +1,28 @@
-"""H3 cells as the h3 library itself knows them, one at a time."""
+"""H3 cells as the h3 library itself knows them, one at a time.
+
+In a hierarchy with unions a zone may also be several children of one cell, joined: the cell's text, a
+slash, and the digits of those children, such as ``8928308280fffff/0236``.
+"""
 
 from __future__ import annotations
+
+import math
+from functools import lru_cache
 
 from h3.api import basic_str as h3
 
 WORLD = "world"
 """The zone above several base cells."""
 
+UNIONS = {"06": 1, "23": 1, "45": 1, "145": 2, "0236": 2}
+"""The unions of a hierarchy with unions, and how much higher than their members they stand."""
+
+STEPS = 3
+"""Heights from one resolution to the next in a hierarchy with unions."""
+
 
 def resolution_of(zone: str) -> int | None:
-    """Return a zone's resolution, -1 for the world, None where the text names no cell.
+    """Return a cell's resolution, -1 for the world, None where the text names no cell.
 
     >>> resolution_of("8a1fb46622dffff"), resolution_of("world"), resolution_of("x")
     (10, -1, None)
@@ -20,7 +33,7 @@ def resolution_of(zone: str) -> int | None:
 
 
 def ancestor(tile: str, resolution: int) -> str:
-    """Return the zone of this resolution that holds a valid tile.
+    """Return the cell of this resolution that holds a valid tile, or the world.
 
     >>> ancestor("8a1fb46622dffff", 9), ancestor("8a1fb46622dffff", -1)
     ('891fb46622fffff', 'world')
@@ -28,31 +41,77 @@ def ancestor(tile: str, resolution: int) -> str:
     return WORLD if resolution < 0 else str(h3.cell_to_parent(tile, resolution))
 
 
-def contains(zone: str, tile: str, tile_resolution: int) -> bool:
-    """Return whether a zone is a tile's ancestor or the tile itself, and the tile one of this resolution.
+@lru_cache(maxsize=1 << 17)
+def members(zone: str, unions: bool = False) -> tuple[str, ...]:
+    """Return the cells that a zone is made of, none where the text names no zone.
+
+    >>> members("891fb46622fffff/06", unions=True)
+    ('8a1fb46622c7fff', '8a1fb46622f7fff')
+    >>> members("891fb46622fffff", unions=True), members("891fb46622fffff/06"), members("world")
+    (('891fb46622fffff',), (), ('world',))
+    """
+    cell, slash, digits = zone.partition("/")
+    if not slash:
+        return () if resolution_of(zone) is None else (zone,)
+    if not unions or digits not in UNIONS or not h3.is_valid_cell(cell) or h3.get_resolution(cell) == 15:
+        return ()
+    found = tuple(sorted(child for child in h3.cell_to_children(cell) if _digit(child) in digits))
+    return found if len(found) == len(digits) else ()
+
+
+def _digit(cell: str) -> str:
+    """Return which child of its parent a cell is."""
+    return str(int(cell, 16) >> 3 * (15 - h3.get_resolution(cell)) & 7)
+
+
+def contains(zone: str, tile: str, tile_resolution: int, unions: bool = False) -> bool:
+    """Return whether a zone holds a tile or is the tile itself, and the tile is one of this resolution.
 
     >>> contains("891fb46622fffff", "8a1fb46622dffff", 10), contains("891fb46622fffff", "8a1fb46622dffff", 9)
     (True, False)
+    >>> [contains(f"891fb46622fffff/{digits}", "8a1fb46622dffff", 10, unions=True) for digits in ("06", "23")]
+    [False, True]
     """
-    at = resolution_of(zone)
+    parts = members(zone, unions)
+    at = resolution_of(parts[0]) if parts else None
     if at is None or at > tile_resolution or resolution_of(tile) != tile_resolution:
         return False
-    return ancestor(tile, at) == zone
+    return ancestor(tile, at) in parts
 
 
-def height_and_tiles(zone: str, tile_resolution: int) -> tuple[int, int] | None:
+def height_and_tiles(zone: str, tile_resolution: int, unions: bool = False) -> tuple[int, int] | None:
     """Return how high a zone stands above the tiles and how many it holds, None where it is no such zone.
 
     >>> height_and_tiles("891fb46622fffff", 10), height_and_tiles("world", 0)
     ((1, 7), (1, 122))
+    >>> height_and_tiles("881fb46623fffff/145", 10, unions=True)
+    (5, 21)
     """
-    at = resolution_of(zone)
+    parts = members(zone, unions)
+    at = resolution_of(parts[0]) if parts else None
     if at is None or at > tile_resolution:
         return None
-    held = h3.get_num_cells(tile_resolution) if at < 0 else h3.cell_to_children_size(zone, tile_resolution)
-    return tile_resolution - at, int(held)
+    if at < 0:
+        return (STEPS if unions else 1) * tile_resolution + 1, int(h3.get_num_cells(tile_resolution))
+    above = tile_resolution - at
+    height = STEPS * above + UNIONS.get(zone.partition("/")[2], 0) if unions else above
+    return height, sum(int(h3.cell_to_children_size(part, tile_resolution)) for part in parts)
 
 
-def centre(zone: str) -> tuple[float, float] | None:
-    """Return the latitude and longitude of a cell's centre; the world has none."""
-    return None if zone == WORLD else h3.cell_to_latlng(zone)
+def centre(zone: str, unions: bool = False) -> tuple[float, float] | None:
+    """Return the latitude and longitude of a cell's centre, of a union's by area; the world has none.
+
+    >>> [round(degrees, 4) for degrees in centre("891fb46622fffff/0236", unions=True)]
+    [48.8551, 2.3582]
+    """
+    if zone == WORLD:
+        return None
+    parts = members(zone, unions)
+    if len(parts) == 1:
+        lat, lon = h3.cell_to_latlng(zone)
+        return float(lat), float(lon)
+    pulls = [(h3.cell_area(part), *map(math.radians, h3.cell_to_latlng(part))) for part in parts]
+    x = math.fsum(area * math.cos(lat) * math.cos(lon) for area, lat, lon in pulls)
+    y = math.fsum(area * math.cos(lat) * math.sin(lon) for area, lat, lon in pulls)
+    z = math.fsum(area * math.sin(lat) for area, lat, lon in pulls)
+    return math.degrees(math.atan2(z, math.hypot(x, y))), math.degrees(math.atan2(y, x))

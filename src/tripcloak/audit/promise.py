@@ -62,8 +62,13 @@ class Promise:
         >>> Promise({"trips": 10}, "trips", 0.1, True, "h3:9/root=5").resolution
         9
         """
-        match = re.fullmatch(r"h3:(\d{1,2})(?:/root=\d{1,2})?", self.spec)
+        match = re.fullmatch(r"h3:(\d{1,2})(?:/root=\d{1,2}|/binary){0,2}", self.spec)
         return int(match[1]) if match and int(match[1]) <= 15 else None
+
+    @property
+    def unions(self) -> bool:
+        """Return whether zones may be unions of H3 cells that have one parent."""
+        return self.resolution is not None and "/binary" in self.spec
 
     @property
     def grid(self) -> bool:

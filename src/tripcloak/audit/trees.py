@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from tripcloak.audit import cells
@@ -63,7 +64,8 @@ def check_pairs(case: Evidence, axis: str, query: str) -> Pairs:
     """Return how many of the (tile, zone) rows of a query name a zone that does not hold the tile."""
     resolution = case.promise.resolution
     if resolution is not None:
-        verdicts = [cells.contains(zone, tile, resolution) for tile, zone in case.rows(query)]
+        unions = case.promise.unions
+        verdicts = [cells.contains(zone, tile, resolution, unions) for tile, zone in case.rows(query)]
         return Pairs(len(verdicts), verdicts.count(False))
     case.load("tree")
     number = case.value(f"select count(*) from ({query})")
@@ -89,14 +91,18 @@ def nested_zones(case: Evidence, axis: str) -> int:
     if case.promise.resolution is None:
         case.load("tree")
         return int(case.value(_NESTED.format(axis=axis)))
-    zones = {zone for (zone,) in case.rows(f"select distinct {axis} from audit_flows")}
-    heights = {zone: cells.resolution_of(zone) for zone in zones}
-    levels = sorted({at for at in heights.values() if at is not None})
-    return sum(
-        any(cells.ancestor(zone, level) in zones for level in levels if level < at)
-        for zone, at in heights.items()
-        if at is not None
-    )
+    zones = [zone for (zone,) in case.rows(f"select distinct {axis} from audit_flows")]
+    parts = {zone: cells.members(zone, case.promise.unions) for zone in zones}
+    held = Counter(part for cells_of_zone in parts.values() for part in cells_of_zone)
+    at = {part: cells.resolution_of(part) or 0 for part in held}
+    levels = sorted(set(at.values()))
+
+    def shared(part: str) -> bool:
+        return held[part] > 1 or any(
+            cells.ancestor(part, level) in held for level in levels if level < at[part]
+        )
+
+    return sum(any(map(shared, cells_of_zone)) for cells_of_zone in parts.values())
 
 
 _NESTED = """

@@ -90,16 +90,16 @@ def _sizes(case: Evidence) -> str | None:
         )
     else:
         listed = case.rows("select zone, height, tiles, lat, lon from audit_zones")
-        wrong = sum(not _true_cell(resolution, *row) for row in listed)
+        wrong = sum(not _true_cell(resolution, case.promise.unions, *row) for row in listed)
     return f"release/zones.parquet gives {some(wrong, 'zones')} a wrong size or place" if wrong else None
 
 
 def _true_cell(
-    resolution: int, zone: str, height: int, tiles: int, lat: float | None, lon: float | None
+    resolution: int, unions: bool, zone: str, height: int, tiles: int, lat: float | None, lon: float | None
 ) -> bool:
-    if cells.height_and_tiles(zone, resolution) != (height, tiles) or lat is None or lon is None:
+    if cells.height_and_tiles(zone, resolution, unions) != (height, tiles) or lat is None or lon is None:
         return False
-    place = cells.centre(zone)
+    place = cells.centre(zone, unions)
     return place is None or math.dist(place, (lat, lon)) < CENTRE_DEGREES
 
 
