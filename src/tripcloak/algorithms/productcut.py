@@ -9,8 +9,8 @@ import numpy as np
 
 from tripcloak.algorithms.base import Progress, Solution
 from tripcloak.algorithms.family import Clock, TreeMethod, certificate
-from tripcloak.algorithms.pricing import Offer, PriceSearch
 from tripcloak.algorithms.losses import SlotLoss
+from tripcloak.algorithms.pricing import Offer, PriceSearch
 from tripcloak.algorithms.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion

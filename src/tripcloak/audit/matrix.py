@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-AXES = ("origin", "destination")
+AXES = ("origin", "destination", "time")
 FLOWS_A_BATCH = 1 << 17
 ROWS_A_PASS = 8_000_000
 """Rows of (group, person) counted at once, so that the table of distinct ones stays within the limit."""
@@ -57,7 +57,7 @@ def audit_matrix(matrix: ODMatrix, release: Release, *, memory: str = "512MB") -
 
 
 class MatrixCase:
-    """A matrix and its release as tables: flows, groups, both trees, and the recount of every group."""
+    """A matrix and its release as tables: flows, groups, the trees, and the recount of every group."""
 
     def __init__(self, matrix: ODMatrix, release: Release, con: duckdb.DuckDBPyConnection) -> None:
         self.matrix = matrix
@@ -76,6 +76,11 @@ class MatrixCase:
         """Return the first value of a query's first row."""
         rows = self.con.execute(query).fetchall()
         return rows[0][0] if rows else None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the names of the axes: time is one where the matrix has slots."""
+        return AXES[: len(self.matrix.axes)]
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -102,6 +107,7 @@ class MatrixCase:
             "number": release.group_of_flow,
             "origin": flows.origin,
             "destination": flows.destination,
+            "time": flows.slot,
             "trips": flows.trips,
             "population": flows.population,
         }
@@ -109,11 +115,12 @@ class MatrixCase:
             "number": np.arange(release.n_groups, dtype=np.int32),
             "origin": release.group_origin,
             "destination": release.group_destination,
+            **({} if self.matrix.times is None else {"time": release.group_time}),
             **self.numbers,
         }
         self._put("flows", {name: column for name, column in columns.items() if column is not None})
         self._put("groups", groups)
-        for axis, tree in (("origin", self.matrix.origins), ("destination", self.matrix.destinations)):
+        for axis, (tree, _) in zip(self.axes, self.matrix.axes, strict=True):
             up = pa.array(tree.parent, mask=tree.parent < 0)
             self.con.register(
                 f"{axis}_tree", pa.table({"zone": np.arange(len(tree), dtype=np.int32), "parent": up})
@@ -208,7 +215,7 @@ def every_group_safe(case: MatrixCase) -> str | None:
 @BOOK.rule("flows-match-recount", "recount")
 def flows_match_recount(case: MatrixCase) -> str | None:
     """Every number of the release equals the recount of its group, and no pair of zones occurs twice."""
-    if case.value("select count(*) > count(distinct (origin, destination)) from groups"):
+    if case.value(f"select count(*) > count(distinct ({', '.join(case.axes)})) from groups"):
         return "a pair of zones is released twice"
     differ = " or ".join(
         f"not coalesce(abs(groups.{unit} - recount.{unit}) <= {TOLERANCE!r} * recount.{unit}, false)"
@@ -242,7 +249,7 @@ def suppression_within_limit(case: MatrixCase) -> str | None:
 @BOOK.rule("zones-contain-tiles", "recount")
 def zones_contain_tiles(case: MatrixCase) -> str | None:
     """Every released zone is an ancestor of the tiles it stands for, or the tile itself."""
-    for axis in AXES:
+    for axis in case.axes:
         pairs = f"select distinct flows.{axis}, groups.{axis} from flows join groups using (number)"
         wrong = case.value(
             f"""with recursive pairs(tile, zone) as ({pairs}), climb(here, zone) as (
@@ -261,7 +268,7 @@ def zones_contain_tiles(case: MatrixCase) -> str | None:
 @BOOK.rule("zones-disjoint", "recount")
 def zones_disjoint(case: MatrixCase) -> str | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
-    for axis in AXES if case.release.homogeneous else ():
+    for axis in case.axes if case.release.homogeneous else ():
         nested = case.value(
             f"""with recursive released as (select distinct {axis} as zone from groups),
             climb(zone, above) as (

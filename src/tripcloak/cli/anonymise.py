@@ -1,12 +1,13 @@
 """tripcloak anonymise."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Given, Json, takes_input
+from tripcloak.cli.options import ZONES, Given, Json, takes_input
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.errors import InputError
 
@@ -36,6 +37,14 @@ def command(
     suppress: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the volume that may be withheld.")
     ] = 0.1,
+    time_slot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="productcut: make time an axis, in slots of 15min, 1h, 2h ... by --timezone's clock.",
+            rich_help_panel=ZONES,
+        ),
+    ] = None,
     loss: Annotated[
         str | None,
         typer.Option(metavar="LOSS", help="What is minimised: tiles, area or metres.", rich_help_panel=OWN),
@@ -44,6 +53,13 @@ def command(
         str | None,
         typer.Option(
             metavar="AXIS", help="nestedcut: cut origins or destinations first.", rich_help_panel=OWN
+        ),
+    ] = None,
+    time_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="productcut: loss of one slot of released time, in tiles, km2 or metres.",
+            rich_help_panel=OWN,
         ),
     ] = None,
     v_target: Annotated[
@@ -79,17 +95,19 @@ def command(
     from tripcloak.algorithms import method as find_method
     from tripcloak.workflow.anonymise import Order, anonymise
 
-    asked = {"loss": loss, "first": first, "v_target": v_target, "levels": levels}
+    asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
     parameters: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if time_limit is not None:
         parameters["time_limit"] = seconds(time_limit)
+    if time_weight is not None and time_slot is None:
+        raise InputError("--time-weight weighs slots of time; give their length with --time-slot")
     algorithm = find_method(method)
     for name in parameters:
         if name not in algorithm.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
     order = Order(
         source=given.source,
-        place=given.place,
+        place=given.place if time_slot is None else replace(given.place, time_slot=minutes(time_slot)),
         algorithm=algorithm(criterion=criterion(k, unit), suppression_limit=suppress, **parameters),
         out=out,
         memory=given.memory,
@@ -115,6 +133,18 @@ def seconds(text: str) -> float:
     return float(match[1]) * {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}[match[2] or "s"]
 
 
+def minutes(text: str) -> int:
+    """Return the length of a slot of time in whole minutes.
+
+    >>> minutes("15min"), minutes("1h"), minutes("1d")
+    (15, 60, 1440)
+    """
+    match = re.fullmatch(r"\s*(\d{1,5})\s*(min|m|h|d)\s*", text)
+    if match is None:
+        raise InputError(f"--time-slot takes a time such as 15min, 1h or 1d; got {text!r}")
+    return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
+
+
 def criterion(k: float, unit: str | None) -> "Criterion":
     """Return the criterion that --k and --unit ask for."""
     from tripcloak.criteria import AllOf, KAnonymity
@@ -135,6 +165,7 @@ def _show(outcome: "Outcome") -> None:
         ("released flows", number(release.n_groups)),
         ("origin zones", number(facts["zones"]["origins"])),
         ("destination zones", number(facts["zones"]["destinations"])),
+        *([("times", number(facts["zones"]["times"]))] if "times" in facts["zones"] else []),
         *_bound(release.bound),
         ("audit", f"safe; smallest flow {units}" if outcome.audit.safe else "NOT SAFE"),
         *((name, number(value)) for name, value in outcome.metrics.items()),

@@ -41,7 +41,7 @@ def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
     >>> tree.zones.ids[-3:].tolist(), tree.zones.tiles[-3:].tolist()
     (['1970-01-01', '1970-01-02', '1970-W01'], [96, 96, 672])
     """
-    _check_slot(slot_minutes)
+    check_slot(slot_minutes)
     numbers = np.unique(np.asarray(slots))
     if numbers.size == 0:
         raise HierarchyError("a hierarchy of time needs at least one slot; found none")
@@ -66,7 +66,14 @@ def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
     )
 
 
-def _check_slot(minutes: int) -> None:
+def check_slot(minutes: int) -> None:
+    """Raise unless slots of this many minutes fill hours or days.
+
+    >>> check_slot(15)
+    >>> check_slot(7)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    tripcloak.errors.HierarchyError: a slot of time must be a divisor of 60 minutes ...; found 7
+    """
     if minutes <= 0 or (_HOUR % minutes and (minutes % _HOUR or _DAY % minutes)):
         raise HierarchyError(
             "a slot of time must be a divisor of 60 minutes (1, 5, 15, 30, 60 ...) or whole hours that "

@@ -43,8 +43,9 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
     rows = _rows_of_flows(matrix, groups)
     origin = _zones(matrix.origins, groups["released_origin"])[rows]
     destination = _zones(matrix.destinations, groups["released_destination"])[rows]
+    time = None if matrix.times is None else _zones(matrix.times, groups["released_time"])[rows]
     suppressed = np.asarray(groups["released_origin"].is_null())[rows]
-    if ((origin < 0) != suppressed).any() or ((destination < 0) != suppressed).any():
+    if any(((zone < 0) != suppressed).any() for zone in (origin, destination, time) if zone is not None):
         raise ValueError("the table of groups names unknown zones")
     return build_release(
         matrix,
@@ -54,6 +55,7 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
         suppression_limit=facts["parameters"]["suppression_limit"],
         origin_zone=origin,
         destination_zone=destination,
+        time_zone=time,
         suppressed=suppressed,
         homogeneous=facts["homogeneous"],
         seed=facts["seed"],
@@ -78,7 +80,9 @@ def _groups(folder: Path) -> Any:
 def _rows_of_flows(matrix: ODMatrix, groups: Any) -> Ints:
     """Return, for every flow of the matrix, its row in the groups table."""
     flow = matrix.find(
-        _tiles(matrix.origins, groups["origin"]), _tiles(matrix.destinations, groups["destination"])
+        _tiles(matrix.origins, groups["origin"]),
+        _tiles(matrix.destinations, groups["destination"]),
+        None if matrix.times is None else _tiles(matrix.times, groups["time"]),
     )
     if len(flow) != matrix.n_flows or len(np.unique(flow)) != matrix.n_flows or flow.min() < 0:
         raise ValueError("the table of groups does not hold every flow once")

@@ -15,30 +15,41 @@ from tripcloak.release import Release, published_numbers, released_zones
 if TYPE_CHECKING:
     import pyarrow as pa
 
+AXES = ("origin", "destination", "time")
 BATCH = 1 << 20
 
 
 def flows_table(release: Release) -> pa.Table:
-    """Return the released flows: origin, destination and the published numbers, sorted by zone ids."""
+    """Return the released flows: a zone of every axis and the published numbers, sorted by zone ids."""
     import pyarrow as pa
 
-    columns = {
-        "origin": _dictionary(release.origins.ids, release.group_origin).cast(pa.string()),
-        "destination": _dictionary(release.destinations.ids, release.group_destination).cast(pa.string()),
-        **published_numbers(release),
-    }
-    return pa.table(columns).sort_by([("origin", "ascending"), ("destination", "ascending")])
+    zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
+    table = pa.table({**zones, **published_numbers(release)})
+    return table.sort_by([(axis, "ascending") for axis in zones])
+
+
+def flows_over_time(flows: pa.Table) -> pa.Table:
+    """Return released flows summed over all times; as they are where they have no time.
+
+    Travellers are left out of sums: one person may travel at several times.
+    """
+    if "time" not in flows.column_names:
+        return flows
+    ends = ["origin", "destination"]
+    volumes = [name for name in flows.column_names if name not in (*ends, "time", "travellers")]
+    summed = flows.group_by(ends, use_threads=False).aggregate([(name, "sum") for name in volumes])
+    return summed.select([*ends, *(f"{name}_sum" for name in volumes)]).rename_columns([*ends, *volumes])
 
 
 def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
-    """Return the released zones of both axes, with outlines as well-known binary.
+    """Return the released zones of every axis, with outlines as well-known binary.
 
     Zones of a complete hierarchy (tracts, base stations) list all their tiles in ``members``; those
     of a grid need no list, the zone's id says it.
     """
     import pyarrow as pa
 
-    trees = {"origin": matrix.origins, "destination": matrix.destinations}
+    trees = {axis: tree for (axis, _, _), (tree, _) in zip(release.axes, matrix.axes, strict=True)}
     parts = []
     for side in released_zones(release):
         zones, rows = side.zones, side.rows
@@ -57,7 +68,10 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
         if zones.shape is not None:
             columns["geometry"] = pa.array([_wkb(zones.outline(row)) for row in rows], pa.binary())
         parts.append(pa.table(columns))
-    table = pa.concat_tables(parts).sort_by([("axis", "descending"), ("zone", "ascending")])
+    # Times have no outline and no list of tiles: these columns are null there.
+    table = pa.concat_tables(parts, promote_options="default").sort_by(
+        [("axis", "descending"), ("zone", "ascending")]
+    )
     return table.replace_schema_metadata(_geoparquet(table))
 
 
@@ -68,11 +82,11 @@ def groups_batches(matrix: ODMatrix, release: Release) -> Iterator[pa.Table]:
 
 
 def hierarchy_table(matrix: ODMatrix) -> pa.Table:
-    """Return both trees as rows of zone, parent and height: what an auditor needs to walk them."""
+    """Return the trees of all axes as rows of zone, parent and height: what an auditor needs to walk them."""
     import pyarrow as pa
 
     parts = []
-    for axis, tree in (("origin", matrix.origins), ("destination", matrix.destinations)):
+    for axis, (tree, _) in zip(AXES, matrix.axes, strict=False):
         ids = tree.zones.ids
         parts.append(
             pa.table(
@@ -93,10 +107,10 @@ def _groups(matrix: ODMatrix, release: Release, rows: slice) -> pa.Table:
 
     flows, group = matrix.flows, release.group_of_flow[rows]
     columns: dict[str, Any] = {
-        "origin": _dictionary(matrix.origins.zones.ids, flows.origin[rows]),
-        "destination": _dictionary(matrix.destinations.zones.ids, flows.destination[rows]),
-        "trips": flows.trips[rows],
+        axis: _dictionary(tree.zones.ids, tile[rows])
+        for axis, (tree, tile) in zip(AXES, matrix.axes, strict=False)
     }
+    columns["trips"] = flows.trips[rows]
     if flows.travellers is not None:
         columns["travellers"] = np.diff(flows.travellers.offsets[rows.start : rows.stop + 1])
     elif matrix.each_trip_is_a_person:
@@ -104,10 +118,8 @@ def _groups(matrix: ODMatrix, release: Release, rows: slice) -> pa.Table:
     if flows.population is not None:
         columns["population"] = flows.population[rows]
     hidden = group < 0
-    columns["released_origin"] = _dictionary(release.origins.ids, release.group_origin[group], hidden)
-    columns["released_destination"] = _dictionary(
-        release.destinations.ids, release.group_destination[group], hidden
-    )
+    for axis, zones, column in release.axes:
+        columns[f"released_{axis}"] = _dictionary(zones.ids, column[group], hidden)
     return pa.table(columns)
 
 

@@ -46,23 +46,20 @@ class ReleasedZones(NamedTuple):
     volumes: dict[str, Ints]
 
 
-def released_zones(release: Release) -> tuple[ReleasedZones, ReleasedZones]:
-    """Return the origin and the destination zones that occur in a released flow.
+def released_zones(release: Release) -> tuple[ReleasedZones, ...]:
+    """Return the origin, the destination and, if any, the time zones that occur in a released flow.
 
     Travellers are left out: one person may be in several flows of a zone.
     """
     numbers = {unit: n for unit, n in published_numbers(release).items() if unit != "travellers"}
     sides = []
-    for axis, zones, column in (
-        ("origin", release.origins, release.group_origin),
-        ("destination", release.destinations, release.group_destination),
-    ):
+    for axis, zones, column in release.axes:
         rows, place = np.unique(column, return_inverse=True)
         volumes = {
             unit: np.bincount(place, n, minlength=len(rows)).astype(np.int64) for unit, n in numbers.items()
         }
         sides.append(ReleasedZones(axis, zones, rows, volumes))
-    return sides[0], sides[1]
+    return tuple(sides)
 
 
 def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
@@ -116,7 +113,7 @@ def manifest(
         "hierarchy": dict(tilings),
         "homogeneous": release.homogeneous,
         "groups": release.n_groups,
-        "zones": dict(zip(("origins", "destinations"), release.zone_numbers, strict=True)),
+        "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
         "columns": list(units),
         "volume": release.volume,
         "released": released,
@@ -155,10 +152,14 @@ def _measures(release: Release, released: int) -> dict[str, float]:
     tiles = (
         release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
     )
-    return {
+    measures = {
         "G": float((tiles * volume).sum() / volume.sum()),
         "C_AVG": float(released / release.n_groups / release.k),
     }
+    if release.times is not None:
+        slots = release.times.tiles[release.group_time]
+        measures["G_time"] = float((slots * volume).sum() / volume.sum())
+    return measures
 
 
 def _whole(number: float) -> float | int:

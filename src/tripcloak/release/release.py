@@ -11,10 +11,10 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.criteria import Criterion
+from tripcloak.criteria import Criterion, TCloseness
 from tripcloak.errors import InternalError
 from tripcloak.hierarchy import Zones
-from tripcloak.matrix import ODMatrix, Unit, Volume, group_flows
+from tripcloak.matrix import Groups, ODMatrix, Unit, Volume, group_flows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,8 @@ class Release:
         The zones of time and each group's row in them, where time is an axis.
     volume : str
         What is published and summed for utility: trips, or population when only that is protected.
+    closeness : TCloseness, optional
+        How far an origin's destinations are from everybody's at most, where that is promised.
     """
 
     method: str
@@ -64,6 +66,7 @@ class Release:
     times: Zones | None = None
     group_time: Ints | None = None
     bound: Bound | None = None
+    closeness: TCloseness | None = None
     seed: int | None = None
     seconds: float = 0.0
     version: str = field(default=__version__)
@@ -87,10 +90,21 @@ class Release:
         """Return what stands behind every released group."""
         return {"trips": self.trips, "travellers": self.travellers, "population": self.population}[unit]
 
+    @property
+    def axes(self) -> tuple[tuple[str, Zones, Ints], ...]:
+        """Return each axis' name, its zones, and each group's row in them."""
+        space = (
+            ("origin", self.origins, self.group_origin),
+            ("destination", self.destinations, self.group_destination),
+        )
+        if self.times is None or self.group_time is None:
+            return space
+        return (*space, ("time", self.times, self.group_time))
+
     @cached_property
-    def zone_numbers(self) -> tuple[int, int]:
-        """Return how many different origin and destination zones are released."""
-        return len(np.unique(self.group_origin)), len(np.unique(self.group_destination))
+    def zone_numbers(self) -> tuple[int, ...]:
+        """Return how many different origins, destinations and, if any, times are released."""
+        return tuple(len(np.unique(column)) for _, _, column in self.axes)
 
 
 def build_release(
@@ -106,6 +120,7 @@ def build_release(
     homogeneous: bool,
     time_zone: Ints | None = None,
     bound: Bound | None = None,
+    closeness: TCloseness | None = None,
     seed: int | None = None,
     seconds: float = 0.0,
 ) -> Release:
@@ -131,6 +146,8 @@ def build_release(
         raise InternalError("the method returned a group that is not safe; nothing was released")
     if matrix.volume(volume)[suppressed].sum() > suppression_limit * matrix.total(volume) * (1 + 1e-12):
         raise InternalError("the method suppressed more than its limit; nothing was released")
+    if closeness is not None and not _close(matrix, groups, volume, closeness):
+        raise InternalError("the method left an origin too far from the others; nothing was released")
     units = matrix.units
     return Release(
         method=method,
@@ -151,6 +168,7 @@ def build_release(
         group_time=groups.time,
         input_digest=matrix.digest(),
         bound=bound,
+        closeness=closeness,
         seed=seed,
         seconds=seconds,
     )
@@ -159,3 +177,9 @@ def build_release(
 def main_volume(criterion: Criterion) -> Volume:
     """Return the volume that goes with a criterion: population when nothing else is protected."""
     return "population" if set(criterion.thresholds) == {"population"} else "trips"
+
+
+def _close(matrix: ODMatrix, groups: Groups, volume: Volume, closeness: TCloseness) -> bool:
+    """Return whether the numbers that will be published keep what is promised about destinations."""
+    published = np.rint(groups.support(volume))
+    return not len(closeness.too_far(matrix.destinations, groups.origin, groups.destination, published))

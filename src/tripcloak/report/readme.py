@@ -37,7 +37,7 @@ what could not be made safe was withheld.
 ## Files
 - `flows.parquet`, `flows.csv`: one row per released flow:
   - `origin`, `destination`: zone ids
-{columns}
+{_time(facts["hierarchy"])}{columns}
 - `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height (0 = finest), number of
   tiles, area, representative point and outline
 - `map.html`: the same to look at; works without a network
@@ -47,4 +47,13 @@ what could not be made safe was withheld.
 A reader who knows where somebody lives and works cannot find a flow here that holds fewer than
 {protects}. The promise is about this release alone: it does not cover comparing it with another
 release of the same people, and it does not hide that something is true of everybody in a group.
+"""
+
+
+def _time(hierarchy: Mapping[str, Any]) -> str:
+    """Return the line about the column of time; nothing where there is none."""
+    if "time_slot_minutes" not in hierarchy:
+        return ""
+    return f"""  - `time`: when the trips began, by the clock of {hierarchy["timezone"]}: a slot of
+    {hierarchy["time_slot_minutes"]} minutes, or a longer time where that held too few; flows never overlap
 """

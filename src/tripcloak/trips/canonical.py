@@ -56,6 +56,8 @@ class Canonical:
         What a reader should know about how the input was read; holds no numbers and no values.
     files : int
         Number of files read.
+    timezone : str
+        The zone whose clock the data follows.
     """
 
     form: Form
@@ -68,6 +70,7 @@ class Canonical:
     files: int
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     projections: tuple[Projection, ...] = field(repr=False)
+    timezone: str = "UTC"
 
     @property
     def has_person(self) -> bool:
@@ -153,6 +156,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         files=sum(len(table.files) for table in tables),
         connection=con,
         projections=tuple(projections),
+        timezone=source.timezone,
     )
 
 

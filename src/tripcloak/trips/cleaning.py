@@ -34,6 +34,7 @@ _NAMES_AND_WORDS = (
     ("negative_weight", "negative weight"),
     ("bad_trips", "number of trips missing, negative or not whole"),
     ("zero_trips", "number of trips is zero"),
+    ("missing_start", "start time missing or beyond four-digit years, so in no slot of time"),
     ("outside_tiling", "an end in no known zone"),
     ("duplicate", "exact duplicate of another row"),
 )
@@ -46,6 +47,7 @@ REASONS: tuple[Reason, ...] = tuple(
 NUMBERS: dict[str, int] = {reason.name: reason.number for reason in REASONS}
 
 UNPARSABLE = NUMBERS["unparsable"]
+MISSING_START = NUMBERS["missing_start"]
 OUTSIDE_TILING = NUMBERS["outside_tiling"]
 DUPLICATE = NUMBERS["duplicate"]
 

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.arrays import Bools, Ints
-from tripcloak.errors import EmptyInputError
-from tripcloak.hierarchy import Hierarchy
+from tripcloak.errors import EmptyInputError, InputError
+from tripcloak.hierarchy import Hierarchy, time_hierarchy
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.matrix import Flows, Numbering, ODMatrix, Points, PointSource, flows_from_trips
 from tripcloak.trips.canonical import Canonical
-from tripcloak.trips.cleaning import DUPLICATE, OUTSIDE_TILING, CleaningReport
+from tripcloak.trips.cleaning import DUPLICATE, MISSING_START, OUTSIDE_TILING, CleaningReport
 from tripcloak.trips.duplicates import find_duplicates
 from tripcloak.trips.spool import Spool
+from tripcloak.trips.tables import literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 BATCH = 1 << 18
 DEGREE = 1e7
 """Raw coordinates wait as integers of 1e-7 degree: about a centimetre, half the room of a double."""
+
+MINUTE = 60_000_000
+"""Microseconds."""
 
 END_COLUMNS = ("o_lat", "o_lon", "d_lat", "d_lon")
 
@@ -44,6 +48,7 @@ def code_trips(
     canonical: Canonical,
     tiling: Tiling,
     *,
+    time_slot: int | None = None,
     memory: int = 2 << 30,
     folder: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -56,13 +61,22 @@ def code_trips(
         The connection that holds the view.
     tiling
         How places become tiles.
+    time_slot
+        Minutes of a slot, where time is an axis. Slots follow the clock of the data's time zone: where
+        the clock is put back, the repeated hour shares its slots.
     memory
         Bytes the growing columns may hold before they move to ``folder``.
     progress
         Called with the number of rows read so far.
     """
-    coder = _Coder(canonical, tiling, Spool(_columns(canonical), memory=memory // 4, folder=folder))
-    relation = con.sql(f"select {', '.join(_selected(canonical))} from canonical")
+    if time_slot is not None and not canonical.has_start:
+        raise InputError(
+            "slots of time (--time-slot) need the start of every trip; name it with --start-time"
+        )
+    columns = _columns(canonical) | ({} if time_slot is None else {"slot": np.int64})
+    coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), time_slot)
+    selected = _selected(canonical) + ([] if time_slot is None else [_clock(canonical.timezone)])
+    relation = con.sql(f"select {', '.join(selected)} from canonical")
     for batch in relation.to_arrow_reader(BATCH):
         coder.add(batch)
         if progress is not None:
@@ -99,13 +113,20 @@ def _selected(canonical: Canonical) -> list[str]:
     return names
 
 
+def _clock(timezone: str) -> str:
+    """Return SQL of what the clocks of a time zone show, in microseconds; null beyond four-digit years."""
+    local = f"timezone({literal(timezone)}, start_time)"
+    return f"case when year({local}) between 1000 and 9999 then epoch_us({local}) end as clock"
+
+
 class _Coder:
     """Takes batches of the canonical view and ends as a matrix."""
 
-    def __init__(self, canonical: Canonical, tiling: Tiling, spool: Spool) -> None:
+    def __init__(self, canonical: Canonical, tiling: Tiling, spool: Spool, time_slot: int | None) -> None:
         self.canonical = canonical
         self.tiling = tiling
         self.spool = spool
+        self.time_slot = time_slot
         self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
         self.rows_by_reason = np.zeros(256, dtype=np.int64)
 
@@ -116,12 +137,13 @@ class _Coder:
         kept = reason == 0
         if not kept.all():
             batch = batch.filter(kept)
+        if self.time_slot is not None:
+            batch = self._drop(batch, batch.column("clock").is_valid(), MISSING_START)
         origin, destination = self._tile_keys(batch)
         inside = (origin != OUTSIDE) & (destination != OUTSIDE)
         if not inside.all():
-            self.rows_by_reason[OUTSIDE_TILING] += np.count_nonzero(~inside)
-            self.rows_by_reason[0] -= np.count_nonzero(~inside)
-            batch, origin, destination = batch.filter(inside), origin[inside], destination[inside]
+            batch = self._drop(batch, inside, OUTSIDE_TILING)
+            origin, destination = origin[inside], destination[inside]
         rows = {"origin": self.origins.add(origin), "destination": self.destinations.add(destination)}
         for name in END_COLUMNS if self.canonical.endpoints == "points" else ():
             rows[name] = np.rint(_numpy(batch, name) * DEGREE)
@@ -131,7 +153,16 @@ class _Coder:
         for name in ("weight", "trips", "mark"):
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
+        if self.time_slot is not None:
+            rows["slot"] = _numpy(batch, "clock") // (self.time_slot * MINUTE)
         self.spool.append(**rows)
+
+    def _drop(self, batch: pa.RecordBatch, stay: Any, reason: int) -> pa.RecordBatch:
+        """Return the rows that stay, and count the others under a reason."""
+        kept = batch.filter(stay)
+        self.rows_by_reason[reason] += len(batch) - len(kept)
+        self.rows_by_reason[0] -= len(batch) - len(kept)
+        return kept
 
     def finish(self, memory: int) -> CodedTrips:
         """Return the matrix of everything added."""
@@ -146,13 +177,15 @@ class _Coder:
             raise EmptyInputError(cleaning.why_empty())
         origins, origin_tile = self._tree(self.origins)
         destinations, destination_tile = self._tree(self.destinations)
-        rows = _Rows(self.spool, origin_tile, destination_tile, duplicate)
+        slots = None if self.time_slot is None else _occurring(self.spool)
+        rows = _Rows(self.spool, origin_tile, destination_tile, duplicate, slots)
         matrix = ODMatrix(
             origins=origins,
             destinations=destinations,
             flows=rows.flows(memory),
             each_trip_is_a_person=self.canonical.people_once,
             points=rows.points() if self.canonical.endpoints == "points" else None,
+            times=None if slots is None else time_hierarchy(slots, self.time_slot or 0),
         )
         return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical)
 
@@ -165,7 +198,8 @@ class _Coder:
     def _id_keys(self, ids: Any) -> Ints:
         coded = ids.dictionary_encode()
         keys = self.tiling.keys(coded.dictionary.to_pylist())
-        return keys[coded.indices.to_numpy(zero_copy_only=False)]
+        found: Ints = keys[coded.indices.to_numpy(zero_copy_only=False)]
+        return found
 
     def _tree(self, numbering: Numbering) -> tuple[Hierarchy, Ints]:
         """Return one axis' hierarchy, and the tile of every number."""
@@ -176,12 +210,13 @@ class _Coder:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The spooled trips, with the tile of every number and the rows to leave out."""
+    """The spooled trips, with the tile of every number, the rows to leave out, and the slots in order."""
 
     spool: Spool
     origin_tile: Ints
     destination_tile: Ints
     duplicate: Bools | None
+    slots: Ints | None
 
     def flows(self, memory: int) -> Flows:
         """Return the flows, origin range by origin range so that each sort fits the memory."""
@@ -197,11 +232,14 @@ class _Rows:
         return Flows.join(parts)
 
     def _range(self, wanted: Bools | None) -> Flows:
-        names = ["origin", "destination", *(n for n in ("person", "weight", "trips") if n in self.spool)]
+        wanted_columns = ("slot", "person", "weight", "trips")
+        names = ["origin", "destination", *(n for n in wanted_columns if n in self.spool)]
         parts: dict[str, list[Ints]] = {name: [] for name in names}
         for start, columns in self._chunks(names):
             columns["origin"] = self.origin_tile[columns["origin"]]
             columns["destination"] = self.destination_tile[columns["destination"]]
+            if self.slots is not None:
+                columns["slot"] = self._slot_tiles(columns["slot"])
             stay = self._stay(start, len(columns["origin"]))
             if wanted is not None:
                 inside = wanted[columns["origin"]]
@@ -213,21 +251,27 @@ class _Rows:
 
     def points(self) -> PointSource:
         """Return a source of the raw ends of all trips."""
-        weighted = "weight" in self.spool
-        names = ["origin", "destination", *END_COLUMNS, *(["weight"] if weighted else [])]
+        extra = [name for name in ("weight", "slot") if name in self.spool]
+        names = ["origin", "destination", *END_COLUMNS, *extra]
 
         def chunks() -> Iterator[Points]:
             for start, columns in self._chunks(names):
                 stay = self._stay(start, len(columns["origin"]))
                 kept = columns if stay is None else {name: column[stay] for name, column in columns.items()}
-                yield Points(
+                row: list[Any] = [
                     self.origin_tile[kept["origin"]],
                     self.destination_tile[kept["destination"]],
                     *(kept[name] / DEGREE for name in END_COLUMNS),
-                    kept["weight"] if weighted else None,
-                )
+                    kept.get("weight"),
+                    self._slot_tiles(kept["slot"]) if "slot" in kept else None,
+                ]
+                yield Points(*row)
 
         return chunks
+
+    def _slot_tiles(self, slot: Ints) -> Ints:
+        assert self.slots is not None
+        return np.searchsorted(self.slots, slot).astype(np.int32)
 
     def _chunks(self, names: list[str]) -> Iterator[tuple[int, dict[str, Ints]]]:
         start = 0
@@ -237,6 +281,12 @@ class _Rows:
 
     def _stay(self, start: int, rows: int) -> Bools | None:
         return None if self.duplicate is None else ~self.duplicate[start : start + rows]
+
+
+def _occurring(spool: Spool) -> Ints:
+    """Return the slots that occur, ascending: the order of the tiles of a hierarchy of time."""
+    parts = [np.unique(slot) for (slot,) in spool.chunks("slot")]
+    return np.unique(np.concatenate(parts))
 
 
 def _numpy(batch: pa.RecordBatch, name: str) -> Any:

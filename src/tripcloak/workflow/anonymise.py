@@ -44,11 +44,11 @@ class Outcome:
     seconds: dict[str, float]
     hierarchy: str
     out: Path
+    time_slot: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --json`` prints."""
         release = self.release
-        origins, destinations = release.zone_numbers
         thresholds = dict(release.criterion.thresholds)
         main = next(iter(thresholds))
         bound = release.bound
@@ -61,9 +61,10 @@ class Outcome:
                 "thresholds": thresholds,
                 "suppress": release.suppression_limit,
                 "hierarchy": self.hierarchy,
+                **({} if self.time_slot is None else {"time_slot_minutes": self.time_slot}),
             },
             "groups": release.n_groups,
-            "zones": {"origins": origins, "destinations": destinations},
+            "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
             "homogeneous": release.homogeneous,
             "metrics": self.metrics,
             "audit": {
@@ -86,6 +87,8 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
     the release in place. An unsafe result is never written.
     """
     refuse_if_taken(order.out, force=order.force)
+    if order.place.time_slot is not None:
+        order.algorithm.require_time()
     reading = read_matrix(
         order.source, order.place, memory=order.memory, folder=order.folder, progress=progress
     )
@@ -122,6 +125,7 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
         seconds={**seconds, "write": time.perf_counter() - checked},
         hierarchy=reading.tiling.name,
         out=order.out,
+        time_slot=reading.place.time_slot,
     )
 
 
@@ -140,9 +144,14 @@ def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, A
 
 
 def _tilings(reading: Reading) -> dict[str, Any]:
-    """Return how the zones were made, for everybody: the text, and the study area of a quadtree."""
-    area = reading.place.area
-    return {"spec": reading.tiling.name, **({} if area is None else {"area": list(area)})}
+    """Return how the zones were made, for everybody: the text, a quadtree's study area, the slots of time."""
+    area, minutes = reading.place.area, reading.place.time_slot
+    told: dict[str, Any] = {"spec": reading.tiling.name}
+    if area is not None:
+        told["area"] = list(area)
+    if minutes is not None:
+        told |= {"time_slot_minutes": minutes, "timezone": reading.trips.canonical.timezone}
+    return told
 
 
 def _dropped(cleaning: CleaningReport) -> dict[str, int]:

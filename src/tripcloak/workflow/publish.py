@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.io.folder import PRIVATE, PUBLIC, file_digest, staged, write_json
 from tripcloak.io.geojson import zones_geojson
-from tripcloak.io.tables import flows_table, groups_batches, hierarchy_table, zones_table
+from tripcloak.io.tables import flows_over_time, flows_table, groups_batches, hierarchy_table, zones_table
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, manifest
 from tripcloak.report.map import render_map
@@ -71,10 +71,11 @@ def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mappi
 def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[str, Any]) -> str:
     """Return the map page of a release; it holds the released table and nothing else."""
     protects = ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
+    places = [item for item in collection["features"] if item["properties"]["axis"] != "time"]
     return render_map(
         title=f"Released flows ({facts['method']})",
-        zones=collection,
-        flows=flows.to_pylist(),
+        zones={**collection, "features": places},
+        flows=flows_over_time(flows).to_pylist(),
         facts={
             "Method": facts["method"],
             "Every flow holds at least": protects,

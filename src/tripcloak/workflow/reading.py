@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.errors import InputError
 from tripcloak.hierarchy import Tiling, parse_tiling
+from tripcloak.hierarchy.time import check_slot
 from tripcloak.trips import (
     Canonical,
     CodedTrips,
@@ -32,11 +33,22 @@ _SIZES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mi
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """How places become zones: the hierarchy's text, and the files and the area it needs."""
+    """How places become zones, and times slots: the hierarchy's text, and what else it needs.
+
+    Attributes
+    ----------
+    time_slot : int, optional
+        Minutes of a slot, which makes time an axis.
+    """
 
     spec: str = "h3:10"
     zones: str | None = None
     area: tuple[float, float, float, float] | None = None
+    time_slot: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.time_slot is not None:
+            check_slot(self.time_slot)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -44,13 +56,19 @@ class Place:
             "spec": self.spec,
             "zones": self.zones,
             "area": None if self.area is None else list(self.area),
+            **({} if self.time_slot is None else {"time_slot": self.time_slot}),
         }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Place:
         """Return the place that :meth:`to_dict` described."""
         area = values.get("area")
-        return cls(spec=values["spec"], zones=values.get("zones"), area=None if area is None else tuple(area))
+        return cls(
+            spec=values["spec"],
+            zones=values.get("zones"),
+            area=None if area is None else tuple(area),
+            time_slot=values.get("time_slot"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +116,7 @@ def read_matrix(
             con,
             canonical,
             tiling,
+            time_slot=place.time_slot,
             memory=memory_budget(memory) * 3 // 5,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
