@@ -11,26 +11,26 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from oracle_metrics import Axis, Flow, Group, World
+from oracle_metrics import Amount, Axis, Cell, World
 from tripcloak.criteria import KAnonymity
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.matrix import ODMatrix, Points, Volume
 from tripcloak.release import Release, build_release
 
 SHAPES = ("cuts", "nested", "product", "any")
-"""One cut an axis; a cut of destinations for each origin zone; a recursive partition; any ancestors."""
+"""One cut an axis; cuts that depend on the zones before; a recursive partition; any ancestors."""
 
 Place = dict[str, tuple[float, float]]
+NOWHERE = (float("nan"), float("nan"))
 WEIGHTS = (0.0, 0.25, 1.0, 1.5, 6.75)
 """Sums of these are exact in any order."""
 
 
 @dataclass(frozen=True)
 class Trip:
-    """A raw trip: tiles, points and weight."""
+    """A raw trip: its tile on every axis, points and weight."""
 
-    origin: str
-    destination: str
+    cell: Cell
     start: tuple[float, float]
     end: tuple[float, float]
     weight: float
@@ -38,13 +38,13 @@ class Trip:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A drawn input and, for every flow that is kept, the pair of zones it goes to."""
+    """A drawn input and, for every flow that is kept, the zones it goes to; a third axis is time."""
 
-    axes: tuple[Axis, Axis]
+    axes: tuple[Axis, ...]
     places: tuple[Place, Place]
     trips: tuple[Trip, ...]
-    zones: dict[tuple[str, str], tuple[str, str]]
-    suppressed: frozenset[tuple[str, str]]
+    zones: dict[Cell, Cell]
+    suppressed: frozenset[Cell]
     shape: str
     chunk: int = 3
     has_points: bool = True
@@ -52,69 +52,73 @@ class Drawn:
     @cached_property
     def matrix(self) -> ODMatrix:
         """Return the matrix, with its raw points in chunks unless they are gone."""
-        trees = [hierarchy_of(axis, places) for axis, places in zip(self.axes, self.places, strict=True)]
-        codes = [{str(name): i for i, name in enumerate(tree.zones.ids)} for tree in trees]
-        origin = np.array([codes[0][trip.origin] for trip in self.trips], dtype=np.int32)
-        destination = np.array([codes[1][trip.destination] for trip in self.trips], dtype=np.int32)
+        places = (*self.places, {})
+        trees = [hierarchy_of(axis, place) for axis, place in zip(self.axes, places, strict=False)]
+        numbers = [{str(name): i for i, name in enumerate(tree.zones.ids)} for tree in trees]
+        codes = [
+            np.array([numbers[axis][trip.cell[axis]] for trip in self.trips], dtype=np.int32)
+            for axis in range(len(trees))
+        ]
         weight = np.array([trip.weight for trip in self.trips])
         start = np.array([trip.start for trip in self.trips])
         end = np.array([trip.end for trip in self.trips])
+        timed = {"times": trees[2], "slot": codes[2]} if len(trees) == 3 else {}
 
         def points() -> Iterator[Points]:
-            columns = (origin, destination, *start.T.copy(), *end.T.copy(), weight)
-            for at in range(0, len(origin), self.chunk):
+            columns = (*codes[:2], *start.T.copy(), *end.T.copy(), weight, *codes[2:])
+            for at in range(0, len(weight), self.chunk):
                 yield Points(*(column[at : at + self.chunk] for column in columns))
 
-        made = ODMatrix.from_trips(*trees, origin, destination, weight=weight)
+        made = ODMatrix.from_trips(*trees[:2], *codes[:2], weight=weight, **timed)
         return replace(made, points=points if self.has_points else None)
 
     @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Return the pair of tiles of every flow of the matrix."""
-        m = self.matrix
-        return [
-            (str(m.origins.zones.ids[o]), str(m.destinations.zones.ids[d]))
-            for o, d in zip(m.flows.origin, m.flows.destination, strict=True)
-        ]
+    def cells(self) -> list[Cell]:
+        """Return the cell of every flow of the matrix."""
+        columns = [tree.zones.ids[tile].tolist() for tree, tile in self.matrix.axes]
+        return list(zip(*columns, strict=True))
 
     @cached_property
     def release(self) -> Release:
-        """Return the release; every pair of tiles holds at least two trips, so every group is safe."""
-        m = self.matrix
-        rows = [{str(name): i for i, name in enumerate(t.zones.ids)} for t in (m.origins, m.destinations)]
+        """Return the release; every flow holds at least two trips, so every group is safe."""
+        rows = [{str(name): i for i, name in enumerate(t.zones.ids)} for t, _ in self.matrix.axes]
+        zones = [
+            np.array([rows[axis][self.zones[cell][axis]] for cell in self.cells], dtype=np.int32)
+            for axis in range(len(rows))
+        ]
         return build_release(
-            m,
+            self.matrix,
             method="drawn",
             parameters={},
             criterion=KAnonymity(k=2, unit="trips"),
             suppression_limit=1.0,
-            origin_zone=np.array([rows[0][self.zones[pair][0]] for pair in self.pairs], dtype=np.int32),
-            destination_zone=np.array([rows[1][self.zones[pair][1]] for pair in self.pairs], dtype=np.int32),
-            suppressed=np.array([pair in self.suppressed for pair in self.pairs]),
+            origin_zone=zones[0],
+            destination_zone=zones[1],
+            time_zone=zones[2] if len(zones) == 3 else None,
+            suppressed=np.array([cell in self.suppressed for cell in self.cells]),
             homogeneous=self.shape == "cuts",
         )
 
-    def volume(self, volume: Volume) -> dict[tuple[str, str], Fraction]:
+    def volume(self, volume: Volume) -> dict[Cell, Fraction]:
         """Return the volume of every flow, added up from the raw trips."""
-        found = dict.fromkeys(self.pairs, Fraction(0))
+        found = dict.fromkeys(self.cells, Fraction(0))
         for trip in self.trips:
-            found[trip.origin, trip.destination] += Fraction(trip.weight) if volume == "population" else 1
+            found[trip.cell] += Fraction(trip.weight) if volume == "population" else 1
         return found
 
     def world(self, volume: Volume) -> World:
         """Return the same input and release for the oracle."""
         before = self.volume(volume)
-        groups: dict[tuple[str, str], Fraction] = {}
-        for pair in self.pairs:
-            if pair not in self.suppressed:
-                zones = self.zones[pair]
-                groups[zones] = groups.get(zones, Fraction(0)) + before[pair]
+        groups: dict[Cell, Fraction] = {}
+        for cell in self.cells:
+            if cell not in self.suppressed:
+                zones = self.zones[cell]
+                groups[zones] = groups.get(zones, Fraction(0)) + before[cell]
         return World(
-            origins=self.axes[0],
-            destinations=self.axes[1],
-            flows=[Flow(*pair, before[pair]) for pair in self.pairs],
-            groups=[Group(*zones, total) for zones, total in groups.items()],
-            suppressed=frozenset(i for i, pair in enumerate(self.pairs) if pair in self.suppressed),
+            axes=self.axes,
+            flows=[Amount(cell, before[cell]) for cell in self.cells],
+            groups=[Amount(zones, total) for zones, total in groups.items()],
+            suppressed=frozenset(i for i, cell in enumerate(self.cells) if cell in self.suppressed),
         )
 
 
@@ -140,30 +144,31 @@ def hierarchy_of(axis: Axis, places: Place) -> Hierarchy:
         ids,
         [-1 if above is None else ids.index(above) for above in axis.tree.values()],
         tiles=np.array([len(axis.tiles(zone)) for zone in ids]),
-        lat=np.array([places[zone][0] for zone in ids]),
-        lon=np.array([places[zone][1] for zone in ids]),
+        lat=np.array([places.get(zone, NOWHERE)[0] for zone in ids]),
+        lon=np.array([places.get(zone, NOWHERE)[1] for zone in ids]),
     )
 
 
 @st.composite
 def drawn_releases(draw: st.DrawFn, shapes: tuple[str, ...] = SHAPES, *, suppress: bool = True) -> Drawn:
     """Return a random release: uneven trees, tiles that never occur, suppressed flows within groups."""
-    axes = draw(axis_strategy()), draw(axis_strategy())
-    places = tuple({zone: draw(POINT) for zone in axis.tree} for axis in axes)
-    pair = st.tuples(*(st.sampled_from(axis.held) for axis in axes))
-    pairs = draw(st.lists(pair, min_size=1, max_size=9, unique=True))
+    axes = draw(axis_strategy()), draw(axis_strategy()), draw(axis_strategy(max_zones=4))
+    axes = axes if draw(st.booleans()) else axes[:2]
+    places = tuple({zone: draw(POINT) for zone in axis.tree} for axis in axes[:2])
+    cell = st.tuples(*(st.sampled_from(axis.held) for axis in axes))
+    cells = draw(st.lists(cell, min_size=1, max_size=9, unique=True))
     trips = [
-        Trip(*pair, draw(POINT), draw(POINT), draw(st.sampled_from(WEIGHTS)))
-        for pair in pairs
+        Trip(cell, draw(POINT), draw(POINT), draw(st.sampled_from(WEIGHTS)))
+        for cell in cells
         for _ in range(draw(st.integers(2, 4)))
     ]
     shape = draw(st.sampled_from(shapes))
-    left_out = draw(st.sets(st.sampled_from(pairs[1:]))) if suppress and len(pairs) > 1 else set()
+    left_out = draw(st.sets(st.sampled_from(cells[1:]))) if suppress and len(cells) > 1 else set()
     return Drawn(
         axes=axes,
         places=(places[0], places[1]),
         trips=tuple(draw(st.permutations(trips))),
-        zones=dict(zip(pairs, _zones(draw, axes, pairs, shape), strict=True)),
+        zones=dict(zip(cells, _zones(draw, axes, cells, shape), strict=True)),
         suppressed=frozenset(left_out),
         shape=shape,
         chunk=draw(st.integers(1, 8)),
@@ -187,33 +192,31 @@ def axis_strategy(draw: st.DrawFn, max_zones: int = 9) -> Axis:
     return Axis(tree, {str(zone): draw(st.integers(0, 3)) for zone in inner})
 
 
-Pairs = list[tuple[str, str]]
-
-
-def _zones(draw: st.DrawFn, axes: tuple[Axis, Axis], pairs: Pairs, shape: str) -> Pairs:
+def _zones(draw: st.DrawFn, axes: tuple[Axis, ...], cells: list[Cell], shape: str) -> list[Cell]:
     if shape == "any":
-        return [(draw(_ancestor(axes[0], o)), draw(_ancestor(axes[1], d))) for o, d in pairs]
+        return [tuple(draw(_ancestor(*part)) for part in zip(axes, cell, strict=True)) for cell in cells]
     if shape == "product":
-        choice = _remembered(lambda _: draw(st.sampled_from(["stop", "origin", "destination"])))
-        return [_descend(axes, pair, choice) for pair in pairs]
-    origin_cut = draw(_chosen(axes[0]))
-    cut_of = _remembered(lambda _: draw(_chosen(axes[1])))
+        choice = _remembered(lambda _: draw(st.sampled_from(["stop", *range(len(axes))])))
+        return [_descend(axes, cell, choice) for cell in cells]
+    cut_of = _remembered(lambda key: draw(_chosen(axes[key[0]])))
     found = []
-    for o, d in pairs:
-        zone = _highest(axes[0], o, origin_cut)
-        found.append((zone, _highest(axes[1], d, cut_of(zone if shape == "nested" else None))))
+    for cell in cells:
+        zones: Cell = ()
+        for i, axis in enumerate(axes):
+            # Nested: the cut of an axis depends on the zones before it.
+            zones += (_highest(axis, cell[i], cut_of((i, zones if shape == "nested" else ()))),)
+        found.append(zones)
     return found
 
 
-def _descend(axes: tuple[Axis, Axis], pair: tuple[str, str], choice: Callable[[Any], str]) -> tuple[str, str]:
-    """Return where a pair of tiles ends up when products of zones are split until a choice says stop."""
-    origin, destination = axes[0].path(pair[0])[::-1], axes[1].path(pair[1])[::-1]
-    while (what := choice((origin[0], destination[0]))) != "stop":
-        way = origin if what == "origin" else destination
-        if len(way) == 1:
+def _descend(axes: tuple[Axis, ...], cell: Cell, choice: Callable[[Any], Any]) -> Cell:
+    """Return where a cell ends up when products of zones are split until a choice says stop."""
+    ways = [axis.path(tile)[::-1] for axis, tile in zip(axes, cell, strict=True)]
+    while (what := choice(tuple(way[0] for way in ways))) != "stop":
+        if len(ways[what]) == 1:
             break
-        way.pop(0)
-    return origin[0], destination[0]
+        ways[what].pop(0)
+    return tuple(way[0] for way in ways)
 
 
 def _ancestor(axis: Axis, tile: str) -> st.SearchStrategy[str]:

@@ -1,4 +1,4 @@
-"""Slow and plain twins of the measures: every pair of tiles is looked at, in exact fractions.
+"""Slow and plain twins of the measures: every cell is looked at, in exact fractions.
 
 Written from the definitions; nothing is shared with the package.
 """
@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import NamedTuple
 
 from pyproj import Geod
@@ -21,19 +22,14 @@ Number = Fraction | int | float
 ELLIPSOID = Geod(ellps="WGS84")
 
 
-class Flow(NamedTuple):
-    """An input flow between two tiles."""
-
-    origin: str
-    destination: str
-    volume: Fraction
+Cell = tuple[str, ...]
+"""A tile, or a zone, on every axis: origin, destination and, where there are times, slot."""
 
 
-class Group(NamedTuple):
-    """A released group: a pair of zones and its volume."""
+class Amount(NamedTuple):
+    """An input flow or a released group: where, and how much."""
 
-    origin: str
-    destination: str
+    cell: Cell
     volume: Fraction
 
 
@@ -67,12 +63,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class World:
-    """Two axes, what was there and what was released; ``suppressed`` are rows of ``flows``."""
+    """The axes, what was there and what was released; ``suppressed`` are rows of ``flows``."""
 
-    origins: Axis
-    destinations: Axis
-    flows: Sequence[Flow]
-    groups: Sequence[Group]
+    axes: tuple[Axis, ...]
+    flows: Sequence[Amount]
+    groups: Sequence[Amount]
     suppressed: frozenset[int]
 
     @property
@@ -90,25 +85,26 @@ class World:
         """Return the suppressed volume."""
         return sum((self.flows[i].volume for i in self.suppressed), Fraction(0))
 
-    def original(self) -> dict[tuple[str, str], Fraction]:
-        """Return the volume of every pair of tiles that occurs."""
-        return {(flow.origin, flow.destination): flow.volume for flow in self.flows}
+    def original(self) -> dict[Cell, Fraction]:
+        """Return the volume of every cell that occurs."""
+        return {flow.cell: flow.volume for flow in self.flows}
 
-    def rebuilt(self) -> dict[tuple[str, str], Fraction]:
-        """Return the volume on every pair of tiles after spreading each group evenly over its own."""
-        found: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
+    def rebuilt(self) -> dict[Cell, Fraction]:
+        """Return the volume on every cell after spreading each group evenly over its own."""
+        found: dict[Cell, Fraction] = defaultdict(Fraction)
         for group in self.groups:
-            origins = self.origins.tiles(group.origin)
-            destinations = self.destinations.tiles(group.destination)
-            for o in origins:
-                for d in destinations:
-                    found[o, d] += group.volume / (len(origins) * len(destinations))
+            cells = list(product(*self.tiles(group.cell)))
+            for cell in cells:
+                found[cell] += group.volume / len(cells)
         return found
 
-    def pairs(self) -> Iterable[tuple[str, str]]:
-        """Yield every pair of tiles there is."""
-        destinations = self.destinations.all_tiles()
-        return ((o, d) for o in self.origins.all_tiles() for d in destinations)
+    def tiles(self, zones: Cell) -> list[set[str]]:
+        """Return the tiles below zones, axis by axis."""
+        return [axis.tiles(zone) for axis, zone in zip(self.axes, zones, strict=True)]
+
+    def cells(self) -> Iterable[Cell]:
+        """Yield every cell there is."""
+        return product(*(axis.all_tiles() for axis in self.axes))
 
 
 def ratio(part: Number, whole: Number) -> float | None:
@@ -117,7 +113,7 @@ def ratio(part: Number, whole: Number) -> float | None:
 
 def reconstruction_loss(world: World) -> float | None:
     before, after = world.original(), world.rebuilt()
-    return ratio(sum(abs(after.get(p, 0) - before.get(p, 0)) for p in world.pairs()), world.total)
+    return ratio(sum(abs(after.get(p, 0) - before.get(p, 0)) for p in world.cells()), world.total)
 
 
 def distribution_loss(world: World) -> float | None:
@@ -125,24 +121,23 @@ def distribution_loss(world: World) -> float | None:
         return None
     before, after = world.original(), world.rebuilt()
     return float(
-        sum(abs(after.get(p, 0) / world.released - before.get(p, 0) / world.total) for p in world.pairs())
+        sum(abs(after.get(p, 0) / world.released - before.get(p, 0) / world.total) for p in world.cells())
     )
 
 
 def cpc(world: World) -> float | None:
     before, after = world.original(), world.rebuilt()
-    in_common = sum(min(after.get(p, 0), before.get(p, 0)) for p in world.pairs())
+    in_common = sum(min(after.get(p, 0), before.get(p, 0)) for p in world.cells())
     return ratio(2 * in_common, world.total + world.released)
 
 
 def generalisation(world: World, tiles: str) -> float | None:
-    origins, destinations = ({flow[axis] for flow in world.flows} for axis in (0, 1))
+    origins, destinations = ({flow.cell[axis] for flow in world.flows} for axis in (0, 1))
     total = Fraction(0)
     for group in world.groups:
-        o, d = world.origins.tiles(group.origin), world.destinations.tiles(group.destination)
-        total += group.volume * (
-            len(o) + len(d) if tiles == "full" else len(o & origins) + len(d & destinations)
-        )
+        o, d, *_ = world.tiles(group.cell)
+        wide = len(o) + len(d) if tiles == "full" else len(o & origins) + len(d & destinations)
+        total += group.volume * wide
     return ratio(total, world.released)
 
 

@@ -1,4 +1,4 @@
-"""E, D, CPC and the order of the largest flows, against a look at every pair of tiles."""
+"""E, D, CPC and the order of the largest flows, against a look at every cell."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ MEASURES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(data=st.data(), volume=VOLUMES)
-def test_fidelity_equals_a_look_at_every_pair_of_tiles(
-    shape: str, data: st.DataObject, volume: Volume
-) -> None:
+def test_fidelity_equals_a_look_at_every_cell(shape: str, data: st.DataObject, volume: Volume) -> None:
     drawn = data.draw(drawn_releases((shape,)))
     world = drawn.world(volume)
     for function, twin in MEASURES.items():
@@ -45,7 +43,7 @@ def test_fidelity_equals_a_look_at_every_pair_of_tiles(
 def test_every_flow_gets_the_share_of_the_groups_that_cover_it(drawn: Drawn, volume: Volume) -> None:
     rebuilt = drawn.world(volume).rebuilt()
     found = Comparison.of(drawn.matrix, drawn.release, volume).reconstructed
-    assert found == pytest.approx([float(rebuilt.get(pair, 0)) for pair in drawn.pairs], rel=1e-12)
+    assert found == pytest.approx([float(rebuilt.get(cell, 0)) for cell in drawn.cells], rel=1e-12)
 
 
 @given(drawn=drawn_releases(), volume=VOLUMES)
@@ -65,7 +63,7 @@ def test_with_nothing_suppressed_cpc_is_one_minus_half_the_loss(drawn: Drawn, vo
 
 @given(drawn=drawn_releases(suppress=False), volume=VOLUMES)
 def test_releasing_every_flow_as_it_is_loses_nothing(drawn: Drawn, volume: Volume) -> None:
-    same = replace(drawn, zones={pair: pair for pair in drawn.pairs})
+    same = replace(drawn, zones={cell: cell for cell in drawn.cells})
     if sum(same.volume(volume).values()):
         assert reconstruction_loss(same.matrix, same.release, volume=volume) == 0
         assert distribution_loss(same.matrix, same.release, volume=volume) == 0
@@ -122,8 +120,8 @@ def test_agreement_equals_the_rank_correlation_of_the_largest_flows(
 ) -> None:
     before, rebuilt = drawn.volume(volume), drawn.world(volume).rebuilt()
     # Python's sort is stable, so equals keep the order of the tiles.
-    top = sorted(drawn.pairs, key=lambda pair: -before[pair])[:n]
-    expected = oracle.rank_correlation([before[p] for p in top], [rebuilt.get(p, 0) for p in top])
+    top = sorted(drawn.cells, key=lambda cell: -before[cell])[:n]
+    expected = oracle.rank_correlation([before[c] for c in top], [rebuilt.get(c, 0) for c in top])
     found = top_flow_agreement(drawn.matrix, drawn.release, n, volume=volume)
     assert (found is None) == (expected is None)
     # Sums over groups that overlap are rounded, which may split equal volumes.
@@ -176,4 +174,5 @@ def shuffled(release: Release, order: np.ndarray) -> Release:
         group_destination=release.group_destination[order],
         trips=release.trips[order],
         population=release.population[order],
+        group_time=None if release.group_time is None else release.group_time[order],
     )

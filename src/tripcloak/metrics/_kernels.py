@@ -38,35 +38,30 @@ def next_released(parent: Ints, released: Bools) -> NDArray[np.int64]:  # pragma
 
 @njit(cache=True)
 def sum_of_covering(
-    tiles: tuple[Ints, Ints],
-    above: tuple[Ints, Ints],
+    tiles: tuple[Ints, Ints, Ints],
+    above: tuple[Ints, Ints, Ints],
     first: Ints,
-    second: Ints,
+    within: Ints,
     share: Floats,
 ) -> NDArray[np.float64]:  # pragma: no cover - compiled
-    """Return, for every pair of tiles, the sum of a share over the released groups that cover the pair.
+    """Return, for every flow, the sum of a share over the released groups that cover it.
 
-    Tiles and the next released zone above come as (origins, destinations). Groups are sorted by origin,
-    then destination: rows ``first[o]:first[o + 1]`` hold the groups of origin zone ``o``.
+    Tiles and the next released zone above come as (origins, destinations, times). Groups are sorted by
+    origin, destination and time: rows ``first[o]:first[o + 1]`` hold those of origin zone ``o``, and
+    ``within`` numbers their (destination, time) in that order.
     """
     out = np.zeros(len(tiles[0]), np.float64)
+    length = len(above[2])
     for i in range(len(out)):
         origin = np.int64(tiles[0][i])
         while origin != NONE:
             begin, end = first[origin], first[origin + 1]
             destination = np.int64(tiles[1][i]) if begin < end else np.int64(NONE)
             while destination != NONE:
-                lo, hi = begin, end
-                # Invariant: second[x] < destination for x < lo, second[x] >= destination for x >= hi.
-                while lo < hi:
-                    mid = (lo + hi) // 2
-                    if second[mid] < destination:
-                        lo = mid + 1
-                    else:
-                        hi = mid
-                while lo < end and second[lo] == destination:
-                    out[i] += share[lo]
-                    lo += 1
+                time = np.int64(tiles[2][i])
+                while time != NONE:
+                    out[i] += _sum_of_equals(within, share, begin, end, destination * length + time)
+                    time = above[2][time]
                 destination = above[1][destination]
             origin = above[0][origin]
     return out
@@ -127,6 +122,24 @@ def weigh_digits(
             continue
         digit = upper if prefix < 0 else np.int64(bits[i] & np.uint32(0xFFFF))
         out[digit] += weights[i] if weighted else 1.0
+
+
+@njit(cache=True)
+def _sum_of_equals(keys: Ints, values: Floats, begin: int, end: int, key: Any) -> float:  # pragma: no cover
+    """Return the sum of the values whose key is this one, among ascending keys[begin:end]."""
+    lo, hi = begin, end
+    # Invariant: keys[x] < key for x < lo, keys[x] >= key for x >= hi.
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if keys[mid] < key:
+            lo = mid + 1
+        else:
+            hi = mid
+    total = 0.0
+    while lo < end and keys[lo] == key:
+        total += values[lo]
+        lo += 1
+    return total
 
 
 @njit(cache=True, inline="always")

@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
+from tripcloak.arrays import Floats
 from tripcloak.errors import InputError
-from tripcloak.hierarchy import Hierarchy
 from tripcloak.matrix import ODMatrix, Volume
+from tripcloak.metrics.rebuilding import rebuilt
 from tripcloak.release import Release
 
 
@@ -66,39 +66,19 @@ class Comparison:
     @property
     def shares_zones(self) -> bool:
         """Return whether the released zones are zones of the matrix's own hierarchies."""
-        return (
-            self.release.origins is self.matrix.origins.zones
-            and self.release.destinations is self.matrix.destinations.zones
-        )
+        own = [tree.zones for tree, _ in self.matrix.axes]
+        released = [self.release.origins, self.release.destinations, self.release.times][: len(own)]
+        return all(zones is mine for zones, mine in zip(released, own, strict=True))
 
     @cached_property
     def reconstructed(self) -> Floats:
-        """Return, for every input flow, the volume a reader of the release puts on its pair of tiles.
-
-        A group's volume is spread evenly over all its pairs of tiles, so a suppressed flow inside
-        the product of a released group's zones gets that group's share. Shares of groups that
-        overlap are added up.
-        """
-        from tripcloak.metrics._kernels import sum_of_covering
-
+        """Return, for every input flow, the volume a reader of the release puts on its cell."""
         self._require_shared_zones()
-        release, flows = self.release, self.matrix.flows
-        order = np.lexsort((release.group_destination, release.group_origin))
-        origin, destination = release.group_origin[order], release.group_destination[order]
-        # As floats: the product of two tile numbers can be larger than 64 bits hold.
-        pairs = release.origins.tiles[origin].astype(float) * release.destinations.tiles[destination]
-        per_origin = np.bincount(origin, minlength=len(self.matrix.origins))
-        return sum_of_covering(
-            (flows.origin, flows.destination),
-            (_above(self.matrix.origins, origin), _above(self.matrix.destinations, destination)),
-            np.concatenate(([0], np.cumsum(per_origin))),
-            destination,
-            self.released[order] / pairs,
-        )
+        return rebuilt(self.matrix, self.release, self.released)
 
     @cached_property
-    def on_empty_pairs(self) -> float:
-        """Return the reconstructed volume that falls on pairs of tiles without an input flow."""
+    def on_empty_cells(self) -> float:
+        """Return the reconstructed volume that falls on cells without an input flow."""
         return max(0.0, float(self.released_total - self.reconstructed.sum()))
 
     def _require_shared_zones(self) -> None:
@@ -117,11 +97,3 @@ def ratio(part: float, whole: float) -> float | None:
     (0.25, None)
     """
     return None if whole == 0 else part / whole
-
-
-def _above(tree: Hierarchy, zones: Ints) -> Ints:
-    from tripcloak.metrics._kernels import next_released
-
-    released = np.zeros(len(tree), dtype=bool)
-    released[zones] = True
-    return next_released(tree.parent, released)

@@ -13,8 +13,8 @@ def reconstruction_loss(matrix: ODMatrix, release: Release, *, volume: Volume | 
     """Return E, the volume misplaced or lost on all pairs of tiles, as a share of the input; 0 to 2.
 
     Every released group is spread evenly over its pairs of tiles, all of them, whether they occur or
-    not. Suppressed volume counts as lost. The work is one step a flow: pairs of tiles that do not
-    occur only matter by the volume that falls on them together.
+    not, and over its slots where time is an axis. Suppressed volume counts as lost. The work is one
+    step a flow: pairs of tiles that do not occur only matter by the volume that falls on them together.
 
     Examples
     --------
@@ -52,16 +52,16 @@ def cpc(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> 
 def reconstruction_loss_of(comparison: Comparison) -> float | None:
     """Return E of a comparison."""
     misplaced = np.abs(comparison.reconstructed - comparison.original).sum()
-    return ratio(float(misplaced) + comparison.on_empty_pairs, comparison.total)
+    return ratio(float(misplaced) + comparison.on_empty_cells, comparison.total)
 
 
 def distribution_loss_of(comparison: Comparison) -> float | None:
     """Return D of a comparison."""
     if comparison.total == 0 or comparison.released_total == 0:
         return None
-    rebuilt = comparison.reconstructed / comparison.released_total
-    misplaced = np.abs(rebuilt - comparison.original / comparison.total).sum()
-    return float(misplaced) + comparison.on_empty_pairs / float(comparison.released_total)
+    shares = comparison.reconstructed / comparison.released_total
+    misplaced = np.abs(shares - comparison.original / comparison.total).sum()
+    return float(misplaced) + comparison.on_empty_cells / float(comparison.released_total)
 
 
 def cpc_of(comparison: Comparison) -> float | None:

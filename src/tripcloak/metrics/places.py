@@ -110,7 +110,7 @@ def _pieces(chunks: Iterator[Points]) -> Iterator[Points]:
 
 
 def _groups(comparison: Comparison, points: Points) -> Ints:
-    flow = comparison.matrix.find(points.origin, points.destination)
+    flow = comparison.matrix.find(points.origin, points.destination, points.slot)
     if (flow < 0).any():
         raise InputError(
             "the raw points name a pair of tiles that the matrix does not have; "

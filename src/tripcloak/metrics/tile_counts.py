@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
-from tripcloak.arrays import Ints
 from tripcloak.errors import InputError
-from tripcloak.hierarchy import Hierarchy, Zones
 from tripcloak.matrix import ODMatrix, Volume
 from tripcloak.metrics.comparison import Comparison, ratio
 from tripcloak.release import Release
@@ -32,8 +28,10 @@ def generalisation(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tripcloak.algorithms import ODkAnon
     >>> from tripcloak.criteria import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([2, 3, 0, 1]))
     >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
@@ -50,19 +48,11 @@ def generalisation_of(comparison: Comparison, tiles: Tiles) -> float | None:
     matrix, release = comparison.matrix, comparison.release
     if tiles == "full":
         origins, destinations = release.origins.tiles, release.destinations.tiles
+    elif comparison.shares_zones:
+        # Counted by the matrix: one tree may serve both axes, and its own column then speaks of both.
+        origins, destinations = matrix.covers("tiles")
     else:
-        origins = _observed(matrix.origins, release.origins, matrix.flows.origin)
-        destinations = _observed(matrix.destinations, release.destinations, matrix.flows.destination)
+        origins, destinations = release.origins.tiles_observed, release.destinations.tiles_observed
     # As floats: tiles times trips can be larger than 64 bits hold.
     both = origins[release.group_origin].astype(float) + destinations[release.group_destination]
     return ratio(float((both * comparison.released).sum()), comparison.released_total)
-
-
-def _observed(tree: Hierarchy, zones: Zones, occurring: Ints) -> Ints:
-    """Return the tiles of every zone that occur in the flows of one axis."""
-    if zones is not tree.zones:
-        return zones.tiles_observed
-    # Counted afresh: one tree may serve both axes, and then its own column speaks of both together.
-    occurs = np.zeros(tree.n_tiles, dtype=np.int64)
-    occurs[occurring] = 1
-    return tree.sum_below(occurs)
