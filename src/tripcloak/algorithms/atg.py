@@ -112,8 +112,8 @@ class ATGSoft(ATGDual):
         """Return the origin cut and the destination maps at the multiplier."""
         price = self.multiplier or MAP_SHARE * max(matrix.origins.n_tiles, matrix.destinations.n_tiles)
 
-        def answer(maps: DestinationMaps) -> Offer:
-            return maps.search.offer(price)
+        def answer(maps: DestinationMaps) -> Offer | None:
+            return maps.search.offer(price) if maps.can_keep_limit else None
 
         step = OriginStep(matrix, criterion, self.suppression_limit, answer)
         attempt = step.settle(self.v_target, progress)
@@ -126,17 +126,17 @@ class ATGSoft(ATGDual):
         maps, offer = attempt.maps, attempt.offer
         percent = math.ceil(100 * offer.hidden / maps.products.total)
         ways = [f"a limit of {percent} %"] if percent < 100 else []
-        if critical_offer(maps) is not None:
-            ways.append(f"a multiplier of {_enough(maps):g}")
-        ways = [f"with a v_target of {attempt.v_target:g} {' or '.join(ways)} would do"] if ways else []
+        ways.append(f"a multiplier of {_enough(maps):g}")
         return (
             f"not possible: a multiplier of {offer.price:g} tiles withholds more than the limit of "
-            f"{self.suppression_limit:.0%}; " + "; ".join([*ways, "atg-dual finds its own multiplier"])
+            f"{self.suppression_limit:.0%}. With a v_target of {attempt.v_target:g}, {' or '.join(ways)} "
+            "would do; atg-dual finds its own multiplier."
         )
 
 
 def _enough(maps: DestinationMaps) -> float:
     """Return a multiplier of two digits that keeps the limit, little above the smallest one."""
+    maps.search.run(maps.highest)
     price = maps.search.price
     while True:
         digit = 10.0 ** (math.floor(math.log10(price)) - 1)

@@ -43,10 +43,11 @@ class DestinationMaps:
     highest: float
 
     @property
-    def least_hidden(self) -> float:
-        """Return the volume of origins that are not safe even with all destinations in one."""
+    def can_keep_limit(self) -> bool:
+        """Return whether few enough trips start in zones that are not safe with any destination."""
         products = self.products
-        return float(products.total - products.inner[ORIGIN, 0]) if self.may_split[ORIGIN, 0] else 0.0
+        hopeless = products.total - products.inner[ORIGIN, 0] if self.may_split[ORIGIN, 0] else 0.0
+        return bool(hopeless <= self.search.budget)
 
     def released(self, choice: Ints) -> Ints:
         """Return the products that these choices release."""
@@ -90,7 +91,9 @@ def destination_maps(
     zones, cut = _flat(matrix.origins, zone_of_flow)
     codes = np.empty(len(matrix.origins), dtype=np.int32)
     codes[zones] = np.arange(len(zones), dtype=np.int32)
-    axes = Axis(cut, codes[zone_of_flow]), Axis(matrix.destinations, matrix.flows.destination)
+    # A copy is of one type with the new codes, whatever made the matrix: kernels index the pair by axis.
+    destination = matrix.flows.destination.astype(np.int32)
+    axes = Axis(cut, codes[zone_of_flow]), Axis(matrix.destinations, destination)
     products = find_products(matrix, criterion, find_loss("tiles"), axes=axes)
     highest = highest_price(products)
     may_split = np.zeros(products.up.shape, dtype=bool)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm
+from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.odkanon import ODkAnon
 from tripcloak.algorithms.productcut import NestedCut, ProductCut
 from tripcloak.algorithms.twincut import TwinCut
 from tripcloak.errors import InputError
 
-_ALL: tuple[type[Algorithm], ...] = (TwinCut, NestedCut, ProductCut, ODkAnon)
+_ALL: tuple[type[Algorithm], ...] = (
+    TwinCut,
+    NestedCut,
+    ProductCut,
+    ATGDual,
+    ATGSoft,
+    QuadtreeKnapsack,
+    ODkAnon,
+)
 
 METHODS: dict[str, type[Algorithm]] = {method.name: method for method in _ALL}
 

@@ -173,6 +173,4 @@ def check_target(v_target: float | None) -> None:
 
 def critical_offer(maps: DestinationMaps) -> Offer | None:
     """Return the best maps at the critical price, None if the limit cannot be kept with this cut."""
-    if maps.least_hidden > maps.search.budget:
-        return None
-    return maps.search.run(maps.highest)
+    return maps.search.run(maps.highest) if maps.can_keep_limit else None
