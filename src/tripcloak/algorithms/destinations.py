@@ -93,7 +93,7 @@ def destination_maps(
     codes[zones] = np.arange(len(zones), dtype=np.int32)
     # A copy is of one type with the new codes, whatever made the matrix: kernels index the pair by axis.
     destination = matrix.flows.destination.astype(np.int32)
-    axes = Axis(cut, codes[zone_of_flow]), Axis(matrix.destinations, destination)
+    axes = Axis(cut, codes[zone_of_flow], zones=zones), Axis(matrix.destinations, destination)
     products = find_products(matrix, criterion, find_loss("tiles"), axes=axes)
     highest = highest_price(products)
     may_split = np.zeros(products.up.shape, dtype=bool)

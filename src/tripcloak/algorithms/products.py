@@ -29,11 +29,15 @@ ORIGIN, DESTINATION, TIME = 0, 1, 2
 
 
 class Axis(NamedTuple):
-    """One axis of the products: a tree, the tile of every flow in it, and a loss if it has its own."""
+    """One axis of the products: a tree, the tile of every flow in it, and a loss if it has its own.
+
+    Where the tree is not the matrix's, ``zones`` are the matrix's own numbers of its zones.
+    """
 
     tree: Hierarchy
     codes: Ints
     loss: Loss | None = None
+    zones: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +132,7 @@ class _Search:
         self.matrix, self.criterion = matrix, criterion
         self.axes = tuple(axis.tree for axis in axes)
         self.codes = tuple(axis.codes for axis in axes)
+        self.own = tuple(axis.zones for axis in axes)
         if math.prod(map(len, self.axes)) >= 2**63:
             raise InputError("more products of zones than 63 bits can number; use coarser tiles or slots")
         self.volume = main_volume(criterion)
@@ -180,7 +185,10 @@ class _Search:
             inside = parent >= 0
             up[axis, inside] = self.numbering.find(_pack(self.axes, [z[inside] for z in lifted]))
             hopeful &= ~inside | (up[axis] >= 0)
-        groups = Groups(self.matrix, self.of_flow, zone[ORIGIN], zone[DESTINATION], {"trips": trips})
+        origin, destination = (
+            zone[axis] if own is None else own[zone[axis]] for axis, own in enumerate(self.own[:TIME])
+        )
+        groups = Groups(self.matrix, self.of_flow, origin, destination, {"trips": trips})
         safe = hopeful & self.criterion.safe(groups)
         order = np.flatnonzero(safe)[np.argsort(keys[safe])]
         self.numbering.add(keys[order].view(np.uint64))
