@@ -10,8 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from tripcloak.algorithms.losses import find_loss
+from tripcloak.algorithms.repair import repair
 from tripcloak.arrays import Bools, Ints
-from tripcloak.criteria import Criterion, KAnonymity, LDiversity
+from tripcloak.criteria import Criterion, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.matrix import ODMatrix, group_flows
 from tripcloak.release import Bound, Release, build_release
@@ -45,6 +47,9 @@ class Algorithm(ABC):
         When a group is safe.
     suppression_limit
         Share of the volume that may be withheld.
+    closeness
+        How far an origin's destinations may be from everybody's; where the method's own answer is
+        further off, it is repaired, and gives up its bound.
     """
 
     name: ClassVar[str]
@@ -55,6 +60,7 @@ class Algorithm(ABC):
 
     criterion: Criterion = KAnonymity(k=10)
     suppression_limit: float = 0.1
+    closeness: TCloseness | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.suppression_limit < 1:
@@ -69,16 +75,24 @@ class Algorithm(ABC):
         """Return a safe release of the matrix, or raise an error that says what is possible."""
         if matrix.times is not None:
             self.require_time()
+            if self.closeness is not None:
+                raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
         started = time.perf_counter()
         criterion = self.criterion.resolve(matrix)
         _refuse_if_hopeless(matrix, criterion)
         solution = self.solve(matrix, criterion, progress)
+        if self.closeness is not None:
+            loss = find_loss(getattr(self, "loss", "tiles"))
+            solution = repair(
+                matrix, criterion, solution, self.closeness, self.suppression_limit, loss, progress
+            )
         return build_release(
             matrix,
             method=self.name,
             parameters=self.parameters(matrix),
             criterion=criterion,
             suppression_limit=self.suppression_limit,
+            closeness=self.closeness,
             seconds=time.perf_counter() - started,
             **solution._asdict(),
         )

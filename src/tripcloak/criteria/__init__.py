@@ -1,7 +1,16 @@
-"""Criteria: when is a group of flows safe to release."""
+"""Criteria: when is a group of flows, or a whole release, safe."""
 
 from tripcloak.criteria.allof import AllOf
 from tripcloak.criteria.kanonymity import Criterion, KAnonymity
 from tripcloak.criteria.ldiversity import LDiversity
+from tripcloak.criteria.tcloseness import OriginDistances, TCloseness, origin_distances
 
-__all__ = ["AllOf", "Criterion", "KAnonymity", "LDiversity"]
+__all__ = [
+    "AllOf",
+    "Criterion",
+    "KAnonymity",
+    "LDiversity",
+    "OriginDistances",
+    "TCloseness",
+    "origin_distances",
+]
