@@ -25,7 +25,7 @@ from tripcloak._version import __version__
 if TYPE_CHECKING:
     from tripcloak.algorithms import METHODS, ODkAnon
     from tripcloak.audit import audit_folder, audit_matrix
-    from tripcloak.criteria import AllOf, KAnonymity
+    from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness
     from tripcloak.errors import TripcloakError
     from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
     from tripcloak.matrix import ODMatrix
@@ -45,6 +45,8 @@ _HOMES = {
     "audit_matrix": "audit",
     "AllOf": "criteria",
     "KAnonymity": "criteria",
+    "LDiversity": "criteria",
+    "TCloseness": "criteria",
     "TripcloakError": "errors",
     "Cut": "hierarchy",
     "Hierarchy": "hierarchy",
@@ -69,11 +71,13 @@ __all__ = [
     "Cut",
     "Hierarchy",
     "KAnonymity",
+    "LDiversity",
     "ODMatrix",
     "ODkAnon",
     "Order",
     "Place",
     "Release",
+    "TCloseness",
     "TripSource",
     "TripcloakError",
     "__version__",

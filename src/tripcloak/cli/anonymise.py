@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tripcloak.workflow.anonymise import Outcome
 
 
-OWN = "Options of single methods"
+PRIVACY, OWN = "Privacy", "Options of single methods"
 
 
 @takes_input
@@ -25,18 +25,45 @@ def command(
     given: Given,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
     method: Annotated[str, typer.Option(metavar="NAME", help="See `tripcloak methods`.")] = "twincut",
-    k: Annotated[float, typer.Option("--k", metavar="K", help="Smallest support of a released flow.")] = 10,
+    k: Annotated[
+        float,
+        typer.Option(
+            "--k", metavar="K", help="Smallest support of a released flow.", rich_help_panel=PRIVACY
+        ),
+    ] = 10,
     unit: Annotated[
         str | None,
         typer.Option(
             metavar="UNIT",
             help="What k counts: trips, travellers or population, or several separated by commas. "
             "Travellers where there is an id, else trips, if not given.",
+            rich_help_panel=PRIVACY,
         ),
     ] = None,
     suppress: Annotated[
-        float, typer.Option(metavar="SHARE", help="Share of the volume that may be withheld.")
+        float,
+        typer.Option(
+            metavar="SHARE", help="Share of the volume that may be withheld.", rich_help_panel=PRIVACY
+        ),
     ] = 0.1,
+    tiles: Annotated[
+        int | None,
+        typer.Option(
+            "--l",
+            metavar="L",
+            help="Every released zone covers at least this many tiles that occur.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
+    closeness: Annotated[
+        float | None,
+        typer.Option(
+            "--t",
+            metavar="T",
+            help="An origin's destinations differ from everybody's by at most this share.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
     time_slot: Annotated[
         str | None,
         typer.Option(
@@ -93,12 +120,15 @@ def command(
       tripcloak anonymise od.csv --hierarchy dendrogram --zones tracts.geojson --out out --json
     """
     from tripcloak.algorithms import method as find_method
+    from tripcloak.criteria import TCloseness
     from tripcloak.workflow.anonymise import Order, anonymise
 
     asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
     parameters: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if time_limit is not None:
         parameters["time_limit"] = seconds(time_limit)
+    if closeness is not None:
+        parameters["closeness"] = TCloseness(t=closeness)
     if time_weight is not None and time_slot is None:
         raise InputError("--time-weight weighs slots of time; give their length with --time-slot")
     algorithm = find_method(method)
@@ -108,7 +138,7 @@ def command(
     order = Order(
         source=given.source,
         place=given.place if time_slot is None else replace(given.place, time_slot=minutes(time_slot)),
-        algorithm=algorithm(criterion=criterion(k, unit), suppression_limit=suppress, **parameters),
+        algorithm=algorithm(criterion=criterion(k, unit, tiles), suppression_limit=suppress, **parameters),
         out=out,
         memory=given.memory,
         force=force,
@@ -145,15 +175,16 @@ def minutes(text: str) -> int:
     return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
 
 
-def criterion(k: float, unit: str | None) -> "Criterion":
-    """Return the criterion that --k and --unit ask for."""
-    from tripcloak.criteria import AllOf, KAnonymity
+def criterion(k: float, unit: str | None, tiles: int | None = None) -> "Criterion":
+    """Return the criterion that --k, --unit and --l ask for."""
+    from tripcloak.criteria import AllOf, KAnonymity, LDiversity
 
     k = int(k) if k.is_integer() else k
-    if unit is None:
-        return KAnonymity(k=k)
-    parts = tuple(KAnonymity(k=k, unit=name.strip()) for name in unit.split(","))  # type: ignore[arg-type]
-    return parts[0] if len(parts) == 1 else AllOf(criteria=parts)
+    units = [None] if unit is None else [name.strip() for name in unit.split(",")]
+    parts: list[Criterion] = [KAnonymity(k=k, unit=name) for name in units]  # type: ignore[arg-type]
+    if tiles is not None:
+        parts.append(LDiversity(l=tiles))
+    return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))
 
 
 def _show(outcome: "Outcome") -> None:
@@ -162,6 +193,7 @@ def _show(outcome: "Outcome") -> None:
     rows = [
         *cleaning_rows(outcome.cleaning),
         ("protected", release.criterion.words()),
+        *([] if release.closeness is None else [("also", release.closeness.words())]),
         ("released flows", number(release.n_groups)),
         ("origin zones", number(facts["zones"]["origins"])),
         ("destination zones", number(facts["zones"]["destinations"])),

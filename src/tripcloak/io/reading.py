@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tripcloak.arrays import Ints
-from tripcloak.criteria import AllOf, Criterion, KAnonymity
+from tripcloak.criteria import AllOf, Criterion, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import InputError, InternalError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.io.folder import PRIVATE, read_manifest, read_run
@@ -51,7 +51,8 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
         matrix,
         method=facts["method"],
         parameters={n: v for n, v in facts["parameters"].items() if n != "suppression_limit"},
-        criterion=_criterion(facts["protects"]),
+        criterion=_criterion(facts["protects"], facts.get("diversity", {})),
+        closeness=TCloseness(t=facts["closeness"]) if "closeness" in facts else None,
         suppression_limit=facts["parameters"]["suppression_limit"],
         origin_zone=origin,
         destination_zone=destination,
@@ -110,6 +111,7 @@ def _zones(tree: Hierarchy, column: Any) -> Ints:
     return zones
 
 
-def _criterion(protects: dict[str, float]) -> Criterion:
-    parts = tuple(KAnonymity(k=k, unit=unit) for unit, k in protects.items())  # type: ignore[arg-type]
-    return parts[0] if len(parts) == 1 else AllOf(criteria=parts)
+def _criterion(protects: dict[str, float], diversity: dict[str, int]) -> Criterion:
+    parts: list[Criterion] = [KAnonymity(k=k, unit=unit) for unit, k in protects.items()]  # type: ignore[arg-type]
+    parts += [LDiversity(l=least, of=what) for what, least in diversity.items()]  # type: ignore[arg-type]
+    return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))

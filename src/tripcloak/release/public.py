@@ -109,6 +109,7 @@ def manifest(
         "method": release.method,
         "parameters": {**release.parameters, "suppression_limit": release.suppression_limit},
         "protects": {unit: _whole(threshold) for unit, threshold in release.criterion.thresholds.items()},
+        **_also(release),
         "seed": release.seed,
         "hierarchy": dict(tilings),
         "homogeneous": release.homogeneous,
@@ -125,6 +126,19 @@ def manifest(
         "measures": _measures(release, released),
         "dropped_rows": {reason: guarded(rows, k) for reason, rows in dropped.items() if rows},
     }
+
+
+def _also(release: Release) -> dict[str, Any]:
+    """Return what is promised beyond the thresholds, for machines and in words; nothing where nothing is."""
+    floors, closeness = release.criterion.floors, release.closeness
+    words = [
+        f"every released zone covers at least {least:,} {what} that occur" for what, least in floors.items()
+    ]
+    promised: dict[str, Any] = {"diversity": dict(floors)} if floors else {}
+    if closeness is not None:
+        words.append(closeness.words())
+        promised["closeness"] = closeness.t
+    return {**promised, "also": words} if promised else {}
 
 
 def _public_bound(release: Release) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ def render_readme(facts: Mapping[str, Any]) -> str:
         if facts["homogeneous"]
         else "Zones may overlap: a flow is as fine as its own numbers allow."
     )
+    also = "".join(f"- Also: {words}\n" for words in facts.get("also", []))
     return f"""# Released origin-destination flows
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
@@ -33,7 +34,7 @@ what could not be made safe was withheld.
 - Released volume: {facts["released"]:,} {facts["volume"]}
 - Withheld: {facts["suppressed_words"]}
 - {shared}
-
+{also}
 ## Files
 - `flows.parquet`, `flows.csv`: one row per released flow:
   - `origin`, `destination`: zone ids

@@ -59,6 +59,8 @@ class Outcome:
                 "k": thresholds[main],
                 "unit": ",".join(thresholds),
                 "thresholds": thresholds,
+                **({"diversity": dict(floors)} if (floors := release.criterion.floors) else {}),
+                **({} if release.closeness is None else {"t": release.closeness.t}),
                 "suppress": release.suppression_limit,
                 "hierarchy": self.hierarchy,
                 **({} if self.time_slot is None else {"time_slot_minutes": self.time_slot}),

@@ -79,6 +79,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
         facts={
             "Method": facts["method"],
             "Every flow holds at least": protects,
+            **({"Also": "; ".join(facts["also"])} if "also" in facts else {}),
             "Flows": f"{facts['groups']:,}",
             "Origin zones": f"{facts['zones']['origins']:,}",
             "Destination zones": f"{facts['zones']['destinations']:,}",
