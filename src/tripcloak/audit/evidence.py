@@ -173,13 +173,29 @@ TABLE_FILES = {
 }
 
 
+TIME_COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "flows": {"time": "text"},
+    "groups": {"time": "text", "released_time": "text"},
+}
+"""Further columns of a release in which time is an axis."""
+
+
+def wanted_of(case: Evidence, part: str) -> TableFile:
+    """Return what a file of this release must hold."""
+    wanted = TABLE_FILES[part]
+    if part not in TIME_COLUMNS or case.promise.slot is None:
+        return wanted
+    nullable = wanted.nullable | {name for name in TIME_COLUMNS[part] if name.startswith("released_")}
+    return wanted._replace(needed={**wanted.needed, **TIME_COLUMNS[part]}, nullable=nullable)
+
+
 def load_table(case: Evidence, part: str) -> None:
     """Make the table of a Parquet file after checking its columns; streamed, so that it may be large."""
     import duckdb
     import pyarrow as pa
     from pyarrow import parquet
 
-    wanted = TABLE_FILES[part]
+    wanted = wanted_of(case, part)
     path = case.folder / wanted.path
     if not path.is_file():
         raise BrokenPart(f"{wanted.path} is missing")
@@ -206,7 +222,7 @@ def _check_schema(schema: pa.Schema, wanted: TableFile) -> None:
 
 
 def _check_nulls(case: Evidence, part: str) -> None:
-    wanted, table = TABLE_FILES[part], f"audit_{part}"
+    wanted, table = wanted_of(case, part), f"audit_{part}"
     full = [
         name
         for name in {**wanted.needed, **wanted.optional}

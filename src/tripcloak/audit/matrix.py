@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.audit.findings import TOLERANCE, AuditReport, least, some
+from tripcloak.audit.overlap import overlaps_sql
 from tripcloak.audit.rulebook import BrokenPart, Rulebook
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release
@@ -282,3 +283,25 @@ def zones_disjoint(case: MatrixCase) -> str | None:
         if nested:
             return f"{some(nested, f'{axis} zones')} lie inside another released {axis} zone"
     return None
+
+
+@BOOK.rule("flows-never-overlap", "recount")
+def flows_never_overlap(case: MatrixCase) -> str | None:
+    """In a release with times, no two flows share a pair of places at the same time."""
+    if case.matrix.times is None:
+        return None
+    case.con.execute("create or replace temp table released as select * from groups")
+    for axis in case.axes:
+        case.con.execute(
+            f"""create or replace temp table {axis}_lineage as
+            with recursive zones as (select distinct {axis} as zone from groups),
+            climb(zone, above) as (
+                select zone, zone from zones
+                union all
+                select climb.zone, tree.parent from climb join {axis}_tree tree on tree.zone = climb.above
+                where tree.parent is not null
+            )
+            select climb.zone, climb.above from climb join zones on zones.zone = climb.above"""
+        )
+    pairs = case.value(overlaps_sql("released", case.axes, "{axis}_lineage"))
+    return f"{some(pairs, 'pairs of released flows')} overlap" if pairs else None

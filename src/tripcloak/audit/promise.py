@@ -12,6 +12,7 @@ from tripcloak.audit.rulebook import BrokenPart
 
 UNITS = ("trips", "travellers", "population")
 GRIDS = ("h3", "quadtree")
+SPACE = ("origin", "destination")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class Promise:
         Zones of one axis never overlap.
     spec : str
         The hierarchy's text, such as ``h3:10``.
+    slot : int, optional
+        Minutes of a slot, where time is an axis.
+    timezone : str
+        The zone whose clock the slots follow.
     """
 
     thresholds: Mapping[str, float]
@@ -37,6 +42,13 @@ class Promise:
     limit: float
     homogeneous: bool
     spec: str
+    slot: int | None = None
+    timezone: str = "UTC"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the axes of the released flows."""
+        return SPACE if self.slot is None else (*SPACE, "time")
 
     @property
     def k(self) -> float:
@@ -105,7 +117,19 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
     if not isinstance(homogeneous, bool):
         raise unreadable("homogeneous", "true or false")
     thresholds = {unit: float(k) for unit, k in protects.items()}
-    return Promise(thresholds, str(volume), float(limit), homogeneous, spec)
+    return Promise(thresholds, str(volume), float(limit), homogeneous, spec, *_clock(facts["hierarchy"]))
+
+
+def _clock(hierarchy: Mapping[str, Any]) -> tuple[int | None, str]:
+    """Return the length of a slot, None where time is no axis, and the time zone."""
+    slot, timezone = hierarchy.get("time_slot_minutes"), hierarchy.get("timezone", "UTC")
+    if slot is None:
+        return None, "UTC"
+    if type(slot) is not int or slot < 1 or (60 % slot and (slot % 60 or 1440 % slot)):
+        raise unreadable("hierarchy.time_slot_minutes", "minutes that divide an hour, or hours a day")
+    if not isinstance(timezone, str) or not re.fullmatch(r"[\w+/-]{1,64}", timezone):
+        raise unreadable("hierarchy.timezone", "a time zone such as Europe/Paris")
+    return slot, timezone
 
 
 def whole(facts: Mapping[str, Any], name: str) -> int:

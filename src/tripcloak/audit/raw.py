@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 POINTS = ("o_lat", "o_lon", "d_lat", "d_lon")
 IDS = ("o_id", "d_id")
+UNTIMED, TIMED = "o, d", "o, d, t"
 FUNCTION = "audit_tile"
 WITHHELD = 0
 """The pair of every flow that no released flow holds."""
@@ -45,19 +46,20 @@ class RawInput:
         encoder = self._encoder(case)
         try:
             _encode(case, columns, encoder)
-            case.keep("audit_presence", _presence(columns))
+            case.keep("audit_presence", _presence(columns, _keys(case)))
             case.keep("audit_names", "select key, name from audit_reader", _names(case, encoder))
-            case.keep("audit_input", self._flows(columns))
+            case.keep("audit_input", self._flows(columns, _keys(case)))
             case.con.execute("drop table audit_trips")
         except Exception as error:
             raise _explained(error) from None
 
-    def _flows(self, columns: Sequence[str]) -> str:
+    def _flows(self, columns: Sequence[str], keys: str) -> str:
+        time = "t as time," if keys == TIMED else ""
         return f"""
-            select o.name as origin, d.name as destination, trips, travellers, population from (
-                select o, d, sum(trips)::bigint as trips, fsum(weight) as population,
+            select o.name as origin, d.name as destination, {time} trips, travellers, population from (
+                select {keys}, sum(trips)::bigint as trips, fsum(weight) as population,
                        {self._travellers(columns, "count(person)")} as travellers
-                from audit_presence group by o, d
+                from audit_presence group by {keys}
             ) flow join audit_names o on o.key = flow.o join audit_names d on d.key = flow.d
         """
 
@@ -65,11 +67,20 @@ class RawInput:
         """Make ``audit_recount``: every released pair with its support, and pair 0 for what is withheld."""
         for part in ("flows", "groups", "raw"):
             case.load(part)
-        columns = _view_columns(case)
-        case.keep("audit_pairs", _PAIRS)
-        case.keep("audit_links", _LINKS)
+        columns, axes = _view_columns(case), case.promise.axes
+        names = {
+            "axes": ", ".join(axes),
+            "keys": _keys(case),
+            "released": ", ".join(f"released_{axis}" for axis in axes),
+            "complete": " and ".join(f"released_{axis} is not null" for axis in axes),
+            "match": " and ".join(f"pair.{axis} = flow.released_{axis}" for axis in axes),
+            "slot": ", flow.time as t" if _keys(case) == TIMED else "",
+            "nothing": ", ".join("null" for _ in axes),
+        }
+        case.keep("audit_pairs", _PAIRS.format(**names))
+        case.keep("audit_links", _LINKS.format(**names))
         travellers = self._travellers(columns, "people.travellers", "volume.trips")
-        case.keep("audit_recount", _RECOUNT.format(travellers=travellers))
+        case.keep("audit_recount", _RECOUNT.format(travellers=travellers, **names))
 
     def _travellers(self, columns: Sequence[str], distinct: str, trips: str = "sum(trips)") -> str:
         """Return SQL for a number of travellers: null where the input cannot tell people apart."""
@@ -113,16 +124,20 @@ def _view_columns(case: Evidence) -> tuple[str, ...]:
         raise InputError(
             f"the view 'canonical' needs the columns reason, and {', '.join(POINTS)} or o_id, d_id"
         )
+    if case.promise.slot is not None and "start_time" not in columns:
+        raise InputError("the release has times, so the audit needs the start of every trip (--start-time)")
     return columns
 
 
 def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
-    """Make ``audit_trips``: every raw record that counts, with its tiles as keys."""
+    """Make ``audit_trips``: every raw record that counts, with its tiles as keys and its slot by name."""
     points = set(POINTS) <= set(columns)
     ends = (f"{FUNCTION}(o_lat, o_lon)", f"{FUNCTION}(d_lat, d_lon)")
     if not points:
         ends = (f"{FUNCTION}(o_id::varchar)", f"{FUNCTION}(d_id::varchar)")
     others = [name for name in ("person", "weight", "trips", "mark") if name in columns]
+    if case.promise.slot is not None:
+        others.append(f"{_slot(case.promise.slot, case.promise.timezone)} as t")
     kinds: list[Any] = ["double", "double"] if points else ["varchar"]
     vectorised: Any = "arrow"
     case.con.create_function(FUNCTION, _vectorised(encoder, points), kinds, "ubigint", type=vectorised)
@@ -132,7 +147,7 @@ def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
             f"""select * from (
                 select {", ".join([f"{ends[0]} as o", f"{ends[1]} as d", *others])}
                 from canonical where reason = 0
-            ) where o <> {OUTSIDE} and d <> {OUTSIDE}""",
+            ) where o <> {OUTSIDE} and d <> {OUTSIDE}{_in_a_slot(case)}""",
         )
     finally:
         case.con.remove_function(FUNCTION)
@@ -152,12 +167,29 @@ def _vectorised(encoder: Encoder, points: bool) -> Any:
     return of_points if points else of_ids
 
 
-def _presence(columns: Sequence[str]) -> str:
+def _slot(minutes: int, timezone: str) -> str:
+    """Return SQL for the name of the slot in which a trip starts, by the clock of a time zone."""
+    local = f"timezone('{timezone}', start_time)"
+    form = {60: "%Y-%m-%dT%H", 1440: "%Y-%m-%d"}.get(minutes, "%Y-%m-%dT%H:%M")
+    bucket = f"time_bucket(interval '{minutes} minutes', {local})"
+    return f"case when year({local}) between 1000 and 9999 then strftime({bucket}, '{form}') end"
+
+
+def _in_a_slot(case: Evidence) -> str:
+    return "" if case.promise.slot is None else " and t is not null"
+
+
+def _keys(case: Evidence) -> str:
+    """Return the columns that tell flows apart."""
+    return UNTIMED if case.promise.slot is None else TIMED
+
+
+def _presence(columns: Sequence[str], keys: str) -> str:
     """Return SQL for one row per flow and person, exact duplicates counted once."""
     person = "person" if "person" in columns else "null::integer as person"
     trips = "trips" if "trips" in columns else "1 as trips"
     weight = "weight::double as weight" if "weight" in columns else "null::double as weight"
-    each = f"select o, d, {person}, {trips}, {weight} from audit_trips"
+    each = f"select {keys}, {person}, {trips}, {weight} from audit_trips"
     if "mark" in columns:
         # Few marks repeat, so only the rows that carry one are compared as a whole.
         who = "person, " if "person" in columns else ""
@@ -167,12 +199,13 @@ def _presence(columns: Sequence[str]) -> str:
             )
             {each} where mark not in (select mark from repeated) or mark is null
             union all
-            select o, d, {person}, any_value({trips.partition(" as")[0]}) as trips,
+            select {keys}, {person}, any_value({trips.partition(" as")[0]}) as trips,
                    any_value({weight.partition(" as")[0]}) as weight
-            from audit_trips where mark in (select mark from repeated) group by {who}mark, o, d
+            from audit_trips where mark in (select mark from repeated) group by {who}mark, {keys}
         """
     return f"""
-        select o, d, person, sum(trips) as trips, fsum(weight) as weight from ({each}) group by o, d, person
+        select {keys}, person, sum(trips) as trips, fsum(weight) as weight from ({each})
+        group by {keys}, person
     """
 
 
@@ -198,25 +231,23 @@ def _explained(error: Exception) -> Exception:
 
 
 _PAIRS = """
-    select row_number() over (order by origin, destination) as pair, origin, destination from (
-        select origin, destination from audit_flows
+    select row_number() over (order by {axes}) as pair, {axes} from (
+        select {axes} from audit_flows
         union
-        select released_origin, released_destination from audit_groups
-        where released_origin is not null and released_destination is not null
+        select {released} from audit_groups where {complete}
     )
 """
 
 _LINKS = """
-    select o.key as o, d.key as d, pair.pair from audit_groups flow
+    select o.key as o, d.key as d{slot}, pair.pair from audit_groups flow
     join audit_names o on o.name = flow.origin join audit_names d on d.name = flow.destination
-    join audit_pairs pair
-    on pair.origin = flow.released_origin and pair.destination = flow.released_destination
+    join audit_pairs pair on {match}
 """
 
 _RECOUNT = f"""
     with counted as (
         select coalesce(pair, {WITHHELD}) as pair, person, trips, weight
-        from audit_presence left join audit_links using (o, d)
+        from audit_presence left join audit_links using ({{keys}})
     ),
     volume as (
         select pair, sum(trips)::bigint as trips, fsum(weight) as population from counted group by pair
@@ -226,8 +257,8 @@ _RECOUNT = f"""
             select distinct pair, person from counted where person is not null
         ) group by pair
     ),
-    pairs as (select pair, origin, destination from audit_pairs union all select {WITHHELD}, null, null)
-    select pair, origin, destination, coalesce(volume.trips, 0) as trips,
+    pairs as (select pair, {{axes}} from audit_pairs union all select {WITHHELD}, {{nothing}})
+    select pair, {{axes}}, coalesce(volume.trips, 0) as trips,
            {{travellers}} as travellers, volume.population
     from pairs left join volume using (pair) left join people using (pair)
 """

@@ -1,15 +1,14 @@
-"""Which zone holds which: by the h3 library for H3 cells, by the release's own tree for other zones."""
+"""Which zone holds which: by the h3 library for H3 cells, by the calendar for times, else by the tree."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from tripcloak.audit import cells
+from tripcloak.audit import calendar, cells
 from tripcloak.audit.evidence import Evidence, load_table
+from tripcloak.audit.promise import SPACE
 from tripcloak.audit.rulebook import BrokenPart
-
-AXES = ("origin", "destination")
 
 
 def load_tree(case: Evidence) -> None:
@@ -17,8 +16,11 @@ def load_tree(case: Evidence) -> None:
     if case.promise.resolution is not None:
         return
     load_table(case, "hierarchy")
-    case.keep("audit_tree", "select axis, zone, parent, height, tiles from audit_hierarchy")
-    for axis in AXES:
+    # Times are left out: the calendar knows them.
+    case.keep(
+        "audit_tree", f"select axis, zone, parent, height, tiles from audit_hierarchy where axis in {SPACE}"
+    )
+    for axis in SPACE:
         for words, query in _NOT_A_TREE.items():
             if case.value(query.format(tree=f"(select * from audit_tree where axis = '{axis}')")):
                 raise BrokenPart(f"private/hierarchy.parquet: {words}")
@@ -62,7 +64,10 @@ class Pairs(NamedTuple):
 
 def check_pairs(case: Evidence, axis: str, query: str) -> Pairs:
     """Return how many of the (tile, zone) rows of a query name a zone that does not hold the tile."""
-    resolution = case.promise.resolution
+    resolution, slot = case.promise.resolution, case.promise.slot
+    if axis == "time" and slot is not None:
+        times = [calendar.contains(zone, tile, slot) for tile, zone in case.rows(query)]
+        return Pairs(len(times), times.count(False))
     if resolution is not None:
         unions = case.promise.unions
         verdicts = [cells.contains(zone, tile, resolution, unions) for tile, zone in case.rows(query)]
@@ -87,7 +92,7 @@ _REACHED = """
 
 
 def nested_zones(case: Evidence, axis: str) -> int:
-    """Return how many released zones of an axis lie inside another released zone of the same axis."""
+    """Return how many released zones of an axis of space lie inside another one of the same axis."""
     if case.promise.resolution is None:
         case.load("tree")
         return int(case.value(_NESTED.format(axis=axis)))
@@ -115,4 +120,57 @@ _NESTED = """
         where tree.parent is not null
     )
     select count(distinct climb.zone) from climb join released on released.zone = climb.above
+"""
+
+
+def lineage(case: Evidence, axis: str) -> str:
+    """Make a table (zone, above) of an axis: every released zone with itself and those that hold it."""
+    table = f"audit_{axis}_lineage"
+    if axis != "time" and case.promise.resolution is None:
+        case.load("tree")
+        case.keep(table, _LINEAGE.format(axis=axis))
+        return table
+    import pyarrow as pa
+
+    zones = [zone for (zone,) in case.rows(f"select distinct {axis} from audit_flows")]
+    pairs = _times_above(case, zones) if axis == "time" else _cells_above(case, zones)
+    columns = {"zone": [zone for zone, _ in pairs], "above": [above for _, above in pairs]}
+    types = pa.schema({"zone": pa.string(), "above": pa.string()})
+    case.keep(table, "select * from audit_reader", pa.table(columns, schema=types).to_reader())
+    return table
+
+
+def _times_above(case: Evidence, zones: list[str]) -> list[tuple[str, str]]:
+    released, slot = set(zones), case.promise.slot or 0
+    return [(zone, above) for zone in zones for above in calendar.above(zone, slot) if above in released]
+
+
+def _cells_above(case: Evidence, zones: list[str]) -> list[tuple[str, str]]:
+    parts = {zone: cells.members(zone, case.promise.unions) for zone in zones}
+    holders = defaultdict(list)
+    for zone, members in parts.items():
+        for cell in members:
+            holders[cell].append(zone)
+    levels = sorted({cells.resolution_of(cell) or 0 for cell in holders})
+    pairs = []
+    for zone, members in parts.items():
+        own = (cells.resolution_of(members[0]) or 0) if members else -2
+        for level in levels:
+            lifted = {cells.ancestor(cell, level) for cell in members} if level <= own else set()
+            for above in holders[min(lifted)] if lifted else ():
+                if lifted <= set(parts[above]):
+                    pairs.append((zone, above))
+    return pairs
+
+
+_LINEAGE = """
+    with recursive tree as (select * from audit_tree where axis = '{axis}'),
+    released as (select distinct {axis} as zone from audit_flows),
+    climb(zone, above) as (
+        select zone, zone from released
+        union all
+        select climb.zone, tree.parent from climb join tree on tree.zone = climb.above
+        where tree.parent is not null
+    )
+    select climb.zone, climb.above from climb join released on released.zone = climb.above
 """

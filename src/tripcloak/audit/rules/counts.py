@@ -29,14 +29,15 @@ def every_group_safe(case: Evidence) -> str | None:
 @BOOK.rule("flows-match-recount", "recount")
 def flows_match_recount(case: Evidence) -> str | None:
     """Every released number equals the auditor's recount of its group."""
-    if case.value("select count(*) > count(distinct (origin, destination)) from audit_flows"):
+    axes = ", ".join(case.promise.axes)
+    if case.value(f"select count(*) > count(distinct ({axes})) from audit_flows"):
         return "a pair of zones is released twice"
     units = [unit for unit in UNITS if unit in case.columns("audit_flows")]
     differ = " or ".join(_differ(f"flow.{unit}", f"recount.{unit}", unit) for unit in units) or "false"
     wrong = case.value(
         f"""select count(*) from audit_flows flow full join (
             select * from audit_recount where pair > {WITHHELD}
-        ) recount using (origin, destination)
+        ) recount using ({axes})
         where flow.rowid is null or {differ}"""
     )
     return f"{some(wrong, 'released flows')} differ from the recount" if wrong else None
@@ -44,9 +45,11 @@ def flows_match_recount(case: Evidence) -> str | None:
 
 @BOOK.rule("both-or-neither", "groups")
 def both_or_neither(case: Evidence) -> str | None:
-    """A flow's two ends are released together or withheld together."""
+    """A flow's two ends, and its time, are released together or withheld together."""
+    _, *others = case.promise.axes
     half = case.value(
-        "select count(*) from audit_groups where (released_origin is null) <> (released_destination is null)"
+        "select count(*) from audit_groups where "
+        + " or ".join(f"(released_origin is null) <> (released_{axis} is null)" for axis in others)
     )
     return f"{some(half, 'flows')} are released by one end only" if half else None
 
@@ -54,12 +57,13 @@ def both_or_neither(case: Evidence) -> str | None:
 @BOOK.rule("every-flow-accounted", "raw", "groups")
 def every_flow_accounted(case: Evidence) -> str | None:
     """The private table accounts for every flow of the raw input, once, with its right numbers."""
-    if case.value("select count(*) > count(distinct (origin, destination)) from audit_groups"):
+    axes = ", ".join(case.promise.axes)
+    if case.value(f"select count(*) > count(distinct ({axes})) from audit_groups"):
         return "private/groups.parquet accounts for a flow twice"
     units = [unit for unit in UNITS if unit in case.columns("audit_groups")]
     differ = " or ".join(_differ(f"told.{unit}", f"flow.{unit}", unit, rounded=False) for unit in units)
     wrong = case.value(
-        f"""select count(*) from audit_groups told full join audit_input flow using (origin, destination)
+        f"""select count(*) from audit_groups told full join audit_input flow using ({axes})
         where told.rowid is null or flow.rowid is null or {differ}"""
     )
     return f"private/groups.parquet is wrong about {some(wrong, 'flows')}" if wrong else None

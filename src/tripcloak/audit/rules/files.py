@@ -95,8 +95,8 @@ def only_protected_columns(case: Evidence) -> str | None:
     if not isinstance(told, list) or told != list(case.promise.columns):
         return "the manifest lists other columns than the thresholds cover"
     tables = {
-        "flows.parquet": (set(case.columns("audit_flows")), {"origin", "destination"} | allowed),
-        "flows.csv": (set(_csv_header(case)), {"origin", "destination"} | allowed),
+        "flows.parquet": (set(case.columns("audit_flows")), {*case.promise.axes} | allowed),
+        "flows.csv": (set(_csv_header(case)), {*case.promise.axes} | allowed),
         "zones.parquet": (set(case.columns("audit_zones")), _zone_columns(case)),
         "zones.geojson": (_geojson_columns(case), _zone_columns(case)),
     }

@@ -30,14 +30,16 @@ def manifest_consistent(case: Evidence) -> str | None:
 
 def _statements(case: Evidence) -> list[str | None]:
     """Return what is wrong with the numbers that can be read off the released table."""
-    rows, origins, destinations = case.con.execute(
-        "select count(*), count(distinct origin), count(distinct destination) from audit_flows"
+    axes = case.promise.axes
+    rows, *zones = case.con.execute(
+        f"select count(*), {', '.join(f'count(distinct {axis})' for axis in axes)} from audit_flows"
     ).fetchall()[0]
+    numbers = {f"{axis}s": number for axis, number in zip(axes, zones, strict=True)}
     columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
     smallest = {name: case.value(f"select min({name}) from audit_flows") for name in columns}
     return [
         _unless(case.facts.get("groups") == rows, "number of groups"),
-        _unless(case.facts.get("zones") == {"origins": origins, "destinations": destinations}, "zones"),
+        _unless(case.facts.get("zones") == numbers, "zones"),
         _unless(case.facts.get("smallest") == smallest, "smallest numbers"),
         _unless(_released_fits(case, rows), "released volume"),
     ]
@@ -79,21 +81,34 @@ def _figures(words: str) -> list[str]:
 
 def _measures(case: Evidence) -> str | None:
     told = case.facts.get("measures")
-    if not isinstance(told, dict) or set(told) != MEASURES:
-        return f"the manifest's measures are not {' and '.join(sorted(MEASURES))}"
+    timed = case.promise.slot is not None
+    expected = MEASURES | ({"G_time"} if timed else set())
+    if not isinstance(told, dict) or set(told) != expected:
+        return f"the manifest's measures are not {' and '.join(sorted(expected))}"
     volume, smallest = case.promise.volume, case.facts["smallest"]
-    generalisation = case.value(
-        f"""select sum((o.tiles + d.tiles) * flow.{volume}::double) / sum(flow.{volume}::double)
-        from audit_flows flow
-        join audit_zones o on o.axis = 'origin' and o.zone = flow.origin
-        join audit_zones d on d.axis = 'destination' and d.zone = flow.destination"""
-    )
+    generalisation = _mean_tiles(case, ("origin", "destination"))
     # Rounding moves a population by half a person, so by less than this share of any flow.
     slack = 1 / smallest[volume] if volume == "population" and smallest[volume] else 1e-9
     mean = whole(case.facts, "released") / whole(case.facts, "groups") / case.promise.k
     if not _close(told["G"], generalisation, slack) or not _close(told["C_AVG"], mean):
         return "the manifest's measures differ from those of the released table"
+    if timed and not _close(told["G_time"], _mean_tiles(case, ("time",)), slack):
+        return "the manifest's measures differ from those of the released table"
     return None
+
+
+def _mean_tiles(case: Evidence, axes: tuple[str, ...]) -> float | None:
+    """Return the mean number of tiles, or of slots of time, of a released trip on these axes together."""
+    volume = f"flow.{case.promise.volume}::double"
+    joins = " ".join(
+        f"join audit_zones {axis}_zone on {axis}_zone.axis = '{axis}' and {axis}_zone.zone = flow.{axis}"
+        for axis in axes
+    )
+    tiles = " + ".join(f"{axis}_zone.tiles" for axis in axes)
+    mean: float | None = case.value(
+        f"select sum(({tiles}) * {volume}) / sum({volume}) from audit_flows flow {joins}"
+    )
+    return mean
 
 
 def _close(told: Any, right: float | None, slack: float = 1e-9) -> bool:

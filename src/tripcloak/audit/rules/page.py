@@ -8,9 +8,9 @@ from collections import Counter
 from typing import Any
 
 from tripcloak.audit.evidence import Evidence
+from tripcloak.audit.promise import SPACE
 from tripcloak.audit.rulebook import BrokenPart
 from tripcloak.audit.rules.book import BOOK
-from tripcloak.audit.trees import AXES
 
 _DATA = re.compile(r'<script type="application/json" id="release">(.*?)</script>', re.DOTALL)
 _CELL = re.compile(r"(?<![0-9a-f])8[0-9a-f]{14}(?![0-9a-f])")
@@ -19,7 +19,7 @@ ZONE_FACTS = {"zone", "height", "tiles", "area_km2", "outline"}
 
 @BOOK.rule("map-shows-released-only", "flows")
 def map_shows_released_only(case: Evidence) -> str | None:
-    """The map embeds exactly the released flows and their zones."""
+    """The map embeds exactly the released flows, summed over time, and their zones."""
     page = _page(case)
     found = _DATA.findall(page)
     if len(found) != 1:
@@ -40,18 +40,25 @@ def _page(case: Evidence) -> str:
 
 def _wrong_flows(case: Evidence, data: dict[str, Any]) -> str | None:
     columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
+    if case.promise.slot is not None:
+        # Sums over time of different people would count one of them several times.
+        columns = [name for name in columns if name != "travellers"]
     table = data["flows"]
-    if set(data) != {"volume", "flows", *AXES} or set(table) != {*AXES, *columns}:
+    if set(data) != {"volume", "flows", *SPACE} or set(table) != {*SPACE, *columns}:
         return "release/map.html embeds other columns than were released"
-    ends = [[data[axis]["zone"][code] for code in table[axis]] for axis in AXES]
+    ends = [[data[axis]["zone"][code] for code in table[axis]] for axis in SPACE]
     shown = Counter(zip(*ends, *(table[name] for name in columns), strict=True))
-    released = Counter(case.rows(f"select {', '.join([*AXES, *columns])} from audit_flows"))
+    query = f"select {', '.join([*SPACE, *columns])} from audit_flows"
+    if case.promise.slot is not None:
+        sums = ", ".join(f"sum({name})" for name in columns)
+        query = f"select {', '.join(SPACE)}, {sums} from audit_flows group by {', '.join(SPACE)}"
+    released = Counter(case.rows(query))
     return "release/map.html shows other flows than were released" if shown != released else None
 
 
 def _wrong_zones(case: Evidence, data: dict[str, Any]) -> str | None:
     volumes = [name for name in case.promise.columns if name != "travellers"]
-    for axis in AXES:
+    for axis in SPACE:
         table = data[axis]
         shown_volumes = [name for name in volumes if name in table]
         if set(table) - ZONE_FACTS - set(volumes) or not shown_volumes:

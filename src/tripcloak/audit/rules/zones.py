@@ -6,12 +6,14 @@ import json
 import math
 from typing import Any
 
-from tripcloak.audit import cells
+from tripcloak.audit import calendar, cells
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.findings import some
+from tripcloak.audit.overlap import overlaps_sql
+from tripcloak.audit.promise import SPACE
 from tripcloak.audit.rulebook import BrokenPart
 from tripcloak.audit.rules.book import BOOK
-from tripcloak.audit.trees import AXES, check_pairs, nested_zones
+from tripcloak.audit.trees import check_pairs, lineage, nested_zones
 
 CENTRE_DEGREES = 1e-6
 
@@ -19,7 +21,7 @@ CENTRE_DEGREES = 1e-6
 @BOOK.rule("zones-contain-tiles", "groups", "tree")
 def zones_contain_tiles(case: Evidence) -> str | None:
     """Every released zone is an ancestor of the tiles it stands for, or the tile itself."""
-    for axis in AXES:
+    for axis in case.promise.axes:
         pairs = check_pairs(
             case,
             axis,
@@ -35,7 +37,7 @@ def zones_disjoint(case: Evidence) -> str | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
     if not case.promise.homogeneous:
         return None
-    for axis in AXES:
+    for axis in SPACE:
         torn = case.value(
             f"""select count(*) from (
                 select {axis} from audit_groups where released_{axis} is not null
@@ -50,6 +52,17 @@ def zones_disjoint(case: Evidence) -> str | None:
     return None
 
 
+@BOOK.rule("flows-never-overlap", "flows", "tree")
+def flows_never_overlap(case: Evidence) -> str | None:
+    """In a release with times, no two flows share a pair of places at the same time."""
+    if case.promise.slot is None:
+        return None
+    for axis in case.promise.axes:
+        lineage(case, axis)
+    pairs = case.value(overlaps_sql("audit_flows", case.promise.axes, "audit_{axis}_lineage"))
+    return f"{some(pairs, 'pairs of released flows')} overlap" if pairs else None
+
+
 @BOOK.rule("zones-table-matches", "zones", "flows", "tree")
 def zones_table_matches(case: Evidence) -> str | None:
     """Both zone files list exactly the zones of the released flows, with their sizes and volumes."""
@@ -57,17 +70,17 @@ def zones_table_matches(case: Evidence) -> str | None:
     lacking = [unit for unit in volumes if unit not in case.columns("audit_zones")]
     if lacking:
         return f"release/zones.parquet lacks the column {lacking[0]!r}"
-    wrong = case.value(_listed_wrongly(volumes))
+    wrong = case.value(_listed_wrongly(case.promise.axes, volumes))
     if wrong:
         return f"release/zones.parquet is wrong about {some(wrong, 'zones')}"
-    return _sizes(case) or _members(case) or _geojson(case)
+    return _sizes(case) or _times(case) or _members(case) or _geojson(case)
 
 
-def _listed_wrongly(volumes: list[str]) -> str:
+def _listed_wrongly(axes: tuple[str, ...], volumes: list[str]) -> str:
     """Return SQL for the number of zones that are missing, in no flow, listed twice or summed wrongly."""
     sums = "".join(f", sum({unit}) as {unit}" for unit in volumes)
     expected = " union all ".join(
-        f"select '{axis}' as axis, {axis} as zone{sums} from audit_flows group by {axis}" for axis in AXES
+        f"select '{axis}' as axis, {axis} as zone{sums} from audit_flows group by {axis}" for axis in axes
     )
     columns = ", ".join(["axis", "zone", *volumes])
     return f"""
@@ -86,12 +99,28 @@ def _sizes(case: Evidence) -> str | None:
     if resolution is None:
         wrong = case.value(
             """select count(*) from audit_zones listed left join audit_tree tree using (axis, zone)
-            where tree.zone is null or tree.tiles <> listed.tiles or tree.height <> listed.height"""
+            where listed.axis <> 'time'
+            and (tree.zone is null or tree.tiles <> listed.tiles or tree.height <> listed.height)"""
         )
     else:
-        listed = case.rows("select zone, height, tiles, lat, lon from audit_zones")
+        listed = case.rows("select zone, height, tiles, lat, lon from audit_zones where axis <> 'time'")
         wrong = sum(not _true_cell(resolution, case.promise.unions, *row) for row in listed)
     return f"release/zones.parquet gives {some(wrong, 'zones')} a wrong size or place" if wrong else None
+
+
+def _times(case: Evidence) -> str | None:
+    """Return what is wrong with the heights and the numbers of slots of times."""
+    slot = case.promise.slot
+    if slot is None:
+        return None
+    case.load("groups")
+    first, last = next(case.rows("select min(time), max(time) from audit_groups"))
+    weeks = calendar.weeks_between(first, last, slot)
+    listed = list(case.rows("select zone, height, tiles from audit_zones where axis = 'time'"))
+    wrong = sum(
+        calendar.height_and_tiles(zone, slot, weeks) != (height, tiles) for zone, height, tiles in listed
+    )
+    return f"release/zones.parquet gives {some(wrong, 'times')} a wrong length" if wrong else None
 
 
 def _true_cell(
@@ -107,7 +136,7 @@ def _members(case: Evidence) -> str | None:
     """Return what is wrong with the lists of tiles that zones of a complete hierarchy carry."""
     if "members" not in case.columns("audit_zones") or case.promise.grid:
         return None
-    for axis in AXES:
+    for axis in SPACE:
         here = f"from audit_zones where axis = '{axis}' and members is not null"
         pairs = check_pairs(case, axis, f"select distinct unnest(members) as tile, zone {here}")
         if pairs.wrong or pairs.number != case.value(f"select coalesce(sum(tiles), 0) {here}"):
