@@ -15,6 +15,10 @@ GRACE = 5.0
 """Seconds to stop in good order. The SQL engine may hang for ever when a query of it is cut short."""
 
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask a program to stop."""
+
+
 class Interrupt:
     """Remembers that the user, or the system, asked the program to stop.
 
@@ -26,7 +30,11 @@ class Interrupt:
 
     def watch(self) -> None:
         """Take over the signals that ask a program to stop, except those that the caller ignores."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        told, tell = os.pipe()
+        os.set_blocking(tell, False)
+        signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+        threading.Thread(target=self._insist, args=(told,), daemon=True).start()
+        for number in STOPS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._asked)
 
@@ -35,26 +43,27 @@ class Interrupt:
         if self.signal is not None:
             raise KeyboardInterrupt
 
-    def leave(self) -> NoReturn:
-        """Say that the program was stopped, remove its temporary files and end it."""
-        assert self.signal is not None
+    def leave(self, number: int) -> NoReturn:
+        """Say that the program was stopped by a signal, remove its temporary files and end it."""
         print("\nInterrupted; no half-written release was left behind.", file=sys.stderr, flush=True)
         # Not sys.exit: taking the engine apart in the middle of a query may hang or write to stderr.
         atexit._run_exitfuncs()
-        os._exit(128 + self.signal)
+        os._exit(128 + number)
 
     def _asked(self, number: int, frame: FrameType | None) -> None:
         # Asking twice must not cut the cleaning short.
         if self.signal is None:
             self.signal = number
-            threading.Thread(target=self._insist, daemon=True).start()
             raise KeyboardInterrupt
 
-    def _insist(self) -> None:
+    def _insist(self, told: int) -> None:
+        """Wait for a signal, which reaches this thread even while compiled code keeps the main one."""
+        while (number := os.read(told, 1)[0]) not in STOPS:
+            pass
         time.sleep(GRACE)
-        threading.Thread(target=self.leave, daemon=True).start()
+        threading.Thread(target=self.leave, args=(number,), daemon=True).start()
         time.sleep(GRACE)
-        os._exit(128 + (self.signal or 0))
+        os._exit(128 + number)
 
 
 INTERRUPT = Interrupt()

@@ -21,7 +21,7 @@ def main() -> None:
         code = 1
     # Asked to stop after all was done: then it is done.
     if INTERRUPT.signal is not None and code != 0:
-        INTERRUPT.leave()
+        INTERRUPT.leave(INTERRUPT.signal)
     sys.exit(code)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -48,9 +47,10 @@ def connect(
         raise InputError("the number of threads must be 1 or more")
     if spill_directory is not None and not spill_directory.is_dir():
         raise InputError("the folder to spill to does not exist; make it first or choose another")
-    spill = tempfile.mkdtemp(prefix="tripcloak-", dir=spill_directory)
+    # It removes itself even if the connection never comes about.
+    spill = tempfile.TemporaryDirectory(prefix="tripcloak-", dir=spill_directory, ignore_cleanup_errors=True)
     config: dict[str, Any] = {
-        "temp_directory": spill,
+        "temp_directory": spill.name,
         "preserve_insertion_order": False,
         "autoload_known_extensions": False,
         "autoinstall_known_extensions": False,
@@ -60,7 +60,7 @@ def connect(
     if threads is not None:
         config["threads"] = threads
     con = duckdb.connect(config=config)
-    weakref.finalize(con, shutil.rmtree, spill, ignore_errors=True)
+    weakref.finalize(con, spill.cleanup)
     con.execute("SET TimeZone = 'UTC'")
     # In a notebook or a prompt the engine would draw a bar of its own, on stdout.
     con.execute("SET enable_progress_bar = false")
