@@ -256,3 +256,22 @@ def place_flows(
             p = table[1][at] if table[0][at] == key else -1
         home[flow] = p if p >= 0 and choice[p] == RELEASE else -1
     return home
+
+
+@njit(cache=True)
+def sums_by_zone(
+    zone: NDArray[np.int32],
+    other: NDArray[np.int32],
+    chosen: NDArray[np.bool_],
+    loss: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    price: float,
+    size: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # pragma: no cover - compiled
+    """Return loss and volume per zone, summed over products whose other zone is chosen and not too dear."""
+    losses, volumes = np.zeros(size), np.zeros(size)
+    for p in range(len(zone)):
+        if chosen[other[p]] and loss[p] <= price:
+            losses[zone[p]] += loss[p] * volume[p]
+            volumes[zone[p]] += volume[p]
+    return losses, volumes

@@ -50,11 +50,12 @@ class Twins:
 
     def evaluate(self, origins: Bools, destinations: Bools, price: float = np.inf) -> CutPair:
         """Return a pair of cuts with its loss and suppressed volume; cells dearer than the price go."""
-        p = self.products
-        cells = origins[p.zone[ORIGIN]] & destinations[p.zone[DESTINATION]] & (p.loss <= price)
-        volume = p.volume[cells]
+        loss, volume = self._by_zone_of(ORIGIN, destinations, price)
         return CutPair(
-            origins, destinations, float(p.loss[cells] @ volume), self.products.total - float(volume.sum())
+            origins,
+            destinations,
+            float(loss[origins].sum()),
+            self.products.total - float(volume[origins].sum()),
         )
 
     def descend(self, pair: CutPair, price: float) -> CutPair:
@@ -125,12 +126,16 @@ class Twins:
 
     def _by_zone(self, axis: int, other: Bools, price: float) -> tuple[Floats, Floats]:
         """Return, for every zone of one axis, its loss and suppressed volume against the other axis' cut."""
+        loss, volume = self._by_zone_of(axis, other, price)
+        return loss, self._volumes[axis] - volume
+
+    def _by_zone_of(self, axis: int, other: Bools, price: float) -> tuple[Floats, Floats]:
+        """Return loss and released volume of every zone of an axis against the other axis' cut."""
+        from tripcloak.algorithms._kernels import sums_by_zone
+
         p = self.products
-        cells = other[p.zone[1 - axis]] & (p.loss <= price)
-        zone, volume = p.zone[axis][cells], p.volume[cells]
         size = len(p.axes[axis])
-        loss = np.bincount(zone, p.loss[cells] * volume, minlength=size)
-        return loss, self._volumes[axis] - np.bincount(zone, volume, minlength=size)
+        return sums_by_zone(p.zone[axis], p.zone[1 - axis], other, p.loss, p.volume, price, size)
 
     @cached_property
     def _volumes(self) -> tuple[Floats, Floats]:
