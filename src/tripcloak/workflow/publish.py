@@ -85,17 +85,17 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             "Destination zones": f"{facts['zones']['destinations']:,}",
             f"Released {facts['volume']}": f"{facts['released']:,}",
             "Suppressed": facts["suppressed_words"],
-            **_not_drawn(collection),
+            **_not_drawn(places),
         },
     )
 
 
-def _not_drawn(collection: dict[str, Any]) -> dict[str, str]:
+def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:
     """Return a fact on the zones that have no outline, so that nobody looks for them on the map."""
-    lacking = sum(feature["geometry"] is None for feature in collection["features"])
+    lacking = sum(place["geometry"] is None for place in places)
     if not lacking:
         return {}
-    whole = lacking == len(collection["features"])
+    whole = lacking == len(places)
     which = "all zones, which have" if whole else f"{lacking:,} zones that have"
     return {"Not on the map": f"{which} no outline; they are in the tables"}
 
