@@ -85,7 +85,9 @@ def flows_from_trips(
     bits = _bits(destination), _bits(slot)
     p_bits = 0 if person is None else _bits(person) + 1
     if _bits(origin) + sum(bits) + p_bits > KEY_BITS:
-        return _by_pieces(origin, destination, slot=slot, person=person, weight=weight, trips=trips)
+        if slot is not None:
+            return _numbered(origin, destination, slot, person=person, weight=weight, trips=trips)
+        return _by_pieces(origin, destination, person=person, weight=weight, trips=trips)
     key = _packed(origin, destination, slot, bits)
     if weight is not None or trips is not None:
         # Sorted by weight inside a pair: sums must depend neither on the order of the input's rows
@@ -157,10 +159,19 @@ def _bits(codes: Ints | None) -> int:
     return 0 if codes is None else int(codes.max(initial=0)).bit_length()
 
 
+def _numbered(origin: Ints, destination: Ints, slot: Ints, **columns: Ints | Floats | None) -> Flows:
+    """Return the same flows by numbering the (destination, slot) that occur, which takes fewer bits."""
+    bits = _bits(destination), _bits(slot)
+    found, number = np.unique(_packed(destination, slot, None, (bits[1], 0)), return_inverse=True)
+    flows = flows_from_trips(origin, number, **columns)
+    ends = found[flows.destination]
+    return replace(flows, destination=_field(ends, bits[1], bits[0]), slot=_field(ends, 0, bits[1]))
+
+
 def _by_pieces(origin: Ints, destination: Ints, **columns: Ints | Floats | None) -> Flows:
     """Return the same flows origin by origin block, so that a packed key fits 64 bits."""
     people = 0 if columns["person"] is None else _bits(columns["person"]) + 1
-    room = KEY_BITS - _bits(destination) - _bits(columns["slot"]) - people
+    room = KEY_BITS - _bits(destination) - people
     if room < 1:
         raise InputError(f"more tiles times people than {KEY_BITS} bits can number; use coarser tiles")
     parts = []
