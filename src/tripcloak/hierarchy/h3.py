@@ -22,7 +22,7 @@ from tripcloak.hierarchy.h3_cells import (
 )
 from tripcloak.hierarchy.h3_encode import encode_points
 from tripcloak.hierarchy.outline import rectangle_outline, ring_outline
-from tripcloak.hierarchy.sphere import EARTH_KM2, to_degrees, unit_vectors
+from tripcloak.hierarchy.sphere import EARTH_KM2
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
 from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy
 
@@ -120,8 +120,8 @@ class H3Tiling:
         lat, lon, area = measure_cells(cells)
         ids, tiles = cells_to_text(cells), descendants(cells, self.resolution)
         if len(levels[-1]) > 1:
-            above = to_degrees(unit_vectors(lat[: len(keys)], lon[: len(keys)]).sum(axis=0))
-            lat, lon = np.append(lat, above[0]), np.append(lon, above[1])
+            # A fixed point: one taken from the tiles would tell about flows that are withheld.
+            lat, lon = np.append(lat, 0.0), np.append(lon, 0.0)
             area = np.append(area, EARTH_KM2)
             ids, tiles = np.append(ids, WORLD), np.append(tiles, 2 + 120 * 7**self.resolution)
         return CellRows(cells, ids, parent, tiles, area, lat, lon)
