@@ -15,6 +15,7 @@ from tripcloak.matrix import Volume
 
 KEYS = ["G", "G_observed", "E", "D", "S", "C_DM", "C_AVG", "GDM_mean", "GDM_median", "GDM_std", "CPC"]
 KEYS += ["trip_length_emd_km", "top_flow_agreement"]
+TIMED = [*KEYS[:2], "G_time", *KEYS[2:]]
 VOLUMES = st.sampled_from(["trips", "population"])
 
 
@@ -22,7 +23,9 @@ VOLUMES = st.sampled_from(["trips", "population"])
 def test_the_scorecard_holds_what_each_function_says(drawn: Drawn, volume: Volume) -> None:
     both = drawn.matrix, drawn.release
     moved = metrics.displacement(*both, volume=volume) or (None, None, None)
+    timed = {"G_time": metrics.generalisation_in_time(*both, volume=volume)}
     assert metrics.measure(*both, volume) == {
+        **(timed if drawn.matrix.times is not None else {}),
         "G": metrics.generalisation(*both, volume=volume),
         "G_observed": metrics.generalisation(*both, "observed", volume=volume),
         "E": metrics.reconstruction_loss(*both, volume=volume),
@@ -45,7 +48,7 @@ def test_the_scorecard_is_plain_numbers_in_one_order(drawn: Drawn, volume: Volum
         nowhere = [dict.fromkeys(place, (math.nan, math.nan)) for place in drawn.places]
         drawn = replace(drawn, places=(nowhere[0], nowhere[1]))
     found = metrics.measure(drawn.matrix, drawn.release, volume)
-    assert list(found) == KEYS
+    assert list(found) == (KEYS if drawn.matrix.times is None else TIMED)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     missing = {name for name in KEYS if found[name] is None}
     assert not blind or {"GDM_mean", "GDM_median", "GDM_std", "trip_length_emd_km"} <= missing

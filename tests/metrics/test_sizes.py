@@ -18,6 +18,7 @@ from tripcloak.metrics import (
     average_group_size,
     discernability,
     generalisation,
+    generalisation_in_time,
     suppressed_share,
 )
 from tripcloak.metrics.tile_counts import Tiles
@@ -31,6 +32,19 @@ def test_generalisation_is_the_mean_number_of_tiles(drawn: Drawn, volume: Volume
     found = generalisation(drawn.matrix, drawn.release, tiles, volume=volume)
     assert (found is None) == (expected is None)
     assert found is None or found == pytest.approx(expected, rel=1e-12)
+
+
+@given(drawn=drawn_releases(), volume=VOLUMES)
+def test_generalisation_in_time_is_the_mean_number_of_slots(drawn: Drawn, volume: Volume) -> None:
+    release, found = drawn.release, generalisation_in_time(drawn.matrix, drawn.release, volume=volume)
+    if release.times is None or release.group_time is None:
+        assert found is None
+        return
+    slots = [int(release.times.tiles[row]) for row in release.group_time]
+    volumes = release.support(volume).tolist()
+    if sum(volumes):
+        mean = sum(n * v for n, v in zip(slots, volumes, strict=True)) / sum(volumes)
+        assert found == pytest.approx(mean, rel=1e-12)
 
 
 @given(drawn=drawn_releases(), volume=VOLUMES)

@@ -10,7 +10,7 @@ from tripcloak.metrics.places import Displacement, displacement
 from tripcloak.metrics.ranks import top_flow_agreement
 from tripcloak.metrics.scorecard import measure
 from tripcloak.metrics.sizes import average_group_size, discernability, suppressed_share
-from tripcloak.metrics.tile_counts import generalisation
+from tripcloak.metrics.tile_counts import generalisation, generalisation_in_time
 
 __all__ = [
     "Displacement",
@@ -20,6 +20,7 @@ __all__ = [
     "displacement",
     "distribution_loss",
     "generalisation",
+    "generalisation_in_time",
     "measure",
     "reconstruction_loss",
     "suppressed_share",

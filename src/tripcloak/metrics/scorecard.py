@@ -9,12 +9,12 @@ from tripcloak.metrics.lengths import trip_length_distance_of
 from tripcloak.metrics.places import displacement_of
 from tripcloak.metrics.ranks import top_flow_agreement_of
 from tripcloak.metrics.sizes import average_group_size_of, discernability_of, suppressed_share_of
-from tripcloak.metrics.tile_counts import generalisation_of
+from tripcloak.metrics.tile_counts import generalisation_in_time_of, generalisation_of
 from tripcloak.release import Release
 
 
 def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) -> dict[str, float | None]:
-    """Return every measure by its symbol, always the same ones in the same order.
+    """Return every measure by its symbol, always the same ones in the same order (G_time only with time).
 
     None stands for a measure that does not exist here: metres where zones have no points, volumes per
     tile where a method draws zones of its own. Never NaN. The values are private: they are computed
@@ -39,6 +39,7 @@ def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) ->
     return {
         "G": generalisation_of(both, "full"),
         "G_observed": generalisation_of(both, "observed"),
+        **({} if release.times is None else {"G_time": generalisation_in_time_of(both)}),
         "E": reconstruction_loss_of(both) if on_tiles else None,
         "D": distribution_loss_of(both) if on_tiles else None,
         "S": suppressed_share_of(both),

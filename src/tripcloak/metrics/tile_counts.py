@@ -1,4 +1,4 @@
-"""Generalisation: how many tiles the zones of a released trip hold."""
+"""Generalisation: how many tiles, and slots of time, the zones of a released trip hold."""
 
 from __future__ import annotations
 
@@ -43,6 +43,27 @@ def generalisation(
     return generalisation_of(Comparison.of(matrix, release, volume), tiles)
 
 
+def generalisation_in_time(
+    matrix: ODMatrix, release: Release, *, volume: Volume | None = None
+) -> float | None:
+    """Return G_time, the mean number of slots of a released trip's time; None where time is no axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tripcloak.algorithms import ProductCut
+    >>> from tripcloak.criteria import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy, time_hierarchy
+    >>> tree, ends = Hierarchy.from_parents(["a"], [-1]), np.zeros(4, dtype=int)
+    >>> times = {"times": time_hierarchy(np.array([8, 9]), 60), "slot": np.array([0, 0, 0, 1])}
+    >>> matrix = ODMatrix.from_trips(tree, tree, ends, ends, **times)
+    >>> release = ProductCut(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> generalisation_in_time(matrix, release)
+    6.0
+    """
+    return generalisation_in_time_of(Comparison.of(matrix, release, volume))
+
+
 def generalisation_of(comparison: Comparison, tiles: Tiles) -> float | None:
     """Return G of a comparison."""
     matrix, release = comparison.matrix, comparison.release
@@ -56,3 +77,12 @@ def generalisation_of(comparison: Comparison, tiles: Tiles) -> float | None:
     # As floats: tiles times trips can be larger than 64 bits hold.
     both = origins[release.group_origin].astype(float) + destinations[release.group_destination]
     return ratio(float((both * comparison.released).sum()), comparison.released_total)
+
+
+def generalisation_in_time_of(comparison: Comparison) -> float | None:
+    """Return G_time of a comparison."""
+    release = comparison.release
+    if release.times is None:
+        return None
+    slots = release.times.tiles[release.group_time].astype(float)
+    return ratio(float((slots * comparison.released).sum()), comparison.released_total)
