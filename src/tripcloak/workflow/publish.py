@@ -109,3 +109,5 @@ def _write_parquet(path: Path, tables: pa.Table | Iterable[pa.Table]) -> None:
     with parquet.ParquetWriter(path, first.schema, compression="zstd", store_schema=False) as writer:
         for part in chain([first], parts):
             writer.write_table(part)
+        # Without the schema its metadata, which make GeoParquet of Parquet, are not stored by themselves.
+        writer.add_key_value_metadata(first.schema.metadata or {})
