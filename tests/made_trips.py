@@ -22,10 +22,10 @@ def some_trips(n: int = 400, *, people: int = 40, seed: int = 1, spread: float =
     return [
         {
             "person_id": draw.choice(ids),
-            "start_lat": f"{48.85 + spread * draw.random():.7f}",
-            "start_lon": f"{2.35 + spread * draw.random():.7f}",
-            "end_lat": f"{48.85 + spread * draw.random():.7f}",
-            "end_lon": f"{2.35 + spread * draw.random():.7f}",
+            "start_lat": f"{48.85 + spread * draw.random():.9f}",
+            "start_lon": f"{2.35 + spread * draw.random():.9f}",
+            "end_lat": f"{48.85 + spread * draw.random():.9f}",
+            "end_lon": f"{2.35 + spread * draw.random():.9f}",
             "start_time": f"2024-05-{10 + number % 20} {draw.randrange(10, 24)}:{draw.randrange(10, 60)}:00",
             "weight": f"{50 + 100 * draw.random():.2f}",
         }
