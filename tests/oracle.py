@@ -266,6 +266,13 @@ def distinct_up_to(
     return [min(len(everyone), cap) for everyone in people]
 
 
+def distinct_in_runs(
+    runs: Iterable[Iterable[int]], people_of_flow: Sequence[Iterable[int]], cap: int
+) -> list[int]:
+    """Return the distinct people of every run of flows, at most ``cap``."""
+    return [min(len({person for flow in run for person in people_of_flow[flow]}), cap) for run in runs]
+
+
 def find_pairs(table: Sequence[tuple[int, int]], wanted: Iterable[tuple[int, int]]) -> list[int]:
     """Return the row of every wanted pair, -1 where it is missing."""
     return [table.index(pair) if pair in table else -1 for pair in wanted]

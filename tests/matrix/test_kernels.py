@@ -98,6 +98,24 @@ def test_distinct_up_to(kernel: Any, drawn: tuple[list[int], int, list[list[int]
     assert found.tolist() == oracle.distinct_up_to(group, n_groups, people, cap)
 
 
+@forms("distinct_in_runs")
+@given(drawn=people_in_groups(), cap=st.integers(1, 12), seed=st.integers(0, 99))
+def test_distinct_in_runs(
+    kernel: Any, drawn: tuple[list[int], int, list[list[int]]], cap: int, seed: int
+) -> None:
+    group, n_groups, people = drawn
+    offsets = np.concatenate(([0], np.cumsum([len(some) for some in people]))).astype(np.int64)
+    everyone = np.array([person for some in people for person in some], dtype=np.int32)
+    # Flows of no group stand between the runs.
+    order = np.random.default_rng(seed).permutation(len(group)).astype(np.int32)
+    order = order[np.argsort(np.array(group, dtype=np.int64)[order], kind="stable")]
+    first, last = (np.searchsorted(np.sort(group), np.arange(n_groups), side) for side in ("left", "right"))
+    with np.errstate(over="ignore"):
+        found = kernel(order, first, last, offsets, everyone, cap)
+    runs = [order[a:b].tolist() for a, b in zip(first, last, strict=True)]
+    assert found.tolist() == oracle.distinct_in_runs(runs, people, cap)
+
+
 @forms("find_pairs")
 @given(
     table=st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6))).map(sorted),

@@ -1,7 +1,7 @@
 """The OD matrix: coded flows with trips, travellers and population."""
 
 from tripcloak.matrix.flows import NOBODY, Flows, Travellers, flows_from_trips
-from tripcloak.matrix.groups import Groups, group_flows
+from tripcloak.matrix.groups import Groups, Runs, group_flows
 from tripcloak.matrix.numbering import Numbering
 from tripcloak.matrix.od import UNITS, Covered, ODMatrix, Points, PointSource, Unit, Volume
 
@@ -15,6 +15,7 @@ __all__ = [
     "ODMatrix",
     "PointSource",
     "Points",
+    "Runs",
     "Travellers",
     "Unit",
     "Volume",

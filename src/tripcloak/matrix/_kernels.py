@@ -116,6 +116,43 @@ def distinct_up_to(
 
 
 @njit(cache=True)
+def distinct_in_runs(
+    flows: NDArray[np.int32],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    people: NDArray[np.int32],
+    cap: int,
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return the distinct people of every run of flows, or ``cap`` where there are at least that many.
+
+    Leaves a run as soon as it is settled, so a large one costs no more than its first few flows.
+    """
+    size = 64
+    while size < 4 * cap:
+        size *= 2
+    mask = np.uint64(size - 1)
+    who, stamp = np.empty(size, np.int32), np.full(size, -1, np.int64)
+    found = np.zeros(len(first), np.int64)
+    for run in range(len(first)):
+        at = first[run]
+        while at < last[run] and found[run] < cap:
+            for i in range(offsets[flows[at]], offsets[flows[at] + 1]):
+                # Invariant: a slot holds a person of this run if it carries the run's stamp.
+                mixed = np.uint64(people[i]) * _MIX
+                slot = (mixed >> np.uint64(32)) & mask
+                while stamp[slot] == run and who[slot] != people[i]:
+                    slot = (slot + np.uint64(1)) & mask
+                if stamp[slot] != run:
+                    stamp[slot], who[slot] = run, people[i]
+                    found[run] += 1
+                    if found[run] == cap:
+                        break
+            at += 1
+    return found
+
+
+@njit(cache=True)
 def find_pairs(
     first: NDArray[np.int64],
     second: NDArray[np.int32],

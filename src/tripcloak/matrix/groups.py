@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,16 +15,25 @@ from tripcloak.matrix.flows import Travellers
 from tripcloak.matrix.od import ODMatrix, Unit
 
 
+class Runs(NamedTuple):
+    """Groups that are runs of a list of flows: group g is ``flows[first[g]:last[g]]``."""
+
+    flows: Ints
+    first: Ints
+    last: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Flows grouped by the pair of zones they fall into, in the order of the pairs.
+    """Flows grouped by the pair of zones they fall into.
 
-    ``of_flow`` is the group of every flow, -1 for a flow left out; ``known`` holds support that the
-    maker of the groups has summed already; ``time`` is each group's zone of time, where there is one.
+    ``members`` is the group of every flow, -1 for a flow left out, or runs of flows; ``known`` holds
+    support that the maker of the groups has summed already; ``time`` is each group's zone of time,
+    where there is one.
     """
 
     matrix: ODMatrix
-    of_flow: Ints
+    members: Ints | Runs
     origin: Ints
     destination: Ints
     known: Mapping[Unit, Ints] = field(default_factory=dict)
@@ -49,6 +59,17 @@ class Groups:
         if unit == "population":
             return self._population
         return self._distinct if cap is None else self._distinct_up_to(cap)
+
+    @cached_property
+    def of_flow(self) -> Ints:
+        """Return the group of every flow, -1 for a flow left out."""
+        if not isinstance(self.members, Runs):
+            return self.members
+        flows, first, last = self.members
+        place = np.repeat(first - np.append(0, np.cumsum(last - first)[:-1]), last - first)
+        of_flow = np.full(self.matrix.n_flows, -1, dtype=np.int32)
+        of_flow[flows[place + np.arange(len(place))]] = np.repeat(np.arange(len(first)), last - first)
+        return of_flow
 
     @cached_property
     def _kept(self) -> Bools:
@@ -79,8 +100,10 @@ class Groups:
         return np.bincount((key[first] >> bits).astype(np.int64), minlength=len(self))
 
     def _distinct_up_to(self, cap: int) -> Ints:
-        from tripcloak.matrix._kernels import distinct_up_to
+        from tripcloak.matrix._kernels import distinct_in_runs, distinct_up_to
 
+        if isinstance(self.members, Runs):
+            return distinct_in_runs(*self.members, *self._travellers, cap)
         if len(self) * cap > self.matrix.flows.trips.sum():
             return np.minimum(self._distinct, cap)
         offsets, people = self._travellers
@@ -140,7 +163,7 @@ def group_flows(
     pair = found[order] // length
     return Groups(
         matrix=matrix,
-        of_flow=rank[number],
+        members=rank[number],
         origin=(pair // width).astype(np.int32),
         destination=(pair % width).astype(np.int32),
         time=None if time_zone is None else (found[order] % length).astype(np.int32),

@@ -1,0 +1,102 @@
+"""Compiled loops of the descent; each has a plain twin next to its test."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(cache=True)
+def sort_flows(
+    flows: NDArray[np.int32], zone: NDArray[np.int32], codes: NDArray[np.int32], reach: NDArray[np.int32]
+) -> NDArray[np.int32]:  # pragma: no cover - compiled
+    """Return the flows by zone, flows of one zone in the order given; those without one or reach stay out.
+
+    ``zone`` is the zone of every tile, -1 for none, and ``codes`` the tile of every flow.
+    """
+    ends = np.zeros(zone.max() + 2, np.int64)
+    for flow in flows:
+        if zone[codes[flow]] >= 0 and reach[flow] > 0:
+            ends[zone[codes[flow]] + 1] += 1
+    for z in range(1, len(ends)):
+        ends[z] += ends[z - 1]
+    found = np.empty(ends[-1], np.int32)
+    # Invariant: ends[z] is where the next flow of zone z belongs.
+    for flow in flows:
+        z = zone[codes[flow]]
+        if z >= 0 and reach[flow] > 0:
+            found[ends[z]] = flow
+            ends[z] += 1
+    return found
+
+
+@njit(cache=True)
+def split_runs(
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    rank: NDArray[np.int32],
+    zone: NDArray[np.int32],
+    end: NDArray[np.int64],
+) -> tuple[
+    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]
+]:  # pragma: no cover - compiled
+    """Return the runs inside runs that share a zone: where each begins and ends, in which run, and its zone.
+
+    ``rank`` grows within a run; ``zone`` is by rank, -1 for none, and ``end`` the first rank behind a
+    zone. A run whose ranks have no zone has no runs inside.
+    """
+    room = 0
+    for run in range(len(first)):
+        room += last[run] - first[run]
+    begins, stops = np.empty(room, np.int64), np.empty(room, np.int64)
+    inside, zones = np.empty(room, np.int64), np.empty(room, np.int32)
+    n = 0
+    for run in range(len(first)):
+        at = first[run]
+        while at < last[run] and zone[rank[at]] >= 0:
+            behind = end[zone[rank[at]]]
+            # Strides that double, then halve: the longer a run, the less of it is looked at.
+            low, stride = at + 1, 1
+            while low + stride <= last[run] and rank[low + stride - 1] < behind:
+                low += stride
+                stride *= 2
+            while stride > 0:
+                if low + stride <= last[run] and rank[low + stride - 1] < behind:
+                    low += stride
+                stride //= 2
+            begins[n], stops[n], inside[n], zones[n] = at, low, run, zone[rank[at]]
+            n += 1
+            at = low
+    return begins[:n].copy(), stops[:n].copy(), inside[:n].copy(), zones[:n].copy()
+
+
+@njit(cache=True)
+def end_reach(
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    flows: NDArray[np.int32],
+    reach: NDArray[np.int32],
+    depth: int,
+) -> None:  # pragma: no cover - compiled
+    """Set the reach of all flows in these runs."""
+    for run in range(len(first)):
+        for at in range(first[run], last[run]):
+            reach[flows[at]] = depth
+
+
+@njit(cache=True)
+def sum_losses(
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    volume: NDArray[np.float64],
+    lead: NDArray[np.float64],
+    rank: NDArray[np.int32],
+    loss: NDArray[np.float64],
+) -> NDArray[np.float64]:  # pragma: no cover - compiled
+    """Return the loss of every run: per unit of volume ``lead`` by place, and ``loss`` by rank."""
+    total = np.zeros(len(first))
+    for run in range(len(first)):
+        for at in range(first[run], last[run]):
+            total[run] += volume[at] * (lead[at] + loss[rank[at]])
+    return total

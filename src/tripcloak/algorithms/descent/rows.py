@@ -1,0 +1,237 @@
+"""Rows of products: with the zones of all axes but the last fixed, the flows of a zone stand together.
+
+Sort the flows by the zones of the first axes and, within those, by the leaves of the last axis' tree.
+Then every product is a run of flows, a deeper product a run inside it, and its numbers are differences
+of running sums. So the work is the number of products, not of the flows in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.algorithms.losses import Loss
+from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.criteria import Criterion
+from tripcloak.hierarchy import Hierarchy
+from tripcloak.matrix import Groups, Numbering, ODMatrix, Runs
+
+ORIGIN, DESTINATION = 0, 1
+
+
+class Axis(NamedTuple):
+    """One axis of the products: a tree, the tile of every flow in it, and a loss if it has its own.
+
+    Where the tree is not the matrix's, ``zones`` are the matrix's own numbers of its zones.
+    """
+
+    tree: Hierarchy
+    codes: Ints
+    loss: Loss | None = None
+    zones: Ints | None = None
+
+
+class Found(NamedTuple):
+    """Safe products: their zones and the product above per axis, volume, and loss per unit of volume."""
+
+    zone: Ints
+    up: Ints
+    volume: Floats
+    loss: Floats
+
+
+class _Row(NamedTuple):
+    """Flows in the order of a row, their ranks on the last axis, running sums, volume and loss so far.
+
+    ``first`` and ``zone`` say where each combination of the first axes' zones begins, and which it is.
+    """
+
+    flows: Ints
+    rank: Ints
+    trips: Ints
+    volumes: Floats
+    volume: Floats
+    lead: Floats | None
+    first: Ints
+    zone: Ints
+
+
+class Descent:
+    """Finds safe products from the roots downwards; below an unsafe product nothing is looked at.
+
+    Parameters
+    ----------
+    matrix, criterion
+        The flows, and when a group of them is safe.
+    axes
+        The trees whose zones make the products.
+    volumes
+        The volume of every flow, in whole units.
+    loss
+        The loss of every axis that has none of its own.
+    """
+
+    def __init__(
+        self, matrix: ODMatrix, criterion: Criterion, axes: tuple[Axis, ...], volumes: Floats, loss: Loss
+    ) -> None:
+        self.matrix, self.criterion, self.volumes = matrix, criterion, volumes
+        self.axes = axes
+        self.trees = tuple(axis.tree for axis in axes)
+        self.ancestors = tuple(ancestors_by_depth(axis.tree) for axis in axes)
+        self.losses = tuple(
+            (axis.loss or loss).of_ancestors(axis.tree, at)
+            for axis, at in zip(axes, self.ancestors, strict=True)
+        )
+        self.by_zone = [_by_zone(*some) for some in zip(self.trees, self.ancestors, self.losses, strict=True)]
+        self.numbering = Numbering()
+        leaves = np.lexsort(self.ancestors[-1][::-1])
+        rank = np.empty(len(leaves), dtype=np.int32)
+        rank[leaves] = np.arange(len(leaves))
+        self.rank = rank[axes[-1].codes]
+        self.by_rank = self.ancestors[-1][:, leaves]
+        self.rank_loss = self.losses[-1][:, leaves]
+        self.behind = np.zeros(len(self.trees[-1]) + 1, dtype=np.int64)
+        for zone in self.by_rank:
+            self.behind[zone] = np.arange(1, len(leaves) + 1)
+        self.sorted = np.argsort(self.rank, kind="stable").astype(np.int32)
+        deepest = np.full(matrix.n_flows, len(self.by_rank), dtype=np.int32)
+        # The depth of the last axis from which on a flow is in no safe product, in rows not below others.
+        self.reach = {
+            depths: deepest.copy() for depths in product(*(range(len(at)) for at in self.ancestors[1:-1]))
+        }
+
+    @property
+    def rows(self) -> list[tuple[int, ...]]:
+        """Return the combinations of depths of all axes but the last, those above before those below."""
+        return list(product(*(range(len(at)) for at in self.ancestors[:-1])))
+
+    def row(self, depths: tuple[int, ...]) -> Iterator[Found]:
+        """Yield the safe products with zones of these depths on the first axes, by depth on the last."""
+        from tripcloak.algorithms.descent._kernels import end_reach, split_runs
+
+        reach = self._reach(depths)
+        row = self._open(depths, reach)
+        first, last = row.first, np.append(row.first[1:], len(row.flows))
+        lead, number = np.arange(len(first)), np.full(len(first), -1, dtype=np.int32)
+        # Invariant: the runs are the safe products one step above on the last axis, numbered.
+        for depth in range(len(self.by_rank)):
+            first, last, inside, zone = split_runs(first, last, row.rank, self.by_rank[depth], self.behind)
+            near = reach[row.flows[first]] > depth
+            first, last, inside, zone = first[near], last[near], inside[near], zone[near]
+            if not len(first):
+                return
+            zones = np.vstack([row.zone[:, lead[inside]], zone])
+            safe = self._safe(row, first, last, zones)
+            end_reach(first[~safe], last[~safe], row.flows, reach, depth)
+            first, last, inside, zones = first[safe], last[safe], inside[safe], zones[:, safe]
+            up = self._up(zones, number[inside])
+            volume = row.volumes[last] - row.volumes[first]
+            each = self._loss(row, first, last, zones, volume, depth)
+            lead, number = lead[inside], self.numbering.add(pack(self.trees, zones))
+            yield Found(zones, up, volume, each)
+
+    def _reach(self, depths: tuple[int, ...]) -> Ints:
+        """Return how deep each flow may go on the last axis: no deeper than in any row above."""
+        reach = self.reach[depths[1:]]
+        for axis in range(1, len(depths)):
+            if depths[axis]:
+                above = (*depths[1:axis], depths[axis] - 1, *depths[axis + 1 :])
+                np.minimum(reach, self.reach[above], out=reach)
+        return reach
+
+    def _open(self, depths: tuple[int, ...], reach: Ints) -> _Row:
+        from tripcloak.algorithms.descent._kernels import sort_flows
+
+        flows = self.sorted
+        fixed = [at[depth] for at, depth in zip(self.ancestors, depths, strict=False)]
+        for axis in range(len(depths) - 1, -1, -1):
+            flows = sort_flows(flows, fixed[axis], self.axes[axis].codes, reach)
+        tiles = [self.axes[axis].codes[flows] for axis in range(len(depths))]
+        zone = np.vstack([at[tile] for at, tile in zip(fixed, tiles, strict=True)])
+        first = np.flatnonzero(np.append(True, (zone[:, 1:] != zone[:, :-1]).any(axis=0)))[: len(flows)]
+        volume = self.volumes[flows]
+        lead = None
+        if any(loss is None for loss in self.by_zone):
+            lead = np.zeros(len(flows))
+            for at, depth, tile in zip(self.losses, depths, tiles, strict=False):
+                lead += at[depth][tile]
+        return _Row(
+            flows,
+            self.rank[flows],
+            np.append(0, np.cumsum(self.matrix.flows.trips[flows])),
+            np.append(0.0, np.cumsum(volume)),
+            volume,
+            lead,
+            first,
+            zone[:, first],
+        )
+
+    def _safe(self, row: _Row, first: Ints, last: Ints, zones: Ints) -> Bools:
+        """Return which runs of flows may be released."""
+        own = [
+            zone if axis.zones is None else axis.zones[zone]
+            for axis, zone in zip(self.axes, zones, strict=True)
+        ]
+        trips = row.trips[last] - row.trips[first]
+        runs = Runs(row.flows, first, last)
+        groups = Groups(self.matrix, runs, own[ORIGIN], own[DESTINATION], {"trips": trips})
+        return self.criterion.safe(groups)
+
+    def _up(self, zones: Ints, number: Ints) -> Ints:
+        """Return the product above on every axis; on the last one it is the run that each lies in."""
+        up = np.full(zones.shape, -1, dtype=np.int32)
+        up[-1] = number
+        for axis, tree in enumerate(self.trees[:-1]):
+            above = zones.copy()
+            above[axis] = tree.parent[zones[axis]]
+            if (above[axis] >= 0).all():
+                up[axis] = self.numbering.find(pack(self.trees, above))
+        return up
+
+    def _loss(self, row: _Row, first: Ints, last: Ints, zones: Ints, volume: Floats, depth: int) -> Floats:
+        """Return the loss per unit of volume of every run."""
+        from tripcloak.algorithms.descent._kernels import sum_losses
+
+        if row.lead is None:
+            each = np.zeros(len(first))
+            for losses, zone in zip(self.by_zone, zones, strict=True):
+                assert losses is not None
+                each += losses[zone]
+            return np.where(volume > 0, each, 0.0)
+        total = sum_losses(first, last, row.volume, row.lead, row.rank, self.rank_loss[depth])
+        return total / np.where(volume > 0, volume, 1.0)
+
+
+def ancestors_by_depth(tree: Hierarchy) -> Ints:
+    """Return, for every depth and tile, the tile's ancestor that many steps below the root, -1 for none."""
+    tile = zone = np.arange(tree.n_tiles, dtype=np.int32)
+    depth = np.full(tree.n_tiles, -1, dtype=np.int32)
+    steps = []
+    while len(tile):
+        steps.append((tile, zone))
+        depth[tile] += 1
+        up = tree.parent[zone]
+        tile, zone = tile[up >= 0], up[up >= 0]
+    at = np.full((len(steps), tree.n_tiles), -1, dtype=np.int32)
+    for step, (tile, zone) in enumerate(steps):
+        at[depth[tile] - step, tile] = zone
+    return at
+
+
+def pack(trees: tuple[Hierarchy, ...], zones: Sequence[Ints] | Ints) -> Ints:
+    """Return one number per product, given the zones of all products axis by axis."""
+    key = np.zeros(len(zones[0]), dtype=np.int64)
+    for tree, zone in zip(trees, zones, strict=True):
+        key = key * len(tree) + zone
+    return key.view(np.uint64)
+
+
+def _by_zone(tree: Hierarchy, ancestors: Ints, losses: Floats) -> Floats | None:
+    """Return the loss of every zone, or None where it differs between the tiles of a zone."""
+    some = ancestors >= 0
+    value = np.zeros(len(tree))
+    value[ancestors[some]] = losses[some]
+    return value if np.array_equal(value[ancestors[some]], losses[some]) else None

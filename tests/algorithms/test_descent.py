@@ -1,0 +1,141 @@
+"""The compiled loops of the descent: compiled, uncompiled and plain agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import hierarchy_of, trees
+from tripcloak.algorithms.descent import _kernels
+from tripcloak.algorithms.descent.rows import ancestors_by_depth
+
+
+def forms(name: str) -> pytest.MarkDecorator:
+    """Run a test with the compiled kernel and with the same code uncompiled."""
+    kernel = getattr(_kernels, name)
+    return pytest.mark.parametrize("kernel", [kernel, kernel.py_func], ids=["compiled", "uncompiled"])
+
+
+def sort_flows(
+    flows: Sequence[int], zone: Sequence[int], codes: Sequence[int], reach: Sequence[int]
+) -> list[int]:
+    """Return the flows by zone, in the order given; those without a zone or reach stay out."""
+    return sorted(
+        (flow for flow in flows if zone[codes[flow]] >= 0 and reach[flow] > 0),
+        key=lambda flow: zone[codes[flow]],
+    )
+
+
+def split_runs(
+    runs: Sequence[tuple[int, int]], rank: Sequence[int], zone: Sequence[int]
+) -> list[tuple[int, int, int, int]]:
+    """Return (first, last, run it lies in, zone) of every stretch of one zone inside every run."""
+    found = []
+    for number, (first, last) in enumerate(runs):
+        for here, places in groupby(range(first, last), key=lambda at: zone[rank[at]]):
+            stretch = list(places)
+            if here >= 0:
+                found.append((stretch[0], stretch[-1] + 1, number, here))
+    return found
+
+
+def end_reach(
+    runs: Sequence[tuple[int, int]], flows: Sequence[int], reach: Sequence[int], depth: int
+) -> list[int]:
+    """Return the reach of every flow after that of all flows in the runs is set."""
+    inside = {flows[at] for first, last in runs for at in range(first, last)}
+    return [depth if flow in inside else old for flow, old in enumerate(reach)]
+
+
+def sum_losses(
+    runs: Sequence[tuple[int, int]],
+    volume: Sequence[float],
+    lead: Sequence[float],
+    rank: Sequence[int],
+    loss: Sequence[float],
+) -> list[float]:
+    """Return the loss of every run."""
+    return [
+        sum(volume[at] * (lead[at] + loss[rank[at]]) for at in range(first, last)) for first, last in runs
+    ]
+
+
+@st.composite
+def flows_in_zones(draw: st.DrawFn) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Return flows in some order, the zone of every tile, and tile and reach of every flow."""
+    zone = draw(st.lists(st.integers(-1, 4), min_size=1, max_size=6))
+    n = draw(st.integers(0, 12))
+    codes = draw(st.lists(st.integers(0, len(zone) - 1), min_size=n, max_size=n))
+    reach = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return draw(st.permutations(range(n))), zone, codes, reach
+
+
+@forms("sort_flows")
+@given(drawn=flows_in_zones())
+def test_sort_flows(kernel: Any, drawn: tuple[list[int], list[int], list[int], list[int]]) -> None:
+    found = kernel(*(np.array(column, dtype=np.int32) for column in drawn))
+    assert found.tolist() == sort_flows(*drawn)
+
+
+@st.composite
+def runs_of(draw: st.DrawFn, length: int) -> list[tuple[int, int]]:
+    """Return stretches of a list that do not overlap; some are left out."""
+    edges = sorted(draw(st.sets(st.integers(0, length), max_size=8)) | {0, length})
+    runs = [(a, b) for a, b in pairwise(edges) if b > a]
+    return [run for run in runs if draw(st.booleans())]
+
+
+def edges_of(runs: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
+    table = np.array(runs, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0].copy(), table[:, 1].copy()
+
+
+@forms("split_runs")
+@given(tree=trees(), data=st.data())
+def test_split_runs_follows_a_tree_downwards(kernel: Any, tree: Any, data: st.DataObject) -> None:
+    at = ancestors_by_depth(hierarchy_of(tree))
+    leaves = np.lexsort(at[::-1])
+    by_rank = at[:, leaves]
+    behind = np.zeros(by_rank.max() + 2, dtype=np.int64)
+    for zone in by_rank:
+        behind[zone] = np.arange(1, len(leaves) + 1)
+    # Several zones of the first axes stand one behind the other, each with ranks that grow.
+    parts = data.draw(st.lists(st.lists(st.integers(0, len(leaves) - 1), max_size=40), max_size=3))
+    rank = np.array([r for part in parts for r in sorted(part)], dtype=np.int32)
+    ends = np.cumsum([0, *map(len, parts)])
+    runs = [(int(a), int(b)) for a, b in pairwise(ends)]
+    for zone in by_rank:
+        first, last, inside, found = kernel(*edges_of(runs), rank, zone, behind)
+        expected = split_runs(runs, rank.tolist(), zone.tolist())
+        assert list(zip(*map(np.ndarray.tolist, (first, last, inside, found)), strict=True)) == expected
+        runs = [(a, b) for a, b, _, _ in expected if data.draw(st.booleans())]
+
+
+@forms("end_reach")
+@given(data=st.data(), n=st.integers(0, 20), depth=st.integers(0, 5))
+def test_end_reach(kernel: Any, data: st.DataObject, n: int, depth: int) -> None:
+    runs = data.draw(runs_of(n))
+    flows = data.draw(st.permutations(range(n)))
+    reach = np.full(n, 9, dtype=np.int32)
+    kernel(*edges_of(runs), np.array(flows, dtype=np.int32), reach, depth)
+    assert reach.tolist() == end_reach(runs, flows, [9] * n, depth)
+
+
+@forms("sum_losses")
+@given(data=st.data(), n=st.integers(0, 20))
+def test_sum_losses(kernel: Any, data: st.DataObject, n: int) -> None:
+    runs = data.draw(runs_of(n))
+    whole = st.lists(st.integers(0, 9).map(float), min_size=n, max_size=n)
+    volume, lead = data.draw(whole), data.draw(whole)
+    loss = [3.0, 0.5, 7.0]
+    rank = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    found = kernel(
+        *edges_of(runs), np.array(volume), np.array(lead), np.array(rank, dtype=np.int32), np.array(loss)
+    )
+    assert found.tolist() == sum_losses(runs, volume, lead, rank, loss)
