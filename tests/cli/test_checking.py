@@ -1,0 +1,144 @@
+"""tripcloak audit and tripcloak metrics: exit codes and words, on honest releases and on others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from made_trips import leaks, some_trips, write_csv, write_zones, zone_trips
+
+
+@pytest.fixture
+def made(tripcloak, tmp_path, trips):
+    """A release of the trips at k = 10."""
+    assert tripcloak("anonymise", trips, "--out", tmp_path / "out", "--method", "odkanon").code == 0
+    return tmp_path / "out"
+
+
+def test_an_honest_release_is_safe(tripcloak, made, trips):
+    told = tripcloak("audit", made, "--against", trips)
+    assert (told.code, told.err) == (0, "")
+    assert "Safe: every rule holds." in told.out
+    assert "BROKEN" not in told.out
+
+
+@pytest.mark.parametrize("spec", ["h3:8", "h3:9/root=5", "quadtree:7", "dendrogram", "table:county"])
+@pytest.mark.parametrize("method", ["odkanon", "twincut", "productcut"])
+def test_so_is_one_of_every_hierarchy(tripcloak, tmp_path, trips, spec, method):
+    file, zones = trips, []
+    if spec.startswith(("dendrogram", "table")):
+        file = write_csv(tmp_path / "zoned.csv", zone_trips())
+        zones = ["--zones", write_zones(tmp_path / "zones.csv")]
+    order = ("--hierarchy", spec, *zones, "--method", method, "--out", tmp_path / "out")
+    assert tripcloak("anonymise", file, *order).code == 0
+    told = tripcloak("audit", tmp_path / "out", "--against", file, "--json")
+    assert told.code == 0, told.out
+    assert told.json["safe"] is True
+
+
+def test_an_order_for_more_people_is_not_met(tripcloak, made, trips):
+    told = tripcloak("audit", made, "--against", trips, "--k", 20)
+    assert told.code == 1
+    assert "BROKEN" in told.out
+    assert "every-group-safe" in told.out
+    assert "NOT SAFE: do not publish." in told.out
+    assert tripcloak("audit", made, "--against", trips, "--k", 10).code == 0
+    assert tripcloak("audit", made, "--against", trips, "--k", 5).code == 0
+
+
+def test_another_input_breaks_rules_and_names_them(tripcloak, made, tmp_path, rows):
+    others = some_trips(seed=99)
+    file = write_csv(tmp_path / "other.csv", others)
+    told = tripcloak("audit", made, "--against", file, "--json")
+    assert told.code == 1
+    broken = {finding["rule"] for finding in told.json["findings"] if not finding["ok"]}
+    assert {"flows-match-recount", "every-flow-accounted", "totals-add-up"} <= broken
+    assert leaks(told.out, [*rows, *others]) == []
+
+
+def test_a_changed_file_is_named(tripcloak, made, trips):
+    (made / "release" / "flows.csv").write_text("origin,destination,trips,travellers\n")
+    told = tripcloak("audit", made, "--against", trips)
+    assert told.code == 1
+    assert "flows.csv" in told.out
+
+
+@pytest.mark.parametrize("command", ["audit", "metrics"])
+def test_what_cannot_be_checked_is_bad_input(tripcloak, made, tmp_path, trips, command):
+    bare = write_csv(tmp_path / "bare.csv", [{"a": "1"}])
+    for folder, against, words in [
+        (tmp_path / "none", trips, "holds no release"),
+        (trips, trips, "holds no release"),
+        (tmp_path, trips, "holds no release"),
+        (made, tmp_path / "none.csv", "no file"),
+        (made, bare, "missing columns"),
+    ]:
+        told = tripcloak(command, folder, "--against", against)
+        assert (told.code, told.out) == (2, "")
+        assert words in told.words
+
+
+@pytest.mark.parametrize("options", [["--k", "1"], ["--k", "nan"], ["--memory", "x"]])
+def test_bad_options_of_audit(tripcloak, made, trips, options):
+    told = tripcloak("audit", made, "--against", trips, *options)
+    assert (told.code, told.out) == (2, "")
+
+
+@pytest.mark.parametrize("command", ["audit", "metrics"])
+def test_the_raw_input_must_be_named(tripcloak, made, command):
+    told = tripcloak(command, made)
+    assert told.code == 2
+    assert "--against" in told.words
+
+
+def test_metrics_are_those_that_anonymise_told(tripcloak, tmp_path, trips):
+    first = tripcloak("anonymise", trips, "--out", tmp_path / "out", "--json")
+    again = tripcloak("metrics", tmp_path / "out", "--against", trips, "--json")
+    assert (again.code, again.err) == (0, "")
+    assert again.json == {"metrics": first.json["metrics"]}
+    words = tripcloak("metrics", tmp_path / "out", "--against", trips).out
+    assert all(name in words for name in first.json["metrics"])
+
+
+def test_metrics_of_another_input_are_refused(tripcloak, made, tmp_path, rows):
+    others = some_trips(seed=99)
+    told = tripcloak("metrics", made, "--against", write_csv(tmp_path / "other.csv", others))
+    assert (told.code, told.out) == (2, "")
+    assert "another input" in told.words
+    assert leaks(told.err, [*rows, *others]) == []
+
+
+@pytest.mark.parametrize(
+    ("volume", "words"), [("people", "trips or population"), ("population", "no population")]
+)
+def test_metrics_on_a_volume_that_is_not_there(tripcloak, tmp_path, volume, words):
+    file = write_csv(tmp_path / "zoned.csv", zone_trips())
+    zones = write_zones(tmp_path / "zones.csv")
+    order = ("--hierarchy", "table:county", "--zones", zones, "--out", tmp_path / "out")
+    assert tripcloak("anonymise", file, *order, "--method", "odkanon").code == 0
+    told = tripcloak("metrics", tmp_path / "out", "--against", file, "--volume", volume)
+    assert (told.code, told.out) == (2, "")
+    assert words in told.words
+
+
+def test_several_inputs_are_given_as_several(tripcloak, tmp_path, rows):
+    parts = [write_csv(tmp_path / f"part{n}.csv", rows[n::2]) for n in range(2)]
+    assert tripcloak("anonymise", *parts, "--out", tmp_path / "out").code == 0
+    both = [word for part in parts for word in ("--against", part)]
+    assert tripcloak("audit", tmp_path / "out", *both).code == 0
+    assert tripcloak("audit", tmp_path / "out", "--against", tmp_path / "part*.csv").code == 0
+    assert tripcloak("audit", tmp_path / "out", "--against", parts[0]).code == 1
+
+
+def test_the_options_of_reading_are_remembered(tripcloak, tmp_path, rows):
+    renamed = [{f"x_{name}": value for name, value in row.items()} for row in rows]
+    file = write_csv(tmp_path / "trips.csv", renamed)
+    flags = ["--origin-lat", "x_start_lat", "--origin-lon", "x_start_lon", "--destination-lat", "x_end_lat"]
+    flags += ["--destination-lon", "x_end_lon", "--person", "x_person_id", "--where", "x_weight > '1'"]
+    assert tripcloak("anonymise", file, *flags, "--out", tmp_path / "out").code == 0
+    assert tripcloak("audit", tmp_path / "out", "--against", file).code == 0
+    assert tripcloak("metrics", tmp_path / "out", "--against", file).code == 0
+    source = json.loads((tmp_path / "out" / "private" / "run.json").read_text())["source"]
+    assert source["columns"]["person"] == "x_person_id"
+    assert source["where"] == "x_weight > '1'"

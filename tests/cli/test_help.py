@@ -1,0 +1,80 @@
+"""Help: an example for every command, and quick to come up."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import tripcloak as package
+
+COMMANDS = ("anonymise", "audit", "describe", "metrics", "methods", "demo", "synth", "synth city")
+HEAVY = {"numpy", "duckdb", "pyarrow", "numba", "scipy", "shapely", "pyproj", "h3", "jinja2", "pandas"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_every_command_shows_an_example(tripcloak, command, flag):
+    told = tripcloak(*command.split(), flag)
+    assert (told.code, told.err) == (0, "")
+    assert re.search(r"Examples?\b", told.out)
+    assert f"tripcloak {command}" in told.out.split("Example", 1)[1]
+
+
+def test_the_first_page_lists_all_commands_and_where_to_start(tripcloak):
+    told = tripcloak("--help")
+    assert (told.code, told.err) == (0, "")
+    assert all(command.split()[0] in told.out for command in COMMANDS)
+    assert "tripcloak demo" in told.out
+
+
+@pytest.mark.parametrize("command", [[], ["synth"]])
+def test_without_a_command_help_is_printed(tripcloak, command):
+    told = tripcloak(*command)
+    assert told.code == 2
+    assert "Usage" in told.out + told.err
+    assert "Commands" in told.out + told.err
+
+
+def test_examples_in_the_help_are_commands_that_exist(tripcloak):
+    """Every option of every example is one that its command knows."""
+    for command in sorted(set(COMMANDS) - {"synth"}):
+        page = tripcloak(*command.split(), "--help").out
+        text = page.split("Example", 1)[1].split("╭", 1)[0]
+        assert set(re.findall(r" (--[a-z-]+)", text)) <= set(
+            re.findall(r"(--[a-z-]+)", page.split("╭", 1)[1])
+        )
+
+
+def test_help_shows_brackets_as_they_are(tripcloak):
+    assert "[[lon,lat],...]" in tripcloak("anonymise", "--help").out
+
+
+def test_the_version_is_the_packages(tripcloak):
+    told = tripcloak("--version")
+    assert (told.code, told.out) == (0, f"tripcloak {package.__version__}\n")
+
+
+WEIGHED = """
+import resource, sys
+sys.argv = ["tripcloak", *sys.argv[1:]]
+from tripcloak.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0
+spent = resource.getrusage(resource.RUSAGE_SELF)
+print(",".join(sys.modules), spent.ru_utime + spent.ru_stime, sep="|", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["anonymise", "--help"], ["--version"]], ids=" ".join)
+def test_help_is_quick_and_loads_nothing_heavy(arguments):
+    ended = subprocess.run(
+        [sys.executable, "-c", WEIGHED, *arguments], capture_output=True, text=True, check=True
+    )
+    modules, seconds = ended.stderr.strip().split("|")
+    assert not HEAVY & {name.split(".")[0] for name in modules.split(",")}
+    assert float(seconds) < 0.6
