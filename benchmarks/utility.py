@@ -65,7 +65,7 @@ def _row(title: str, facts: dict[str, Any], cpu_s: float, peak_mb: float) -> str
         f"{facts['groups']:,}",
         f"{facts['zones']['origins']:,} x {facts['zones']['destinations']:,}",
         f"{100 * measured['S']:.1f}",
-        f"{measured['G']:,.0f}",
+        f"{measured['G']:,.2f}" if measured["G"] < 100 else f"{measured['G']:,.0f}",
         f"{measured['E']:.3f}",
         f"{measured['C_DM']:.2e}",
         f"{measured['C_AVG']:,.1f}",
