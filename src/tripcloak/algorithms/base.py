@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tripcloak.algorithms.losses import find_loss
-from tripcloak.algorithms.repair import repair
+from tripcloak.algorithms.repair import is_close, repair
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import ImpossibleRequestError, InputError
@@ -20,6 +21,9 @@ from tripcloak.release import Bound, Release, build_release
 
 Progress = Callable[[str, int, int | None], None]
 """Called with (what is being done, steps done, steps in all or None when nobody knows)."""
+
+ROOM = (0.8, 0.5)
+"""Shares of the limit that a method may use when its answer has to be repaired."""
 
 
 def silent(what: str, done: int, total: int | None) -> None:
@@ -81,10 +85,15 @@ class Algorithm(ABC):
         criterion = self.criterion.resolve(matrix)
         _refuse_if_hopeless(matrix, criterion)
         solution = self.solve(matrix, criterion, progress)
-        if self.closeness is not None:
-            loss = find_loss(getattr(self, "loss", "tiles"))
+        if self.closeness is not None and not is_close(matrix, criterion, solution, self.closeness):
             solution = repair(
-                matrix, criterion, solution, self.closeness, self.suppression_limit, loss, progress
+                matrix,
+                criterion,
+                [solution, *self._with_room(matrix, criterion, progress)],
+                closeness=self.closeness,
+                limit=self.suppression_limit,
+                loss=find_loss(getattr(self, "loss", "tiles")),
+                progress=progress,
             )
         return build_release(
             matrix,
@@ -96,6 +105,15 @@ class Algorithm(ABC):
             seconds=time.perf_counter() - started,
             **solution._asdict(),
         )
+
+    def _with_room(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Iterator[Solution]:
+        """Yield solutions that leave some of the limit to a repair, where there is time for them."""
+        if self.suppression_limit == 0 or getattr(self, "time_limit", None) is not None:
+            return
+        for share in ROOM:
+            with suppress(ImpossibleRequestError):
+                less = replace(self, suppression_limit=share * self.suppression_limit)
+                yield less.solve(matrix, criterion, progress)
 
     @classmethod
     def require_time(cls) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tripcloak.algorithms.losses import Loss
+from tripcloak.algorithms.losses import Loss, losses_of
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.criteria import Criterion, TCloseness
 from tripcloak.hierarchy import Hierarchy
@@ -17,37 +18,62 @@ if TYPE_CHECKING:
     from tripcloak.algorithms.base import Progress, Solution
 
 
+def is_close(matrix: ODMatrix, criterion: Criterion, solution: Solution, closeness: TCloseness) -> bool:
+    """Return whether every origin zone of a solution is close enough, in the numbers to be published."""
+    return not len(_too_far(matrix, criterion, solution, closeness))
+
+
 def repair(
     matrix: ODMatrix,
     criterion: Criterion,
-    solution: Solution,
+    starts: Sequence[Solution],
+    *,
     closeness: TCloseness,
     limit: float,
     loss: Loss,
     progress: Progress,
 ) -> Solution:
-    """Return the solution with every origin zone close, by merging origins or withholding their flows.
+    """Return a solution with every origin zone close, made by merging origins or withholding their flows.
 
     An origin zone that fails is merged with everything below its parent, or its flows are withheld
     while the limit allows it, whichever leaves the smaller mean loss. That is repeated, and it ends:
-    labels only ever move up, and all origins together have the destinations of all. A merged group
-    contains a safe one, so it is safe; flows that were withheld come back where they now fit.
-    A greedy repair proves nothing, so the bound is only kept where nothing had to be done.
+    labels only ever move up, and all origins together have the destinations of all. Since coarser
+    destinations tell less, all this is tried with the destinations as they are and lifted to each
+    height, from every start, and the answer with the least mean loss is taken. A merged group contains
+    a safe one, so it is safe; flows that were withheld come back where they now fit. The repair is
+    greedy and proves nothing, so there is no bound.
 
     Parameters
     ----------
+    starts
+        Solutions within the limit; those that leave some of it leave room to withhold.
     limit
         Share of the volume that may be withheld.
     loss
         What is held small.
     """
-    work = _Repair(matrix, criterion, solution, limit, loss)
-    rounds = 0
-    while len(failing := work.failing(closeness)):
-        work.treat(failing)
-        rounds += 1
-        progress("making destinations close", rounds, None)
-    return work.solution if rounds else solution
+    answers: list[_Repair] = []
+    for start in starts:
+        for height in _Repair(matrix, criterion, start, limit, loss).heights():
+            work = _Repair(matrix, criterion, start, limit, loss)
+            work.lift_destinations(height)
+            # Merging only adds to the loss, so what begins above the best so far will not end below it.
+            if answers and work.mean_loss >= min(answer.mean_loss for answer in answers):
+                break
+            while len(failing := _too_far(matrix, criterion, work.solution, closeness)):
+                work.treat(failing)
+            answers.append(work)
+            progress("making destinations close", len(answers), None)
+    return min(answers, key=lambda answer: answer.mean_loss).solution
+
+
+def _too_far(matrix: ODMatrix, criterion: Criterion, solution: Solution, closeness: TCloseness) -> Ints:
+    """Return the origin zones that are not close enough."""
+    zones = solution.origin_zone, solution.destination_zone
+    groups = group_flows(matrix, *zones, keep=~solution.suppressed)
+    assert groups is not None
+    volume = np.rint(groups.support(main_volume(criterion)))
+    return closeness.too_far(matrix.destinations, groups.origin, groups.destination, volume)
 
 
 class _Merge(NamedTuple):
@@ -86,12 +112,28 @@ class _Repair:
             origin_zone=self.origin, destination_zone=self.destination, suppressed=self.hidden, bound=None
         )
 
-    def failing(self, closeness: TCloseness) -> Ints:
-        """Return the origin zones that are not close enough."""
-        groups = group_flows(self.matrix, self.origin, self.destination, keep=~self.hidden)
-        assert groups is not None
-        volume = np.rint(groups.support(main_volume(self.criterion)))
-        return closeness.too_far(self.matrix.destinations, groups.origin, groups.destination, volume)
+    @property
+    def mean_loss(self) -> float:
+        """Return the mean loss of what is released."""
+        shown = np.where(self.hidden, 0.0, self.volume)
+        return float(self._loss(self.origin, self.destination) @ shown / shown.sum())
+
+    def heights(self) -> range:
+        """Return the heights to lift destinations to: none where origins overlap, since flows then might."""
+        shown = self._shown
+        apart = not (self._holds_another(shown) & shown).any()
+        return range(len(self.matrix.destinations.levels) if apart else 1)
+
+    def lift_destinations(self, height: int) -> None:
+        """Release every flow with a destination of at least this height, as far as the tree has one."""
+        if height == 0:
+            return
+        f = self.matrix.flows
+        lifted = np.maximum(self.destination, self.matrix.destinations.lift(height)[f.destination])
+        self.destination = np.where(self.hidden, self.destination, lifted)
+        shown = self._shown
+        into = np.where(self.hidden, self.tree.highest(shown)[f.origin], self.origin)
+        self._apply(self._regrouped(into, shown[into]))
 
     def treat(self, failing: Ints) -> None:
         """Merge or withhold every failing zone, those first that lie in no other zone to be merged."""
@@ -110,9 +152,15 @@ class _Repair:
 
     def _targets(self, failing: Ints) -> Ints:
         """Return the zone to merge below for every failing one: itself where finer labels lie in it."""
+        inner = self._holds_another(self._shown)
+        return np.where(inner[failing], failing, self.tree.parent[failing])
+
+    @property
+    def _shown(self) -> Bools:
+        """Return which origin zones are released."""
         shown = np.zeros(len(self.tree), dtype=bool)
         shown[self.origin[~self.hidden]] = True
-        return np.where(self._holds_another(shown)[failing], failing, self.tree.parent[failing])
+        return shown
 
     def _holds_another(self, chosen: Bools) -> Bools:
         """Return, for every zone, whether a chosen one lies strictly below it."""
@@ -124,11 +172,14 @@ class _Repair:
     def _merged(self, chosen: Bools) -> _Merge:
         """Return what becomes of the flows below the chosen zones, which do not overlap."""
         into = self.tree.highest(chosen)[self.matrix.flows.origin]
-        below = chosen[into]
         # On the way from a tile to the root zones are numbered upwards: no higher means inside.
-        released = np.flatnonzero(below & ~self.hidden & (self.origin <= into))
+        return self._regrouped(into, chosen[into] & (self.hidden | (self.origin <= into)))
+
+    def _regrouped(self, into: Ints, affected: Bools) -> _Merge:
+        """Return what becomes of the flows that are affected when they go to these origin zones."""
+        released = np.flatnonzero(affected & ~self.hidden)
         family = _Family(self.matrix.destinations, into[released], self.destination[released])
-        back = np.flatnonzero(below & self.hidden)
+        back = np.flatnonzero(affected & self.hidden)
         home = self._homes(into[back], back, family)
         back, home = back[home >= 0], home[home >= 0]
         flows = np.concatenate((released, back))
@@ -214,7 +265,7 @@ class _FlowLoss:
         steps = [np.arange(tree.n_tiles, dtype=np.int32)]
         while (up := np.where(steps[-1] >= 0, tree.parent[steps[-1]], -1)).max() >= 0:
             steps.append(up)
-        self._table = loss.of_ancestors(tree, np.stack(steps))
+        self._table = losses_of(loss, tree, np.stack(steps))
         self._depth = np.zeros(len(tree), dtype=np.int32)
         for level in reversed(tree.levels[:-1]):
             self._depth[level] = self._depth[tree.parent[level]] + 1
