@@ -132,14 +132,17 @@ def _advice(matrix: ODMatrix, k: float, levels: tuple[Level, ...]) -> tuple[str,
             "There is no person or vehicle id, so k can only count trips: ten trips may be one person."
         )
     if not fits:
-        told.append(f"k = {k:g} on {unit} is out of reach at every height; try a smaller k or more data.")
+        told.append(
+            f"k = {k:,.0f} on {unit} is out of reach: the whole input holds {_numbers(matrix)[unit]:,.0f}; "
+            "ask for a smaller k, or bring more data."
+        )
     elif fits[0].height == 0:
         told.append(
-            f"k = {k:g} on {unit} is easy here: a limit of {fits[0].below[unit]:.1%} needs no coarser zones."
+            f"k = {k:,.0f} on {unit} is easy here: a limit of {fits[0].below[unit]:.1%} needs no coarser zones."
         )
     else:
         told.append(
-            f"Realistic: k = {k:g} on {unit} with a limit of {COMFORTABLE:.0%} lets zones stay around height "
+            f"Realistic: k = {k:,.0f} on {unit} with a limit of {COMFORTABLE:.0%} lets zones stay around height "
             f"{fits[0].height} where trips are evenly spread, finer where they are dense."
         )
     return tuple(told)

@@ -95,9 +95,8 @@ def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:
     lacking = sum(place["geometry"] is None for place in places)
     if not lacking:
         return {}
-    whole = lacking == len(places)
-    which = "all zones, which have" if whole else f"{lacking:,} zones that have"
-    return {"Not on the map": f"{which} no outline; they are in the tables"}
+    which = "all zones" if lacking == len(places) else f"{lacking:,} of {len(places):,} zones"
+    return {"Not on the map": f"{which}, which have no outline; they are in the tables"}
 
 
 def _write_parquet(path: Path, tables: pa.Table | Iterable[pa.Table]) -> None:
