@@ -38,7 +38,7 @@ class ZoneLoss:
     def of_ancestors(self, tree: Hierarchy, ancestors: Ints) -> Floats:
         """Return the size of every ancestor."""
         size = tree.zones.tiles if self.name == "tiles" else tree.zones.area_km2
-        return _checked(self.name, np.asarray(size, dtype=np.float64)[ancestors], ancestors)
+        return np.asarray(size, dtype=np.float64)[ancestors]
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,13 @@ class MetresLoss:
         lat, lon = np.radians(zones.lat), np.radians(zones.lon)
         half = np.sin((lat[ancestors] - lat[tiles]) / 2) ** 2
         across = np.sin((lon[ancestors] - lon[tiles]) / 2) ** 2
-        away = 2 * EARTH_M * np.arcsin(np.sqrt(half + np.cos(lat[ancestors]) * np.cos(lat[tiles]) * across))
-        within = 2 / 3 * np.sqrt(np.nan_to_num(zones.area_km2[tiles]) * 1e6 / np.pi)
-        return _checked(self.name, np.hypot(away, within), ancestors)
+        chord = half + np.cos(lat[ancestors]) * np.cos(lat[tiles]) * across
+        # Between opposite points rounding may make the chord longer than the earth is wide.
+        away = 2 * EARTH_M * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
+        with np.errstate(invalid="ignore"):
+            within = 2 / 3 * np.sqrt(np.nan_to_num(zones.area_km2[tiles]) * 1e6 / np.pi)
+        metres: Floats = np.hypot(away, within)
+        return metres
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class SlotLoss:
 
     def of_ancestors(self, tree: Hierarchy, ancestors: Ints) -> Floats:
         """Return the weighted number of slots of every ancestor."""
-        return _checked(self.name, self.weight * tree.zones.tiles[ancestors], ancestors)
+        return self.weight * tree.zones.tiles[ancestors]
 
 
 def find_loss(name: str) -> Loss:
@@ -88,8 +92,25 @@ def find_loss(name: str) -> Loss:
     return MetresLoss() if name == "metres" else ZoneLoss(name)
 
 
-def _checked(name: str, losses: Floats, ancestors: Ints) -> Floats:
+def losses_of(loss: Loss, tree: Hierarchy, ancestors: Ints) -> Floats:
+    """Return the loss of every tile and ancestor, or raise if that is not one number of zero or more each.
+
+    >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    >>> losses_of(find_loss("tiles"), tree, np.array([[2, 2], [0, 1]])).tolist()
+    [[2.0, 2.0], [1.0, 1.0]]
+    >>> losses_of(find_loss("area"), tree, np.array([[2, 2], [0, 1]]))
+    Traceback (most recent call last):
+    tripcloak.errors.InputError: the loss area needs zones with a geometry: some have no area
+    """
+    losses = np.asarray(loss.of_ancestors(tree, ancestors))
+    if losses.shape != ancestors.shape or losses.dtype.kind not in "iuf":
+        raise InputError(
+            f"the loss {loss.name} must be one number for every tile and each of its zones, "
+            "so that it adds up over records"
+        )
     used = losses[ancestors >= 0]
-    if not (np.isfinite(used).all() and (used >= 0).all()):
-        raise InputError(f"the loss {name} needs zones with a geometry: some have no {name} of zero or more")
-    return np.ascontiguousarray(losses)
+    if not np.isfinite(used).all():
+        raise InputError(f"the loss {loss.name} needs zones with a geometry: some have no {loss.name}")
+    if (used < 0).any():
+        raise InputError(f"the loss {loss.name} must be zero or more for every zone; some have less")
+    return np.ascontiguousarray(losses, dtype=np.float64)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.algorithms.losses import Loss
+from tripcloak.algorithms.losses import Loss, losses_of
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.criteria import Criterion
 from tripcloak.hierarchy import Hierarchy
@@ -82,8 +82,7 @@ class Descent:
         self.trees = tuple(axis.tree for axis in axes)
         self.ancestors = tuple(ancestors_by_depth(axis.tree) for axis in axes)
         self.losses = tuple(
-            (axis.loss or loss).of_ancestors(axis.tree, at)
-            for axis, at in zip(axes, self.ancestors, strict=True)
+            losses_of(axis.loss or loss, axis.tree, at) for axis, at in zip(axes, self.ancestors, strict=True)
         )
         self.by_zone = [_by_zone(*some) for some in zip(self.trees, self.ancestors, self.losses, strict=True)]
         self.numbering = Numbering()
