@@ -90,25 +90,27 @@ def best_partition(
     """
     axes, n = up.shape
     choice = np.empty(n, np.int8)
-    cost_below = np.zeros((axes, n))
+    # Loss and suppressed volume are kept apart: at a high price the one would drown in the other's cost.
+    lost_below = np.zeros((axes, n))
     hidden_below = np.zeros((axes, n))
-    cost, hidden = 0.0, 0.0
+    lost, hidden = 0.0, 0.0
     for p in range(n - 1, -1, -1):
-        cost, hidden, choice[p] = loss[p] * volume[p], 0.0, RELEASE
+        lost, hidden, choice[p] = loss[p] * volume[p], 0.0, RELEASE
+        cost = lost
         if price * volume[p] < cost:
-            cost, hidden, choice[p] = price * volume[p], volume[p], SUPPRESS
+            cost, lost, hidden, choice[p] = price * volume[p], 0.0, volume[p], SUPPRESS
         for axis in range(axes):
-            outside = volume[p] - inner[axis, p]
-            split = cost_below[axis, p] + price * outside
+            gone = hidden_below[axis, p] + volume[p] - inner[axis, p]
+            split = lost_below[axis, p] + price * gone
             if may_split[axis, p] and split < cost:
-                cost, hidden, choice[p] = split, hidden_below[axis, p] + outside, axis
+                cost, lost, hidden, choice[p] = split, lost_below[axis, p], gone, axis
         for axis in range(axes):
             parent = up[axis, p]
             if parent >= 0:
-                cost_below[axis, parent] += cost
+                lost_below[axis, parent] += lost
                 hidden_below[axis, parent] += hidden
-    # The root comes last in this pass, so cost and hidden are the whole partition's.
-    return choice, cost - price * hidden, hidden
+    # The root comes last in this pass, so loss and suppressed volume are the whole partition's.
+    return choice, lost, hidden
 
 
 @njit(cache=True)
