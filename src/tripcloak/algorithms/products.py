@@ -25,6 +25,9 @@ from tripcloak.matrix import Numbering, ODMatrix
 from tripcloak.release import main_volume
 
 ORIGIN, DESTINATION, TIME = 0, 1, 2
+UNITS = 2.0**51
+"""Units that all weights together are counted in."""
+
 __all__ = ["DESTINATION", "ORIGIN", "TIME", "Axis", "SafeProducts", "find_products"]
 
 
@@ -72,7 +75,10 @@ class SafeProducts:
 
     def budget(self, limit: float) -> float:
         """Return the volume that may be suppressed: whole units, so that sums decide exactly."""
-        return float(np.floor(limit * self.flow_volume.sum() * (1 + 1e-12)))
+        # Weights were rounded up, so their sum may be more than the units there are; a limit below
+        # everything leaves at least one unit, however near to everything it is.
+        whole = min(float(self.flow_volume.sum()), UNITS)
+        return min(float(np.floor(limit * whole * (1 + 5e-13))), whole - 1)
 
     def find(self, zones: Sequence[Ints]) -> Ints:
         """Return the product made of these zones, -1 where that one is not safe."""
@@ -157,7 +163,7 @@ def _whole(volume: Ints | Floats) -> Floats:
     """
     if volume.dtype.kind in "iu":
         return volume.astype(np.float64)
-    units: Floats = np.ceil(volume * (2.0**51 / max(volume.sum(), 1e-300)))
+    units: Floats = np.ceil(volume * (UNITS / max(volume.sum(), 1e-300)))
     return units
 
 
