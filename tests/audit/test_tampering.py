@@ -151,6 +151,30 @@ TAMPERINGS = {
     "promise another unit": Tampering(
         "only-protected-columns", forgery.manifest_entry(protects={"trips": 10}), noticed=False
     ),
+    "promise more places in a zone": Tampering(
+        "zones-diverse",
+        forgery.manifest_entry(diversity={"tiles": 5000}, also=["5,000 tiles"]),
+        noticed=False,
+    ),
+    "promise closer destinations": Tampering(
+        "destinations-close",
+        forgery.manifest_entry(closeness=0.001, also=["within 0.001"]),
+        noticed=False,
+    ),
+    "promise half a place": Tampering(
+        "zones-diverse", forgery.manifest_entry(diversity={"tiles": 2.5}), noticed=False
+    ),
+    "promise a share of two": Tampering(
+        "destinations-close", forgery.manifest_entry(closeness=2), noticed=False
+    ),
+    "promise in words alone": Tampering(
+        "manifest-consistent", forgery.manifest_entry(also=["every zone covers 30 tiles"]), noticed=False
+    ),
+    "promise in other words": Tampering(
+        "manifest-consistent",
+        forgery.manifest_entry(diversity={"tiles": 20}, also=["every zone covers 30 tiles"]),
+        noticed=False,
+    ),
     "state more groups": Tampering("manifest-consistent", forgery.manifest_entry(groups=17), noticed=False),
     "state a larger smallest flow": Tampering(
         "manifest-consistent",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tripcloak.audit.closeness import too_far_sql
 from tripcloak.audit.findings import TOLERANCE, AuditReport, least, some
 from tripcloak.audit.overlap import overlaps_sql
 from tripcloak.audit.rulebook import BrokenPart, Rulebook
@@ -119,15 +120,16 @@ class MatrixCase:
             **({} if self.matrix.times is None else {"time": release.group_time}),
             **self.numbers,
         }
-        self._put("flows", {name: column for name, column in columns.items() if column is not None})
-        self._put("groups", groups)
+        self.put("flows", {name: column for name, column in columns.items() if column is not None})
+        self.put("groups", groups)
         for axis, (tree, _) in zip(self.axes, self.matrix.axes, strict=True):
             up = pa.array(tree.parent, mask=tree.parent < 0)
             self.con.register(
                 f"{axis}_tree", pa.table({"zone": np.arange(len(tree), dtype=np.int32), "parent": up})
             )
 
-    def _put(self, table: str, columns: dict[str, Any]) -> None:
+    def put(self, table: str, columns: dict[str, Any]) -> None:
+        """Make a table of columns of one length."""
         import pyarrow as pa
 
         if len({len(column) for column in columns.values()}) != 1:
@@ -292,16 +294,62 @@ def flows_never_overlap(case: MatrixCase) -> str | None:
         return None
     case.con.execute("create or replace temp table released as select * from groups")
     for axis in case.axes:
-        case.con.execute(
-            f"""create or replace temp table {axis}_lineage as
-            with recursive zones as (select distinct {axis} as zone from groups),
-            climb(zone, above) as (
-                select zone, zone from zones
-                union all
-                select climb.zone, tree.parent from climb join {axis}_tree tree on tree.zone = climb.above
-                where tree.parent is not null
-            )
-            select climb.zone, climb.above from climb join zones on zones.zone = climb.above"""
-        )
+        _lineage(case, axis)
     pairs = case.value(overlaps_sql("released", case.axes, "{axis}_lineage"))
     return f"{some(pairs, 'pairs of released flows')} overlap" if pairs else None
+
+
+@BOOK.rule("zones-diverse", "recount")
+def zones_diverse(case: MatrixCase) -> str | None:
+    """Every released zone covers as many different places that occur in the matrix as promised."""
+    for what, least_of in case.release.criterion.floors.items():
+        for axis in AXES[:2]:
+            narrow = case.value(
+                f"""with recursive climb(tile, here) as (
+                    select distinct {axis}, {axis} from flows
+                    union all
+                    select climb.tile, tree.parent from climb join {axis}_tree tree on tree.zone = climb.here
+                    where tree.parent is not null
+                ),
+                held as (select here as zone, count(distinct tile) as n from climb group by here)
+                select count(*) from (select distinct {axis} as zone from groups) left join held using (zone)
+                where coalesce(n, 0) < {least_of}"""
+            )
+            if narrow:
+                return f"{some(narrow, f'{axis} zones')} cover fewer than {least_of:,} {what} that occur"
+    return None
+
+
+@BOOK.rule("destinations-close", "recount")
+def destinations_close(case: MatrixCase) -> str | None:
+    """The destinations of every released origin zone are as close to those of all as promised."""
+    closeness, volume = case.release.closeness, case.release.volume
+    if closeness is None:
+        return None
+    zones = case.release.destinations
+    case.put("sizes", {"zone": np.arange(len(zones), dtype=np.int32), "tiles": zones.tiles.astype(float)})
+    far = case.value(
+        too_far_sql(
+            f"select origin, destination, round_even({volume}::double, 0) as volume from groups",
+            lineage=_lineage(case, "destination"),
+            sizes="select * from sizes",
+            t=closeness.t,
+        )
+    )
+    return f"the destinations of {some(far, 'origin zones')} give away more than promised" if far else None
+
+
+def _lineage(case: MatrixCase, axis: str) -> str:
+    """Make a table (zone, above) of an axis: every released zone with itself and those that hold it."""
+    case.con.execute(
+        f"""create or replace temp table {axis}_lineage as
+        with recursive zones as (select distinct {axis} as zone from groups),
+        climb(zone, above) as (
+            select zone, zone from zones
+            union all
+            select climb.zone, tree.parent from climb join {axis}_tree tree on tree.zone = climb.above
+            where tree.parent is not null
+        )
+        select climb.zone, climb.above from climb join zones on zones.zone = climb.above"""
+    )
+    return f"{axis}_lineage"

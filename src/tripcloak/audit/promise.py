@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from tripcloak.audit.rulebook import BrokenPart
@@ -13,6 +13,7 @@ from tripcloak.audit.rulebook import BrokenPart
 UNITS = ("trips", "travellers", "population")
 GRIDS = ("h3", "quadtree")
 SPACE = ("origin", "destination")
+COVERED = ("tiles", "places")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Promise:
         Minutes of a slot, where time is an axis.
     timezone : str
         The zone whose clock the slots follow.
+    floors : mapping
+        How many different tiles or places that occur every released zone covers at least.
+    closeness : float, optional
+        How far the destinations of an origin zone are from those of all at most.
     """
 
     thresholds: Mapping[str, float]
@@ -44,6 +49,8 @@ class Promise:
     spec: str
     slot: int | None = None
     timezone: str = "UTC"
+    floors: Mapping[str, int] = field(default_factory=dict)
+    closeness: float | None = None
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -117,7 +124,9 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
     if not isinstance(homogeneous, bool):
         raise unreadable("homogeneous", "true or false")
     thresholds = {unit: float(k) for unit, k in protects.items()}
-    return Promise(thresholds, str(volume), float(limit), homogeneous, spec, *_clock(facts["hierarchy"]))
+    return Promise(
+        thresholds, str(volume), float(limit), homogeneous, spec, *_clock(facts["hierarchy"]), *_beyond(facts)
+    )
 
 
 def _clock(hierarchy: Mapping[str, Any]) -> tuple[int | None, str]:
@@ -130,6 +139,18 @@ def _clock(hierarchy: Mapping[str, Any]) -> tuple[int | None, str]:
     if not isinstance(timezone, str) or not re.fullmatch(r"[\w+/-]{1,64}", timezone):
         raise unreadable("hierarchy.timezone", "a time zone such as Europe/Paris")
     return slot, timezone
+
+
+def _beyond(facts: Mapping[str, Any]) -> tuple[dict[str, int], float | None]:
+    """Return what is promised beyond thresholds: floors of places, and how close destinations are."""
+    floors, closeness = facts.get("diversity", {}), facts.get("closeness")
+    if not isinstance(floors, Mapping) or set(floors) - set(COVERED):
+        raise unreadable("diversity", f"a number of {' or '.join(COVERED)}")
+    if not all(type(least) is int and least >= 2 for least in floors.values()):
+        raise unreadable("diversity", "whole numbers of 2 or more")
+    if closeness is not None and not (_is_number(closeness) and 0 < closeness < 1):
+        raise unreadable("closeness", "a share of the volume, neither none nor all of it")
+    return dict(floors), closeness
 
 
 def whole(facts: Mapping[str, Any], name: str) -> int:

@@ -123,6 +123,46 @@ _NESTED = """
 """
 
 
+def holders(case: Evidence, axis: str, tiles: str) -> str:
+    """Make a table (tile, zone) of an axis: every tile of a query with the released zones that hold it."""
+    table = f"audit_{axis}_holders"
+    if case.promise.resolution is None:
+        case.load("tree")
+        case.keep(table, _HOLDERS.format(axis=axis, tiles=tiles))
+        return table
+    import pyarrow as pa
+
+    zones_of = defaultdict(list)
+    for (zone,) in case.rows(f"select distinct {axis} from audit_flows"):
+        for cell in cells.members(zone, case.promise.unions):
+            zones_of[cell].append(zone)
+    levels = sorted({cells.resolution_of(cell) or 0 for cell in zones_of})
+    levels = [level for level in levels if level <= case.promise.resolution]
+    pairs = [
+        (tile, zone)
+        for (tile,) in case.rows(tiles)
+        for level in levels
+        for zone in zones_of.get(cells.ancestor(tile, level), ())
+    ]
+    columns = {"tile": [tile for tile, _ in pairs], "zone": [zone for _, zone in pairs]}
+    types = pa.schema({"tile": pa.string(), "zone": pa.string()})
+    case.keep(table, "select * from audit_reader", pa.table(columns, schema=types).to_reader())
+    return table
+
+
+_HOLDERS = """
+    with recursive tree as (select * from audit_tree where axis = '{axis}'),
+    climb(tile, here) as (
+        select tile, tile from ({tiles}) found(tile)
+        union all
+        select climb.tile, tree.parent from climb join tree on tree.zone = climb.here
+        where tree.parent is not null
+    )
+    select climb.tile, climb.here as zone from climb
+    join (select distinct {axis} as zone from audit_flows) released on released.zone = climb.here
+"""
+
+
 def lineage(case: Evidence, axis: str) -> str:
     """Make a table (zone, above) of an axis: every released zone with itself and those that hold it."""
     table = f"audit_{axis}_lineage"

@@ -13,7 +13,7 @@ from tripcloak.audit.rules.book import BOOK
 KEYS = {
     "format", "version", "method", "parameters", "protects", "seed", "hierarchy", "homogeneous", "groups",
     "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
-    "smallest", "bound", "measures", "dropped_rows", "files",
+    "smallest", "bound", "measures", "dropped_rows", "files", "diversity", "closeness", "also",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
 """Those that anyone can compute from the released table; others may tell what was withheld."""
@@ -25,7 +25,7 @@ def manifest_consistent(case: Evidence) -> str | None:
     if set(case.facts) - KEYS:
         return "the manifest holds an entry that this audit does not know"
     wrong = next((words for words in _statements(case) if words), None)
-    return wrong or _share(case) or _measures(case)
+    return wrong or _share(case) or _measures(case) or _also(case)
 
 
 def _statements(case: Evidence) -> list[str | None]:
@@ -73,6 +73,18 @@ def _share(case: Evidence) -> str | None:
     if not _close(share, number / all_of_it if all_of_it else 0.0) or _figures(words) != [f"{number:,}"]:
         return "the manifest's withheld share or its words do not fit the withheld volume"
     return None
+
+
+def _also(case: Evidence) -> str | None:
+    """Return what is wrong with the words on what is promised beyond thresholds."""
+    numbers = [f"{least:,}" for least in case.promise.floors.values()]
+    if case.promise.closeness is not None:
+        numbers.append(f"{case.promise.closeness:g}")
+    words = case.facts.get("also", [])
+    if not isinstance(words, list) or not all(isinstance(text, str) for text in words):
+        raise unreadable("also", "a list of texts")
+    fits = [_figures(text) for text in words] == [_figures(number) for number in numbers]
+    return None if fits else "the manifest's words on what else is promised do not fit its numbers"
 
 
 def _figures(words: str) -> list[str]:

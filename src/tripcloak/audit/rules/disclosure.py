@@ -1,0 +1,48 @@
+"""Rules on what zones and destinations give away, where a release promises more than thresholds."""
+
+from __future__ import annotations
+
+from tripcloak.audit.closeness import too_far_sql
+from tripcloak.audit.evidence import Evidence
+from tripcloak.audit.findings import some
+from tripcloak.audit.promise import SPACE
+from tripcloak.audit.rules.book import BOOK
+from tripcloak.audit.trees import holders, lineage
+
+
+@BOOK.rule("zones-diverse", "flows", "raw", "tree")
+def zones_diverse(case: Evidence) -> str | None:
+    """Every released zone covers as many different places that occur in the raw input as promised."""
+    for what, least in case.promise.floors.items():
+        for axis in SPACE:
+            held = holders(case, axis, f"select distinct {axis} from audit_input")
+            narrow = case.value(
+                f"""select count(*) from (select distinct {axis} as zone from audit_flows) left join (
+                    select zone, count(distinct tile) as n from {held} group by zone
+                ) using (zone) where coalesce(n, 0) < {least}"""
+            )
+            if narrow:
+                return f"{some(narrow, f'{axis} zones')} cover fewer than {least:,} {what} that occur"
+    return None
+
+
+@BOOK.rule("destinations-close", "flows", "zones", "tree")
+def destinations_close(case: Evidence) -> str | None:
+    """The destinations of every released origin zone are as close to those of all as promised."""
+    t, volume = case.promise.closeness, case.promise.volume
+    if t is None:
+        return None
+    if case.promise.slot is not None:
+        return "the manifest promises close destinations over slots of time, which means nothing"
+    if volume not in case.columns("audit_flows"):
+        return f"the released flows lack the column {volume!r}"
+    far = case.value(
+        too_far_sql(
+            f"select origin, destination, {volume}::double as volume from audit_flows",
+            lineage=lineage(case, "destination"),
+            sizes="select zone, any_value(tiles)::double as tiles from audit_zones "
+            "where axis = 'destination' group by zone",
+            t=t,
+        )
+    )
+    return f"the destinations of {some(far, 'origin zones')} give away more than promised" if far else None
