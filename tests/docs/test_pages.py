@@ -19,7 +19,13 @@ from tripcloak.synth import City, write_city
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-RUN = ["README.md", "docs/promise.md", "docs/architecture.md", "docs/methods/odkanon.md", "docs/methods/time.md"]
+RUN = [
+    "README.md",
+    "docs/promise.md",
+    "docs/architecture.md",
+    "docs/methods/odkanon.md",
+    "docs/methods/time.md",
+]
 MATCHING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
