@@ -2,14 +2,14 @@
 
 The road, left to right::
 
-    TripSource -> read_matrix -> ODMatrix -> ODkAnon(...).anonymise -> Release -> publish, audit, measure
+    TripSource -> read_matrix -> ODMatrix -> TwinCut(...).anonymise -> Release -> publish, audit, measure
 
 A tour:
 
 - :class:`TripSource` says what to read and how; :func:`read_matrix` reads it within a memory limit.
 - :class:`ODMatrix` holds the flows as integers, with one :class:`Hierarchy` of zones per axis.
 - :class:`KAnonymity` says when a group of flows is safe: k trips, travellers or population.
-- :class:`ODkAnon` and the other methods (``METHODS``) turn a matrix into a :class:`Release`.
+- :class:`TwinCut` and the other methods (``METHODS``) turn a matrix into a :class:`Release`.
 - :func:`measure` tells what the release is still good for; :func:`audit_matrix` and
   :func:`audit_folder` check it independently.
 - :func:`anonymise` walks the whole road for an :class:`Order`, as the command line does.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak._version import __version__
 
 if TYPE_CHECKING:
-    from tripcloak.algorithms import METHODS, ODkAnon
+    from tripcloak.algorithms import METHODS, NestedCut, ODkAnon, ProductCut, TwinCut
     from tripcloak.audit import audit_folder, audit_matrix
     from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness
     from tripcloak.errors import TripcloakError
@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 # Loaded on first use: importing the package, and with it `tripcloak --help`, stays quick.
 _HOMES = {
     "METHODS": "algorithms",
+    "NestedCut": "algorithms",
     "ODkAnon": "algorithms",
+    "ProductCut": "algorithms",
+    "TwinCut": "algorithms",
     "audit_folder": "audit",
     "audit_matrix": "audit",
     "AllOf": "criteria",
@@ -72,14 +75,17 @@ __all__ = [
     "Hierarchy",
     "KAnonymity",
     "LDiversity",
+    "NestedCut",
     "ODMatrix",
     "ODkAnon",
     "Order",
     "Place",
+    "ProductCut",
     "Release",
     "TCloseness",
     "TripSource",
     "TripcloakError",
+    "TwinCut",
     "__version__",
     "anonymise",
     "audit_folder",
