@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -208,8 +210,9 @@ from pathlib import Path
 from tripcloak.io.folder import staged
 
 out, words = Path(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
 sys.stdin.readline()
-for turn in range(30):
+for turn in range(100):
     with staged(out, force=True) as staging:
         for part in ("release", "private"):
             (staging / part / "file.txt").write_text(f"{words} {turn}")
@@ -218,12 +221,13 @@ for turn in range(30):
 
 def test_runs_at_the_same_time_leave_the_release_of_one_of_them(tmp_path):
     out = tmp_path / "out"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     racers = [
-        subprocess.Popen([sys.executable, "-c", RACER, str(out), words], stdin=subprocess.PIPE, text=True)
+        subprocess.Popen([sys.executable, "-c", RACER, str(out), words], **pipes)
         for words in ("first", "second")
     ]
+    assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 2
     for racer in racers:
-        assert racer.stdin is not None
         racer.stdin.write("go\n")
         racer.stdin.flush()
     assert [racer.wait(timeout=60) for racer in racers] == [0, 0]
@@ -231,6 +235,21 @@ def test_runs_at_the_same_time_leave_the_release_of_one_of_them(tmp_path):
     assert set(found) == set(both(""))
     assert len(set(found.values())) == 1
     assert sorted(os.listdir(out)) == sorted(PARTS)
+
+
+def test_one_run_waits_for_another_to_put_its_release_in_place(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    held = os.open(out, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    waiting = threading.Thread(target=write, args=(out, "new"))
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    assert not (out / "release").exists()
+    os.close(held)
+    waiting.join(60)
+    assert words_in(out) == both("new")
 
 
 def test_the_private_part_is_closed_to_others_from_the_start(tmp_path):
