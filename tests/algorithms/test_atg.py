@@ -33,7 +33,7 @@ from tripcloak.matrix import ODMatrix
 # --- origins ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
+@settings(max_examples=5 * settings().max_examples)
 @given(tree=trees(max_zones=12), target=targets, data=st.data())
 def test_the_origin_cut_is_nearest_to_the_target_of_all_cuts(
     tree: Tree, target: float, data: st.DataObject
@@ -66,7 +66,7 @@ def test_a_larger_target_never_splits_what_a_smaller_one_left_whole(
 # --- ATG-Dual --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@settings(max_examples=3 * settings().max_examples)
 @given(request=requests())
 def test_dual_keeps_the_limit_and_its_bound_is_the_best_that_prices_prove(request: Request) -> None:
     dual = ATGDual(**request.parameters())
@@ -154,7 +154,7 @@ def test_a_target_that_cannot_work_names_one_that_does() -> None:
 # --- ATG-Soft --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@settings(max_examples=3 * settings().max_examples)
 @given(request=requests(), multiplier=st.sampled_from([1.0, 2.0, 3.5, 6.0, 9.0, 15.0, 40.0]))
 def test_soft_is_the_least_cost_and_releases_nothing_above_the_multiplier(
     request: Request, multiplier: float

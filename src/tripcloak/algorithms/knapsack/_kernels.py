@@ -1,4 +1,4 @@
-"""Compiled loops of the tree knapsack; each has a plain twin in tests/oracle_knapsack.py."""
+"""Compiled loops of the tree knapsack; each has a plain twin in tests/oracle_maps.py."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 RELEASE = -1
 SUPPRESS = -2
 """The choices for a product, as in the partition programme; 0 is a split."""
+
+LOOKS = 20
+"""Joined rows looked at, per row of room, before the tables are taken to be too large."""
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]
 """Rows of all tables: suppressed volume, loss, and the two rows they come from.
@@ -30,13 +33,13 @@ def knapsack(
     The least mean loss over all choices within ``limits`` (price, slack, budget): they suppress no more
     than the budget and cost, at this price, no more than the least cost plus the slack. Products stand
     behind their parent; those of parent -1, but for the root, take no part. The loss is infinite if
-    nothing is within the limits, and -1 if the tables need more than ``room`` rows.
+    nothing is within the limits, and -1 if the tables need more than ``room`` rows, or too much work.
     """
     n = len(loss)
     rows = (np.empty(room), np.empty(room), np.empty(room, np.int32), np.empty(room, np.int32))
     table = np.full((n, 2), -1, np.int64)
     inner = np.zeros(n)
-    own, end = 0, 0
+    own, end, looks = 0, 0, 0
     # Invariant: table[p] is the (min, +) product of the tables of all children of p seen so far.
     for p in range(n - 1, -1, -1):
         up = parent[p]
@@ -48,9 +51,10 @@ def knapsack(
             inner[up] += volume[p]
             before, start = table[up].copy(), own
             if before[0] >= 0:
+                looks += (before[1] - before[0]) * (end - own)
                 start, end = end, _add_joint(rows, end, before, own, limits)
             table[up] = start, end
-        if end < 0:
+        if end < 0 or looks > LOOKS * room:
             return np.zeros(n, np.int8), -1.0, 0.0
     if own == end:
         return np.zeros(n, np.int8), np.inf, 0.0
@@ -99,6 +103,8 @@ def _add_joint(
     hidden, cost, left, right = rows
     wide = end - own
     n = (before[1] - before[0]) * wide
+    if n > len(hidden):
+        return -1
     found, losses = np.empty(n), np.empty(n)
     for i in range(n):
         one, other = before[0] + i // wide, own + i % wide

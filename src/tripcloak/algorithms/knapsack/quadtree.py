@@ -20,8 +20,8 @@ from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Bound
 
-ROW_BYTES = 24
-"""What one row of the tables takes."""
+ROW_BYTES = 24 + 32
+"""What one row of the tables takes, and one row of two tables being joined."""
 
 ROUNDING = 1e-9
 """Costs this much apart, as a share of all costs, may be equal."""
@@ -76,9 +76,9 @@ class QuadtreeKnapsack(ATGDual):
         if best is None:
             gap = 100 * (_mean(maps, attempt.offer) / maps.search.bound - 1)
             raise ImpossibleRequestError(
-                f"not possible: the tables of the exact programme need more than {self.memory:g} GB. "
-                "Allow more memory, take coarser tiles or fewer trips; or take atg-dual, "
-                f"which is within {gap:.1g} % of the best here."
+                f"not possible: the tables of the exact programme grow too large for {self.memory:g} GB. "
+                "Allow more memory, take coarser tiles or fewer trips (weights make them long: whole trips "
+                f"are easier); or take atg-dual, which is within {gap:.1g} % of the best here."
             )
         bound = Bound(value=_mean(maps, best), gap=0.0, relaxation="exact for this origin cut")
         return maps.solution(best.plan, bound)
