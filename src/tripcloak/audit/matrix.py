@@ -304,20 +304,32 @@ def zones_diverse(case: MatrixCase) -> str | None:
     """Every released zone covers as many different places that occur in the matrix as promised."""
     for what, least_of in case.release.criterion.floors.items():
         for axis in AXES[:2]:
+            covered = _places_below(case, axis) if what == "places" else _tiles_below(axis)
             narrow = case.value(
-                f"""with recursive climb(tile, here) as (
-                    select distinct {axis}, {axis} from flows
-                    union all
-                    select climb.tile, tree.parent from climb join {axis}_tree tree on tree.zone = climb.here
-                    where tree.parent is not null
-                ),
-                held as (select here as zone, count(distinct tile) as n from climb group by here)
-                select count(*) from (select distinct {axis} as zone from groups) left join held using (zone)
-                where coalesce(n, 0) < {least_of}"""
+                f"""select count(*) from (select distinct {axis} as zone from groups)
+                left join ({covered}) using (zone) where coalesce(n, 0) < {least_of}"""
             )
             if narrow:
                 return f"{some(narrow, f'{axis} zones')} cover fewer than {least_of:,} {what} that occur"
     return None
+
+
+def _tiles_below(axis: str) -> str:
+    """Return SQL for the number of tiles with flows below every zone."""
+    return f"""with recursive climb(tile, here) as (
+            select distinct {axis}, {axis} from flows
+            union all
+            select climb.tile, tree.parent from climb join {axis}_tree tree on tree.zone = climb.here
+            where tree.parent is not null
+        )
+        select here as zone, count(distinct tile) as n from climb group by here"""
+
+
+def _places_below(case: MatrixCase, axis: str) -> str:
+    """Return SQL for the number of places below every zone; the matrix knows no more of them than that."""
+    covered = case.matrix.covers("places")[AXES.index(axis)]
+    case.put(f"{axis}_places", {"zone": np.arange(len(covered), dtype=np.int32), "n": covered})
+    return f"select zone, n from {axis}_places"
 
 
 @BOOK.rule("destinations-close", "recount")

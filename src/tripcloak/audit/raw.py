@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 POINTS = ("o_lat", "o_lon", "d_lat", "d_lon")
 IDS = ("o_id", "d_id")
+PLACES = ("o_place", "d_place")
 UNTIMED, TIMED = "o, d", "o, d, t"
 FUNCTION = "audit_tile"
 WITHHELD = 0
@@ -41,7 +42,10 @@ class RawInput:
     each_trip_is_a_person: bool = False
 
     def load(self, case: Evidence) -> None:
-        """Make ``audit_presence`` (a row per flow and person), ``audit_input`` (flows), ``audit_names``."""
+        """Make ``audit_presence`` (a row per flow and person), ``audit_input`` (flows), ``audit_names``.
+
+        ``audit_places`` says which places were seen in which tile, if the raw input names any.
+        """
         columns = _view_columns(case)
         encoder = self._encoder(case)
         try:
@@ -49,6 +53,7 @@ class RawInput:
             case.keep("audit_presence", _presence(columns, _keys(case)))
             case.keep("audit_names", "select key, name from audit_reader", _names(case, encoder))
             case.keep("audit_input", self._flows(columns, _keys(case)))
+            case.keep("audit_places", _seen(columns))
             case.con.execute("drop table audit_trips")
         except Exception as error:
             raise _explained(error) from None
@@ -135,7 +140,7 @@ def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
     ends = (f"{FUNCTION}(o_lat, o_lon)", f"{FUNCTION}(d_lat, d_lon)")
     if not points:
         ends = (f"{FUNCTION}(o_id::varchar)", f"{FUNCTION}(d_id::varchar)")
-    others = [name for name in ("person", "weight", "trips", "mark") if name in columns]
+    others = [name for name in (*PLACES, "person", "weight", "trips", "mark") if name in columns]
     if case.promise.slot is not None:
         others.append(f"{_slot(case.promise.slot, case.promise.timezone)} as t")
     kinds: list[Any] = ["double", "double"] if points else ["varchar"]
@@ -206,6 +211,18 @@ def _presence(columns: Sequence[str], keys: str) -> str:
     return f"""
         select {keys}, person, sum(trips) as trips, fsum(weight) as weight from ({each})
         group by {keys}, person
+    """
+
+
+def _seen(columns: Sequence[str]) -> str:
+    """Return SQL for every place and tile that occur together, end by end."""
+    origin, destination = PLACES if set(PLACES) <= set(columns) else ("null", "null")
+    return f"""
+        select distinct axis, name as tile, place from (
+            select 'origin' as axis, o as key, {origin}::varchar as place from audit_trips
+            union all
+            select 'destination', d, {destination}::varchar from audit_trips
+        ) join audit_names using (key) where place is not null
     """
 
 

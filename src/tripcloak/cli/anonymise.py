@@ -55,6 +55,15 @@ def command(
             rich_help_panel=PRIVACY,
         ),
     ] = None,
+    places: Annotated[
+        int | None,
+        typer.Option(
+            "--l-places",
+            metavar="L",
+            help="The same for places (--origin-place, --destination-place).",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
     closeness: Annotated[
         float | None,
         typer.Option(
@@ -135,10 +144,11 @@ def command(
     for name in parameters:
         if name not in algorithm.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
+    asked_for = criterion(k, unit, tiles, places)
     order = Order(
         source=given.source,
         place=given.place if time_slot is None else replace(given.place, time_slot=minutes(time_slot)),
-        algorithm=algorithm(criterion=criterion(k, unit, tiles), suppression_limit=suppress, **parameters),
+        algorithm=algorithm(criterion=asked_for, suppression_limit=suppress, **parameters),
         out=out,
         memory=given.memory,
         force=force,
@@ -175,8 +185,8 @@ def minutes(text: str) -> int:
     return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
 
 
-def criterion(k: float, unit: str | None, tiles: int | None = None) -> "Criterion":
-    """Return the criterion that --k, --unit and --l ask for."""
+def criterion(k: float, unit: str | None, tiles: int | None = None, places: int | None = None) -> "Criterion":
+    """Return the criterion that --k, --unit, --l and --l-places ask for."""
     from tripcloak.criteria import AllOf, KAnonymity, LDiversity
 
     k = int(k) if k.is_integer() else k
@@ -184,6 +194,8 @@ def criterion(k: float, unit: str | None, tiles: int | None = None) -> "Criterio
     parts: list[Criterion] = [KAnonymity(k=k, unit=name) for name in units]  # type: ignore[arg-type]
     if tiles is not None:
         parts.append(LDiversity(l=tiles))
+    if places is not None:
+        parts.append(LDiversity(l=places, of="places"))
     return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ROLE_FLAGS = (
     *("origin_lat", "origin_lon", "destination_lat", "destination_lon", "origin", "destination"),
+    *("origin_place", "destination_place"),
     *("person", "weight", "trips", "start_time", "end_time", "lat", "lon", "time", "trip_id", "polyline"),
 )
 
@@ -126,6 +127,12 @@ def input_options(
     ] = None,
     origin: Annotated[str | None, _column("--origin", "Zone id of the origin.")] = None,
     destination: Annotated[str | None, _column("--destination", "Zone id of the destination.")] = None,
+    origin_place: Annotated[
+        str | None, _column("--origin-place", "Place at the origin, such as a station (for --l-places).")
+    ] = None,
+    destination_place: Annotated[
+        str | None, _column("--destination-place", "Place at the destination (for --l-places).")
+    ] = None,
     person: Annotated[
         str | None, _column("--person", "Person or vehicle id; `none` if a found one is not.")
     ] = None,

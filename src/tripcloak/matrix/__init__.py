@@ -4,6 +4,7 @@ from tripcloak.matrix.flows import NOBODY, Flows, Travellers, flows_from_trips
 from tripcloak.matrix.groups import Groups, Runs, group_flows
 from tripcloak.matrix.numbering import Numbering
 from tripcloak.matrix.od import UNITS, Covered, ODMatrix, Points, PointSource, Unit, Volume
+from tripcloak.matrix.places import Places, count_places
 
 __all__ = [
     "NOBODY",
@@ -13,12 +14,14 @@ __all__ = [
     "Groups",
     "Numbering",
     "ODMatrix",
+    "Places",
     "PointSource",
     "Points",
     "Runs",
     "Travellers",
     "Unit",
     "Volume",
+    "count_places",
     "flows_from_trips",
     "group_flows",
 ]

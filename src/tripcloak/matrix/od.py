@@ -14,6 +14,7 @@ from tripcloak.arrays import Floats, Ints
 from tripcloak.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.matrix.flows import Flows, flows_from_trips
+from tripcloak.matrix.places import Places
 
 Unit = Literal["trips", "travellers", "population"]
 Volume = Literal["trips", "population"]
@@ -54,6 +55,8 @@ class ODMatrix:
         The raw trip ends, for measures in metres.
     times : Hierarchy, optional
         The tree of time; ``flows.slot`` is a tile index in it.
+    places : Places, optional
+        How many points of interest every zone covers, where the input names them.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class ODMatrix:
     each_trip_is_a_person: bool = False
     points: PointSource | None = None
     times: Hierarchy | None = None
+    places: Places | None = None
 
     @classmethod
     def from_trips(
@@ -159,7 +163,12 @@ class ODMatrix:
         """
         if what == "tiles":
             return self._tiles_below
-        raise InputError(f"this input does not say which {what} its trips start and end at")
+        if self.places is None:
+            raise InputError(
+                "this input does not say at which places its trips start and end; "
+                "name the columns with --origin-place and --destination-place"
+            )
+        return self.places
 
     @cached_property
     def _tiles_below(self) -> tuple[Ints, Ints]:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 VIEW = "canonical"
 _ORDER = (
-    "o_lat", "o_lon", "d_lat", "d_lon", "o_id", "d_id", "person", "weight", "trips", "start_time", "end_time",
+    "o_lat", "o_lon", "d_lat", "d_lon", "o_id", "d_id", "o_place", "d_place", "person", "weight", "trips",
+    "start_time", "end_time",
 )  # fmt: skip
 
 
@@ -37,8 +38,8 @@ class Canonical:
     """What is in the view ``canonical`` of a connection.
 
     The view has ``o_lat, o_lon, d_lat, d_lon`` (degrees) or ``o_id, d_id`` (text), and, where the input
-    has them, ``person``, ``weight``, ``trips``, ``start_time``, ``end_time`` and ``attr_`` columns. The
-    column ``reason`` is 0 for rows to keep, otherwise the number of the first rule of
+    has them, ``o_place``, ``d_place``, ``person``, ``weight``, ``trips``, ``start_time``, ``end_time`` and
+    ``attr_`` columns. The column ``reason`` is 0 for rows to keep, otherwise the number of the first rule of
     :data:`~tripcloak.trips.cleaning.REASONS` that the row breaks. Where there is a start time, rows with
     equal ``mark`` are duplicates of each other.
 
@@ -86,6 +87,11 @@ class Canonical:
     def has_trips(self) -> bool:
         """Return whether a row stands for several trips."""
         return "trips" in self.names
+
+    @property
+    def has_places(self) -> bool:
+        """Return whether rows say at which places trips begin and end."""
+        return "o_place" in self.names and "d_place" in self.names
 
     @property
     def has_start(self) -> bool:

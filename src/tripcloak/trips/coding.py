@@ -13,7 +13,16 @@ from tripcloak.arrays import Bools, Ints
 from tripcloak.errors import EmptyInputError, InputError
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
-from tripcloak.matrix import Flows, Numbering, ODMatrix, Points, PointSource, flows_from_trips
+from tripcloak.matrix import (
+    Flows,
+    Numbering,
+    ODMatrix,
+    Places,
+    Points,
+    PointSource,
+    count_places,
+    flows_from_trips,
+)
 from tripcloak.trips.canonical import Canonical
 from tripcloak.trips.cleaning import DUPLICATE, MISSING_START, OUTSIDE_TILING, CleaningReport
 from tripcloak.trips.duplicates import find_duplicates
@@ -32,6 +41,7 @@ MINUTE = 60_000_000
 """Microseconds."""
 
 END_COLUMNS = ("o_lat", "o_lon", "d_lat", "d_lon")
+PLACE_COLUMNS = ("o_place", "d_place")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,11 +114,13 @@ def _selected(canonical: Canonical) -> list[str]:
     """Return the SQL columns the pass needs.
 
     A person becomes a 64-bit hash here: should two ever collide they count as one, which can only
-    make a group look smaller than it is.
+    make a group look smaller than it is. The same goes for places.
     """
     names = ["reason", *(END_COLUMNS if canonical.endpoints == "points" else ("o_id", "d_id"))]
     if canonical.has_person:
         names += ["hash(person) as person", "person is null as nobody"]
+    if canonical.has_places:
+        names += [f"hash({end}) as {end}, {end} is null as {end}_unknown" for end in PLACE_COLUMNS]
     names += [name for name in ("weight", "trips", "mark") if name in _columns(canonical)]
     return names
 
@@ -128,6 +140,7 @@ class _Coder:
         self.spool = spool
         self.time_slot = time_slot
         self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
+        self.places = _PlacesSeen(), _PlacesSeen()
         self.rows_by_reason = np.zeros(256, dtype=np.int64)
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -150,6 +163,9 @@ class _Coder:
         if self.canonical.has_person:
             person = self.people.add(_numpy(batch, "person"))
             rows["person"] = np.where(_numpy(batch, "nobody"), np.int32(-1), person)
+        for seen, end, tile in zip(self.places, PLACE_COLUMNS, ("origin", "destination"), strict=True):
+            if self.canonical.has_places:
+                seen.add(rows[tile], _numpy(batch, end), _numpy(batch, f"{end}_unknown"))
         for name in ("weight", "trips", "mark"):
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
@@ -186,8 +202,14 @@ class _Coder:
             each_trip_is_a_person=self.canonical.people_once,
             points=rows.points() if self.canonical.endpoints == "points" else None,
             times=None if slots is None else time_hierarchy(slots, self.time_slot or 0),
+            places=self._places((origins, origin_tile), (destinations, destination_tile)),
         )
         return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical)
+
+    def _places(self, *axes: tuple[Hierarchy, Ints]) -> Places | None:
+        if not self.canonical.has_places:
+            return None
+        return Places(*(seen.below(*axis) for seen, axis in zip(self.places, axes, strict=True)))
 
     def _tile_keys(self, batch: pa.RecordBatch) -> tuple[Ints, Ints]:
         if self.canonical.endpoints == "points":
@@ -206,6 +228,23 @@ class _Coder:
         keys = numbering.keys
         hierarchy = self.tiling.hierarchy(np.sort(keys))
         return hierarchy, self.tiling.tiles(keys, hierarchy).astype(np.int32)
+
+
+class _PlacesSeen:
+    """Which place was seen in which tile, at one end of the trips."""
+
+    def __init__(self) -> None:
+        self._places, self._pairs = Numbering(), Numbering()
+
+    def add(self, tile: Ints, place: Ints, unknown: Bools) -> None:
+        """Keep the pairs of a batch: numbers of tiles, and hashes of places."""
+        number = self._places.add(place[~unknown])
+        self._pairs.add(tile[~unknown].astype(np.uint64) << np.uint64(32) | number.astype(np.uint64))
+
+    def below(self, tree: Hierarchy, tile_of_number: Ints) -> Ints:
+        """Return how many different places lie below every zone."""
+        tile, place = np.divmod(self._pairs.keys, np.uint64(2**32))
+        return count_places(tree, tile_of_number[tile.astype(np.int64)], place)
 
 
 @dataclass(frozen=True, eq=False)

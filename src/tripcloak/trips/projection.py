@@ -18,6 +18,8 @@ CLEAN_NAMES = {
     "destination_lon": "d_lon",
     "origin": "o_id",
     "destination": "d_id",
+    "origin_place": "o_place",
+    "destination_place": "d_place",
     "time": "t",
 }
 """Role to column of the view, where they differ."""

@@ -32,6 +32,14 @@ ROLES: dict[str, Role] = {
         Role("destination_lon", "number", "--destination-lon", "longitude of the destination", "2.3522"),
         Role("origin", "zone", "--origin", "id of the origin zone", "75056"),
         Role("destination", "zone", "--destination", "id of the destination zone", "75056"),
+        Role("origin_place", "separator", "--origin-place", "id of the place at the origin", "station 17"),
+        Role(
+            "destination_place",
+            "separator",
+            "--destination-place",
+            "id of the place at the destination",
+            "station 17",
+        ),
         Role("person", "person", "--person", "id of the person or vehicle", "a17"),
         Role("weight", "number", "--weight", "people a trip stands for", "112.5"),
         Role("trips", "number", "--trips", "number of trips a row stands for", "12"),
@@ -51,7 +59,8 @@ FLAGGED: tuple[str, ...] = tuple(name for name, role in ROLES.items() if role.fl
 
 COORDINATES = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")
 _ZONES = ("origin", "destination")
-_EXTRAS = ("person", "weight", "start_time", "end_time", "incomplete")
+PLACES = ("origin_place", "destination_place")
+_EXTRAS = ("person", "weight", "start_time", "end_time", "incomplete", *PLACES)
 
 NEEDED: dict[Form, tuple[tuple[str, ...], ...]] = {
     "trips": (COORDINATES,),

@@ -9,7 +9,7 @@ from typing import Any
 
 from tripcloak.errors import InputError
 from tripcloak.trips.presets import find_preset
-from tripcloak.trips.schema import FLAGGED, FORMS, Form
+from tripcloak.trips.schema import FLAGGED, FORMS, PLACES, Form
 
 DEFAULT_SILENCE = 180.0
 """Seconds without a GPS fix after which a new trip starts."""
@@ -115,6 +115,8 @@ class TripSource:
             )
         if not all(self.columns.values()):
             raise InputError('a column was given an empty name; write "none" to say that there is none')
+        if len(set(PLACES) & set(self.columns)) == 1:
+            raise InputError("places are counted at both ends: give --origin-place and --destination-place")
         if len(set(self.attributes)) < len(self.attributes) or not all(self.attributes):
             raise InputError("attributes must be different column names")
 

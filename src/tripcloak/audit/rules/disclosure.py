@@ -16,9 +16,14 @@ def zones_diverse(case: Evidence) -> str | None:
     for what, least in case.promise.floors.items():
         for axis in SPACE:
             held = holders(case, axis, f"select distinct {axis} from audit_input")
+            if what == "places":
+                places = f"select tile, place from audit_places where axis = '{axis}'"
+                seen = f"select zone, place as one from {held} join ({places}) using (tile)"
+            else:
+                seen = f"select zone, tile as one from {held}"
             narrow = case.value(
                 f"""select count(*) from (select distinct {axis} as zone from audit_flows) left join (
-                    select zone, count(distinct tile) as n from {held} group by zone
+                    select zone, count(distinct one) as n from ({seen}) group by zone
                 ) using (zone) where coalesce(n, 0) < {least}"""
             )
             if narrow:
