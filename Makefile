@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test check bench clean
+.PHONY: env demo test check bench clean browser
 
 env: $(STAMP)
 
@@ -20,8 +20,14 @@ $(STAMP): pyproject.toml constraints.txt
 demo: env
 	$(BIN)/tripcloak demo --out demo --force
 
-test: env
+test: env browser
 	$(BIN)/python -m pytest -n $(CPUS) --dist worksteal
+
+# The map's tests run in a real browser; without one they are skipped and say so.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+		|| (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null) \
+		|| echo "Chromium is missing and could not be installed: the browser tests will be skipped"
 
 check: env
 	$(BIN)/ruff check .
