@@ -108,6 +108,14 @@ def input_options(
             show_default=False,
         ),
     ] = None,
+    zone_prefix: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Keep the first N characters of zone ids (11: census blocks to tracts).",
+            rich_help_panel=ROWS,
+        ),
+    ] = None,
     attribute: Annotated[
         list[str] | None,
         typer.Option(
@@ -183,6 +191,7 @@ def input_options(
         attributes=tuple(attribute or ()),
         timezone=timezone,
         people_once=people_once,
+        zone_prefix=zone_prefix,
     )
     file = None if zones is None else str(Path(zones).resolve())
     return Given(source, Place(spec=hierarchy, zones=file, area=_box("--area", area)), memory)

@@ -134,35 +134,6 @@ class CleaningReport:
             "dropped": dict(self.dropped),
         } | before
 
-    def guarded(self, k: int) -> dict[str, Any]:
-        """Return the public version, in which no number between 1 and k - 1 can be read or computed.
-
-        A hidden number is None. One that could be had by subtracting the others from the total takes
-        the smallest of the others with it, or, if there is none, the number of rows read.
-
-        Examples
-        --------
-        >>> report = CleaningReport(kept=95, dropped={"null_island": 14, "duplicate": 3})
-        >>> report.guarded(10)["dropped"]
-        {'null_island': None, 'duplicate': None}
-        >>> CleaningReport(kept=95, dropped={"duplicate": 3}).guarded(10)["read"] is None
-        True
-        """
-        hidden = {name for name, n in self.dropped.items() if n < k}
-        others = sorted((n, name) for name, n in self.dropped.items() if n >= k)
-        if hidden and sum(self.dropped[name] for name in hidden) < k and others:
-            hidden.add(others[0][1])
-        only_small = bool(hidden) and sum(self.dropped[name] for name in hidden) < k
-        safe = self.kept == 0 or self.kept >= k
-        public: dict[str, Any] = {
-            "word": self.word,
-            "read": None if only_small or not safe else self.rows,
-            "kept": self.kept if safe else None,
-            "dropped": {name: None if name in hidden else n for name, n in self.dropped.items()},
-            "hidden": f"a number that is not told is fewer than {k}, or would tell one that is",
-        }
-        return public if self.before is None else public | {"before": self.before.guarded(k)}
-
     def why_empty(self) -> str:
         """Return words for the error that no usable row is left."""
         stages = [stage for stage in (self.before, self) if stage is not None and stage.dropped]

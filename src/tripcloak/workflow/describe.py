@@ -138,11 +138,12 @@ def _advice(matrix: ODMatrix, k: float, levels: tuple[Level, ...]) -> tuple[str,
         )
     elif fits[0].height == 0:
         told.append(
-            f"k = {k:,.0f} on {unit} is easy here: a limit of {fits[0].below[unit]:.1%} needs no coarser zones."
+            f"k = {k:,.0f} on {unit} is easy here: "
+            f"a limit of {fits[0].below[unit]:.1%} needs no coarser zones."
         )
     else:
         told.append(
-            f"Realistic: k = {k:,.0f} on {unit} with a limit of {COMFORTABLE:.0%} lets zones stay around height "
-            f"{fits[0].height} where trips are evenly spread, finer where they are dense."
+            f"Realistic: k = {k:,.0f} on {unit} with a limit of {COMFORTABLE:.0%} lets zones stay "
+            f"around height {fits[0].height} where trips are evenly spread, finer where they are dense."
         )
     return tuple(told)
