@@ -45,7 +45,9 @@ class Interrupt:
 
     def leave(self, number: int) -> NoReturn:
         """Say that the program was stopped by a signal, remove its temporary files and end it."""
-        print("\nInterrupted; no half-written release was left behind.", file=sys.stderr, flush=True)
+        # A bar that was cut off in the middle has hidden the terminal's cursor.
+        cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
+        print(f"{cursor}\nInterrupted; no half-written release was left behind.", file=sys.stderr, flush=True)
         # Not sys.exit: taking the engine apart in the middle of a query may hang or write to stderr.
         atexit._run_exitfuncs()
         os._exit(128 + number)
