@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from made_trips import Row, counted, some_trips, write_csv, write_zones, zone_trips
-from tripcloak.algorithms import ODkAnon
+from tripcloak.algorithms import METHODS
 from tripcloak.criteria import AllOf, KAnonymity
 from tripcloak.trips import TripSource
 from tripcloak.workflow.anonymise import Order, Outcome, anonymise
@@ -20,7 +20,7 @@ Make: TypeAlias = Callable[..., Outcome]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """An order carried out by ODkAnon; the release lies in ``out`` below the test's folder."""
+    """An order carried out, by ODkAnon if not told otherwise; the release lies in ``out``."""
 
     def carried_out(
         paths: Path | Sequence[Path],
@@ -30,7 +30,7 @@ def make(tmp_path: Path) -> Make:
         limit: float = 0.1,
         place: Place | None = None,
         out: str = "out",
-        force: bool = False,
+        method: str = "odkanon",
         **source: Any,
     ) -> Outcome:
         parts = tuple(KAnonymity(k=k, unit=unit) for unit in units)  # type: ignore[arg-type]
@@ -38,12 +38,11 @@ def make(tmp_path: Path) -> Make:
         return anonymise(
             Order(
                 source=TripSource(paths=tuple(map(str, files)), **source),
-                algorithm=ODkAnon(
+                algorithm=METHODS[method](
                     criterion=parts[0] if len(parts) == 1 else AllOf(criteria=parts), suppression_limit=limit
                 ),
                 place=place or Place(spec="h3:9"),
                 out=tmp_path / out,
-                force=force,
             )
         )
 
