@@ -179,13 +179,13 @@ def test_it_finds_what_the_dual_cannot() -> None:
 def test_too_little_memory_is_refused_with_a_way_out() -> None:
     matrix = gravity(1, trips=1500, binary=True)
     with pytest.raises(ImpossibleRequestError, match=r"too large for 1e-05 GB.*atg-dual") as refusal:
-        QuadtreeKnapsack(criterion=KAnonymity(k=4, unit="trips"), memory=1e-5).anonymise(matrix)
+        QuadtreeKnapsack(criterion=KAnonymity(k=4, unit="trips"), table_memory=1e-5).anonymise(matrix)
     assert str(matrix.total()) not in str(refusal.value)
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), float("inf")])
 def test_parameters_outside_their_range_are_refused(bad: float) -> None:
-    with pytest.raises(InputError, match="memory"):
-        QuadtreeKnapsack(memory=bad)
+    with pytest.raises(InputError, match="table memory"):
+        QuadtreeKnapsack(table_memory=bad)
     with pytest.raises(InputError, match="v_target"):
         QuadtreeKnapsack(v_target=bad)

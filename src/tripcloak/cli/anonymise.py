@@ -102,6 +102,14 @@ def command(
         float | None,
         typer.Option(help="atg, knapsack: volume an origin zone should have.", rich_help_panel=OWN),
     ] = None,
+    multiplier: Annotated[
+        float | None,
+        typer.Option(help="atg-soft: tiles that a suppressed trip counts as.", rich_help_panel=OWN),
+    ] = None,
+    table_memory: Annotated[
+        float | None,
+        typer.Option(metavar="GB", help="knapsack: what its tables may take.", rich_help_panel=OWN),
+    ] = None,
     time_limit: Annotated[
         str | None,
         typer.Option(
@@ -133,6 +141,7 @@ def command(
     from tripcloak.workflow.anonymise import Order, anonymise
 
     asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
+    asked |= {"multiplier": multiplier, "table_memory": table_memory}
     parameters: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if time_limit is not None:
         parameters["time_limit"] = seconds(time_limit)

@@ -41,7 +41,7 @@ class QuadtreeKnapsack(ATGDual):
 
     Parameters
     ----------
-    memory
+    table_memory
         What the tables may take, in GB. Where that is not enough the request is refused.
 
     Examples
@@ -60,25 +60,26 @@ class QuadtreeKnapsack(ATGDual):
     summary: ClassVar[str] = "as atg-dual, but the destination cuts are exactly the best within the limit"
     source: ClassVar[str] = "abstract of Matet, Côme and Furno on quadtrees and the tree knapsack"
 
-    memory: float = 2.0
+    table_memory: float = 2.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.memory < math.inf:
-            raise InputError(f"memory is a number of GB above 0; got {self.memory:g}")
+        if not 0 < self.table_memory < math.inf:
+            raise InputError(f"the table memory is a number of GB above 0; got {self.table_memory:g}")
 
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return the origin cut and the best destination maps within the limit."""
         step = OriginStep(matrix, criterion, self.suppression_limit, critical_offer)
         attempt = step.settle(self.v_target, progress)
         maps = attempt.maps
-        best = best_maps(maps, attempt.offer, int(self.memory * 1e9) // ROW_BYTES)
+        best = best_maps(maps, attempt.offer, int(self.table_memory * 1e9) // ROW_BYTES)
         if best is None:
             gap = 100 * (_mean(maps, attempt.offer) / maps.search.bound - 1)
             raise ImpossibleRequestError(
-                f"not possible: the tables of the exact programme grow too large for {self.memory:g} GB. "
-                "Allow more memory, take coarser tiles or fewer trips (weights make them long: whole trips "
-                f"are easier); or take atg-dual, which is within {gap:.1g} % of the best here."
+                "not possible: the tables of the exact programme grow too large for "
+                f"{self.table_memory:g} GB. Allow more (--table-memory), take coarser tiles or fewer trips "
+                "(weights make the tables long, whole trips keep them short); or take atg-dual, "
+                f"which is within {gap:.1g} % of the best here."
             )
         bound = Bound(value=_mean(maps, best), gap=0.0, relaxation="exact for this origin cut")
         return maps.solution(best.plan, bound)
