@@ -64,9 +64,14 @@ class TreeMethod(Algorithm):
 
 
 def certificate(products: SafeProducts, mean: float, bound: float, relaxation: str) -> Bound | None:
-    """Return the bound and the gap in percent to what was reached; None where products are missing."""
-    if not products.complete:
+    """Return the bound and the gap in percent to what was reached.
+
+    None where products are missing, where nothing above zero is proven, and where single flows of a
+    group were withheld with a loss of their own: that may go below what whole groups can reach, which
+    is all that is proven.
+    """
+    if not products.complete or bound <= 0 < mean or mean < bound * (1 - 1e-9):
         return None
     if mean <= bound:
         return Bound(value=mean, gap=0.0, relaxation=relaxation)
-    return Bound(value=bound, gap=100 * (mean / bound - 1) if bound > 0 else 100.0, relaxation=relaxation)
+    return Bound(value=bound, gap=100 * (mean / bound - 1), relaxation=relaxation)

@@ -114,3 +114,26 @@ def losses_of(loss: Loss, tree: Hierarchy, ancestors: Ints) -> Floats:
     if (used < 0).any():
         raise InputError(f"the loss {loss.name} must be zero or more for every zone; some have less")
     return np.ascontiguousarray(losses, dtype=np.float64)
+
+
+class TileLosses:
+    """The loss of a tile released as one of its ancestors, by the number of steps between them.
+
+    >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
+    >>> TileLosses(find_loss("tiles"), tree).of(np.array([0, 1, 2]), np.array([3, 1, 4])).tolist()
+    [2.0, 1.0, 3.0]
+    """
+
+    def __init__(self, loss: Loss, tree: Hierarchy) -> None:
+        steps = [np.arange(tree.n_tiles, dtype=np.int32)]
+        while (up := np.where(steps[-1] >= 0, tree.parent[steps[-1]], -1)).max() >= 0:
+            steps.append(up)
+        self._table = losses_of(loss, tree, np.stack(steps))
+        self._depth = np.zeros(len(tree), dtype=np.int32)
+        for level in reversed(tree.levels[:-1]):
+            self._depth[level] = self._depth[tree.parent[level]] + 1
+
+    def of(self, tile: Ints, zone: Ints) -> Floats:
+        """Return the loss of each tile released as the zone beside it."""
+        losses: Floats = self._table[self._depth[tile] - self._depth[zone], tile]
+        return losses

@@ -39,6 +39,8 @@ class PriceSearch:
     ----------
     budget, total : float
         The volume that may be suppressed, and all volume.
+    least : float
+        A loss per unit that nothing released goes below; as a price it proves itself as a bound.
     bound : float
         The largest proven lower bound so far on the mean loss of any release within the budget.
     price : float
@@ -48,8 +50,12 @@ class PriceSearch:
     solve: Callable[[float], Offer]
     budget: float
     total: float
-    bound: float = field(default=0.0, init=False)
-    price: float = field(default=0.0, init=False)
+    least: float = 0.0
+    bound: float = field(init=False)
+    price: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bound = self.price = self.least
 
     def offer(self, price: float) -> Offer:
         """Return the best partition at a price; every answer may raise the bound."""

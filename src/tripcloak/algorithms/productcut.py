@@ -12,6 +12,7 @@ from tripcloak.algorithms.family import Clock, TreeMethod, certificate
 from tripcloak.algorithms.losses import SlotLoss
 from tripcloak.algorithms.pricing import Offer, PriceSearch
 from tripcloak.algorithms.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts
+from tripcloak.algorithms.spending import worst_that_fit
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion
 from tripcloak.errors import InputError
@@ -123,7 +124,7 @@ def partition_search(products: SafeProducts, may_split: Bools, limit: float) -> 
         )
         return Offer(price, loss, hidden, choice)
 
-    return PriceSearch(solve, products.budget(limit), products.total)
+    return PriceSearch(solve, products.budget(limit), products.total, float(products.loss.min()))
 
 
 def highest_price(products: SafeProducts) -> float:
@@ -139,12 +140,5 @@ def spend_rest(products: SafeProducts, offer: Offer, budget: float) -> Ints:
     choice: Ints = offer.plan.copy()
     home = follow_choices(choice, products.up)
     released = np.flatnonzero(home == np.arange(len(home)))
-    left = budget - offer.hidden
-    mean = offer.loss / (products.total - offer.hidden)
-    for p in released[np.argsort(-products.loss[released], kind="stable")]:
-        if products.loss[p] <= mean or left <= 0:
-            break
-        if products.volume[p] <= left:
-            choice[p] = SUPPRESS
-            left -= products.volume[p]
+    choice[worst_that_fit(products, released, budget)] = SUPPRESS
     return choice

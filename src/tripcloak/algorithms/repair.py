@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tripcloak.algorithms.losses import Loss, losses_of
+from tripcloak.algorithms.losses import Loss, TileLosses
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.criteria import Criterion, TCloseness
 from tripcloak.hierarchy import Hierarchy
@@ -103,7 +103,7 @@ class _Repair:
         self.destination = np.where(self.hidden, matrix.flows.destination, solution.destination_zone)
         self.volume = matrix.volume(main_volume(criterion)).astype(np.float64)
         self.budget = limit * float(self.volume.sum())
-        self.losses = _FlowLoss(loss, matrix.origins), _FlowLoss(loss, matrix.destinations)
+        self.losses = TileLosses(loss, matrix.origins), TileLosses(loss, matrix.destinations)
 
     @property
     def solution(self) -> Solution:
@@ -256,24 +256,6 @@ def _that_fit(options: Ints, volume: Floats, left: float) -> Ints:
             taken.append(option)
             left -= volume[option]
     return np.array(taken, dtype=np.int64)
-
-
-class _FlowLoss:
-    """The loss of a tile released as one of its ancestors, by the number of steps between them."""
-
-    def __init__(self, loss: Loss, tree: Hierarchy) -> None:
-        steps = [np.arange(tree.n_tiles, dtype=np.int32)]
-        while (up := np.where(steps[-1] >= 0, tree.parent[steps[-1]], -1)).max() >= 0:
-            steps.append(up)
-        self._table = losses_of(loss, tree, np.stack(steps))
-        self._depth = np.zeros(len(tree), dtype=np.int32)
-        for level in reversed(tree.levels[:-1]):
-            self._depth[level] = self._depth[tree.parent[level]] + 1
-
-    def of(self, tile: Ints, zone: Ints) -> Floats:
-        """Return the loss of each tile released as the zone beside it."""
-        losses: Floats = self._table[self._depth[tile] - self._depth[zone], tile]
-        return losses
 
 
 class _Family:

@@ -9,12 +9,12 @@ import numpy as np
 
 from tripcloak.algorithms.base import Progress, Solution, silent
 from tripcloak.algorithms.family import Clock, TreeMethod, certificate
+from tripcloak.algorithms.losses import TileLosses, find_loss
 from tripcloak.algorithms.odkanon import ODkAnon
 from tripcloak.algorithms.pricing import Offer, PriceSearch
 from tripcloak.algorithms.productcut import highest_price, nested, partition_search
 from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
-from tripcloak.algorithms.twins import CutPair, Twins
-from tripcloak.arrays import Bools, Ints
+from tripcloak.algorithms.twins import CutPair, Settled, Twins
 from tripcloak.criteria import Criterion
 from tripcloak.matrix import ODMatrix
 
@@ -46,9 +46,11 @@ class TwinCut(TreeMethod):
         coarse = rival.solve(matrix, criterion, silent)
         bound, price, starts = self._relaxations(twins)
         starts += [twins.best_uniform(), _pair_of(twins, coarse)]
-        best = twins.split_while_allowed(_search(twins, starts, price, clock, progress))
-        solution, mean = _solution(matrix, twins, best)
-        if (reached := _mean(products, coarse)) < mean:
+        best = _search(twins, starts, price, clock, progress)
+        # What splits use of the limit is not there to be spent, so they may turn out not to pay.
+        settled = min((twins.settle(pair) for pair in (best, twins.split_while_allowed(best))), key=_by_mean)
+        solution, mean = _solution(matrix, twins, settled), settled.mean
+        if (reached := self._mean(matrix, products, coarse)) < mean:
             solution, mean = coarse, reached
         words = "the larger Lagrangian bound of both nested cuts"
         return solution._replace(bound=certificate(products, mean, bound, words))
@@ -70,6 +72,17 @@ class TwinCut(TreeMethod):
             cuts[first] = twins.cut_of(first, own)
             starts.append(twins.reply(1 - first, twins.evaluate(cuts[0], cuts[1]), offer.price))
         return bound, price, starts
+
+    def _mean(self, matrix: ODMatrix, products: SafeProducts, solution: Solution) -> float:
+        """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""
+        kept = ~solution.suppressed
+        f, volume = matrix.flows, products.flow_volume[kept]
+        zones = solution.origin_zone, solution.destination_zone
+        ends = zip((matrix.origins, matrix.destinations), (f.origin, f.destination), zones, strict=True)
+        loss = sum(
+            TileLosses(find_loss(self.loss), tree).of(tile[kept], zone[kept]) for tree, tile, zone in ends
+        )
+        return float(loss @ volume / volume.sum())
 
 
 def _search(twins: Twins, starts: list[CutPair], price: float, clock: Clock, progress: Progress) -> CutPair:
@@ -112,25 +125,14 @@ def _pair_of(twins: Twins, solution: Solution) -> CutPair:
     return twins.evaluate(cuts[0], cuts[1])
 
 
-def _solution(matrix: ODMatrix, twins: Twins, pair: CutPair) -> tuple[Solution, float]:
-    """Return a pair of cuts as a solution, with what is left of the limit spent, and its mean loss."""
-    products = twins.products
+def _by_mean(settled: Settled) -> float:
+    return settled.mean
+
+
+def _solution(matrix: ODMatrix, twins: Twins, settled: Settled) -> Solution:
+    """Return a pair of cuts as a solution."""
+    pair, released, _ = settled
     origin = matrix.origins.highest(pair.origins)[matrix.flows.origin]
     destination = matrix.destinations.highest(pair.destinations)[matrix.flows.destination]
-    cell = products.find((origin, destination))
-    hidden = (cell < 0) | twins.worst_that_fit(pair)[cell]
-    solution = Solution(origin, destination, hidden, homogeneous=True)
-    return solution, _mean_of_cells(products, cell, hidden)
-
-
-def _mean(products: SafeProducts, solution: Solution) -> float:
-    cell = products.find((solution.origin_zone, solution.destination_zone))
-    return _mean_of_cells(products, cell, solution.suppressed)
-
-
-def _mean_of_cells(products: SafeProducts, cell: Ints, hidden: Bools) -> float:
-    cell, volume = cell[~hidden], products.flow_volume[~hidden]
-    if (cell < 0).any():
-        # Only when the time was up early: a cell that was not looked at has no known loss.
-        return float("inf")
-    return float(products.loss[cell] @ volume / volume.sum())
+    cell = twins.products.find((origin, destination))
+    return Solution(origin, destination, (cell < 0) | ~released[cell], homogeneous=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.algorithms.pruning import stands_alone
+from tripcloak.algorithms.spending import worst_that_fit
 from tripcloak.arrays import Bools, Floats
 from tripcloak.hierarchy import Hierarchy
 
@@ -28,6 +29,14 @@ class CutPair(NamedTuple):
     def cost(self, price: float) -> float:
         """Return the loss plus the price of what is suppressed."""
         return self.loss + price * self.hidden
+
+
+class Settled(NamedTuple):
+    """A pair of cuts, the products that it releases, and their mean loss."""
+
+    pair: CutPair
+    released: Bools
+    mean: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +92,11 @@ class Twins:
         return min((pair for pair in found if pair.hidden <= self.budget), key=self.mean)
 
     def split_while_allowed(self, pair: CutPair) -> CutPair:
-        """Return the pair after splitting single zones, most gain per suppressed volume first."""
+        """Return the pair after splitting single zones, most gain per suppressed volume first.
+
+        The start is taken with all its safe cells, also those that a price had suppressed.
+        """
+        pair = self.evaluate(pair.origins, pair.destinations)
         for _ in range(MOST_TURNS):
             before = self.mean(pair)
             for axis in (ORIGIN, DESTINATION):
@@ -92,20 +105,12 @@ class Twins:
                 break
         return pair
 
-    def worst_that_fit(self, pair: CutPair) -> Bools:
-        """Return the products to suppress as well: the costliest cells, while the budget lasts."""
+    def settle(self, pair: CutPair) -> Settled:
+        """Return the pair with what is left of the budget spent; no worse than at any price within it."""
         p = self.products
-        cells = np.flatnonzero(pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]])
-        exact = self.evaluate(pair.origins, pair.destinations)
-        gone = np.zeros(len(p), dtype=bool)
-        left, mean = self.budget - exact.hidden, self.mean(exact)
-        for cell in cells[np.argsort(-p.loss[cells], kind="stable")]:
-            if p.loss[cell] <= mean:
-                break
-            if p.volume[cell] <= left:
-                gone[cell] = True
-                left -= p.volume[cell]
-        return gone
+        cells = pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]]
+        cells[worst_that_fit(p, np.flatnonzero(cells), self.budget)] = False
+        return Settled(pair, cells, float(p.loss[cells] @ p.volume[cells] / p.volume[cells].sum()))
 
     def cut_of(self, axis: int, own: Bools) -> Bools:
         """Return the cut made of the highest zones that stand on their own."""
