@@ -157,6 +157,20 @@ def test_a_zone_the_map_cannot_use_is_refused(change, says):
         page_of([unusable], [])
 
 
+def test_zones_of_unknown_area_are_drawn_by_their_number_of_tiles():
+    features = [feature("origin", f"of {tiles}", area_km2=None, tiles=tiles) for tiles in (3, 20, 7)]
+    table = embedded(page_of(features, []))["origin"]
+    assert table["zone"] == ["of 20", "of 7", "of 3"]
+    assert table["area_km2"] == [None] * 3
+    assert all(table["outline"])
+
+
+def test_a_zone_without_an_outline_is_listed_and_not_drawn():
+    features = [feature("origin", "a"), {**feature("origin", "b"), "geometry": None}]
+    table = embedded(page_of(features, []))["origin"]
+    assert dict(zip(table["zone"], map(bool, table["outline"]), strict=True)) == {"a": True, "b": False}
+
+
 def test_a_zone_without_volume_is_refused():
     lacking = feature("origin", "a")
     del lacking["properties"]["trips"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 
@@ -127,3 +129,28 @@ def test_both_panels_share_one_view(read, city):
     assert corners("origin") == whole
     reader.panel("origin").locator(".farther").click()
     assert corners("destination")[0][0] < whole[0][0]
+
+
+def test_an_area_that_nobody_knows_is_not_made_up(read, city):
+    zones, flows = copy.deepcopy(city)
+    for feature in zones["features"]:
+        feature["properties"]["area_km2"] = None
+    reader, zone = read((zones, flows)), busiest(city, "origin")
+    reader.hover_cell("origin", zone)
+    assert reader.tip()["Area"] == "not given"
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_zones_without_an_outline_are_in_the_tables_all_the_same(read, city, share):
+    zones, flows = copy.deepcopy(city)
+    lacking = zones["features"][: int(share * len(zones["features"]))]
+    for feature in lacking:
+        feature["geometry"] = None
+    reader = read((zones, flows))
+    largest = max(flows, key=lambda f: f["trips"])
+    for button in range(2):
+        reader.page.locator(".side tbody tr").first.locator("button").nth(button).click()
+        assert reader.page.locator(".chosen").inner_text() == largest[("origin", "destination")[button]]
+        reader.page.keyboard.press("Escape")
+    reader.panel("origin").locator(".whole").click()
+    reader.settle()
