@@ -23,6 +23,7 @@ RUNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("twincut, metres", ("--loss", "metres")),
     ("atg-dual", ()),
     ("atg-soft", ()),
+    ("quadtree-knapsack", ()),
     ("odkanon", ()),
 )
 COLUMNS = (
