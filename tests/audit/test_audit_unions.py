@@ -56,6 +56,7 @@ def test_honest_releases_pass(method: type[Algorithm], spec: str, tmp_path: Path
     assert any("/" in zone for zone in zones_of(tmp_path / "out"))
     assert [finding for finding in audit(world, tmp_path / "out").findings if not finding.ok] == []
     assert audit_matrix(world.matrix, release).broken == ()
+    assert "`8928308280fffff/0236` is the union" in Folder(tmp_path / "out").public("README.md").read_text()
 
 
 def test_a_release_of_the_world_passes(tmp_path: Path) -> None:

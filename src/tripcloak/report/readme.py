@@ -37,7 +37,7 @@ what could not be made safe was withheld.
 {also}
 ## Files
 - `flows.parquet`, `flows.csv`: one row per released flow:
-  - `origin`, `destination`: zone ids
+  - `origin`, `destination`: zone ids{_unions(facts["hierarchy"])}
 {_time(facts["hierarchy"])}{columns}
 - `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height (0 = finest), number of
   tiles, area, representative point and outline
@@ -49,6 +49,14 @@ A reader who knows where somebody lives and works cannot find a flow here that h
 {protects}. The promise is about this release alone: it does not cover comparing it with another
 release of the same people, and it does not hide that something is true of everybody in a group.
 """
+
+
+def _unions(hierarchy: Mapping[str, Any]) -> str:
+    """Return how to read the ids of unions; nothing where there are none."""
+    if "/binary" not in str(hierarchy.get("spec")).lower():
+        return ""
+    return """, H3 cells; `8928308280fffff/0236` is the union of the children 0, 2, 3
+    and 6 of cell 8928308280fffff, the numbers being H3's digits"""
 
 
 def _time(hierarchy: Mapping[str, Any]) -> str:
