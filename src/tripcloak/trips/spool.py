@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tripcloak.errors import InputError
+
 CHUNK = 1 << 18
 
 
@@ -88,11 +90,19 @@ class Spool:
     def _flush(self) -> None:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="tripcloak-", dir=self._parent)
-        for name, parts in self._held.items():
-            with self._path(name).open("ab") as file:
-                for part in parts:
-                    part.tofile(file)
-            parts.clear()
+        try:
+            for name, parts in self._held.items():
+                with self._path(name).open("ab") as file:
+                    for part in parts:
+                        # Not tofile, whose error does not say that the disk is full.
+                        file.write(part.data)
+                parts.clear()
+        except OSError as error:
+            reason = error.strerror or "writing failed"
+            raise InputError(
+                f"the temporary folder cannot hold what does not fit in memory ({reason}); "
+                "free some room, set TMPDIR to a larger disk, or allow more --memory"
+            ) from None
         self._bytes = 0
 
     def _read(self, name: str, start: int, rows: int) -> NDArray[Any]:
