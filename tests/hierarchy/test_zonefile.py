@@ -144,7 +144,7 @@ def test_the_nearest_place_is_nearest_on_the_globe() -> None:
     [
         ("z.csv", "colour,lat,lon\nred,1,2\n", MissingColumnError, "it has colour, lat, lon"),
         ("z.csv", "id,name\na,b\n", MissingColumnError, "no coordinates.*It has id, name"),
-        ("z.csv", "id,lat,lon\na,1,2\na,3,4\n", InputError, "1 occur more than once.*'a'"),
+        ("z.csv", "id,lat,lon\na,1,2\na,3,4\n", InputError, "1 occur more than once in column 'id'"),
         ("z.csv", "id,lat,lon\na,1,2\n,3,4\n", InputError, "1 of 2 zones have no id"),
         ("z.csv", "id,lat,lon\na,1,2\nb,,\n", InputError, "1 of 2 zones have neither"),
         ("z.csv", "id,lat,lon\na,north,2\n", InputError, "'lat' must hold numbers"),
@@ -188,3 +188,19 @@ def test_a_geometry_of_another_encoding_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["a"], "geometry": [[[1.0, 2.0]]]}), path)
     with pytest.raises(InputError, match="WKB or WKT"):
         ZoneFile.read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,lat,lon\nphone-77,48.12345,11.5\nphone-77,48.2,11.6\n",
+        "phone-77,48.12345,11.5\nphone-78,48.2,11.6\n",
+    ],
+)
+def test_trips_given_as_zones_by_mistake_are_not_quoted(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as raised:
+        ZoneFile.read(path)
+    assert "phone-77" not in str(raised.value)
+    assert "48.12345" not in str(raised.value)

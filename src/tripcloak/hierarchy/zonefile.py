@@ -221,7 +221,7 @@ def _check_ids(ids: NDArray[np.str_], file: str, name: str) -> None:
     if again.size:
         raise InputError(
             f"zones file {file}: zone ids must differ; {len(np.unique(again))} occur more than once in "
-            f"column {name!r}, for example {str(again[0])!r}. Name another column, or dissolve the parts"
+            f"column {name!r}. Name another column, or dissolve the parts"
         )
 
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 from tripcloak.errors import InputError
 
 _GEOMETRY_NAMES = ("geometry", "geom", "wkb_geometry", "the_geom", "wkb", "wkt", "polygon", "shape")
+_COORDINATE = re.compile(r"[-+]?\d+\.\d+")
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,11 @@ def _read_csv(path: Path) -> Columns:
     finally:
         csv.field_size_limit(usual)
     names = [name.strip() for name in rows[0]] if rows else []
+    # Errors list the names of columns, so a first line of data must not pass for names.
+    if any(_COORDINATE.fullmatch(name) for name in names):
+        raise InputError(
+            f"the first line of zones file {path.name} looks like data; expected names such as zone, lat"
+        )
     body = [row for row in rows[1:] if row]
     if any(len(row) != len(names) for row in body):
         raise InputError(f"zones file {path.name}: every row needs {len(names)} fields like the header")
