@@ -66,24 +66,31 @@ def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
     """Return the withheld volume, or None where the number itself would tell about too few people.
 
     It is told when nothing was withheld, or when the withheld flows, taken as one group, are safe.
+    Two exceptions, both needed so that nobody can solve for a small number. Zero is not told where
+    not telling could mean one single trip or person only. And a volume is not told that leaves all
+    absent pairs of released zones only one way to share it.
     """
     hidden = release.suppressed
     if not hidden.any():
-        return 0
+        return None if _silence_would_tell(release) else 0
     roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
     withheld = group_flows(matrix, *roots, keep=hidden)
     if withheld is None or not release.criterion.safe(withheld).all():
         return None
-    return int(np.rint(matrix.volume(release.volume)[hidden].sum()))
+    volume = int(np.rint(matrix.volume(release.volume)[hidden].sum()))
+    return None if _fills_absent_pairs(release, volume) else volume
 
 
 def guarded(number: int, k: float) -> int | str:
     """Return a number that may be told: itself when 0 or at least k, otherwise words.
 
-    >>> guarded(0, 10), guarded(25, 10), guarded(3, 10)
-    (0, 25, 'fewer than 10')
+    "Fewer than 2" would say one, so below 3 nothing but 0 is told.
+
+    >>> guarded(0, 10), guarded(25, 10), guarded(3, 10), guarded(1, 2)
+    (0, 25, 'fewer than 10', 'fewer than 3')
     """
-    return number if number == 0 or number >= k else f"fewer than {int(k):,}"
+    least = max(int(k), 3)
+    return number if number == 0 or number >= least else f"fewer than {least:,}"
 
 
 def manifest(
@@ -151,11 +158,28 @@ def _public_bound(release: Release) -> dict[str, Any] | None:
     return {"within_percent": math.ceil(release.bound.gap), "relaxation": release.bound.relaxation}
 
 
+def _silence_would_tell(release: Release) -> bool:
+    """Return whether a withheld volume that is not told could have one value only, were it not for zero.
+
+    With a k of 2 that is one person; with a tight limit, the one trip there is room for.
+    """
+    limit = release.suppression_limit
+    released = float(release.support(release.volume).sum())
+    room = math.inf if limit >= 1 else limit * released / (1 - limit) * (1 + 1e-9)
+    return room >= 1 and (room < 2 or min(release.criterion.thresholds.values()) <= 2)
+
+
+def _fills_absent_pairs(release: Release, volume: int) -> bool:
+    """Return whether every absent pair of released zones must hold k - 1 for the withheld volume to fit."""
+    absent = math.prod(release.zone_numbers) - release.n_groups
+    return release.volume == "trips" and volume == absent * (release.k - 1)
+
+
 def _suppressed_words(suppressed: int | None, release: Release) -> str:
     if suppressed is None:
         return (
-            f"some {release.volume}, within the limit of {release.suppression_limit:.2%}; "
-            "not told exactly, because too few people stand behind them"
+            f"{release.volume} within the limit of {release.suppression_limit:.2%}; "
+            "not told exactly, because the number could tell about too few people"
         )
     return f"{suppressed:,} {release.volume}"
 

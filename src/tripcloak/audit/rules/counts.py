@@ -103,10 +103,9 @@ def suppression_within_limit(case: Evidence) -> str | None:
 @BOOK.rule("suppressed-told-safely", "recount")
 def suppressed_told_safely(case: Evidence) -> str | None:
     """The withheld volume is told only if it is right and enough people stand behind it."""
-    told = case.facts.get("suppressed")
-    hidden = case.value("select count(*) from audit_groups where released_origin is null")
-    if told is None:
-        return None if hidden else "the manifest speaks of withheld flows where there are none"
+    # Silence is always safe, even where nothing is withheld: else silence itself would tell a number.
+    if case.facts.get("suppressed") is None:
+        return None
     number = whole(case.facts, "suppressed")
     withheld = _volumes(case)[1]
     if abs(number - withheld) > 0.5 + TOLERANCE * withheld:
