@@ -52,19 +52,22 @@ def repair(
     loss
         What is held small.
     """
-    answers: list[_Repair] = []
+    least, best = np.inf, starts[0]
+    tried = 0
     for start in starts:
         for height in _Repair(matrix, criterion, start, limit, loss).heights():
             work = _Repair(matrix, criterion, start, limit, loss)
             work.lift_destinations(height)
             # Merging only adds to the loss, so what begins above the best so far will not end below it.
-            if answers and work.mean_loss >= min(answer.mean_loss for answer in answers):
+            if work.mean_loss() >= least:
                 break
             while len(failing := _too_far(matrix, criterion, work.solution, closeness)):
                 work.treat(failing)
-            answers.append(work)
-            progress("making destinations close", len(answers), None)
-    return min(answers, key=lambda answer: answer.mean_loss).solution
+            if (mean := work.mean_loss()) < least:
+                least, best = mean, work.solution
+            tried += 1
+            progress("making destinations close", tried, None)
+    return best
 
 
 def _too_far(matrix: ODMatrix, criterion: Criterion, solution: Solution, closeness: TCloseness) -> Ints:
@@ -112,7 +115,6 @@ class _Repair:
             origin_zone=self.origin, destination_zone=self.destination, suppressed=self.hidden, bound=None
         )
 
-    @property
     def mean_loss(self) -> float:
         """Return the mean loss of what is released."""
         shown = np.where(self.hidden, 0.0, self.volume)
