@@ -102,7 +102,7 @@ def centre(zone: str, unions: bool = False) -> tuple[float, float] | None:
     """Return the latitude and longitude of a cell's centre, of a union's by area; the world has none.
 
     >>> [round(degrees, 4) for degrees in centre("891fb46622fffff/0236", unions=True)]
-    [48.8551, 2.3582]
+    [48.8548, 2.3724]
     """
     if zone == WORLD:
         return None
