@@ -83,14 +83,17 @@ class ODkAnon(Algorithm):
             homogeneous=True,
         )
 
+    def row_budget(self, matrix: ODMatrix) -> int:
+        """Return how many flows may be withheld at most."""
+        return int(matrix.n_flows * self.suppression_limit)
+
     def _filter(self, matrix: ODMatrix, criterion: Criterion) -> Bools:
         """Return the flows to withhold: hopeless within ``levels`` heights, smallest first, within budget."""
         groups = _lifted(matrix, self.levels)
         # Criteria are monotone, so a flow that is safe at any lower height is safe at this one too.
         hopeless = np.flatnonzero(~criterion.safe(groups)[groups.of_flow])
-        budget = int(matrix.n_flows * self.suppression_limit)
         smallest_first = hopeless[np.argsort(matrix.flows.trips[hopeless], kind="stable")]
-        picked = smallest_first[:budget]
+        picked = smallest_first[: self.row_budget(matrix)]
         # The published budget counts rows; the limit promised to the user is a share of the volume.
         volume = matrix.volume(main_volume(criterion))
         within = np.cumsum(volume[picked]) <= self.suppression_limit * volume.sum()

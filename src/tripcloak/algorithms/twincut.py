@@ -30,7 +30,8 @@ class TwinCut(TreeMethod):
     zones. So the two take turns until nothing improves, from several starts (uniform heights, the
     nested optima, ODkAnon's answer), at the price of suppression that just keeps the limit; then
     single zones are split while the limit allows. It is never worse than ODkAnon or the best uniform
-    heights under the same limit, and its certificate is the larger bound of the two nested problems.
+    heights under the same limit, nor under a limit of what they suppress, and its certificate is the
+    larger bound of the two nested problems.
     """
 
     name: ClassVar[str] = "twincut"
@@ -42,16 +43,16 @@ class TwinCut(TreeMethod):
         clock = Clock(self.time_limit)
         products = self.find_products(matrix, criterion, progress, clock)
         twins = Twins(products, products.budget(self.suppression_limit))
-        rival = ODkAnon(criterion=criterion, suppression_limit=self.suppression_limit)
-        coarse = rival.solve(matrix, criterion, silent)
+        rivals = _rivals(matrix, criterion, self.suppression_limit)
         bound, price, starts = self._relaxations(twins)
-        starts += [twins.best_uniform(), _pair_of(twins, coarse)]
+        starts += [twins.best_uniform(), *(_pair_of(twins, rival) for rival in rivals)]
         best = _search(twins, starts, price, clock, progress)
         # What splits use of the limit is not there to be spent, so they may turn out not to pay.
         settled = min((twins.settle(pair) for pair in (best, twins.split_while_allowed(best))), key=_by_mean)
         solution, mean = _solution(matrix, twins, settled), settled.mean
-        if (reached := self._mean(matrix, products, coarse)) < mean:
-            solution, mean = coarse, reached
+        for rival in rivals:
+            if (reached := self._mean(matrix, products, rival)) < mean:
+                solution, mean = rival, reached
         words = "the larger Lagrangian bound of both nested cuts"
         return solution._replace(bound=certificate(products, mean, bound, words))
 
@@ -83,6 +84,25 @@ class TwinCut(TreeMethod):
             TileLosses(find_loss(self.loss), tree).of(tile[kept], zone[kept]) for tree, tile, zone in ends
         )
         return float(loss @ volume / volume.sum())
+
+
+class _ByVolume(ODkAnon):
+    """ODkAnon with no budget of rows: given what ODkAnon suppressed as its limit, it does the same."""
+
+    def row_budget(self, matrix: ODMatrix) -> int:
+        """Return the number of all flows."""
+        return matrix.n_flows
+
+
+def _rivals(matrix: ODMatrix, criterion: Criterion, limit: float) -> list[Solution]:
+    """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much."""
+    rival = ODkAnon(criterion=criterion, suppression_limit=limit)
+    found = [rival.solve(matrix, criterion, silent)]
+    if limit and np.count_nonzero(found[0].suppressed) >= rival.row_budget(matrix):
+        # A share is rounded: a whisker more, so that the volume it stands for is not lost.
+        more = _ByVolume(criterion=criterion, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
+        found.append(more.solve(matrix, criterion, silent))
+    return found
 
 
 def _search(twins: Twins, starts: list[CutPair], price: float, clock: Clock, progress: Progress) -> CutPair:
