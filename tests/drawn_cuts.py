@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from oracle import Row, Tree, below, children, tiles
-from oracle_cuts import Box, Boxes, Frontier, least_mean
+from oracle_cuts import Box, Boxes, Frontier, critical, least_mean
 from strategies import DYADIC_WEIGHTS, Case, cases, criteria, diced_tree, hierarchy_of, seeds
 from tripcloak.algorithms.losses import LossName
 from tripcloak.arrays import Floats, Ints
@@ -84,7 +85,7 @@ class PlacedCase(Case):
 class TableLoss:
     """A loss that is any number for any tile and zone: nothing like a size, and not monotone."""
 
-    values: Mapping[tuple[str, str], float]
+    seed: int
     name: str = "table"
 
     def of_ancestors(self, tree: Hierarchy, ancestors: Ints) -> Floats:
@@ -100,8 +101,8 @@ class TableLoss:
         return np.array(losses)
 
     def of(self, tile: str, zone: str) -> float:
-        """Return the number of one tile and zone."""
-        return self.values[tile, zone]
+        """Return the number of one tile and zone: a few different ones, so that costs tie."""
+        return (0.0, 1.0, 2.0, 3.0, 7.0)[crc32(f"{self.seed} {tile} {zone}".encode()) % 5]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +113,7 @@ class Request:
     criterion: Criterion
     limit: float
     loss: LossName
-    table: TableLoss = field(repr=False)
+    table: TableLoss
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -192,7 +193,10 @@ def requests(
     dice = draw(seeds)
     # Few different numbers, so that costs tie; areas that do not grow upwards, so that nothing helps.
     first, second = (
-        {z: Place(dice.uniform(48.8, 48.9), dice.uniform(2.3, 2.4), dice.choice([0, 1, 2, 5])) for z in tree}
+        {
+            z: Place(dice.randint(0, 9) / 100, dice.randint(0, 9) / 100, dice.choice([0, 1, 2, 5]))
+            for z in tree
+        }
         for tree in plain.trees
     )
     time_tree = diced_tree(dice, draw(st.integers(1, 5))) if with_time else None
@@ -201,13 +205,12 @@ def requests(
     criterion = draw(criteria(case))
     if diverse and draw(st.integers(0, 4)) == 0:
         criterion = AllOf(criteria=(criterion, LDiversity(l=2)))
-    table = {(a, b): float(dice.choice([0, 1, 2, 3, 7])) for t in case.all_trees for a in t for b in t}
     request = Request(
         case=case,
         criterion=criterion,
         limit=draw(st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 0.9])),
         loss=draw(st.sampled_from(["tiles", "tiles", "area", "metres"])),
-        table=TableLoss(table),
+        table=TableLoss(dice.randrange(1000)),
     )
     assume(request.boxes.all[request.boxes.root].safe)
     return request
@@ -237,10 +240,13 @@ def hold_to(request: Request, matrix: ODMatrix, release: Release, reached: Front
     optimum = least_mean(reached, boxes.total, request.budget)
     assert mean >= optimum * (1 - 1e-9)
     bound = release.bound
-    assert bound is not None
-    assert 0 <= bound.value <= optimum * (1 + 1e-9)
-    assert bound.gap >= 0
-    if bound.value > 0:
+    if bound is None:
+        # Prices cannot prove what lies between a way that loses nothing and one that is within the limit.
+        assert critical(reached, request.budget)[0] == pytest.approx(0)
+        assert mean > 0
+    else:
+        assert 0 <= bound.value <= optimum * (1 + 1e-9)
+        assert bound.gap >= 0
         assert bound.value * (1 + bound.gap / 100) == pytest.approx(mean, rel=1e-9)
     return mean
 

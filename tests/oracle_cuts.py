@@ -1,4 +1,4 @@
-"""Every partition, every nested cut and every pair of cuts of small trees, the slow way.
+"""Every partition, nested cut and pair of cuts of small trees, and plain twins of the kernels that cut.
 
 A box is one zone per axis. All boxes are looked at, safe or not, straight from the definitions; what
 can be reached is told as a frontier: for every volume that may be suppressed, the least loss of the rest.
@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from oracle import Row, Thresholds, Tree, below, children, path, safe, support, tiles
+from oracle import Row, Thresholds, Tree, below, children, height, lift, path, safe, support, tiles
 
 Box = tuple[str, ...]
 Cut = tuple[str, ...]
@@ -200,6 +200,12 @@ def cuts(tree: Tree, zone: str | None = None) -> list[Cut]:
     return [(top,), *(sum(parts, ()) for parts in finer)]
 
 
+def uniform_cuts(tree: Tree) -> list[Cut]:
+    """Return the full-domain cuts: every tile's highest ancestor that is at most so high."""
+    heights = range(height(tree, root_of(tree)) + 1)
+    return [tuple(dict.fromkeys(lift(tree, tile, top) for tile in tiles(tree))) for top in heights]
+
+
 def root_of(tree: Tree) -> str:
     """Return the zone without a parent."""
     return next(zone for zone, above in tree.items() if above is None)
@@ -315,37 +321,22 @@ def follow_choices(choice: Sequence[int], up: Sequence[Sequence[int]]) -> list[i
     return [max(around(p) & released, default=-1) for p in range(len(choice))]
 
 
-def group_stage(
-    live: Sequence[int],
-    row: Sequence[bool],
-    codes: Sequence[Sequence[int]],
-    ancestors: Sequence[Sequence[int]],
-    losses: Sequence[Sequence[float]],
-    trips: Sequence[int],
+def sums_by_zone(
+    zone: Sequence[int],
+    other: Sequence[int],
+    chosen: Sequence[bool],
+    loss: Sequence[float],
     volume: Sequence[float],
-) -> tuple[dict[Sequence[int], tuple[int, float, float]], dict[int, int]]:
-    """Return trips, volume and loss by zones, in the order of appearance, and each live flow's number."""
-    sums: dict[Sequence[int], tuple[int, float, float]] = {}
-    number: dict[int, int] = {}
-    for flow in live:
-        tile = [code[flow] for code in codes]
-        zones = tuple(above[t] for above, t in zip(ancestors, tile, strict=True))
-        number[flow] = -1
-        if row[flow] and min(zones) >= 0:
-            each = sum(loss[t] for loss, t in zip(losses, tile, strict=True))
-            so_far = sums.get(zones, (0, 0.0, 0.0))
-            more = trips[flow], volume[flow], volume[flow] * each
-            sums[zones] = (so_far[0] + more[0], so_far[1] + more[1], so_far[2] + more[2])
-            number[flow] = list(sums).index(zones)
-    return sums, number
-
-
-def keep_alive(
-    live: Sequence[int], row: Sequence[bool], of_flow: Sequence[int], ok: Sequence[bool]
-) -> tuple[list[int], list[bool]]:
-    """Return the live flows in a safe product, and the row without the other live ones."""
-    kept = [flow for flow in live if of_flow[flow] >= 0 and ok[of_flow[flow]]]
-    return kept, [stays and (flow in kept or flow not in live) for flow, stays in enumerate(row)]
+    price: float,
+    size: int,
+) -> tuple[list[float], list[float]]:
+    """Return loss and volume of every zone over the products whose other zone is chosen and not too dear."""
+    inside = [
+        [p for p, z in enumerate(zone) if z == here and chosen[other[p]] and loss[p] <= price]
+        for here in range(size)
+    ]
+    losses = [sum((loss[p] * volume[p] for p in products), 0.0) for products in inside]
+    return losses, [sum((volume[p] for p in products), 0.0) for products in inside]
 
 
 def place_flows(
@@ -366,11 +357,3 @@ def place_flows(
         return follow(flow, [steps + (axis == choice[p]) for axis, steps in enumerate(depth)])
 
     return [follow(flow, [0] * len(codes)) for flow in range(len(codes[0]))]
-
-
-def uniform_cuts(tree: Tree) -> list[Cut]:
-    """Return the full-domain cuts: every tile's highest ancestor that is at most so high."""
-    from oracle import height, lift
-
-    top = height(tree, root_of(tree))
-    return [tuple(dict.fromkeys(lift(tree, tile, limit) for tile in tiles(tree))) for limit in range(top + 1)]

@@ -114,6 +114,18 @@ def test_a_price_that_is_too_low_to_start_with_is_our_own_mistake() -> None:
         search.run(3.0)
 
 
+@given(case=markets())
+def test_the_least_loss_of_all_is_a_bound_from_the_start(case: tuple[Market, float, float]) -> None:
+    market, total, budget = case
+    each = [loss / (total - hidden) for hidden, loss in market.reached.items() if hidden < total]
+    told = PriceSearch(market.solve, budget, total, min(each))
+    assert told.bound == told.price == min(each)
+    untold = PriceSearch(market.solve, budget, total)
+    for search in (told, untold):
+        search.run(highest(market))
+    assert told.bound == pytest.approx(untold.bound, rel=1e-8)
+
+
 def test_nothing_to_suppress_needs_no_search() -> None:
     market = Market({0.0: 0.0})
     search = PriceSearch(market.solve, 0.0, 4.0)
