@@ -65,7 +65,7 @@ class ODkAnon(Algorithm):
 
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return one cut per axis, and the flows the filter withheld."""
-        suppressed = self._filter(matrix, criterion)
+        suppressed = self.withheld(matrix, criterion)
         kept = ~suppressed
         origins, destinations, steps = self._merge_order(matrix, kept)
         safe = _SafeAfter(matrix, criterion, kept, origins, destinations)
@@ -87,7 +87,7 @@ class ODkAnon(Algorithm):
         """Return how many flows may be withheld at most."""
         return int(matrix.n_flows * self.suppression_limit)
 
-    def _filter(self, matrix: ODMatrix, criterion: Criterion) -> Bools:
+    def withheld(self, matrix: ODMatrix, criterion: Criterion) -> Bools:
         """Return the flows to withhold: hopeless within ``levels`` heights, smallest first, within budget."""
         groups = _lifted(matrix, self.levels)
         # Criteria are monotone, so a flow that is safe at any lower height is safe at this one too.

@@ -96,12 +96,11 @@ class _ByVolume(ODkAnon):
 
 def _rivals(matrix: ODMatrix, criterion: Criterion, limit: float) -> list[Solution]:
     """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much."""
-    rival = ODkAnon(criterion=criterion, suppression_limit=limit)
-    found = [rival.solve(matrix, criterion, silent)]
-    if limit and np.count_nonzero(found[0].suppressed) >= rival.row_budget(matrix):
-        # A share is rounded: a whisker more, so that the volume it stands for is not lost.
-        more = _ByVolume(criterion=criterion, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
-        found.append(more.solve(matrix, criterion, silent))
+    found = [ODkAnon(criterion=criterion, suppression_limit=limit).solve(matrix, criterion, silent)]
+    # A share is rounded: a whisker more, so that the volume it stands for is not lost.
+    rival = _ByVolume(criterion=criterion, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
+    if (rival.withheld(matrix, criterion) != found[0].suppressed).any():
+        found.append(rival.solve(matrix, criterion, silent))
     return found
 
 
