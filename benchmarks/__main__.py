@@ -50,12 +50,16 @@ def main() -> int:
     missed = 0
     with tempfile.TemporaryDirectory(prefix="tripcloak-bench-") as name:
         folder = Path(name)
-        for case in (
+        large, larger = (1_600_000, 2_000_000) if quick else (16_000_000, 20_000_000)
+        cases = (
             starting,
             solving,
+            lambda f: cutting(f, large),
+            dendrograms,
             measuring,
-            lambda f: end_to_end(f, 2_000_000 if quick else 20_000_000),
-        ):
+            lambda f: end_to_end(f, larger),
+        )
+        for case in cases:
             for line in case(folder):
                 print(line, flush=True)
                 missed += not line.ok
