@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 import oracle_cuts as plain
 from drawn_cuts import Place, Request, hold_to, k_of, placed, requests, sent
-from oracle import path
+from oracle import Tree, path
 from readback import group_pairs
 from strategies import hierarchy_of, seeds
 from tripcloak.algorithms import NestedCut, ODkAnon, TwinCut, _kernels
 from tripcloak.algorithms.family import Clock
+from tripcloak.algorithms.losses import find_loss
 from tripcloak.algorithms.products import find_products
 from tripcloak.algorithms.twins import CutPair, Twins
 from tripcloak.arrays import Bools
@@ -157,6 +158,22 @@ def test_the_best_uniform_heights_are_found(duel: Any) -> None:
     outcomes = [priced.outcome(pair, np.inf) for pair in uniform_pairs(request)]
     best = min(loss / (boxes.total - hidden) for loss, hidden in outcomes if hidden <= budget)
     assert twins.mean(found) == pytest.approx(best, rel=1e-11)
+
+
+def test_every_height_of_a_deep_tree_is_tried() -> None:
+    """A trunk with one tile at every height: only one pair of heights is best, and it is found."""
+    depth = 30
+    trunk: Tree = {"n00": None, **{f"n{i:02d}": f"n{i - 1:02d}" for i in range(1, depth)}}
+    tree = hierarchy_of(trunk | {f"t{i:02d}": f"n{i:02d}" for i in range(depth)})
+    dice = np.random.default_rng(6)
+    for _ in range(5):
+        ends = dice.integers(0, depth, (2, 400))
+        products = find_products(ODMatrix.from_trips(tree, tree, *ends), k_of(4), find_loss("tiles"))
+        twins = Twins(products, products.budget(0.2))
+        cuts = [twins.cut_of(0, tree.zones.height <= top) for top in range(depth + 1)]
+        pairs = [twins.evaluate(o, d) for o in cuts for d in cuts]
+        best = min(twins.mean(pair) for pair in pairs if pair.hidden <= twins.budget)
+        assert twins.mean(twins.best_uniform()) == pytest.approx(best, rel=1e-12)
 
 
 def uniform_pairs(request: Request) -> list[tuple[plain.Cut, plain.Cut]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy as np
 from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.algorithms.pruning import stands_alone
 from tripcloak.algorithms.spending import worst_that_fit
-from tripcloak.arrays import Bools, Floats
+from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.hierarchy import Hierarchy
 
-MOST_UNIFORM = 12
+MOST_UNIFORM = 1000
+"""Heights of one axis that are tried; all of them, but for trees that are next to chains."""
 MOST_TURNS = 60
 
 
@@ -83,13 +85,18 @@ class Twins:
 
     def best_uniform(self) -> CutPair:
         """Return the best pair of uniform heights within the budget: what a full-domain method may reach."""
-        found = [
-            self.evaluate(origins, destinations)
-            for origins in self._uniform(ORIGIN)
-            for destinations in self._uniform(DESTINATION)
-        ]
+        p = self.products
+        heights = self._heights(ORIGIN), self._heights(DESTINATION)
+        loss, volume = (self._by_heights(values, heights) for values in (p.loss * p.volume, p.volume))
         # Both roots together are one group of everything, which is safe: something always fits.
-        return min((pair for pair in found if pair.hidden <= self.budget), key=self.mean)
+        fits = p.total - volume <= self.budget
+        mean = np.divide(loss, volume, out=np.full(loss.shape, np.inf), where=fits)
+        best = np.unravel_index(int(mean.argmin()), mean.shape)
+        origins, destinations = (
+            self.cut_of(axis, p.axes[axis].zones.height <= heights[axis][best[axis]])
+            for axis in (ORIGIN, DESTINATION)
+        )
+        return self.evaluate(origins, destinations)
 
     def split_while_allowed(self, pair: CutPair) -> CutPair:
         """Return the pair after splitting single zones, most gain per suppressed volume first.
@@ -151,11 +158,31 @@ class Twins:
         )
         return origins, destinations
 
-    def _uniform(self, axis: int) -> list[Bools]:
-        tree = self.products.axes[axis]
-        top = int(tree.zones.height[-1])
-        heights = np.unique(np.linspace(0, top, min(top, MOST_UNIFORM) + 1).round().astype(int))
-        return [self.cut_of(axis, tree.zones.height <= height) for height in heights]
+    def _heights(self, axis: int) -> Ints:
+        """Return the heights of an axis; a sample of them where there are very many."""
+        top = int(self.products.axes[axis].zones.height[-1])
+        return np.unique(np.linspace(0, top, min(top, MOST_UNIFORM) + 1).round().astype(np.int64))
+
+    def _by_heights(self, values: Floats, heights: tuple[Ints, Ints]) -> Floats:
+        """Return, for every pair of heights, the sum over the safe cells between the two uniform cuts.
+
+        A zone is in the cut from its own height to below its parent's, so a product is in a rectangle of
+        heights: it is counted at the corners, and running sums fill the rectangles.
+        """
+        width = len(heights[DESTINATION]) + 1
+        table = np.zeros((len(heights[ORIGIN]) + 1) * width)
+        spans = [self._span(axis, heights[axis]) for axis in (ORIGIN, DESTINATION)]
+        for outer, inner in product((0, 1), repeat=2):
+            corner = np.bincount(spans[ORIGIN][outer] * width + spans[DESTINATION][inner], values, len(table))
+            table += corner if outer == inner else -corner
+        return table.reshape(-1, width).cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
+
+    def _span(self, axis: int, heights: Ints) -> tuple[Ints, Ints]:
+        """Return, for every product, the first height with its zone in the cut, and the first without."""
+        tree, zone = self.products.axes[axis], self.products.zone[axis]
+        height = tree.zones.height
+        above = np.append(height[tree.parent[:-1]], height[-1] + 1)
+        return np.searchsorted(heights, height[zone]), np.searchsorted(heights, above[zone])
 
     def _split_some(self, axis: int, pair: CutPair) -> CutPair:
         """Return the pair after the splits of one axis that pay and fit; they do not touch each other."""
