@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracle_cuts as plain
 from drawn_cuts import Request, requests
-from strategies import diced_tree, hierarchy_of, seeds
+from strategies import Case, cases, diced_tree, hierarchy_of, seeds
 from tripcloak.algorithms import _kernels
 from tripcloak.algorithms.losses import find_loss
 from tripcloak.algorithms.products import Axis, SafeProducts, find_products
 from tripcloak.arrays import Ints
 from tripcloak.criteria import KAnonymity
-from tripcloak.matrix import ODMatrix
+from tripcloak.matrix import Groups, ODMatrix, group_flows
 
 MODES = ["compiled", "uncompiled"]
 
@@ -124,6 +124,34 @@ def test_limits_that_are_no_binary_number_mean_what_they_say(limit: float, total
     matrix = ODMatrix.from_trips(tree, tree, *np.zeros((2, total), dtype=np.int32))
     products = find_products(matrix, KAnonymity(k=2, unit="trips"), find_loss("tiles"))
     assert products.budget(limit) == budget
+
+
+@given(case=cases(), k=st.integers(2, 8))
+def test_sums_that_depend_on_their_order_leave_no_product_without_those_above(case: Case, k: int) -> None:
+    """Rounding may make a group safe that lies in an unsafe one; then neither may be used."""
+    criterion = KAnonymity(k=k, unit="population")
+    assume(case.has_weight and criterion.safe(everything(case.matrix())).all())
+    products = find_products(case.matrix(), criterion, find_loss("tiles"))
+    for axis, tree in enumerate(products.axes):
+        assert ((products.up[axis] >= 0) == (products.zone[axis] != tree.root)).all()
+        assert (products.inner[axis] <= products.volume).all()
+
+
+def everything(matrix: ODMatrix) -> Groups:
+    """Return all flows as one group."""
+    roots = (np.full(matrix.n_flows, tree.root) for tree, _ in matrix.axes)
+    groups = group_flows(matrix, *roots)
+    assert groups is not None
+    return groups
+
+
+def test_weights_that_were_rounded_up_do_not_stretch_the_limit() -> None:
+    tree = hierarchy_of({"all": None, **dict.fromkeys(map(str, range(300)), "all")})
+    ends = np.array([(o, d) for o in range(300) for d in range(300)], dtype=np.int32).T
+    matrix = ODMatrix.from_trips(tree, tree, *ends, weight=np.random.default_rng(1).random(90_000))
+    products = find_products(matrix, KAnonymity(k=50, unit="population"), find_loss("tiles"))
+    assert products.total > 2**51 * (1 + 1e-12)
+    assert products.budget(0.5) <= 2**50 * (1 + 1e-12)
 
 
 # --- kernels ---------------------------------------------------------------------------------------
