@@ -46,6 +46,14 @@ class Told:
 Tripcloak: TypeAlias = Callable[..., Told]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def signals_are_heard() -> None:
+    """Children inherit ignored signals: under nohup or in the background they would hear none of ours."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
 @pytest.fixture
 def tripcloak(capsys: pytest.CaptureFixture[str], private_temporary_folder: Path) -> Tripcloak:
     """A command run in this process, where only its own words are captured."""
