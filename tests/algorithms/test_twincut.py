@@ -15,12 +15,12 @@ import oracle_cuts as plain
 from drawn_cuts import Place, Request, hold_to, k_of, placed, requests, sent
 from oracle import Tree, path
 from readback import group_pairs
-from strategies import hierarchy_of, seeds
+from strategies import diced_tree, hierarchy_of, seeds
 from tripcloak.algorithms import NestedCut, ODkAnon, TwinCut, _kernels
 from tripcloak.algorithms.family import Clock
 from tripcloak.algorithms.losses import find_loss
 from tripcloak.algorithms.products import find_products
-from tripcloak.algorithms.twins import CutPair, Twins
+from tripcloak.algorithms.twins import CutPair, Settled, Twins
 from tripcloak.arrays import Bools
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release
@@ -292,6 +292,29 @@ def nested_optimum(request: Request) -> float:
     boxes = request.boxes
     reached = [plain.frontier(boxes, plain.first_axis_first(boxes, first)) for first in (0, 1)]
     return max(plain.least_mean(one, boxes.total, request.budget) for one in reached)
+
+
+@pytest.mark.parametrize("seed", [274, 2880])
+def test_splits_that_leave_nothing_to_spend_are_not_taken(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two diced cases in which the pair that was split ends worse than the pair that was not."""
+    dice, settle = Random(seed), Twins.settle
+    settled: list[float] = []
+
+    def spy(self: Twins, pair: CutPair) -> Settled:
+        settled.append(settle(self, pair).mean)
+        return settle(self, pair)
+
+    monkeypatch.setattr(Twins, "settle", spy)
+    trees = [hierarchy_of(diced_tree(dice, 12)) for _ in range(2)]
+    ends = np.array([[dice.randrange(tree.n_tiles) for tree in trees] for _ in range(30)]).T
+    matrix = ODMatrix.from_trips(trees[0], trees[1], *ends)
+    release = TwinCut(criterion=k_of(3), suppression_limit=0.3).anonymise(matrix)
+    kept, split = settled
+    assert kept < split
+    sizes = (
+        release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
+    )
+    assert np.average(sizes, weights=release.trips) == pytest.approx(kept)
 
 
 def test_a_map_of_one_tile_is_released_as_it_is() -> None:
