@@ -57,9 +57,7 @@ class MetresLoss:
         lat, lon = np.radians(zones.lat), np.radians(zones.lon)
         half = np.sin((lat[ancestors] - lat[tiles]) / 2) ** 2
         across = np.sin((lon[ancestors] - lon[tiles]) / 2) ** 2
-        chord = half + np.cos(lat[ancestors]) * np.cos(lat[tiles]) * across
-        # Between opposite points rounding may make the chord longer than the earth is wide.
-        away = 2 * EARTH_M * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
+        away = 2 * EARTH_M * np.arcsin(np.sqrt(half + np.cos(lat[ancestors]) * np.cos(lat[tiles]) * across))
         with np.errstate(invalid="ignore"):
             within = 2 / 3 * np.sqrt(np.nan_to_num(zones.area_km2[tiles]) * 1e6 / np.pi)
         metres: Floats = np.hypot(away, within)
