@@ -16,6 +16,7 @@ from tripcloak.algorithms.repair import is_close, repair
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.hierarchy import Zones
 from tripcloak.matrix import ODMatrix, group_flows
 from tripcloak.release import Bound, Release, build_release
 
@@ -31,7 +32,11 @@ def silent(what: str, done: int, total: int | None) -> None:
 
 
 class Solution(NamedTuple):
-    """What a method decides for every input flow: a pair of zones (and a time), or suppression."""
+    """What a method decides for every input flow: a pair of zones (and a time), or suppression.
+
+    ``zones`` holds the zones of origins and destinations where the method draws its own; without it
+    they are those of the matrix's hierarchies.
+    """
 
     origin_zone: Ints
     destination_zone: Ints
@@ -39,6 +44,7 @@ class Solution(NamedTuple):
     homogeneous: bool
     bound: Bound | None = None
     time_zone: Ints | None = None
+    zones: tuple[Zones, Zones] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +67,8 @@ class Algorithm(ABC):
     source: ClassVar[str]
     handles_time: ClassVar[bool] = False
     """Whether time may be a third axis beside origins and destinations."""
+    draws_zones: ClassVar[bool] = False
+    """Whether released zones are the method's own, and not zones of the matrix's hierarchies."""
 
     criterion: Criterion = KAnonymity(k=10)
     suppression_limit: float = 0.1
@@ -77,10 +85,7 @@ class Algorithm(ABC):
 
     def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
         """Return a safe release of the matrix, or raise an error that says what is possible."""
-        if matrix.times is not None:
-            self.require_time()
-            if self.closeness is not None:
-                raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
+        self.refuse(matrix)
         started = time.perf_counter()
         criterion = self.criterion.resolve(matrix)
         _refuse_if_hopeless(matrix, criterion)
@@ -114,6 +119,18 @@ class Algorithm(ABC):
             with suppress(ImpossibleRequestError):
                 less = replace(self, suppression_limit=share * self.suppression_limit)
                 yield less.solve(matrix, criterion, progress)
+
+    def refuse(self, matrix: ODMatrix) -> None:
+        """Raise an error that says why, before any work, if this method cannot work on such a matrix."""
+        if matrix.times is not None:
+            self.require_time()
+            if self.closeness is not None:
+                raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
+        if self.draws_zones and (self.closeness is not None or self.criterion.floors):
+            raise InputError(
+                f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "
+                "here; leave out --l and --t, or choose a method that works on the hierarchy"
+            )
 
     @classmethod
     def require_time(cls) -> None:

@@ -1,5 +1,15 @@
 """Hierarchies: trees of zones, cuts through them, and the tilings that build them from places."""
 
+from tripcloak.hierarchy.boxes import (
+    BoxZones,
+    Centres,
+    Corners,
+    bounding_boxes,
+    box_zones,
+    distinct_boxes,
+    read_box_names,
+    tile_centres,
+)
 from tripcloak.hierarchy.dendrogram import DendrogramTiling
 from tripcloak.hierarchy.h3 import H3Tiling
 from tripcloak.hierarchy.h3_binary import H3BinaryTiling, member_cells
@@ -14,6 +24,9 @@ from tripcloak.hierarchy.zonefile import ZoneFile
 
 __all__ = [
     "OUTSIDE",
+    "BoxZones",
+    "Centres",
+    "Corners",
     "Cut",
     "DendrogramTiling",
     "Geometry",
@@ -25,12 +38,17 @@ __all__ = [
     "Tiling",
     "ZoneFile",
     "Zones",
+    "bounding_boxes",
+    "box_zones",
     "cells_to_text",
+    "distinct_boxes",
     "member_cells",
     "parent_cells",
     "parse_tiling",
+    "read_box_names",
     "resolution_of",
     "study_area",
     "text_to_cells",
+    "tile_centres",
     "time_hierarchy",
 ]

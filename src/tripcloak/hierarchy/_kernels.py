@@ -1,4 +1,4 @@
-"""Compiled loops of the hierarchy package: H3 encoding of points.
+"""Compiled loops of the hierarchy package: H3 encoding of points, and points in boxes.
 
 A point is put on the nearest of the twenty faces of the icosahedron, projected onto that face's plane,
 rounded to the hexagonal lattice there, and divided by seven again and again to read off its digits. The
@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Floats
+from tripcloak.arrays import Floats, Ints
 
 # Inside the circle inscribed in a face no other face can be nearer (the circle's cosine is 0.93417...).
 INSCRIBED = 0.9342
@@ -138,3 +138,34 @@ def _divide(i: int, j: int, resolution: int, digit_of: NDArray[np.int64]) -> tup
         leading = digit if digit else leading
         i, j = up_i, up_j
     return i, j, digits, leading
+
+
+@njit(cache=True, nogil=True)
+def count_before(rank: Ints, upto: Ints, low: Ints, high: Ints) -> Ints:
+    """Return, for every question, how many of the first ``upto`` ranks lie in ``low`` to below ``high``.
+
+    ``upto`` ascends. A tree of partial sums (Fenwick's) over the ranks takes log n steps each.
+    """
+    n = len(rank)
+    sums = np.zeros(n + 1, dtype=np.int64)
+    found = np.empty(len(upto), dtype=np.int64)
+    entered = 0
+    for question in range(len(upto)):
+        # Invariant: exactly the first `entered` ranks are in the sums.
+        while entered < upto[question]:
+            at = rank[entered] + 1
+            while at <= n:
+                sums[at] += 1
+                at += at & -at
+            entered += 1
+        total = 0
+        at = high[question]
+        while at > 0:
+            total += sums[at]
+            at -= at & -at
+        at = low[question]
+        while at > 0:
+            total -= sums[at]
+            at -= at & -at
+        found[question] = total
+    return found

@@ -59,8 +59,9 @@ def discernability_of(comparison: Comparison) -> float:
 
 
 def average_group_size_of(comparison: Comparison) -> float | None:
-    """Return C_AVG of a comparison."""
-    return ratio(comparison.released_total, comparison.release.n_groups * comparison.release.k)
+    """Return C_AVG of a comparison; None where no k is promised."""
+    release = comparison.release
+    return None if release.k is None else ratio(comparison.released_total, release.n_groups * release.k)
 
 
 def _sum_of_squares(sizes: Floats, total: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.arrays import Floats, Ints
-from tripcloak.hierarchy import Zones
+from tripcloak.hierarchy import BoxZones, Zones
 from tripcloak.matrix import ODMatrix, Unit, group_flows
 from tripcloak.release.release import Release
 
@@ -23,8 +23,11 @@ def published_units(release: Release) -> tuple[Unit, ...]:
     """Return the numbers that may be published per flow: those the criterion keeps at or above k.
 
     Trips are at least as many as their travellers, so they go with either. A number that no
-    threshold covers could be small, and is not published.
+    threshold covers could be small, and is not published. Under differential privacy the noisy
+    trips are.
     """
+    if release.privacy is not None:
+        return ("trips",)
     protected = set(release.criterion.thresholds)
     units: list[Unit] = []
     if protected & {"trips", "travellers"}:
@@ -68,9 +71,12 @@ def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
     It is told when nothing was withheld, or when the withheld flows, taken as one group, are safe.
     Two exceptions, both needed so that nobody can solve for a small number. Zero is not told where
     not telling could mean one single trip or person only. And a volume is not told that leaves all
-    absent pairs of released zones only one way to share it.
+    absent pairs of released zones only one way to share it. Under differential privacy every exact
+    number about the input is out.
     """
     hidden = release.suppressed
+    if release.privacy is not None:
+        return None
     if not hidden.any():
         return None if _silence_would_tell(release) else 0
     roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
@@ -107,14 +113,13 @@ def manifest(
     """
     suppressed = suppressed_volume(matrix, release)
     released = int(np.rint(release.support(release.volume).sum()))
-    k = release.k
     units = published_units(release)
     smallest = {unit: int(n.min()) for unit, n in published_numbers(release).items()}
     return {
         "format": "tripcloak release 1",
         "version": release.version,
         "method": release.method,
-        "parameters": {**release.parameters, "suppression_limit": release.suppression_limit},
+        "parameters": _parameters(release),
         "protects": {unit: _whole(threshold) for unit, threshold in release.criterion.thresholds.items()},
         **_also(release),
         "seed": release.seed,
@@ -131,8 +136,22 @@ def manifest(
         "smallest": smallest,
         "bound": None if suppressed is None else _public_bound(release),
         "measures": _measures(release, released),
-        "dropped_rows": {reason: guarded(rows, k) for reason, rows in dropped.items() if rows},
+        "dropped_rows": _told_rows(release, dropped),
     }
+
+
+def _parameters(release: Release) -> dict[str, Any]:
+    """Return the method's parameters, and the limit where there is one: noise does not look at it."""
+    limit = {} if release.privacy is not None else {"suppression_limit": release.suppression_limit}
+    return {**release.parameters, **limit}
+
+
+def _told_rows(release: Release, dropped: Mapping[str, int]) -> dict[str, int | str]:
+    """Return the rows dropped in cleaning that may be told; exact numbers are not private in themselves."""
+    k = release.k
+    if k is None:
+        return {}
+    return {reason: guarded(rows, k) for reason, rows in dropped.items() if rows}
 
 
 def _also(release: Release) -> dict[str, Any]:
@@ -145,7 +164,22 @@ def _also(release: Release) -> dict[str, Any]:
     if closeness is not None:
         words.append(closeness.words())
         promised["closeness"] = closeness.t
-    return {**promised, "also": words} if promised else {}
+    if release.privacy is not None:
+        words.append(release.privacy.words())
+        promised["differential_privacy"] = release.privacy.to_dict()
+    boxes = _boxes(release)
+    return {**boxes, **promised, "also": words} if promised else boxes
+
+
+def _boxes(release: Release) -> dict[str, Any]:
+    """Return that zones are boxes, and the area of a tile they are measured by; else nothing."""
+    sides = {"origins": release.origins, "destinations": release.destinations}
+    areas = {
+        axis: None if np.isnan(zones.tile_km2) else zones.tile_km2
+        for axis, zones in sides.items()
+        if isinstance(zones, BoxZones)
+    }
+    return {"zone_form": "boxes", "tile_km2": areas} if areas else {}
 
 
 def _public_bound(release: Release) -> dict[str, Any] | None:
@@ -171,11 +205,13 @@ def _silence_would_tell(release: Release) -> bool:
 
 def _fills_absent_pairs(release: Release, volume: int) -> bool:
     """Return whether every absent pair of released zones must hold k - 1 for the withheld volume to fit."""
-    absent = math.prod(release.zone_numbers) - release.n_groups
-    return release.volume == "trips" and volume == absent * (release.k - 1)
+    k, absent = release.k, math.prod(release.zone_numbers) - release.n_groups
+    return k is not None and release.volume == "trips" and volume == absent * (k - 1)
 
 
 def _suppressed_words(suppressed: int | None, release: Release) -> str:
+    if release.privacy is not None:
+        return "not told: under differential privacy no exact number about the input is published"
     if suppressed is None:
         return (
             f"{release.volume} within the limit of {release.suppression_limit:.2%}; "
@@ -190,10 +226,9 @@ def _measures(release: Release, released: int) -> dict[str, float]:
     tiles = (
         release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
     )
-    measures = {
-        "G": float((tiles * volume).sum() / volume.sum()),
-        "C_AVG": float(released / release.n_groups / release.k),
-    }
+    measures = {"G": float((tiles * volume).sum() / volume.sum())}
+    if release.k is not None:
+        measures["C_AVG"] = float(released / release.n_groups / release.k)
     if release.times is not None:
         slots = release.times.tiles[release.group_time]
         measures["G_time"] = float((slots * volume).sum() / volume.sum())

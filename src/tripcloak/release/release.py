@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.criteria import Criterion, TCloseness
+from tripcloak.criteria import Criterion, DifferentialPrivacy, TCloseness
 from tripcloak.errors import InternalError
 from tripcloak.hierarchy import Zones
 from tripcloak.matrix import Groups, ODMatrix, Unit, Volume, group_flows
@@ -28,16 +28,18 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release:
-    """A k-anonymous release of an OD matrix.
+    """What is released of an OD matrix: k-anonymous groups, or noisy numbers under differential privacy.
 
     Attributes
     ----------
     group_of_flow : array of int
         The released group of every input flow; -1 where the flow is suppressed.
     group_origin, group_destination : array of int
-        Each group's pair of zones: rows of ``origins`` and ``destinations``.
+        Each group's pair of zones: rows of ``origins`` and ``destinations``, which are the zones of the
+        matrix's hierarchies unless the method draws its own.
     trips, travellers, population : array
-        What each group holds; None where the input does not tell.
+        What each group holds; None where the input does not tell. Under differential privacy the
+        trips are the noisy ones, and a group may hold no input flow at all.
     homogeneous : bool
         One cut for all origins and one for all destinations, so zones never overlap.
     times, group_time : optional
@@ -82,9 +84,14 @@ class Release:
         return self.group_of_flow < 0
 
     @property
-    def k(self) -> float:
-        """Return the threshold on the main unit."""
-        return next(iter(self.criterion.thresholds.values()))
+    def k(self) -> float | None:
+        """Return the threshold on the main unit; None where no number of people is promised."""
+        return next(iter(self.criterion.thresholds.values()), None)
+
+    @property
+    def privacy(self) -> DifferentialPrivacy | None:
+        """Return the differential privacy that is promised, if that is what is promised."""
+        return self.criterion if isinstance(self.criterion, DifferentialPrivacy) else None
 
     def support(self, unit: Unit) -> Any:
         """Return what stands behind every released group."""
@@ -121,6 +128,7 @@ def build_release(
     time_zone: Ints | None = None,
     bound: Bound | None = None,
     closeness: TCloseness | None = None,
+    zones: tuple[Zones, Zones] | None = None,
     seed: int | None = None,
     seconds: float = 0.0,
 ) -> Release:
@@ -131,9 +139,11 @@ def build_release(
     Parameters
     ----------
     origin_zone, destination_zone, time_zone
-        For every input flow, the zone of the matrix's hierarchies that replaces its tile.
+        For every input flow, the zone that replaces its tile.
     suppressed
         For every input flow, whether it is withheld.
+    zones
+        Zones of origins and destinations of the method's own; those of the matrix's hierarchies by default.
     """
     if (time_zone is None) != (matrix.times is None):
         raise InternalError("a matrix with times needs a time for every flow; nothing was released")
@@ -149,13 +159,14 @@ def build_release(
     if closeness is not None and not _close(matrix, groups, volume, closeness):
         raise InternalError("the method left an origin too far from the others; nothing was released")
     units = matrix.units
+    origins, destinations = zones or (matrix.origins.zones, matrix.destinations.zones)
     return Release(
         method=method,
         parameters=dict(parameters),
         criterion=criterion,
         suppression_limit=suppression_limit,
-        origins=matrix.origins.zones,
-        destinations=matrix.destinations.zones,
+        origins=origins,
+        destinations=destinations,
         group_of_flow=groups.of_flow,
         group_origin=groups.origin,
         group_destination=groups.destination,

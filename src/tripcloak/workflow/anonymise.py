@@ -50,13 +50,13 @@ class Outcome:
         """Return the object that ``tripcloak anonymise --json`` prints."""
         release = self.release
         thresholds = dict(release.criterion.thresholds)
-        main = next(iter(thresholds))
+        main = next(iter(thresholds), "travellers" if release.travellers is not None else "trips")
         bound = release.bound
         return {
             "method": release.method,
             "parameters": {
                 **release.parameters,
-                "k": thresholds[main],
+                "k": release.k,
                 "unit": ",".join(thresholds),
                 "thresholds": thresholds,
                 **({"diversity": dict(floors)} if (floors := release.criterion.floors) else {}),

@@ -1,0 +1,218 @@
+"""Boxes: zones that are rectangles of latitude and longitude, for methods that draw their own.
+
+A box holds the tiles whose centres lie in it, edges included. Its corners are whole millionths of a
+degree, so that its name says exactly what it holds and anybody can read it back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.errors import HierarchyError, InputError
+from tripcloak.hierarchy.tree import Geometry, Hierarchy, Zones
+
+MICRO = 10**6
+EARTH_KM = 6371.0072
+"""Radius of the sphere that has the area of the earth."""
+
+
+class Corners(NamedTuple):
+    """South, west, north and east of boxes, in millionths of a degree."""
+
+    south: Ints
+    west: Ints
+    north: Ints
+    east: Ints
+
+
+class Centres(NamedTuple):
+    """Latitude and longitude of tile centres, in millionths of a degree."""
+
+    lat: Ints
+    lon: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class BoxZones(Zones):
+    """Zones that are boxes, one row a box.
+
+    ``height`` is 0 throughout, since boxes are not levels of a tree; ``tiles`` is how many tiles a box
+    holds (of a grid: as many as fit into its area). The outline reaches half a tile beyond the centres.
+
+    Attributes
+    ----------
+    corners : Corners
+        The corners between which tile centres lie.
+    tile_km2 : float
+        The area of a tile, to three digits; NaN where tiles have no area.
+    """
+
+    corners: Corners = field(kw_only=True)
+    tile_km2: float = field(kw_only=True)
+
+
+def tile_centres(tree: Hierarchy) -> Centres:
+    """Return the centres of a hierarchy's tiles, or raise where a tile has none.
+
+    >>> tree = Hierarchy.from_parents(["a"], [-1], lat=np.array([48.8566141]), lon=np.array([2.35]))
+    >>> [int(value[0]) for value in tile_centres(tree)]
+    [48856614, 2350000]
+    """
+    lat, lon = (degrees[: tree.n_tiles] for degrees in (tree.zones.lat, tree.zones.lon))
+    if not (np.isfinite(lat).all() and np.isfinite(lon).all()):
+        raise InputError(
+            "boxes need coordinates, and some tiles of this hierarchy have none; "
+            "give zones with outlines or points, or choose a method that works on the tree"
+        )
+    return Centres(*(np.rint(degrees * MICRO).astype(np.int64) for degrees in (lat, lon)))
+
+
+def bounding_boxes(centres: Centres, tile: Ints, box: Ints, n_boxes: int) -> Corners:
+    """Return the smallest boxes around tiles: ``tile[i]`` goes into box ``box[i]``, negative ones into none.
+
+    >>> centres = Centres(np.array([0, 5, 9]), np.array([3, 1, 7]))
+    >>> [c.tolist() for c in bounding_boxes(centres, np.array([0, 1, 2]), np.array([0, 0, -1]), 1)]
+    [[0], [1], [5], [3]]
+    """
+    kept = box >= 0
+    tile, box = tile[kept], box[kept]
+    sides = []
+    for extreme, start in ((np.minimum, 2**62), (np.maximum, -(2**62))):
+        for values in centres:
+            side = np.full(n_boxes, start, dtype=np.int64)
+            extreme.at(side, box, values[tile])
+            sides.append(side)
+    return Corners(*sides)
+
+
+def distinct_boxes(corners: Corners) -> tuple[Corners, Ints]:
+    """Return the boxes that differ, ascending, and for every box given its row among them."""
+    unique, row = np.unique(np.stack(corners, axis=1), axis=0, return_inverse=True)
+    return Corners(*unique.T), row.reshape(-1).astype(np.int32)
+
+
+def box_zones(tree: Hierarchy, occurs: Bools, corners: Corners, tile_km2: float | None = None) -> BoxZones:
+    """Return boxes over the tiles of a hierarchy as zones.
+
+    Parameters
+    ----------
+    tree
+        The hierarchy whose tiles the boxes hold.
+    occurs
+        For every tile, whether it occurs on this axis of the data.
+    corners
+        The boxes.
+    tile_km2
+        The area of a tile; by default the mean of the tree's tiles to three digits.
+
+    Examples
+    --------
+    >>> at = {"lat": np.array([0.0, 0.01, 0.005]), "lon": np.zeros(3), "area_km2": np.array([1.0, 1.0, 2.0])}
+    >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **at)
+    >>> both = Corners(*(np.array([side]) for side in (0, 0, 10000, 0)))
+    >>> zones = box_zones(tree, np.array([True, False]), both)
+    >>> str(zones.ids[0]), int(zones.tiles[0]), int(zones.tiles_observed[0])
+    ('box_0.000000_0.000000_0.010000_0.000000', 2, 1)
+    """
+    centres = tile_centres(tree)
+    area = _tile_area(tree) if tile_km2 is None else tile_km2
+    edges = _widened(corners, area)
+    sizes = _area_km2(edges)
+    held = count_in_boxes(centres, np.ones(tree.n_tiles, dtype=bool), corners)
+    fits = held if tree.complete or np.isnan(area) else np.maximum(1, np.rint(sizes / area).astype(np.int64))
+    return BoxZones(
+        ids=box_names(corners),
+        height=np.zeros(len(corners.south), dtype=np.int32),
+        tiles=fits,
+        tiles_observed=count_in_boxes(centres, occurs, corners),
+        area_km2=sizes,
+        lat=(corners.south + corners.north) / (2 * MICRO),
+        lon=(corners.west + corners.east) / (2 * MICRO),
+        shape=lambda row: _rectangle(edges[row]),
+        corners=corners,
+        tile_km2=area,
+    )
+
+
+def count_in_boxes(centres: Centres, among: Bools, corners: Corners) -> Ints:
+    """Return, for every box, how many of some tiles have their centre in it.
+
+    >>> centres = Centres(np.array([0, 5, 9]), np.array([3, 1, 7]))
+    >>> count_in_boxes(centres, np.ones(3, dtype=bool), Corners(*np.array([[0], [0], [5], [3]]))).tolist()
+    [2]
+    """
+    from tripcloak.hierarchy._kernels import count_before
+
+    order = np.argsort(centres.lat[among], kind="stable")
+    lat, lon = centres.lat[among][order], centres.lon[among][order]
+    ascending = np.sort(lon)
+    rank = np.searchsorted(ascending, lon, side="left")
+    low = np.searchsorted(ascending, corners.west, side="left")
+    high = np.searchsorted(ascending, corners.east, side="right")
+    upto = np.concatenate(
+        [np.searchsorted(lat, corners.north, side="right"), np.searchsorted(lat, corners.south, side="left")]
+    )
+    events = np.argsort(upto, kind="stable")
+    below = np.empty(len(upto), dtype=np.int64)
+    below[events] = count_before(rank, upto[events], np.tile(low, 2)[events], np.tile(high, 2)[events])
+    n = len(corners.south)
+    return below[:n] - below[n:]
+
+
+def box_names(corners: Corners) -> NDArray[np.str_]:
+    """Return the public names of boxes: south, west, north, east in degrees.
+
+    >>> box_names(Corners(*np.array([[48850000], [-2350000], [48861000], [2]])))[0]
+    np.str_('box_48.850000_-2.350000_48.861000_0.000002')
+    """
+    sides = [side.tolist() for side in corners]
+    names = ["box_" + "_".join(f"{side / MICRO:.6f}" for side in box) for box in zip(*sides, strict=True)]
+    return np.array(names, dtype=np.str_)
+
+
+def read_box_names(names: NDArray[np.str_]) -> Corners:
+    """Return the corners that names of boxes tell.
+
+    >>> [int(side[0]) for side in read_box_names(np.array(["box_48.850000_-2.350000_48.861000_0.000002"]))]
+    [48850000, -2350000, 48861000, 2]
+    """
+    parts = [str(name).split("_") for name in names]
+    if any(len(part) != 5 or part[0] != "box" for part in parts):
+        raise HierarchyError("a box is named box_south_west_north_east, in degrees; at least one is not")
+    try:
+        degrees = np.array([part[1:] for part in parts], dtype=float).reshape(-1, 4)
+    except ValueError:
+        raise HierarchyError("the corners of a box are degrees; at least one is not a number") from None
+    return Corners(*np.rint(degrees * MICRO).astype(np.int64).T)
+
+
+def _tile_area(tree: Hierarchy) -> float:
+    # To three digits it is the same all over a city: it tells about the grid, not about the data.
+    return float(f"{tree.zones.area_km2[: tree.n_tiles].mean():.3g}")
+
+
+def _widened(corners: Corners, tile_km2: float) -> Floats:
+    """Return south, west, north, east in degrees, half a tile beyond the centres; one row a box."""
+    south, west, north, east = (side / MICRO for side in corners)
+    half = 0.0 if np.isnan(tile_km2) else np.degrees(np.sqrt(tile_km2) / 2 / EARTH_KM)
+    wide = half / np.cos(np.radians((south + north) / 2))
+    limits = np.array([90.0, 180.0, 90.0, 180.0])
+    edges: Floats = np.stack([south - half, west - wide, north + half, east + wide], axis=1)
+    return edges.clip(-limits, limits)
+
+
+def _area_km2(edges: Floats) -> Floats:
+    south, west, north, east = np.radians(edges).T
+    area: Floats = EARTH_KM**2 * (east - west) * (np.sin(north) - np.sin(south))
+    return area
+
+
+def _rectangle(edges: Floats) -> Geometry:
+    south, west, north, east = (float(side) for side in edges)
+    ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
+    return {"type": "Polygon", "coordinates": [ring]}
