@@ -69,6 +69,8 @@ class Algorithm(ABC):
     """Whether time may be a third axis beside origins and destinations."""
     draws_zones: ClassVar[bool] = False
     """Whether released zones are the method's own, and not zones of the matrix's hierarchies."""
+    noisy: ClassVar[bool] = False
+    """Whether released numbers are noisy, under differential privacy, and k plays no part."""
 
     criterion: Criterion = KAnonymity(k=10)
     suppression_limit: float = 0.1
@@ -102,7 +104,7 @@ class Algorithm(ABC):
             )
         return build_release(
             matrix,
-            method=self.name,
+            method=self.released_as,
             parameters=self.parameters(matrix),
             criterion=criterion,
             suppression_limit=self.suppression_limit,
@@ -119,6 +121,11 @@ class Algorithm(ABC):
             with suppress(ImpossibleRequestError):
                 less = replace(self, suppression_limit=share * self.suppression_limit)
                 yield less.solve(matrix, criterion, progress)
+
+    @property
+    def released_as(self) -> str:
+        """Return the name of the method that a release bears."""
+        return self.name
 
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise an error that says why, before any work, if this method cannot work on such a matrix."""

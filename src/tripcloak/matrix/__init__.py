@@ -5,6 +5,7 @@ from tripcloak.matrix.groups import Groups, Runs, group_flows
 from tripcloak.matrix.numbering import Numbering
 from tripcloak.matrix.od import UNITS, Covered, ODMatrix, Points, PointSource, Unit, Volume
 from tripcloak.matrix.places import Places, count_places
+from tripcloak.matrix.slots import Slot, by_slot
 
 __all__ = [
     "NOBODY",
@@ -18,9 +19,11 @@ __all__ = [
     "PointSource",
     "Points",
     "Runs",
+    "Slot",
     "Travellers",
     "Unit",
     "Volume",
+    "by_slot",
     "count_places",
     "flows_from_trips",
     "group_flows",

@@ -1,0 +1,172 @@
+"""Slot by slot: any method once for every slot of time, as if each slot were a matrix of its own."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tripcloak.algorithms.base import Algorithm, Progress, Solution, silent
+from tripcloak.arrays import Bools, Ints
+from tripcloak.criteria import Criterion
+from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.matrix import ODMatrix, Slot, by_slot, group_flows
+from tripcloak.release import main_volume
+
+WORTH_A_PROCESS = 200_000
+"""Flows below which starting other processes takes longer than they save."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotBySlot(Algorithm):
+    """A method, run once for every slot of time; paper 003 anonymises hourly matrices this way.
+
+    Each slot gets zones of its own, so the release is homogeneous within a slot at most. Slots in which
+    all trips together are not safe are withheld whole; what is left of the limit then holds in every
+    other slot.
+
+    Parameters
+    ----------
+    method
+        What is run in every slot. Its criterion and its limit are those of the whole.
+    jobs
+        Processes to use.
+
+    Examples
+    --------
+    >>> from tripcloak.algorithms import ODkAnon
+    >>> from tripcloak.criteria import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy, time_hierarchy
+    >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
+    >>> times = {"times": time_hierarchy(np.array([8, 9]), 60), "slot": np.array([0, 0, 1, 1])}
+    >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 0, 0]), np.zeros(4, dtype=int), **times)
+    >>> release = SlotBySlot.of(ODkAnon(criterion=KAnonymity(k=2))).anonymise(matrix)
+    >>> [str(tree.zones.ids[zone]) for zone in release.group_origin]
+    ['a', 'ab']
+    """
+
+    name: ClassVar[str] = "slot by slot"
+    summary: ClassVar[str] = "any method, once for every slot of time"
+    source: ClassVar[str] = "paper 003, section 5"
+    handles_time: ClassVar[bool] = True
+
+    method: Algorithm
+    jobs: int = field(default=1)
+
+    @classmethod
+    def of(cls, method: Algorithm, jobs: int = 1) -> SlotBySlot:
+        """Return a method as one that works slot by slot."""
+        return cls(
+            method=method,
+            jobs=jobs,
+            criterion=method.criterion,
+            suppression_limit=method.suppression_limit,
+        )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.jobs < 1:
+            raise InputError(f"jobs must be 1 or more; got {self.jobs}")
+
+    @property
+    def released_as(self) -> str:
+        """Return the name under which releases go: that of the method."""
+        return self.method.name
+
+    def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
+        """Return the parameters of the method that is run in every slot."""
+        timeless = None if matrix is None else next(by_slot(matrix)).matrix
+        return self.method.parameters(timeless)
+
+    def refuse(self, matrix: ODMatrix) -> None:
+        """Raise if there are no slots, or the method cannot be run slot by slot."""
+        if matrix.times is None:
+            raise InputError("there are no slots of time; give their length with --slot")
+        if self.method.closeness is not None:
+            raise InputError("t-closeness does not know slots of time; leave out --t or --slot")
+        if self.method.draws_zones or self.method.noisy:
+            raise InputError(
+                f"{self.method.name} cannot be run slot by slot; choose a method that works on the hierarchy"
+            )
+
+    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+        """Return where every flow goes, slot by slot."""
+        possible, limit = self._possible(matrix, criterion)
+        suppressed = np.ones(matrix.n_flows, dtype=bool)
+        origin, destination = (tiles.astype(np.int32) for _, tiles in matrix.axes[:2])
+        method = replace(self.method, criterion=criterion, suppression_limit=limit)
+        solved = _solved(method, possible, self.jobs if matrix.n_flows >= WORTH_A_PROCESS else 1)
+        for done, (slot, answer) in enumerate(solved, 1):
+            origin[slot.rows] = answer.origin_zone
+            destination[slot.rows] = answer.destination_zone
+            suppressed[slot.rows] = answer.suppressed
+            progress("solving slots", done, len(possible))
+        return Solution(origin, destination, suppressed, homogeneous=False, time_zone=matrix.flows.slot)
+
+    def _possible(self, matrix: ODMatrix, criterion: Criterion) -> tuple[list[Slot], float]:
+        """Return the slots that can be safe at all, and the limit that is left for each of them."""
+        roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
+        whole = group_flows(matrix, *roots, time_zone=matrix.flows.slot)
+        assert whole is not None
+        assert whole.time is not None
+        safe = set(whole.time[criterion.safe(whole)].tolist())
+        volume = matrix.volume(main_volume(criterion))
+        total, hopeless = volume.sum(), volume[~np.isin(matrix.flows.slot, list(safe))].sum()
+        if hopeless > self.suppression_limit * total or not safe:
+            raise ImpossibleRequestError(
+                f"not possible: some slots of time, each taken whole, do not hold {criterion.words()}, and to "
+                f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. Take longer "
+                "slots (--slot), fold them over days or weeks (--fold), or raise the limit (--suppress)."
+            )
+        # A hair less, so that rounding in no slot breaks the limit of the whole.
+        limit = (self.suppression_limit * total - hopeless) / (total - hopeless) * (1 - 1e-12)
+        return [slot for slot in by_slot(matrix) if slot.tile in safe], max(0.0, float(limit))
+
+
+class _Answer(NamedTuple):
+    """The part of a solution that travels between processes."""
+
+    origin_zone: Ints
+    destination_zone: Ints
+    suppressed: Bools
+
+
+def _solved(method: Algorithm, slots: Sequence[Slot], jobs: int) -> Iterator[tuple[Slot, _Answer]]:
+    if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        yield from ((slot, _solve(method, slot)) for slot in slots)
+        return
+    # A forked process inherits what it starts with: nothing is sent but numbers of slots, and answers.
+    with ProcessPoolExecutor(
+        jobs,
+        mp_context=multiprocessing.get_context("fork"),
+        initializer=_Worker.begin,
+        initargs=(method, slots),
+    ) as pool:
+        chunk = max(1, len(slots) // (8 * jobs))
+        yield from zip(slots, pool.map(_Worker.solve, range(len(slots)), chunksize=chunk), strict=True)
+
+
+class _Worker:
+    """What a process knows from its start."""
+
+    method: ClassVar[Algorithm]
+    slots: ClassVar[Sequence[Slot]]
+
+    @classmethod
+    def begin(cls, method: Algorithm, slots: Sequence[Slot]) -> None:
+        cls.method, cls.slots = method, slots
+
+    @classmethod
+    def solve(cls, number: int) -> _Answer:
+        return _solve(cls.method, cls.slots[number])
+
+
+def _solve(method: Algorithm, slot: Slot) -> _Answer:
+    method.refuse(slot.matrix)
+    answer = method.solve(slot.matrix, method.criterion, silent)
+    return _Answer(answer.origin_zone, answer.destination_zone, answer.suppressed)
