@@ -115,17 +115,19 @@ class SlotBySlot(Algorithm):
         assert whole is not None
         assert whole.time is not None
         safe = set(whole.time[criterion.safe(whole)].tolist())
+        slots = [slot for slot in by_slot(matrix) if slot.tile in safe]
         volume = matrix.volume(main_volume(criterion))
-        total, hopeless = volume.sum(), volume[~np.isin(matrix.flows.slot, list(safe))].sum()
-        if hopeless > self.suppression_limit * total or not safe:
+        total = volume.sum()
+        hopeless = total - sum(volume[slot.rows].sum() for slot in slots)
+        if hopeless > self.suppression_limit * total or not slots:
             raise ImpossibleRequestError(
-                f"not possible: some slots of time, each taken whole, do not hold {criterion.words()}, and to "
+                f"not possible: some slots of time, taken whole, do not hold {criterion.words()}, and to "
                 f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. Take longer "
                 "slots (--slot), fold them over days or weeks (--fold), or raise the limit (--suppress)."
             )
         # A hair less, so that rounding in no slot breaks the limit of the whole.
         limit = (self.suppression_limit * total - hopeless) / (total - hopeless) * (1 - 1e-12)
-        return [slot for slot in by_slot(matrix) if slot.tile in safe], max(0.0, float(limit))
+        return slots, max(0.0, float(limit))
 
 
 class _Answer(NamedTuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,21 @@ PARTS = ("night", "morning", "afternoon", "evening")
 _HOUR, _PART, _DAY, _WEEK = 60, 360, 1440, 10080
 # The epoch was a Thursday, so weeks (from Monday) begin three days before it.
 _EPOCH_IN_WEEK = 3 * _DAY
+
+FOLDS = {"day": _DAY, "week": _WEEK, "2weeks": 2 * _WEEK}
+"""Periods that slots are folded over, in minutes."""
+
+EVERY = {"day": "every day", "week": "every week", "2weeks": "every two weeks"}
+WEEKDAYS = ("1-Mon", "2-Tue", "3-Wed", "4-Thu", "5-Fri", "6-Sat", "7-Sun")
+"""Numbered, so that names of slots sort as time goes."""
+
+
+class Level(NamedTuple):
+    """A level of time: its length, what names its zones by their first minute, and where they begin."""
+
+    minutes: int
+    names: Callable[[Ints], NDArray[np.str_]]
+    offset: int = 0
 
 
 def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
@@ -41,29 +58,75 @@ def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
     >>> tree.zones.ids[-3:].tolist(), tree.zones.tiles[-3:].tolist()
     (['1970-01-01', '1970-01-02', '1970-W01'], [96, 96, 672])
     """
-    check_slot(slot_minutes)
-    numbers = np.unique(np.asarray(slots))
-    if numbers.size == 0:
-        raise HierarchyError("a hierarchy of time needs at least one slot; found none")
-    begin = numbers.astype(np.int64) * slot_minutes
-    ids, parents, tiles = [_slot_names(begin, slot_minutes)], [], [np.ones(len(begin), dtype=np.int64)]
-    start = 0
-    for length, names in _levels(slot_minutes):
-        offset = _EPOCH_IN_WEEK if length == _WEEK else 0
-        above = (begin + offset) // length * length - offset
-        start += len(begin)
-        begin, row = np.unique(above, return_inverse=True)
-        parents.append(start + row)
-        ids.append(names(begin))
-        tiles.append(np.full(len(begin), length // slot_minutes))
-    if len(begin) > 1:
-        parents.append(np.full(len(begin), start + len(begin)))
-        ids.append(np.array([ALL_TIME]))
-        tiles.append(np.array([(begin[-1] - begin[0] + _WEEK) // slot_minutes]))
-    parent = np.append(np.concatenate(parents), ROOT)
-    return Hierarchy.from_parents(
-        np.concatenate(ids), parent, name=f"time:{slot_minutes}", tiles=np.concatenate(tiles)
-    )
+    numbers = _numbers(slots, slot_minutes)
+    begin = numbers * slot_minutes
+    levels = [
+        Level(length, names, _EPOCH_IN_WEEK if length == _WEEK else 0)
+        for length, names in (
+            (_HOUR, _hour_names),
+            (_PART, _part_names),
+            (_DAY, _day_names),
+            (_WEEK, _week_names),
+        )
+    ]
+    weeks = (begin + _EPOCH_IN_WEEK) // _WEEK
+    tiles = int(weeks[-1] - weeks[0] + 1) * _WEEK // slot_minutes
+    top = (ALL_TIME, tiles) if weeks[-1] > weeks[0] else None
+    return _grown(_slot_names(begin, slot_minutes), begin, slot_minutes, levels, top, f"time:{slot_minutes}")
+
+
+def fold_slots(slots: Ints, slot_minutes: int, fold: str) -> Ints:
+    """Return the place of slots since 1970-01-01 in a day, a week or two weeks (from Monday).
+
+    >>> fold_slots(np.array([0, 25]), 60, "day").tolist(), fold_slots(np.array([0]), 60, "week").tolist()
+    ([0, 1], [72])
+    """
+    offset = 0 if fold == "day" else _EPOCH_IN_WEEK
+    place: Ints = (slots.astype(np.int64) * slot_minutes + offset) % check_fold(fold) // slot_minutes
+    return place
+
+
+def folded_hierarchy(places: Ints, slot_minutes: int, fold: str) -> Hierarchy:
+    """Return the hierarchy of slot, hour, part of day, day and week over places in a period that repeats.
+
+    The weeks of a fold over two weeks are called A and B; A is the week of 1969-12-29, and every second
+    one from there.
+
+    Parameters
+    ----------
+    places
+        Numbers of slots in the period, as :func:`fold_slots` gives them.
+    fold
+        The period: ``day``, ``week`` or ``2weeks``.
+
+    Examples
+    --------
+    >>> folded_hierarchy(np.array([8, 9, 32]), 60, "week").zones.ids.tolist()
+    ['1-Mon T08', '1-Mon T09', '2-Tue T08', '1-Mon/morning', '2-Tue/morning', '1-Mon', '2-Tue', 'every week']
+    >>> folded_hierarchy(np.array([33]), 15, "day").zones.ids.tolist()
+    ['T08:15', 'T08', 'morning', 'every day']
+    """
+    period = check_fold(fold)
+    begin = _numbers(places, slot_minutes) * slot_minutes
+    names = {_HOUR: "hour", _PART: "part", _DAY: "day", _WEEK: "week"}
+    levels = [
+        Level(length, partial(_folded_names, name, fold)) for length, name in names.items() if length < period
+    ]
+    every = Level(period, lambda begin: np.full(len(begin), EVERY[fold]))
+    finest = names[slot_minutes] if slot_minutes in (_HOUR, _DAY) else "slot"
+    slots = _folded_names(finest, fold, begin)
+    return _grown(slots, begin, slot_minutes, [*levels, every], None, f"time:{slot_minutes}/{fold}")
+
+
+def check_fold(fold: str) -> int:
+    """Return the minutes of a period that slots are folded over, or raise.
+
+    >>> check_fold("week")
+    10080
+    """
+    if fold not in FOLDS:
+        raise HierarchyError(f"slots are folded over one of {', '.join(FOLDS)}; found {fold!r}")
+    return FOLDS[fold]
 
 
 def check_slot(minutes: int) -> None:
@@ -81,10 +144,56 @@ def check_slot(minutes: int) -> None:
         )
 
 
-def _levels(slot: int) -> list[tuple[int, Callable[[Ints], NDArray[np.str_]]]]:
-    """Return the levels above a slot: length in minutes, and what names zones by their first minute."""
-    levels = [(_HOUR, _hour_names), (_PART, _part_names), (_DAY, _day_names), (_WEEK, _week_names)]
-    return [(length, names) for length, names in levels if length > slot and length % slot == 0]
+def _numbers(slots: Ints, slot_minutes: int) -> Ints:
+    check_slot(slot_minutes)
+    numbers = np.unique(np.asarray(slots)).astype(np.int64)
+    if numbers.size == 0:
+        raise HierarchyError("a hierarchy of time needs at least one slot; found none")
+    return numbers
+
+
+def _grown(
+    names: NDArray[np.str_],
+    begin: Ints,
+    slot: int,
+    levels: Sequence[Level],
+    top: tuple[str, int] | None,
+    name: str,
+) -> Hierarchy:
+    """Return the hierarchy over slots given by their first minutes; ``top``, if any, joins what is left."""
+    ids, parents, tiles = [names], [], [np.ones(len(begin), dtype=np.int64)]
+    start = 0
+    for length, naming, offset in levels:
+        if length <= slot or length % slot:
+            continue
+        above = (begin + offset) // length * length - offset
+        start += len(begin)
+        begin, row = np.unique(above, return_inverse=True)
+        parents.append(start + row)
+        ids.append(naming(begin))
+        tiles.append(np.full(len(begin), length // slot))
+    if top is not None:
+        parents.append(np.full(len(begin), start + len(begin)))
+        ids.append(np.array([top[0]]))
+        tiles.append(np.array([top[1]]))
+    parent = np.append(np.concatenate(parents) if parents else np.empty(0, np.int64), ROOT)
+    return Hierarchy.from_parents(np.concatenate(ids), parent, name=name, tiles=np.concatenate(tiles))
+
+
+def _folded_names(level: str, fold: str, begin: Ints) -> NDArray[np.str_]:
+    """Return the names of stretches of time in a period that repeats, by their first minute."""
+    names = []
+    for minute in begin.tolist():
+        hour, into_hour = divmod(minute % _DAY, _HOUR)
+        clock = {
+            "slot": f" T{hour:02}:{into_hour:02}",
+            "hour": f" T{hour:02}",
+            "part": f"/{PARTS[hour * _HOUR // _PART]}",
+        }.get(level, "")
+        week = f"{'AB'[minute // _WEEK]} " if fold == "2weeks" else ""
+        day = "" if fold == "day" or level == "week" else WEEKDAYS[minute % _WEEK // _DAY]
+        names.append(f"{week}{day}{clock}".strip(" /") or EVERY[fold])
+    return np.array(names, dtype=np.str_)
 
 
 def _slot_names(begin: Ints, slot: int) -> NDArray[np.str_]:
