@@ -48,6 +48,18 @@ def encode_outlines(geometries: Sequence[Mapping[str, Any]], areas_km2: Sequence
     return [[_encode(polygon, meridian) for polygon in shape] for shape in shapes]
 
 
+def flat_polygons(geometry: Mapping[str, Any], area_km2: float, meridian: float) -> list[Polygon]:
+    """The polygons of one geometry, each an outer ring and its holes, on the branch about a meridian.
+
+    >>> square = [[179.0, 0.0], [-179.0, 0.0], [-179.0, 2.0], [179.0, 2.0], [179.0, 0.0]]
+    >>> shape = flat_polygons({"type": "Polygon", "coordinates": [square]}, 49_400.0, -180.0)
+    >>> shape[0][0][:, 0].tolist()
+    [-181.0, -179.0, -179.0, -181.0, -181.0]
+    """
+    shape = _flat_shape(_polygons(geometry), area_km2)
+    return [[_shifted(ring, meridian) for ring in polygon] for polygon in shape]
+
+
 def _polygons(geometry: Mapping[str, Any]) -> list[Polygon]:
     kind = geometry.get("type") if isinstance(geometry, Mapping) else None
     if kind not in ("Polygon", "MultiPolygon"):

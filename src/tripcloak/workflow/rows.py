@@ -1,0 +1,136 @@
+"""Rows of a comparison: what came of one method at one k and one limit, or why nothing did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tripcloak.algorithms import Algorithm
+
+Promise = Literal["k-anonymity", "k^m-anonymity", "differential privacy"]
+
+MEASURES = (
+    *("S", "G", "G_observed", "E", "D", "C_DM", "C_AVG", "GDM_mean", "GDM_median", "GDM_std"),
+    *("CPC", "trip_length_emd_km", "top_flow_agreement"),
+)
+"""The measures of a row, by their symbols, in the order of tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One method to run, with the k and the limit that it is given."""
+
+    algorithm: Algorithm
+    k: float
+    unit: str
+    limit: float
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Return what every row of this trial says, whatever comes of it."""
+        return {"method": self.algorithm.name, "k": self.k, "unit": self.unit, "limit": self.limit}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What came of a trial; for the eyes of the data owner, not for publishing.
+
+    Attributes
+    ----------
+    k, limit : float, optional
+        What was asked for; None where the method heeds neither, as with noise.
+    reason : str, optional
+        Why there is no release, in words; None where there is one.
+    promise : str
+        What stands behind the release: k-anonymity, k^m-anonymity or differential privacy.
+    shared : bool, optional
+        Whether all flows share one set of zones per axis that never overlap.
+    measures : mapping
+        Measures of the release by their symbols; None where one does not exist.
+    smallest, people : optional
+        The smallest number of people behind a released flow, and what they are: travellers where the
+        input tells them apart, trips otherwise.
+    safe : bool, optional
+        What the audit says; None where it has nothing to judge, as with noisy numbers.
+    broken : tuple of str
+        The rules of the audit that do not hold.
+    cpu_s, wall_s, peak_mb : float, optional
+        From the matrix to the release: processor and clock seconds, and memory beyond the matrix.
+    bound, gap : float, optional
+        A proven lower bound on the loss, and how far above it the release is, in percent.
+    note : str, optional
+        Something a reader of the row should know.
+    """
+
+    method: str
+    k: float | None
+    unit: str
+    limit: float | None
+    reason: str | None = None
+    promise: Promise = "k-anonymity"
+    epsilon: float | None = None
+    groups: int | None = None
+    origins: int | None = None
+    destinations: int | None = None
+    shared: bool | None = None
+    measures: Mapping[str, float | None] = field(default_factory=dict)
+    smallest: float | None = None
+    people: str | None = None
+    safe: bool | None = None
+    broken: tuple[str, ...] = ()
+    cpu_s: float | None = None
+    wall_s: float | None = None
+    peak_mb: float | None = None
+    bound: float | None = None
+    gap: float | None = None
+    note: str | None = None
+
+    @property
+    def ran(self) -> bool:
+        """Return whether there is a release."""
+        return self.reason is None
+
+    @property
+    def audit(self) -> str | None:
+        """Return what the audit says, in a word."""
+        if not self.ran:
+            return None
+        if self.safe is None:
+            return "not judged"
+        return "safe" if self.safe else "NOT SAFE"
+
+    def record(self) -> dict[str, Any]:
+        """Return plain values under the names that the files use, always the same ones in the same order.
+
+        >>> row = Row(method="twincut", k=10, unit="travellers", limit=0.1, reason="took too long")
+        >>> {name: value for name, value in row.record().items() if value is not None}
+        {'method': 'twincut', 'k': 10, 'unit': 'travellers', 'suppression_limit': 0.1, 'ran': False,
+         'reason': 'took too long'}
+        """
+        known = {name: self.measures.get(name) for name in MEASURES}
+        return {
+            "method": self.method,
+            "k": self.k,
+            "unit": self.unit,
+            "suppression_limit": self.limit,
+            "ran": self.ran,
+            "reason": self.reason,
+            "promise": self.promise if self.ran else None,
+            "epsilon": self.epsilon,
+            "groups": self.groups,
+            "origin_zones": self.origins,
+            "destination_zones": self.destinations,
+            "shared_zones": self.shared,
+            **known,
+            "smallest_group": self.smallest,
+            "smallest_group_unit": self.people,
+            "audit": self.audit,
+            "broken_rules": ", ".join(self.broken) or None,
+            "cpu_s": self.cpu_s,
+            "wall_s": self.wall_s,
+            "peak_memory_mb": self.peak_mb,
+            "bound": self.bound,
+            "bound_gap_percent": self.gap,
+            "note": self.note,
+        }
