@@ -6,6 +6,7 @@ from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.odkanon import ODkAnon
 from tripcloak.algorithms.productcut import NestedCut, ProductCut
 from tripcloak.algorithms.registry import METHODS, method
+from tripcloak.algorithms.slots import SlotBySlot
 from tripcloak.algorithms.twincut import TwinCut
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ProductCut",
     "Progress",
     "QuadtreeKnapsack",
+    "SlotBySlot",
     "TwinCut",
     "method",
 ]

@@ -1,5 +1,6 @@
 """tripcloak anonymise."""
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,22 @@ def command(
             rich_help_panel=ZONES,
         ),
     ] = None,
+    slot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="One matrix per slot of 15min, 1h, 2h ..., each anonymised on its own.",
+            rich_help_panel=ZONES,
+        ),
+    ] = None,
+    fold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERIOD",
+            help="Fold slots over a period that repeats: day, week or 2weeks.",
+            rich_help_panel=ZONES,
+        ),
+    ] = None,
     loss: Annotated[
         str | None,
         typer.Option(metavar="LOSS", help="What is minimised: tiles, area or metres.", rich_help_panel=OWN),
@@ -136,6 +153,7 @@ def command(
 
       tripcloak anonymise od.csv --hierarchy dendrogram --zones tracts.geojson --out out --json
     """
+    from tripcloak.algorithms import SlotBySlot
     from tripcloak.algorithms import method as find_method
     from tripcloak.criteria import TCloseness
     from tripcloak.workflow.anonymise import Order, anonymise
@@ -147,6 +165,8 @@ def command(
         parameters["time_limit"] = seconds(time_limit)
     if closeness is not None:
         parameters["closeness"] = TCloseness(t=closeness)
+    if slot is not None and time_slot is not None:
+        raise InputError("--slot keeps slots apart and --time-slot makes time an axis; give one of them")
     if time_weight is not None and time_slot is None:
         raise InputError("--time-weight weighs slots of time; give their length with --time-slot")
     algorithm = find_method(method)
@@ -154,10 +174,11 @@ def command(
         if name not in algorithm.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
     asked_for = criterion(k, unit, tiles, places)
+    chosen = algorithm(criterion=asked_for, suppression_limit=suppress, **parameters)
     order = Order(
         source=given.source,
-        place=given.place if time_slot is None else replace(given.place, time_slot=minutes(time_slot)),
-        algorithm=algorithm(criterion=asked_for, suppression_limit=suppress, **parameters),
+        place=replace(given.place, time_slot=minutes(slot or time_slot), fold=fold, apart=slot is not None),
+        algorithm=chosen if slot is None else SlotBySlot.of(chosen, jobs=os.cpu_count() or 1),
         out=out,
         memory=given.memory,
         force=force,
@@ -182,15 +203,17 @@ def seconds(text: str) -> float:
     return float(match[1]) * {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}[match[2] or "s"]
 
 
-def minutes(text: str) -> int:
-    """Return the length of a slot of time in whole minutes.
+def minutes(text: str | None) -> int | None:
+    """Return the length of a slot of time in whole minutes; None where there is none.
 
     >>> minutes("15min"), minutes("1h"), minutes("1d")
     (15, 60, 1440)
     """
+    if text is None:
+        return None
     match = re.fullmatch(r"\s*(\d{1,5})\s*(min|m|h|d)\s*", text)
     if match is None:
-        raise InputError(f"--time-slot takes a time such as 15min, 1h or 1d; got {text!r}")
+        raise InputError(f"a slot is a time such as 15min, 1h or 1d; got {text!r}")
     return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
 
 

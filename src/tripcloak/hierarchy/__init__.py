@@ -18,7 +18,7 @@ from tripcloak.hierarchy.quadtree import QuadtreeTiling, study_area
 from tripcloak.hierarchy.spec import parse_tiling
 from tripcloak.hierarchy.table import TableTiling
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
-from tripcloak.hierarchy.time import time_hierarchy
+from tripcloak.hierarchy.time import Slots, time_hierarchy
 from tripcloak.hierarchy.tree import Cut, Geometry, Hierarchy, Zones
 from tripcloak.hierarchy.zonefile import ZoneFile
 
@@ -34,6 +34,7 @@ __all__ = [
     "H3Tiling",
     "Hierarchy",
     "QuadtreeTiling",
+    "Slots",
     "TableTiling",
     "Tiling",
     "ZoneFile",

@@ -75,6 +75,33 @@ def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
     return _grown(_slot_names(begin, slot_minutes), begin, slot_minutes, levels, top, f"time:{slot_minutes}")
 
 
+class Slots(NamedTuple):
+    """Slots of time: their length in minutes, and the period they are folded over, if any.
+
+    Examples
+    --------
+    >>> slots = Slots(60, "day")
+    >>> slots.number(np.array([61, 1440 + 61])).tolist()
+    [1, 1]
+    >>> slots.hierarchy(np.array([1])).zones.ids.tolist()
+    ['T01', 'night', 'every day']
+    """
+
+    minutes: int
+    fold: str | None = None
+
+    def number(self, minute: Ints) -> Ints:
+        """Return the slots in which minutes since midnight of 1970-01-01 lie."""
+        number: Ints = minute // self.minutes
+        return number if self.fold is None else fold_slots(number, self.minutes, self.fold)
+
+    def hierarchy(self, numbers: Ints) -> Hierarchy:
+        """Return the hierarchy of time over slots that occur."""
+        if self.fold is None:
+            return time_hierarchy(numbers, self.minutes)
+        return folded_hierarchy(numbers, self.minutes, self.fold)
+
+
 def fold_slots(slots: Ints, slot_minutes: int, fold: str) -> Ints:
     """Return the place of slots since 1970-01-01 in a day, a week or two weeks (from Monday).
 

@@ -63,6 +63,20 @@ def _time(hierarchy: Mapping[str, Any]) -> str:
     """Return the line about the column of time; nothing where there is none."""
     if "time_slot_minutes" not in hierarchy:
         return ""
-    return f"""  - `time`: when the trips began, by the clock of {hierarchy["timezone"]}: a slot of
-    {hierarchy["time_slot_minutes"]} minutes, or a longer time where that held too few; flows never overlap
+    minutes, clock = hierarchy["time_slot_minutes"], hierarchy["timezone"]
+    folded = _FOLDED.get(hierarchy.get("fold", ""), "")
+    longer = (
+        "every slot was anonymised on its own, with zones of its own"
+        if hierarchy.get("slots") == "apart"
+        else "or a longer time where that held too few; flows never overlap"
+    )
+    return f"""  - `time`: when the trips began, by the clock of {clock}: a slot of
+    {minutes} minutes{folded}, {longer}
 """
+
+
+_FOLDED = {
+    "day": " of the day, all days together",
+    "week": " of the week, all weeks together",
+    "2weeks": " of two weeks (A and B), all such pairs together",
+}

@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak.arrays import Bools, Ints
 from tripcloak.errors import EmptyInputError, InputError
-from tripcloak.hierarchy import Hierarchy, time_hierarchy
+from tripcloak.hierarchy import Hierarchy, Slots
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.matrix import (
     Flows,
@@ -59,6 +59,7 @@ def code_trips(
     tiling: Tiling,
     *,
     time_slot: int | None = None,
+    fold: str | None = None,
     memory: int = 2 << 30,
     folder: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -74,6 +75,8 @@ def code_trips(
     time_slot
         Minutes of a slot, where time is an axis. Slots follow the clock of the data's time zone: where
         the clock is put back, the repeated hour shares its slots.
+    fold
+        A period that repeats (``day``, ``week``, ``2weeks``): slots at the same place in it are one.
     memory
         Bytes the growing columns may hold before they move to ``folder``.
     progress
@@ -84,7 +87,8 @@ def code_trips(
             "slots of time (--time-slot) need the start of every trip; name it with --start-time"
         )
     columns = _columns(canonical) | ({} if time_slot is None else {"slot": np.int64})
-    coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), time_slot)
+    slots = None if time_slot is None else Slots(time_slot, fold)
+    coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), slots)
     selected = _selected(canonical) + ([] if time_slot is None else [_clock(canonical.timezone)])
     relation = con.sql(f"select {', '.join(selected)} from canonical")
     for batch in relation.to_arrow_reader(BATCH):
@@ -134,11 +138,11 @@ def _clock(timezone: str) -> str:
 class _Coder:
     """Takes batches of the canonical view and ends as a matrix."""
 
-    def __init__(self, canonical: Canonical, tiling: Tiling, spool: Spool, time_slot: int | None) -> None:
+    def __init__(self, canonical: Canonical, tiling: Tiling, spool: Spool, slots: Slots | None) -> None:
         self.canonical = canonical
         self.tiling = tiling
         self.spool = spool
-        self.time_slot = time_slot
+        self.slots = slots
         self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
         self.places = _PlacesSeen(), _PlacesSeen()
         self.rows_by_reason = np.zeros(256, dtype=np.int64)
@@ -150,7 +154,7 @@ class _Coder:
         kept = reason == 0
         if not kept.all():
             batch = batch.filter(kept)
-        if self.time_slot is not None:
+        if self.slots is not None:
             batch = self._drop(batch, batch.column("clock").is_valid(), MISSING_START)
         origin, destination = self._tile_keys(batch)
         inside = (origin != OUTSIDE) & (destination != OUTSIDE)
@@ -169,8 +173,8 @@ class _Coder:
         for name in ("weight", "trips", "mark"):
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
-        if self.time_slot is not None:
-            rows["slot"] = _numpy(batch, "clock") // (self.time_slot * MINUTE)
+        if self.slots is not None:
+            rows["slot"] = self.slots.number(_numpy(batch, "clock") // MINUTE)
         self.spool.append(**rows)
 
     def _drop(self, batch: pa.RecordBatch, stay: Any, reason: int) -> pa.RecordBatch:
@@ -193,7 +197,7 @@ class _Coder:
             raise EmptyInputError(cleaning.why_empty())
         origins, origin_tile = self._tree(self.origins)
         destinations, destination_tile = self._tree(self.destinations)
-        slots = None if self.time_slot is None else _occurring(self.spool)
+        slots = None if self.slots is None else _occurring(self.spool)
         rows = _Rows(self.spool, origin_tile, destination_tile, duplicate, slots)
         matrix = ODMatrix(
             origins=origins,
@@ -201,7 +205,7 @@ class _Coder:
             flows=rows.flows(memory),
             each_trip_is_a_person=self.canonical.people_once,
             points=rows.points() if self.canonical.endpoints == "points" else None,
-            times=None if slots is None else time_hierarchy(slots, self.time_slot or 0),
+            times=None if slots is None or self.slots is None else self.slots.hierarchy(slots),
             places=self._places((origins, origin_tile), (destinations, destination_tile)),
         )
         return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical)

@@ -44,7 +44,7 @@ class Outcome:
     seconds: dict[str, float]
     hierarchy: str
     out: Path
-    time_slot: int | None = None
+    place: Place = field(default_factory=Place)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --json`` prints."""
@@ -63,7 +63,7 @@ class Outcome:
                 **({} if release.closeness is None else {"t": release.closeness.t}),
                 "suppress": release.suppression_limit,
                 "hierarchy": self.hierarchy,
-                **({} if self.time_slot is None else {"time_slot_minutes": self.time_slot}),
+                **_clock(self.place),
             },
             "groups": release.n_groups,
             "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
@@ -127,7 +127,7 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
         seconds={**seconds, "write": time.perf_counter() - checked},
         hierarchy=reading.tiling.name,
         out=order.out,
-        time_slot=reading.place.time_slot,
+        place=reading.place,
     )
 
 
@@ -147,13 +147,20 @@ def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, A
 
 def _tilings(reading: Reading) -> dict[str, Any]:
     """Return how the zones were made, for everybody: the text, a quadtree's study area, the slots of time."""
-    area, minutes = reading.place.area, reading.place.time_slot
+    area = reading.place.area
     told: dict[str, Any] = {"spec": reading.tiling.name}
     if area is not None:
         told["area"] = list(area)
-    if minutes is not None:
-        told |= {"time_slot_minutes": minutes, "timezone": reading.trips.canonical.timezone}
-    return told
+    clock = _clock(reading.place)
+    return told | clock | ({"timezone": reading.trips.canonical.timezone} if clock else {})
+
+
+def _clock(place: Place) -> dict[str, Any]:
+    """Return how time became slots; nothing where it is no axis."""
+    if place.time_slot is None:
+        return {}
+    fold = {} if place.fold is None else {"fold": place.fold}
+    return {"time_slot_minutes": place.time_slot, **fold, **({"slots": "apart"} if place.apart else {})}
 
 
 def _dropped(cleaning: CleaningReport) -> dict[str, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.errors import InputError
 from tripcloak.hierarchy import Tiling, parse_tiling
-from tripcloak.hierarchy.time import check_slot
+from tripcloak.hierarchy.time import check_fold, check_slot
 from tripcloak.trips import (
     Canonical,
     CodedTrips,
@@ -39,16 +39,28 @@ class Place:
     ----------
     time_slot : int, optional
         Minutes of a slot, which makes time an axis.
+    fold : str, optional
+        A period that repeats, over which slots are folded: day, week or 2weeks.
+    apart : bool
+        Every slot is anonymised on its own, and none is ever merged with another.
     """
 
     spec: str = "h3:10"
     zones: str | None = None
     area: tuple[float, float, float, float] | None = None
     time_slot: int | None = None
+    fold: str | None = None
+    apart: bool = False
 
     def __post_init__(self) -> None:
         if self.time_slot is not None:
             check_slot(self.time_slot)
+        elif self.fold is not None or self.apart:
+            raise InputError(
+                "there are no slots of time to fold or keep apart; give their length (--slot)"
+            )
+        if self.fold is not None:
+            check_fold(self.fold)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -57,6 +69,8 @@ class Place:
             "zones": self.zones,
             "area": None if self.area is None else list(self.area),
             **({} if self.time_slot is None else {"time_slot": self.time_slot}),
+            **({} if self.fold is None else {"fold": self.fold}),
+            **({"apart": True} if self.apart else {}),
         }
 
     @classmethod
@@ -68,6 +82,8 @@ class Place:
             zones=values.get("zones"),
             area=None if area is None else tuple(area),
             time_slot=values.get("time_slot"),
+            fold=values.get("fold"),
+            apart=values.get("apart", False),
         )
 
 
@@ -117,6 +133,7 @@ def read_matrix(
             canonical,
             tiling,
             time_slot=place.time_slot,
+            fold=place.fold,
             memory=memory_budget(memory) * 3 // 5,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
