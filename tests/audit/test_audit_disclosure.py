@@ -14,6 +14,7 @@ from released_folders import Folder, World, raw_trips, tract_file
 from tripcloak.algorithms import METHODS
 from tripcloak.audit import AuditReport, audit_files, audit_folder, audit_matrix
 from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness, origin_distances
+from tripcloak.errors import InputError
 from tripcloak.matrix import ODMatrix, Places, count_places
 from tripcloak.release import Release
 from tripcloak.workflow.publish import publish
@@ -116,6 +117,33 @@ def test_arrays_are_held_to_the_very_number(method: str, worlds: dict[str, World
         criterion = AllOf(criteria=(TEN, *([LDiversity(l=least)] if least > 1 else [])))
         told = replace(release, criterion=criterion, closeness=TCloseness(t=t))
         assert audit_matrix(matrix, told).broken == broken
+
+
+def test_an_order_for_more_than_is_promised_is_not_met(worlds: dict[str, World], tmp_path: Path) -> None:
+    world = worlds["h3:9"]
+    order = {"criterion": AllOf(criteria=(TEN, LDiversity(l=3))), "closeness": TCloseness(t=0.7)}
+    made = published(world, METHODS["twincut"](**order).anonymise(world.matrix), tmp_path / "out")
+
+    def broken(**ordered: Any) -> tuple[str, ...]:
+        with world.connection() as con:
+            return audit_folder(made.folder.path, con, tiling=world.tiling, **ordered).broken
+
+    assert broken(diversity={"tiles": 3}, closeness=0.7) == ()
+    assert broken(diversity={"tiles": 2}, closeness=0.9) == ()
+    assert broken(diversity={"tiles": 4}) == ("zones-diverse",)
+    assert broken(diversity={"places": 2}) == ("zones-diverse",)
+    assert broken(closeness=0.69) == ("destinations-close",)
+    made.folder.edit_manifest(lambda facts: [facts.pop(name) for name in ("diversity", "closeness", "also")])
+    assert broken() == ()
+    assert broken(diversity={"tiles": 2}, closeness=0.9) == ("zones-diverse", "destinations-close")
+
+
+@pytest.mark.parametrize(
+    "order", [{"diversity": {"tiles": 1}}, {"diversity": {"cars": 3}}, {"closeness": 0.0}, {"closeness": 1.0}]
+)
+def test_an_order_that_makes_no_sense(order: dict[str, Any], tmp_path: Path) -> None:
+    with World.of(raw_trips(50)).connection() as con, pytest.raises(InputError):
+        audit_folder(tmp_path, con, **order)
 
 
 # --- places ------------------------------------------------------------------------------------------

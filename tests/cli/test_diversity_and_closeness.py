@@ -52,6 +52,22 @@ def test_all_three_are_kept_told_and_audited(tripcloak: Tripcloak, file: Path, t
     assert measured.code == 0, measured.err
 
 
+def test_an_order_for_more_is_not_met(tripcloak: Tripcloak, file: Path, tmp_path: Path) -> None:
+    made = tripcloak("anonymise", file, *HERE, "--l", 3, "--t", 0.6, "--out", tmp_path / "out")
+    assert made.code == 0, made.err
+
+    def audited(*order: object) -> Any:
+        return tripcloak("audit", tmp_path / "out", "--against", file, *order)
+
+    assert audited("--k", 5, "--l", 3, "--t", 0.6).code == 0
+    for order, rule in (("--l", 4), "zones-diverse"), (("--t", 0.5), "destinations-close"):
+        told = audited(*order, "--json")
+        assert told.code == 1
+        assert [finding["rule"] for finding in told.json["findings"] if not finding["ok"]] == [rule]
+    assert audited("--l-places", 2).code == 1
+    assert audited("--l", 1).code == audited("--t", 1).code == 2
+
+
 def test_without_them_nothing_is_said(tripcloak: Tripcloak, file: Path, tmp_path: Path) -> None:
     told = tripcloak("anonymise", file, *HERE, "--out", tmp_path / "out", "--json")
     assert not {"diversity", "t"} & set(told.json["parameters"])

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tripcloak.audit.order import Order
 from tripcloak.audit.promise import Promise, read_promise
 from tripcloak.audit.rulebook import BrokenPart
 from tripcloak.errors import InputError
@@ -34,8 +35,8 @@ class Evidence:
         The folder that holds ``release/`` and ``private/``.
     con
         Where the tables are made.
-    ordered
-        Thresholds the caller asked for, beyond those of the manifest.
+    order
+        What the caller asked for, beyond what the manifest promises.
     loaders
         How to load the parts that are no files, such as the raw input.
     """
@@ -45,7 +46,7 @@ class Evidence:
         folder: Path,
         con: duckdb.DuckDBPyConnection,
         *,
-        ordered: Mapping[str, float] | None = None,
+        order: Order | None = None,
         loaders: Mapping[str, Loader] | None = None,
     ) -> None:
         self.folder = folder
@@ -53,7 +54,7 @@ class Evidence:
         self.facts = read_manifest(folder)
         if self.facts.get("format") != FORMAT:
             raise InputError(f"{folder} holds no release of this kind: its manifest is not a {FORMAT!r}")
-        self.ordered = dict(ordered or {})
+        self.order = order or Order()
         self._loaders: dict[str, Loader] = {**_FILE_LOADERS, **(loaders or {})}
         self._loaded: dict[str, BrokenPart | None] = {}
         self._tables: dict[str, tuple[str, ...]] = {}
@@ -62,6 +63,11 @@ class Evidence:
     def promise(self) -> Promise:
         """Return what the public manifest promises."""
         return read_promise(self.facts)
+
+    @property
+    def ordered(self) -> dict[str, float]:
+        """Return the thresholds that the caller asked for."""
+        return self.order.thresholds(self.promise.main)
 
     @property
     def thresholds(self) -> dict[str, float]:

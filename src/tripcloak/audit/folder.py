@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.findings import AuditReport, Finding
-from tripcloak.audit.promise import UNITS
+from tripcloak.audit.order import Order
 from tripcloak.audit.raw import RawInput
 from tripcloak.audit.rulebook import BrokenPart, Progress
 from tripcloak.audit.rules import BOOK
 from tripcloak.audit.rules.counts import smallest_support
 from tripcloak.audit.trees import load_tree
-from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +27,8 @@ def audit_folder(
     *,
     k: float | None = None,
     unit: str | None = None,
+    diversity: Mapping[str, int] | None = None,
+    closeness: float | None = None,
     tiling: Tiling | None = None,
     each_trip_is_a_person: bool = False,
     progress: Progress | None = None,
@@ -47,6 +49,8 @@ def audit_folder(
     k, unit
         What was ordered, to be checked beside what the manifest promises; the unit is the manifest's
         main one if not given.
+    diversity, closeness
+        The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     tiling
         How places become tiles. Not used for H3, where the h3 library is asked; for other hierarchies
         it is rebuilt from the release's record if not given.
@@ -63,8 +67,8 @@ def audit_folder(
     """
     raw = RawInput(tiling=tiling, each_trip_is_a_person=each_trip_is_a_person)
     loaders = {"tree": load_tree, "raw": raw.load, "recount": raw.recount}
-    case = Evidence(folder, con, loaders=loaders)
-    case.ordered = _ordered(case, k, unit)
+    order = Order(k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness)
+    case = Evidence(folder, con, order=order, loaders=loaders)
     try:
         findings = BOOK.judge(case, progress=progress)
         return AuditReport.of(findings, _smallest(case))
@@ -90,22 +94,6 @@ def audit_files(folder: Path, *, memory: str = "1GB") -> tuple[Finding, ...]:
     with connect(memory) as con:
         case = Evidence(folder, con, loaders={"tree": load_tree})
         return BOOK.judge(case, without=("raw", "recount"))
-
-
-def _ordered(case: Evidence, k: float | None, unit: str | None) -> dict[str, float]:
-    if unit is not None and unit not in UNITS:
-        raise InputError(f"unit must be one of {', '.join(UNITS)}; got {unit!r}")
-    if k is None:
-        if unit is not None:
-            raise InputError("give k together with the unit it counts")
-        return {}
-    if not k >= 2:
-        raise InputError(f"k must be at least 2 (a group of one hides nobody); got {k:g}")
-    try:
-        return {unit or next(iter(case.promise.thresholds)): k}
-    except BrokenPart:
-        # The rules that need the promise will say what is wrong with it.
-        return {}
 
 
 def _smallest(case: Evidence) -> dict[str, float]:

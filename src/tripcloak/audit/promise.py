@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
-from tripcloak.audit.rulebook import BrokenPart
+from tripcloak.audit.entries import is_number, unreadable
 
 UNITS = ("trips", "travellers", "population")
 GRIDS = ("h3", "quadtree")
@@ -58,9 +57,14 @@ class Promise:
         return SPACE if self.slot is None else (*SPACE, "time")
 
     @property
+    def main(self) -> str:
+        """Return the main unit."""
+        return next(iter(self.thresholds))
+
+    @property
     def k(self) -> float:
         """Return the threshold on the main unit."""
-        return next(iter(self.thresholds.values()))
+        return self.thresholds[self.main]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -108,14 +112,14 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
     protects = facts.get("protects")
     if not isinstance(protects, Mapping) or not protects or set(protects) - set(UNITS):
         raise unreadable("protects", f"a threshold on one or more of {', '.join(UNITS)}")
-    if not all(_is_number(k) and k >= 2 for k in protects.values()):
+    if not all(is_number(k) and k >= 2 for k in protects.values()):
         raise unreadable("protects", "thresholds of 2 or more")
     volume = facts.get("volume")
     if volume != ("population" if set(protects) == {"population"} else "trips"):
         raise unreadable("volume", "population when nothing else is protected, trips otherwise")
     parameters, hierarchy = facts.get("parameters"), facts.get("hierarchy")
     limit = parameters.get("suppression_limit") if isinstance(parameters, Mapping) else None
-    if not _is_number(limit) or not 0 <= limit < 1:
+    if not is_number(limit) or not 0 <= limit < 1:
         raise unreadable("parameters.suppression_limit", "a share from 0 to below 1")
     spec = hierarchy.get("spec") if isinstance(hierarchy, Mapping) else None
     if not isinstance(spec, str):
@@ -148,23 +152,6 @@ def _beyond(facts: Mapping[str, Any]) -> tuple[dict[str, int], float | None]:
         raise unreadable("diversity", f"a number of {' or '.join(COVERED)}")
     if not all(type(least) is int and least >= 2 for least in floors.values()):
         raise unreadable("diversity", "whole numbers of 2 or more")
-    if closeness is not None and not (_is_number(closeness) and 0 < closeness < 1):
+    if closeness is not None and not (is_number(closeness) and 0 < closeness < 1):
         raise unreadable("closeness", "a share of the volume, neither none nor all of it")
     return dict(floors), closeness
-
-
-def whole(facts: Mapping[str, Any], name: str) -> int:
-    """Return a whole number of the manifest, or raise :class:`BrokenPart`."""
-    value = facts.get(name)
-    if type(value) is not int or value < 0:
-        raise unreadable(name, "a whole number")
-    return value
-
-
-def unreadable(name: str, expected: str) -> BrokenPart:
-    """Return the error for an entry of the manifest that is not what it must be."""
-    return BrokenPart(f"release/manifest.json: {name!r} must be {expected}")
-
-
-def _is_number(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

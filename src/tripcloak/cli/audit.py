@@ -17,6 +17,15 @@ def command(
     k: Annotated[
         float | None, typer.Option("--k", help="The k that was ordered, if it should be at least this.")
     ] = None,
+    tiles: Annotated[
+        int | None, typer.Option("--l", metavar="L", help="The l that was ordered, on tiles.")
+    ] = None,
+    places: Annotated[
+        int | None, typer.Option("--l-places", metavar="L", help="The l that was ordered, on places.")
+    ] = None,
+    closeness: Annotated[
+        float | None, typer.Option("--t", metavar="T", help="The t that was ordered.")
+    ] = None,
     memory: Memory = None,
     json: Json = False,
 ) -> None:
@@ -27,11 +36,22 @@ def command(
     [bold]Example[/bold]
 
       tripcloak audit out --against trips.parquet
+
+      tripcloak audit out --against trips.parquet --k 10 --l 3 --t 0.5
     """
     from tripcloak.workflow.checking import audit_against
 
+    asked = {"tiles": tiles, "places": places}
     with progress_on_stderr() as progress:
-        report = audit_against(folder, tuple(against), k=k, memory=memory, progress=progress)
+        report = audit_against(
+            folder,
+            tuple(against),
+            k=k,
+            diversity={what: least for what, least in asked.items() if least is not None},
+            closeness=closeness,
+            memory=memory,
+            progress=progress,
+        )
     if json:
         print_json(report.to_dict())
     else:

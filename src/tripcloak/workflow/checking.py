@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ def audit_against(
     inputs: tuple[str, ...],
     *,
     k: float | None = None,
+    diversity: Mapping[str, int] | None = None,
+    closeness: float | None = None,
     memory: str | None = None,
     progress: Progress = silent,
 ) -> AuditReport:
@@ -31,6 +34,8 @@ def audit_against(
     ----------
     k
         A threshold the release must reach even if its manifest promises less.
+    diversity, closeness
+        The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     """
     read_manifest(folder)
     source, place = _how_it_was_read(folder, inputs)
@@ -40,6 +45,8 @@ def audit_against(
             folder,
             con,
             k=k,
+            diversity=diversity,
+            closeness=closeness,
             tiling=tiling,
             each_trip_is_a_person=canonical.people_once,
             progress=progress,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tripcloak.audit.entries import whole
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.findings import TOLERANCE, least, some
-from tripcloak.audit.promise import UNITS, whole
+from tripcloak.audit.promise import UNITS
 from tripcloak.audit.raw import WITHHELD
 from tripcloak.audit.rules.book import BOOK
 

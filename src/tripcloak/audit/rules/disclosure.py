@@ -13,7 +13,11 @@ from tripcloak.audit.trees import holders, lineage
 @BOOK.rule("zones-diverse", "flows", "raw", "tree")
 def zones_diverse(case: Evidence) -> str | None:
     """Every released zone covers as many different places that occur in the raw input as promised."""
-    for what, least in case.promise.floors.items():
+    promised, ordered = case.promise.floors, case.order.diversity
+    for what in {**promised, **ordered}:
+        least = promised.get(what, 0)
+        if least < ordered.get(what, 0):
+            return f"the manifest promises less than the {ordered[what]:,} {what} that were ordered"
         for axis in SPACE:
             held = holders(case, axis, f"select distinct {axis} from audit_input")
             if what == "places":
@@ -34,7 +38,9 @@ def zones_diverse(case: Evidence) -> str | None:
 @BOOK.rule("destinations-close", "flows", "zones", "tree")
 def destinations_close(case: Evidence) -> str | None:
     """The destinations of every released origin zone are as close to those of all as promised."""
-    t, volume = case.promise.closeness, case.promise.volume
+    t, volume, ordered = case.promise.closeness, case.promise.volume, case.order.closeness
+    if ordered is not None and (t is None or t > ordered):
+        return f"the manifest does not promise the closeness of {ordered:g} that was ordered"
     if t is None:
         return None
     if case.promise.slot is not None:

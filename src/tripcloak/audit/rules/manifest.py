@@ -6,8 +6,8 @@ import math
 import re
 from typing import Any
 
+from tripcloak.audit.entries import close, figures, unreadable, whole
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.promise import unreadable, whole
 from tripcloak.audit.rules.book import BOOK
 
 KEYS = {
@@ -70,7 +70,7 @@ def _share(case: Evidence) -> str | None:
         return None
     number = whole(case.facts, "suppressed")
     all_of_it = number + whole(case.facts, "released")
-    if not _close(share, number / all_of_it if all_of_it else 0.0) or _figures(words) != [f"{number:,}"]:
+    if not close(share, number / all_of_it if all_of_it else 0.0) or figures(words) != [f"{number:,}"]:
         return "the manifest's withheld share or its words do not fit the withheld volume"
     return None
 
@@ -83,12 +83,8 @@ def _also(case: Evidence) -> str | None:
     words = case.facts.get("also", [])
     if not isinstance(words, list) or not all(isinstance(text, str) for text in words):
         raise unreadable("also", "a list of texts")
-    fits = [_figures(text) for text in words] == [_figures(number) for number in numbers]
+    fits = [figures(text) for text in words] == [figures(number) for number in numbers]
     return None if fits else "the manifest's words on what else is promised do not fit its numbers"
-
-
-def _figures(words: str) -> list[str]:
-    return re.findall(r"\d[\d,.]*", words)
 
 
 def _measures(case: Evidence) -> str | None:
@@ -102,9 +98,9 @@ def _measures(case: Evidence) -> str | None:
     # Rounding moves a population by half a person, so by less than this share of any flow.
     slack = 1 / smallest[volume] if volume == "population" and smallest[volume] else 1e-9
     mean = whole(case.facts, "released") / whole(case.facts, "groups") / case.promise.k
-    if not _close(told["G"], generalisation, slack) or not _close(told["C_AVG"], mean):
+    if not close(told["G"], generalisation, slack) or not close(told["C_AVG"], mean):
         return "the manifest's measures differ from those of the released table"
-    if timed and not _close(told["G_time"], _mean_tiles(case, ("time",)), slack):
+    if timed and not close(told["G_time"], _mean_tiles(case, ("time",)), slack):
         return "the manifest's measures differ from those of the released table"
     return None
 
@@ -121,12 +117,6 @@ def _mean_tiles(case: Evidence, axes: tuple[str, ...]) -> float | None:
         f"select sum(({tiles}) * {volume}) / sum({volume}) from audit_flows flow {joins}"
     )
     return mean
-
-
-def _close(told: Any, right: float | None, slack: float = 1e-9) -> bool:
-    if not isinstance(told, int | float) or isinstance(told, bool) or right is None:
-        return False
-    return math.isclose(told, right, rel_tol=slack, abs_tol=1e-12)
 
 
 @BOOK.rule("dropped-told-safely")
