@@ -108,6 +108,31 @@ def test_keys_too_long_for_one_number_give_the_same_flows(columns: Columns, room
         assert same(flows_from_trips(**coded(columns)), plain)
 
 
+@given(columns=drawn_columns(), room=st.integers(1, 3), slots=st.booleans())
+def test_repeats_are_the_trips_of_each_traveller_in_each_flow(
+    columns: Columns, room: int, slots: bool
+) -> None:
+    given_slots = {"slot": np.zeros(len(columns["origin"]), dtype=np.int32)} if slots else {}
+    made = flows_from_trips(**coded(columns), **given_slots, repeats=True)
+    check_against_dict(made, columns)
+    if made.travellers is None:
+        assert made.repeats is None
+        return
+    cells = flows_of(rows_of(columns)).values()
+    expected = [
+        sum(row.trips for row in cell if row.person == person)
+        for cell in cells
+        for person in sorted({row.person for row in cell} - {NOBODY})
+    ]
+    assert made.repeats is not None
+    assert made.repeats.tolist() == expected
+    # The long way round gives the same.
+    taken = max(columns["destination"], default=0).bit_length()
+    taken += max(0, *columns["person"], 0).bit_length() + 1
+    with patch.object(flows, "KEY_BITS", taken + room):
+        assert flows_from_trips(**coded(columns), **given_slots, repeats=True).repeats.tolist() == expected  # type: ignore[union-attr]
+
+
 def test_the_long_way_is_taken_and_refuses_what_no_key_can_hold() -> None:
     columns = {"origin": [0, 1, 2, 3], "destination": [0, 0, 0, 0], "person": [0, 1, 2, 3]}
     with patch.object(flows, "KEY_BITS", 3), pytest.raises(InputError, match="3 bits"):

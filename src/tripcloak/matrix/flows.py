@@ -27,7 +27,11 @@ class Travellers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """Flows sorted by origin, destination and, where there is one, slot of time, each combination once."""
+    """Flows sorted by origin, destination and, where there is one, slot of time, each combination once.
+
+    ``repeats`` says how many trips each of the ``travellers.people`` makes in their flow, where somebody
+    asked for that.
+    """
 
     origin: Ints
     destination: Ints
@@ -35,6 +39,7 @@ class Flows:
     population: Floats | None = None
     travellers: Travellers | None = None
     slot: Ints | None = None
+    repeats: Ints | None = None
 
     @classmethod
     def join(cls, parts: Sequence[Flows]) -> Flows:
@@ -48,6 +53,7 @@ class Flows:
             population=_join_columns([p.population for p in parts if p.population is not None]),
             travellers=_join_travellers([p.travellers for p in parts if p.travellers is not None]),
             slot=_join_columns([p.slot for p in parts if p.slot is not None]),
+            repeats=_join_columns([p.repeats for p in parts if p.repeats is not None]),
         )
 
 
@@ -59,6 +65,7 @@ def flows_from_trips(
     person: Ints | None = None,
     weight: Floats | None = None,
     trips: Ints | None = None,
+    repeats: bool = False,
 ) -> Flows:
     """Return the flows of trips given as integer codes.
 
@@ -74,6 +81,8 @@ def flows_from_trips(
         Population each row stands for, zero or more.
     trips
         Trips each row stands for, one or more; 1 by default.
+    repeats
+        Whether to keep how many trips each traveller makes in each flow.
 
     Examples
     --------
@@ -85,10 +94,12 @@ def flows_from_trips(
     bits = _bits(destination), _bits(slot)
     p_bits = 0 if person is None else _bits(person) + 1
     if _bits(origin) + sum(bits) + p_bits > KEY_BITS:
+        columns = {"person": person, "weight": weight, "trips": trips}
         if slot is not None:
-            return _numbered(origin, destination, slot, person=person, weight=weight, trips=trips)
-        return _by_pieces(origin, destination, person=person, weight=weight, trips=trips)
+            return _numbered(origin, destination, slot, repeats, **columns)
+        return _by_pieces(origin, destination, repeats, **columns)
     key = _packed(origin, destination, slot, bits)
+    made = _repeats(key, person, trips) if repeats and person is not None else None
     if weight is not None or trips is not None:
         # Sorted by weight inside a pair: sums must depend neither on the order of the input's rows
         # nor on how people are numbered.
@@ -111,6 +122,7 @@ def flows_from_trips(
         trips=_run_sums(np.ones(0, np.int64) if trips is None else trips.astype(np.int64), starts, len(key)),
         population=None if weight is None else np.add.reduceat(weight, starts),
         travellers=None if person is None else _travellers(key, starts, p_bits),
+        repeats=made,
     )
 
 
@@ -151,6 +163,17 @@ def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
     return Travellers(offsets, (code[first] - 1).astype(np.int32))
 
 
+def _repeats(pair: Ints, person: Ints, trips: Ints | None) -> Ints:
+    """Return the trips of every person in every pair, by pair and person; those of nobody are left out."""
+    known = person != NOBODY
+    pair, person = pair[known], person[known]
+    order = np.lexsort((person, pair))
+    pair, person = pair[order], person[order]
+    first = np.append(True, (pair[1:] != pair[:-1]) | (person[1:] != person[:-1]))[: len(pair)]
+    rows = np.ones(0, np.int64) if trips is None else trips[known][order].astype(np.int64)
+    return _run_sums(rows, np.flatnonzero(first), len(pair))
+
+
 def _run_sums(values: Ints, starts: Ints, n: int) -> Ints:
     return np.add.reduceat(values, starts) if len(values) else np.diff(np.concatenate((starts, [n])))
 
@@ -159,16 +182,18 @@ def _bits(codes: Ints | None) -> int:
     return 0 if codes is None else int(codes.max(initial=0)).bit_length()
 
 
-def _numbered(origin: Ints, destination: Ints, slot: Ints, **columns: Ints | Floats | None) -> Flows:
+def _numbered(
+    origin: Ints, destination: Ints, slot: Ints, repeats: bool, **columns: Ints | Floats | None
+) -> Flows:
     """Return the same flows by numbering the (destination, slot) that occur, which takes fewer bits."""
     bits = _bits(destination), _bits(slot)
     found, number = np.unique(_packed(destination, slot, None, (bits[1], 0)), return_inverse=True)
-    flows = flows_from_trips(origin, number, **columns)
+    flows = flows_from_trips(origin, number, repeats=repeats, **columns)
     ends = found[flows.destination]
     return replace(flows, destination=_field(ends, bits[1], bits[0]), slot=_field(ends, 0, bits[1]))
 
 
-def _by_pieces(origin: Ints, destination: Ints, **columns: Ints | Floats | None) -> Flows:
+def _by_pieces(origin: Ints, destination: Ints, repeats: bool, **columns: Ints | Floats | None) -> Flows:
     """Return the same flows origin by origin block, so that a packed key fits 64 bits."""
     people = 0 if columns["person"] is None else _bits(columns["person"]) + 1
     room = KEY_BITS - _bits(destination) - people
@@ -180,7 +205,7 @@ def _by_pieces(origin: Ints, destination: Ints, **columns: Ints | Floats | None)
         rows = np.flatnonzero(block == number)
         base = int(number) << room
         picked = {name: None if column is None else column[rows] for name, column in columns.items()}
-        part = flows_from_trips(origin[rows] - base, destination[rows], **picked)
+        part = flows_from_trips(origin[rows] - base, destination[rows], repeats=repeats, **picked)
         parts.append(replace(part, origin=part.origin + np.int32(base)))
     return Flows.join(parts)
 

@@ -89,9 +89,11 @@ class ODMatrix:
         trips: Ints | None = None,
         times: Hierarchy | None = None,
         slot: Ints | None = None,
+        repeats: bool = False,
     ) -> ODMatrix:
         """Return the matrix of trips given as tile and person codes, one row a trip."""
-        flows = flows_from_trips(origin, destination, slot=slot, person=person, weight=weight, trips=trips)
+        columns = {"slot": slot, "person": person, "weight": weight, "trips": trips}
+        flows = flows_from_trips(origin, destination, repeats=repeats, **columns)
         return cls(origins=origins, destinations=destinations, flows=flows, times=times)
 
     def __post_init__(self) -> None:

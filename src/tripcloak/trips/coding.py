@@ -60,6 +60,7 @@ def code_trips(
     *,
     time_slot: int | None = None,
     fold: str | None = None,
+    repeats: bool = False,
     memory: int = 2 << 30,
     folder: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -77,6 +78,8 @@ def code_trips(
         the clock is put back, the repeated hour shares its slots.
     fold
         A period that repeats (``day``, ``week``, ``2weeks``): slots at the same place in it are one.
+    repeats
+        Whether to keep how many trips each traveller makes in each flow.
     memory
         Bytes the growing columns may hold before they move to ``folder``.
     progress
@@ -95,7 +98,7 @@ def code_trips(
         coder.add(batch)
         if progress is not None:
             progress(int(coder.rows_by_reason.sum()))
-    return coder.finish(memory)
+    return coder.finish(memory, repeats)
 
 
 def _columns(canonical: Canonical) -> dict[str, Any]:
@@ -184,14 +187,14 @@ class _Coder:
         self.rows_by_reason[0] -= len(batch) - len(kept)
         return kept
 
-    def finish(self, memory: int) -> CodedTrips:
+    def finish(self, memory: int, repeats: bool) -> CodedTrips:
         """Return the matrix of everything added."""
         duplicate = None
         if self.canonical.has_mark and len(self.spool):
             duplicate = find_duplicates(self.spool, memory=memory)
-            repeats = int(np.count_nonzero(duplicate))
-            self.rows_by_reason[DUPLICATE] += repeats
-            self.rows_by_reason[0] -= repeats
+            doubles = int(np.count_nonzero(duplicate))
+            self.rows_by_reason[DUPLICATE] += doubles
+            self.rows_by_reason[0] -= doubles
         cleaning = CleaningReport.from_rows(self.rows_by_reason, self.canonical)
         if self.rows_by_reason[0] <= 0:
             raise EmptyInputError(cleaning.why_empty())
@@ -202,7 +205,7 @@ class _Coder:
         matrix = ODMatrix(
             origins=origins,
             destinations=destinations,
-            flows=rows.flows(memory),
+            flows=rows.flows(memory, repeats),
             each_trip_is_a_person=self.canonical.people_once,
             points=rows.points() if self.canonical.endpoints == "points" else None,
             times=None if slots is None or self.slots is None else self.slots.hierarchy(slots),
@@ -261,20 +264,21 @@ class _Rows:
     duplicate: Bools | None
     slots: Ints | None
 
-    def flows(self, memory: int) -> Flows:
+    def flows(self, memory: int, repeats: bool) -> Flows:
         """Return the flows, origin range by origin range so that each sort fits the memory."""
         # About what sorting needs per row: codes, key, order, and the sorted copies.
-        passes = 1 + (len(self.spool) * 96) // max(memory, 1)
+        passes = 1 + (len(self.spool) * (136 if repeats else 96)) // max(memory, 1)
         if passes == 1:
-            return self._range(None)
+            return self._range(None, repeats)
         sizes = np.zeros(len(self.origin_tile), dtype=np.int64)
         for (origin,) in self.spool.chunks("origin"):
             sizes += np.bincount(self.origin_tile[origin], minlength=len(sizes))
         share = np.cumsum(sizes) * passes // (len(self.spool) + 1)
-        parts = [self._range(share == number) for number in range(passes) if (share == number).any()]
+        ranges = [share == number for number in range(passes) if (share == number).any()]
+        parts = [self._range(wanted, repeats) for wanted in ranges]
         return Flows.join(parts)
 
-    def _range(self, wanted: Bools | None) -> Flows:
+    def _range(self, wanted: Bools | None, repeats: bool) -> Flows:
         wanted_columns = ("slot", "person", "weight", "trips")
         names = ["origin", "destination", *(n for n in wanted_columns if n in self.spool)]
         parts: dict[str, list[Ints]] = {name: [] for name in names}
@@ -290,7 +294,8 @@ class _Rows:
             for name, column in columns.items():
                 parts[name].append(column if stay is None else column[stay])
         joined = {name: np.concatenate(parts.pop(name)) for name in names}
-        return flows_from_trips(joined.pop("origin"), joined.pop("destination"), **joined)
+        ends = joined.pop("origin"), joined.pop("destination")
+        return flows_from_trips(*ends, repeats=repeats, **joined)
 
     def points(self) -> PointSource:
         """Return a source of the raw ends of all trips."""

@@ -56,9 +56,7 @@ class Place:
         if self.time_slot is not None:
             check_slot(self.time_slot)
         elif self.fold is not None or self.apart:
-            raise InputError(
-                "there are no slots of time to fold or keep apart; give their length (--slot)"
-            )
+            raise InputError("there are no slots of time to fold or keep apart; give their length (--slot)")
         if self.fold is not None:
             check_fold(self.fold)
 
@@ -110,6 +108,7 @@ def read_matrix(
     source: TripSource,
     place: Place,
     *,
+    repeats: bool = False,
     memory: str | None = None,
     folder: Path | None = None,
     progress: Progress = silent,
@@ -118,6 +117,8 @@ def read_matrix(
 
     Parameters
     ----------
+    repeats
+        Whether to keep how many trips each traveller makes in each flow; differential privacy needs it.
     memory
         How much memory to use, such as ``1GB``; half of the machine's by default.
     folder
@@ -134,6 +135,7 @@ def read_matrix(
             tiling,
             time_slot=place.time_slot,
             fold=place.fold,
+            repeats=repeats,
             memory=memory_budget(memory) * 3 // 5,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
