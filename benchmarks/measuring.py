@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,16 +29,27 @@ class Cost:
         return content
 
 
-def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
-    """Return the cost of a command; it must succeed."""
+class TookTooLong(Exception):
+    """A command was stopped because it ran past its time."""
+
+
+def run(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, limit_s: float | None = None
+) -> Cost:
+    """Return the cost of a command; it must succeed, within the limit if there is one."""
     started = time.perf_counter()
     with tempfile.TemporaryFile() as out:
         child = subprocess.Popen(command, stdout=out, env={**os.environ, **(environment or {})})
+        clock = threading.Timer(limit_s or threading.TIMEOUT_MAX, child.kill)
+        clock.start()
         _, status, usage = os.wait4(child.pid, 0)
+        clock.cancel()
         child.returncode = os.waitstatus_to_exitcode(status)
         wall = time.perf_counter() - started
         out.seek(0)
         output = out.read().decode()
+    if limit_s is not None and wall >= limit_s:
+        raise TookTooLong
     if child.returncode != 0:
         raise SystemExit(f"{' '.join(command)} failed with exit code {child.returncode}")
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, output)
