@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tripcloak.errors import InputError
 from tripcloak.synth.journeys import draw_journeys
 from tripcloak.synth.plan import CityPlan, draw_plan, generator
+from tripcloak.synth.ranges import check_centre, check_number, check_whole
 from tripcloak.synth.records import to_record_batch
 from tripcloak.synth.residents import draw_residents
 
@@ -71,14 +72,14 @@ class City:
     jitter_m: float = 12.0
 
     def __post_init__(self) -> None:
-        _check_whole("trips", self.trips, 1, _LARGEST)
-        _check_whole("seed", self.seed, 0, 2**63 - 1)
-        _check_whole("days", self.days, 1, 3660)
-        _check_number("radius_km", self.radius_km, 1.0, 200.0)
-        _check_number("jitter_m", self.jitter_m, 0.0, 500.0)
-        _check_centre(self.centre)
+        check_whole("trips", self.trips, 1, _LARGEST)
+        check_whole("seed", self.seed, 0, 2**63 - 1)
+        check_whole("days", self.days, 1, 3660)
+        check_number("radius_km", self.radius_km, 1.0, 200.0)
+        check_number("jitter_m", self.jitter_m, 0.0, 500.0)
+        check_centre(self.centre)
         if self.people is not None:
-            _check_whole("people", self.people, 1, self.trips)
+            check_whole("people", self.people, 1, self.trips)
             if self.trips > self.people * self.days * TRIPS_A_DAY:
                 raise InputError(
                     f"trips: expected at most {TRIPS_A_DAY} a person and day on average, found {self.trips} "
@@ -108,7 +109,7 @@ class City:
         >>> [batch.num_rows for batch in City(trips=25, people=5).batches(batch_size=10)]
         [10, 10, 5]
         """
-        _check_whole("batch_size", batch_size, 1, _LARGEST)
+        check_whole("batch_size", batch_size, 1, _LARGEST)
         return self._batches(batch_size)
 
     def _batches(self, batch_size: int) -> Iterator[pa.RecordBatch]:
@@ -136,20 +137,3 @@ class City:
             first_person=first,
             person_digits=max(7, len(str(self.residents - 1))),
         )
-
-
-def _check_whole(name: str, value: object, low: int, high: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InputError(f"{name}: expected a whole number from {low} to {high}, found {value!r}")
-
-
-def _check_number(name: str, value: object, low: float, high: float) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-        raise InputError(f"{name}: expected a number from {low:g} to {high:g}, found {value!r}")
-
-
-def _check_centre(centre: object) -> None:
-    if not isinstance(centre, tuple) or len(centre) != 2:
-        raise InputError(f"centre: expected a (latitude, longitude) pair in degrees, found {centre!r}")
-    _check_number("centre latitude", centre[0], -80.0, 80.0)
-    _check_number("centre longitude", centre[1], -180.0, 180.0)

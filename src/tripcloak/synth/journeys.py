@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.synth.plan import STATION_EXITS, TERMINALS, CityPlan, Floats, Ints, draw_homes
-from tripcloak.synth.residents import FAVOURITES, Residents
+from tripcloak.synth.residents import FAVOURITES, People, Residents
 
 DAY = 86_400
 HOUR = 3600.0
@@ -21,6 +21,9 @@ THREE_LEGS, FOUR_LEGS = 0.16, 0.05
 # the station; else the airport. Cumulative shares.
 FAVOURITE, POPULAR, VISIT, STATION = 0.74, 0.86, 0.93, 0.985
 DUTY_WEEKDAY, DUTY_WEEKEND = 0.74, 0.08
+
+PAUSE = 60
+"""Seconds between the end of a trip and the start of the next one, at least."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Journeys:
 
 
 @dataclass(frozen=True)
-class _Outings:
+class Outings:
     """One entry per outing, by person and then by time."""
 
     person: Ints
@@ -44,6 +47,17 @@ class _Outings:
     day: Ints
     slot: Ints  # which of the day's `slots` stretches it has
     slots: Ints
+
+
+@dataclass(frozen=True)
+class Legs:
+    """One entry (or row) per trip: its outing, its number in it, and its ends."""
+
+    outing: Ints
+    leg: Ints
+    place: Ints  # where it starts: home 0, main 1, second 2
+    origin: Floats
+    destination: Floats
 
 
 def draw_journeys(rng: np.random.Generator, plan: CityPlan, residents: Residents, *, days: int) -> Journeys:
@@ -60,26 +74,25 @@ def draw_journeys(rng: np.random.Generator, plan: CityPlan, residents: Residents
     (400, True)
     """
     outings = _draw_outings(rng, residents.trips, days)
-    duty, stops = _draw_stops(rng, plan, residents, outings)
-    outing = np.repeat(np.arange(outings.legs.size), outings.legs)
-    leg = np.arange(outing.size) - np.repeat(np.cumsum(outings.legs) - outings.legs, outings.legs)
-    planned = outings.planned[outing]
-    place, next_place = STOPS[planned, leg], STOPS[planned, leg + 1]
-    origin, destination = stops[outing, place], stops[outing, next_place]
-    person = outings.person[outing]
-    travel = _travel_seconds(rng, origin, destination)
+    likely = np.where(outings.day % 7 < 5, DUTY_WEEKDAY, DUTY_WEEKEND)
+    duty = residents.has_duty[outings.person] & (rng.random(outings.person.size) < likely)
+    legs = lay_legs(outings, draw_stops(rng, plan, residents, outings.person, duty))
+    travel = draw_travel(rng, legs)
     leave, stay = _draw_timetable(rng, outings, duty, residents.pupil[outings.person])
-    wait = np.where(leg == 0, 0, stay[outing, place])
-    start = _chain(outing, leave, wait, travel)
-    start = _one_at_a_time(person, start, travel)
-    return Journeys(person=person, origin=origin, destination=destination, start=start, end=start + travel)
+    return keep_time(outings, legs, travel=travel, leave=leave, stay=stay, pause=PAUSE)
 
 
-def _draw_outings(rng: np.random.Generator, trips: Ints, days: int) -> _Outings:
+def draw_legs(rng: np.random.Generator, outings: int) -> Ints:
+    """Legs of each outing: mostly there and back, sometimes by way of a second place."""
+    luck = rng.random(outings)
+    legs: Ints = 2 + (luck < THREE_LEGS + FOUR_LEGS).astype(np.int64) + (luck < FOUR_LEGS)
+    return legs
+
+
+def _draw_outings(rng: np.random.Generator, trips: Ints, days: int) -> Outings:
     most = (trips + 1) // 2
     person = np.repeat(np.arange(trips.size), most)
-    luck = rng.random(person.size)
-    planned = 2 + (luck < THREE_LEGS + FOUR_LEGS).astype(np.int64) + (luck < FOUR_LEGS)
+    planned = draw_legs(rng, person.size)
     first = np.cumsum(most) - most
     before = np.cumsum(planned) - planned
     before -= before[first][person]
@@ -92,7 +105,7 @@ def _draw_outings(rng: np.random.Generator, trips: Ints, days: int) -> _Outings:
     span = np.minimum(days, outings + (outings + 1) // 3)
     slots = (-(-outings // span))[person]
     day, slot = _draw_days(rng, person, order, (span / outings)[person] * slots, slots=slots, days=days)
-    return _Outings(person, planned, legs, day, slot, slots)
+    return Outings(person, planned, legs, day, slot, slots)
 
 
 def _draw_days(
@@ -110,21 +123,19 @@ def _draw_days(
     return key // slots, key % slots
 
 
-def _draw_stops(
-    rng: np.random.Generator, plan: CityPlan, residents: Residents, outings: _Outings
-) -> tuple[NDArray[np.bool_], Floats]:
-    """Which outings go to work or school; positions (outings, 3, 2) of home, main and second place."""
-    person, size = outings.person, outings.person.size
-    likely = np.where(outings.day % 7 < 5, DUTY_WEEKDAY, DUTY_WEEKEND)
-    duty = residents.has_duty[person] & (rng.random(size) < likely)
+def draw_stops(
+    rng: np.random.Generator, plan: CityPlan, people: People, person: Ints, duty: NDArray[np.bool_]
+) -> Floats:
+    """Positions (outings, 3, 2) of home, main and second place, given whose outing is to work or school."""
+    size = person.size
     luck = rng.random(size)
     # Squares of uniform numbers favour the first favourites.
     first = np.floor(FAVOURITES * np.square(rng.random(size))).astype(np.int64)
     second = (first + 1 + np.floor((FAVOURITES - 1) * rng.random(size)).astype(np.int64)) % FAVOURITES
     stops = np.empty((size, 3, 2))
-    stops[:, 0] = residents.home[person]
-    stops[:, 1] = residents.favourites[person, first]
-    stops[:, 2] = residents.favourites[person, second]
+    stops[:, 0] = people.home[person]
+    stops[:, 1] = people.favourites[person, first]
+    stops[:, 2] = people.favourites[person, second]
     popular = np.flatnonzero((luck >= FAVOURITE) & (luck < POPULAR))
     ladder = np.cumsum(plan.visit_mass)
     centre = np.searchsorted(ladder[:-1], rng.random(popular.size) * ladder[-1], side="right")
@@ -135,13 +146,22 @@ def _draw_stops(
     stops[station, 1] = plan.station[rng.integers(STATION_EXITS, size=station.size)]
     airport = np.flatnonzero(luck >= STATION)
     stops[airport, 1] = plan.airport[rng.integers(TERMINALS, size=airport.size)]
-    stops[duty, 1] = residents.duty[person[duty]]
-    return duty, stops
+    stops[duty, 1] = people.duty[person[duty]]
+    return stops
 
 
-def _travel_seconds(rng: np.random.Generator, origin: Floats, destination: Floats) -> Ints:
-    """Door-to-door times: long trips are faster, since they use trains and motorways."""
-    gap = destination - origin
+def lay_legs(outings: Outings, stops: Floats) -> Legs:
+    """The legs of outings between their stops, one after the other."""
+    outing = np.repeat(np.arange(outings.legs.size), outings.legs)
+    leg = np.arange(outing.size) - np.repeat(np.cumsum(outings.legs) - outings.legs, outings.legs)
+    planned = outings.planned[outing]
+    place, next_place = STOPS[planned, leg], STOPS[planned, leg + 1]
+    return Legs(outing, leg, place, stops[outing, place], stops[outing, next_place])
+
+
+def draw_travel(rng: np.random.Generator, legs: Legs) -> Ints:
+    """Door-to-door times in seconds: long trips are faster, since they use trains and motorways."""
+    gap = legs.destination - legs.origin
     metres = np.sqrt(gap[:, 0] * gap[:, 0] + gap[:, 1] * gap[:, 1])
     speed = 2.5 + 0.0005 * np.minimum(metres, 25_000.0)
     seconds = 120.0 + 1.3 * metres / speed * (0.8 + 0.5 * rng.random(metres.size))
@@ -149,7 +169,7 @@ def _travel_seconds(rng: np.random.Generator, origin: Floats, destination: Float
 
 
 def _draw_timetable(
-    rng: np.random.Generator, outings: _Outings, duty: NDArray[np.bool_], pupil: NDArray[np.bool_]
+    rng: np.random.Generator, outings: Outings, duty: NDArray[np.bool_], pupil: NDArray[np.bool_]
 ) -> tuple[Ints, Ints]:
     """Seconds at which each outing leaves home, and its stays (outings, 3) at home, main and second place."""
     size = duty.size
@@ -172,6 +192,14 @@ def _draw_timetable(
     return outings.day * DAY + (leave * HOUR).astype(np.int64), (stay * HOUR).astype(np.int64)
 
 
+def keep_time(outings: Outings, legs: Legs, *, travel: Ints, leave: Ints, stay: Ints, pause: int) -> Journeys:
+    """The trips of outings that leave home at ``leave`` and stay (outings, 3) at each place; none overlap."""
+    person = outings.person[legs.outing]
+    wait = np.where(legs.leg == 0, 0, stay[legs.outing, legs.place])
+    start = _one_at_a_time(person, _chain(legs.outing, leave, wait, travel), travel + pause)
+    return Journeys(person, legs.origin, legs.destination, start, start + travel)
+
+
 def _chain(outing: Ints, leave: Ints, wait: Ints, travel: Ints) -> Ints:
     """Start of each leg: the outing's leave, and all the waiting and travelling before it in that outing."""
     done = np.cumsum(wait + travel)
@@ -181,13 +209,12 @@ def _chain(outing: Ints, leave: Ints, wait: Ints, travel: Ints) -> Ints:
     return chained
 
 
-def _one_at_a_time(person: Ints, start: Ints, travel: Ints) -> Ints:
+def _one_at_a_time(person: Ints, start: Ints, length: Ints) -> Ints:
     """Starts moved later where needed, so that nobody sets off before the last trip's end.
 
     With P the sum of all earlier trips' lengths, the earliest start is P plus the largest start - P so far;
     the person's number times a great length keeps one person's trips out of the next one's maximum.
     """
-    length = travel + 60
     before = np.cumsum(length) - length - person * 2**44
     pushed: Ints = np.maximum.accumulate(start - before) + before
     return pushed

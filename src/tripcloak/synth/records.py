@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tripcloak.synth.journeys import Journeys
 from tripcloak.synth.plan import Floats, Ints
-from tripcloak.synth.residents import Residents
+from tripcloak.synth.residents import People
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +48,7 @@ def city_schema() -> pa.Schema:
 
 
 def to_record_batch(
-    residents: Residents,
+    people: People,
     journeys: Journeys,
     *,
     jitter: Floats,
@@ -61,40 +61,42 @@ def to_record_batch(
     import pyarrow as pa
 
     person, size = journeys.person, journeys.person.size
-    names = _person_ids(first_person + np.arange(residents.age.size), person_digits)
-    letters = np.where(residents.female, np.uint8(ord("F")), np.uint8(ord("M")))[:, None]
+    names = person_ids(first_person + np.arange(people.age.size), person_digits)
+    letters = np.where(people.female, np.uint8(ord("F")), np.uint8(ord("M")))[:, None]
     columns = [
         pa.array(np.arange(first_trip, first_trip + size)),
-        _strings(names, person),
+        strings(names, person),
         pa.array(FIRST_MIDNIGHT + journeys.start.astype("m8[s]")),
         pa.array(FIRST_MIDNIGHT + journeys.end.astype("m8[s]")),
-        pa.array(_latitude(journeys.origin[:, 1] + jitter[0], centre)),
-        pa.array(_longitude(journeys.origin[:, 0] + jitter[1], centre)),
-        pa.array(_latitude(journeys.destination[:, 1] + jitter[2], centre)),
-        pa.array(_longitude(journeys.destination[:, 0] + jitter[3], centre)),
-        pa.array(residents.weight[person]),
-        pa.array(residents.age[person]),
-        _strings(letters, person),
+        pa.array(latitude(journeys.origin[:, 1] + jitter[0], centre)),
+        pa.array(longitude(journeys.origin[:, 0] + jitter[1], centre)),
+        pa.array(latitude(journeys.destination[:, 1] + jitter[2], centre)),
+        pa.array(longitude(journeys.destination[:, 0] + jitter[3], centre)),
+        pa.array(people.weight[person]),
+        pa.array(people.age[person]),
+        strings(letters, person),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=city_schema())
 
 
-def _latitude(north: Floats, centre: tuple[float, float]) -> Floats:
+def latitude(north: Floats, centre: tuple[float, float]) -> Floats:
+    """Degrees of points that many metres north of the centre."""
     # Six decimals are a tenth of a metre: finer digits would only carry rounding noise.
     return np.round(centre[0] + north / METRES_A_DEGREE, 6)
 
 
-def _longitude(east: Floats, centre: tuple[float, float]) -> Floats:
+def longitude(east: Floats, centre: tuple[float, float]) -> Floats:
+    """Degrees of points that many metres east of the centre."""
     a_degree = METRES_A_DEGREE * math.cos(math.radians(centre[0]))
-    longitude = np.round(centre[1] + east / a_degree, 6)
+    degrees = np.round(centre[1] + east / a_degree, 6)
     if abs(centre[1]) < 90.0:
-        return longitude
+        return degrees
     # Beyond the antimeridian the numbers start again from the other side.
-    wrapped: Floats = np.round(longitude - 360.0 * np.floor((longitude + 180.0) / 360.0), 6)
+    wrapped: Floats = np.round(degrees - 360.0 * np.floor((degrees + 180.0) / 360.0), 6)
     return wrapped
 
 
-def _person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
+def person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
     """ASCII codes (people, digits + 1) of 'p' and the person's number with leading zeros."""
     codes = np.empty((number.size, digits + 1), dtype=np.uint8)
     codes[:, 0] = ord("p")
@@ -103,7 +105,7 @@ def _person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
     return codes
 
 
-def _strings(codes: NDArray[np.uint8], index: Ints) -> pa.Array:
+def strings(codes: NDArray[np.uint8], index: Ints) -> pa.Array:
     """Arrow strings of equal length, one for each index into the rows of ASCII codes."""
     import pyarrow as pa
 

@@ -23,8 +23,8 @@ WEIGHT_MALE = np.array([0.95, 1.05, 1.40, 1.25, 1.05, 0.98, 0.90, 0.85, 1.10])
 WEIGHT_SPREAD = 0.45
 
 
-@dataclass(frozen=True)
-class Residents:
+@dataclass(frozen=True, kw_only=True)
+class People:
     """One entry (or row) per person of a block."""
 
     home: Floats  # (people, 2)
@@ -32,10 +32,16 @@ class Residents:
     has_duty: NDArray[np.bool_]
     pupil: NDArray[np.bool_]
     favourites: Floats  # (people, FAVOURITES, 2)
-    trips: Ints
     age: NDArray[np.int16]
     female: NDArray[np.bool_]
     weight: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residents(People):
+    """People who make a given number of trips."""
+
+    trips: Ints
 
 
 def draw_residents(rng: np.random.Generator, plan: CityPlan, *, people: int, trips: int) -> Residents:
@@ -59,7 +65,7 @@ def draw_residents(rng: np.random.Generator, plan: CityPlan, *, people: int, tri
         duty=duty,
         has_duty=has_duty,
         pupil=age < 18,
-        favourites=_draw_favourites(rng, plan, home),
+        favourites=draw_favourites(rng, plan, home),
         trips=_share_out(rng, people, trips),
         age=age,
         female=female,
@@ -71,21 +77,36 @@ def _draw_duty(
     rng: np.random.Generator, plan: CityPlan, home: Floats, age: NDArray[np.int16]
 ) -> tuple[Floats, NDArray[np.bool_]]:
     luck = rng.random(age.size)
-    centre = choose_centre(rng, plan, home, plan.job_mass, scale=0.30 * plan.radius, draws=1)[:, 0]
     student = (age >= 18) & (age < 25) & (luck < 0.5)
-    centre[student] = plan.campus
-    duty = plan.jobs.pick(rng, centre)
-    # Builders, carers, village shops: jobs outside every centre, some way from home.
-    scattered = np.flatnonzero((rng.random(age.size) < 0.25) & ~student)
-    around = home[scattered] + 0.18 * plan.radius * rng.standard_normal((scattered.size, 2))
-    duty[scattered] = local_place(plan, fold_inside(plan, around), 350.0)
-    pupil = np.flatnonzero(age < 18)
-    around = home[pupil] + 500.0 * rng.standard_normal((pupil.size, 2))
-    duty[pupil] = local_place(plan, around, 1600.0)
+    duty = draw_duty_places(rng, plan, home, pupil=age < 18, student=student)
     return duty, (age < 18) | student | ((age < 67) & (luck < 0.78))
 
 
-def _draw_favourites(rng: np.random.Generator, plan: CityPlan, home: Floats) -> Floats:
+def draw_duty_places(
+    rng: np.random.Generator,
+    plan: CityPlan,
+    home: Floats,
+    *,
+    pupil: NDArray[np.bool_],
+    student: NDArray[np.bool_],
+) -> Floats:
+    """Where each person would work or learn: by gravity, at the campus, or at the school of the quarter."""
+    people = home.shape[0]
+    centre = choose_centre(rng, plan, home, plan.job_mass, scale=0.30 * plan.radius, draws=1)[:, 0]
+    centre[student] = plan.campus
+    duty = plan.jobs.pick(rng, centre)
+    # Builders, carers, village shops: jobs outside every centre, some way from home.
+    scattered = np.flatnonzero((rng.random(people) < 0.25) & ~student)
+    around = home[scattered] + 0.18 * plan.radius * rng.standard_normal((scattered.size, 2))
+    duty[scattered] = local_place(plan, fold_inside(plan, around), 350.0)
+    learning = np.flatnonzero(pupil)
+    around = home[learning] + 500.0 * rng.standard_normal((learning.size, 2))
+    duty[learning] = local_place(plan, around, 1600.0)
+    return duty
+
+
+def draw_favourites(rng: np.random.Generator, plan: CityPlan, home: Floats) -> Floats:
+    """The favourite places (people, FAVOURITES, 2) of people who live at ``home``."""
     people = home.shape[0]
     favourites = np.empty((people, FAVOURITES, 2))
     centre = choose_centre(rng, plan, home, plan.visit_mass, scale=0.20 * plan.radius, draws=3)
