@@ -14,7 +14,7 @@ from released_folders import TEN_TRAVELLERS, World, raw_trips
 from strategies import Case, cases, criteria, limits
 from tripcloak.algorithms import ODkAnon
 from tripcloak.audit import audit_matrix
-from tripcloak.audit import matrix as audited
+from tripcloak.audit.matrix import case as audited
 from tripcloak.criteria import AllOf, Criterion, KAnonymity
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release
