@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tripcloak.audit import calendar
 from tripcloak.hierarchy import time_hierarchy
+from tripcloak.hierarchy.time import folded_hierarchy
 
 SLOTS = (1, 5, 15, 30, 60, 120, 180, 240, 360, 480, 720, 1440)
 
@@ -60,3 +61,19 @@ def test_other_texts_name_no_time(zone: str, slot: int) -> None:
     assert calendar.span(zone, slot) is None
     assert calendar.height_and_tiles(zone, slot, 1) is None
     assert list(calendar.above(zone, slot)) == []
+
+
+@pytest.mark.parametrize("fold", ["day", "week", "2weeks"])
+@pytest.mark.parametrize("minutes", [5, 15, 60, 240, 360, 720, 1440])
+def test_folded_times_are_those_of_the_hierarchy(fold: str, minutes: int) -> None:
+    """The calendar writes folded times down on its own; both must name, stack and size them alike."""
+    tree = folded_hierarchy(np.arange(calendar.FOLDS[fold] // minutes), minutes, fold)
+    ids = tree.zones.ids.tolist()
+    for row, zone in enumerate(ids):
+        found = calendar.height_and_tiles(zone, minutes, 0, fold)
+        assert found == (tree.zones.height[row], tree.zones.tiles[row])
+        line = [row]
+        while tree.parent[line[-1]] >= 0:
+            line.append(int(tree.parent[line[-1]]))
+        assert list(calendar.above(zone, minutes, fold)) == [ids[above] for above in line]
+    assert calendar.span("2026-01-05T08", minutes, fold) is None

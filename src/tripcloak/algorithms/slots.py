@@ -125,9 +125,13 @@ class SlotBySlot(Algorithm):
                 f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. Take longer "
                 "slots (--slot), fold them over days or weeks (--fold), or raise the limit (--suppress)."
             )
+        return slots, self.suppression_limit if hopeless == 0 else self._left(float(total), float(hopeless))
+
+    def _left(self, total: float, hopeless: float) -> float:
+        """Return the limit that is left for the other slots once the hopeless ones are withheld."""
         # A hair less, so that rounding in no slot breaks the limit of the whole.
-        limit = (self.suppression_limit * total - hopeless) / (total - hopeless) * (1 - 1e-12)
-        return slots, max(0.0, float(limit))
+        left = (self.suppression_limit * total - hopeless) / (total - hopeless) * (1 - 1e-12)
+        return max(0.0, left)
 
 
 class _Answer(NamedTuple):
