@@ -23,13 +23,43 @@ ROUNDING_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 1.1, 2.7, 1e9 / 3)
 """Weights whose sums depend on the order of the terms."""
 
 
-def hierarchy_of(tree: Tree, *, unseen_tiles: int = 0) -> Hierarchy:
-    """Return the tree in arrays; every zone may have more tiles than those held."""
+Places = dict[str, tuple[float, float]]
+"""Latitude and longitude of every tile."""
+
+CITIES = ((48.85, 2.35), (-33.87, 151.2), (-0.002, -0.002), (64.1, -21.9), (89.99, 179.99))
+"""On all sides of the equator and of Greenwich, across both, and where degrees of longitude are short."""
+
+
+def hierarchy_of(tree: Tree, *, unseen_tiles: int = 0, places: Places | None = None) -> Hierarchy:
+    """Return the tree in arrays; zones may have more tiles than those held, tiles a place."""
     ids = list(tree)
+    at = {} if places is None else _coordinates(tree, places)
     above = [-1 if parent is None else ids.index(parent) for parent in tree.values()]
     full = np.array([len(below(tree, zone)) for zone in ids])
     inner = np.array([zone not in tiles(tree) for zone in ids])
-    return Hierarchy.from_parents(ids, above, name="drawn", tiles=full + unseen_tiles * inner)
+    return Hierarchy.from_parents(ids, above, name="drawn", tiles=full + unseen_tiles * inner, **at)
+
+
+def grid(tree: Tree) -> Places:
+    """Return a place for every tile, three in a row."""
+    return {
+        tile: (48.85 + number // 3 / 100, 2.35 + number % 3 / 100) for number, tile in enumerate(tiles(tree))
+    }
+
+
+def diced_places(dice: Random, tree: Tree) -> Places:
+    """Return a place for every tile; some share a latitude, a longitude or both."""
+    south, west = dice.choice(CITIES)
+    return {
+        tile: (south + dice.randint(0, 5) / 1000, west + dice.randint(0, 5) / 1000) for tile in tiles(tree)
+    }
+
+
+def _coordinates(tree: Tree, places: Places) -> dict[str, Any]:
+    """Return the columns that put every zone at the mean of its tiles, each tile a hundredth of a km2."""
+    held = [[places[tile] for tile in below(tree, zone)] for zone in tree]
+    lat, lon = (np.array([np.mean([place[axis] for place in zone]) for zone in held]) for axis in (0, 1))
+    return {"lat": lat, "lon": lon, "area_km2": np.array([0.01 * len(zone) for zone in held])}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +73,16 @@ class Case:
     has_trips: bool = False
     people_once: bool = False
     unseen_tiles: int = 0
+    places: tuple[Places, Places] | None = None
 
     @cached_property
     def hierarchies(self) -> tuple[Hierarchy, Hierarchy]:
         """Return both trees in arrays."""
-        first, second = (hierarchy_of(tree, unseen_tiles=self.unseen_tiles) for tree in self.trees)
+        places = self.places or (None, None)
+        first, second = (
+            hierarchy_of(tree, unseen_tiles=self.unseen_tiles, places=place)
+            for tree, place in zip(self.trees, places, strict=True)
+        )
         return first, second
 
     @cached_property
@@ -123,8 +158,9 @@ def cases(
     weights: Sequence[float] = ROUNDING_WEIGHTS,
     max_rows: int = 60,
     max_zones: int = 18,
+    placed: bool = False,
 ) -> Case:
-    """Return random trips between random trees, with any of the optional columns."""
+    """Return random trips between random trees, with any of the optional columns; tiles may have a place."""
     dice = draw(seeds)
     first, second = (diced_tree(dice, draw(st.integers(1, max_zones))) for _ in range(2))
     has_person, has_weight, has_trips = (draw(st.booleans()) for _ in range(3))
@@ -139,14 +175,16 @@ def cases(
         )
         for _ in range(draw(st.integers(1, max_rows)))
     ]
+    people_once, unseen = not has_person and dice.random() < 0.5, dice.randint(0, 5)
     return Case(
         trees=(first, second),
         rows=tuple(rows),
         has_person=has_person,
         has_weight=has_weight,
         has_trips=has_trips,
-        people_once=not has_person and dice.random() < 0.5,
-        unseen_tiles=dice.randint(0, 5),
+        people_once=people_once,
+        unseen_tiles=unseen,
+        places=(diced_places(dice, first), diced_places(dice, second)) if placed else None,
     )
 
 

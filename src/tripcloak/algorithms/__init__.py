@@ -3,23 +3,29 @@
 from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm, Progress
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
+from tripcloak.algorithms.mondrian import Mondrian
 from tripcloak.algorithms.odkanon import ODkAnon
+from tripcloak.algorithms.oigh import OIGH
 from tripcloak.algorithms.productcut import NestedCut, ProductCut
 from tripcloak.algorithms.registry import METHODS, method
 from tripcloak.algorithms.slots import SlotBySlot
+from tripcloak.algorithms.suppression import Suppression
 from tripcloak.algorithms.twincut import TwinCut
 
 __all__ = [
     "METHODS",
+    "OIGH",
     "ATGDual",
     "ATGSoft",
     "Algorithm",
+    "Mondrian",
     "NestedCut",
     "ODkAnon",
     "ProductCut",
     "Progress",
     "QuadtreeKnapsack",
     "SlotBySlot",
+    "Suppression",
     "TwinCut",
     "method",
 ]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
+from tripcloak.algorithms.mondrian import Mondrian
 from tripcloak.algorithms.odkanon import ODkAnon
+from tripcloak.algorithms.oigh import OIGH
 from tripcloak.algorithms.productcut import NestedCut, ProductCut
+from tripcloak.algorithms.suppression import Suppression
 from tripcloak.algorithms.twincut import TwinCut
 from tripcloak.errors import InputError
 
@@ -18,6 +21,9 @@ _ALL: tuple[type[Algorithm], ...] = (
     ATGSoft,
     QuadtreeKnapsack,
     ODkAnon,
+    OIGH,
+    Mondrian,
+    Suppression,
 )
 
 METHODS: dict[str, type[Algorithm]] = {method.name: method for method in _ALL}
