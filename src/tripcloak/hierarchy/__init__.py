@@ -11,6 +11,7 @@ from tripcloak.hierarchy.boxes import (
     tile_centres,
 )
 from tripcloak.hierarchy.dendrogram import DendrogramTiling
+from tripcloak.hierarchy.domain import Domain, shared_domains, steps_down
 from tripcloak.hierarchy.h3 import H3Tiling
 from tripcloak.hierarchy.h3_binary import H3BinaryTiling, member_cells
 from tripcloak.hierarchy.h3_cells import cells_to_text, parent_cells, resolution_of, text_to_cells
@@ -29,6 +30,7 @@ __all__ = [
     "Corners",
     "Cut",
     "DendrogramTiling",
+    "Domain",
     "Geometry",
     "H3BinaryTiling",
     "H3Tiling",
@@ -48,6 +50,8 @@ __all__ = [
     "parse_tiling",
     "read_box_names",
     "resolution_of",
+    "shared_domains",
+    "steps_down",
     "study_area",
     "text_to_cells",
     "tile_centres",

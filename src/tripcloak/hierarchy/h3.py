@@ -14,6 +14,7 @@ from tripcloak.arrays import Floats, Ints
 from tripcloak.errors import HierarchyError
 from tripcloak.hierarchy.h3_cells import (
     FINEST,
+    TEXT_WIDTH,
     cells_to_text,
     descendants,
     parent_cells,
@@ -24,7 +25,7 @@ from tripcloak.hierarchy.h3_encode import encode_points
 from tripcloak.hierarchy.outline import rectangle_outline, ring_outline
 from tripcloak.hierarchy.sphere import EARTH_KM2
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
-from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy
+from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy, Zones
 
 WORLD = "world"
 """The id of the zone above several base cells."""
@@ -156,6 +157,33 @@ class H3Tiling:
         raise HierarchyError(
             f"{self.name}: no single H3 cell of resolution {self.root} covers all tiles; they need {most}"
         )
+
+
+def cell_zones(cells: Keys, resolution: int, *, world: bool = False) -> Zones:
+    """Return facts about cells as zones above tiles of a resolution; with the world, that is the first row.
+
+    None of the tiles below them is said to occur.
+
+    Examples
+    --------
+    >>> zones = cell_zones(np.array([0x861FB4677FFFFFF], dtype=np.uint64), 9)
+    >>> zones.ids.tolist(), zones.height.tolist(), zones.tiles.tolist()
+    (['861fb4677ffffff'], [3], [343])
+    """
+    lat, lon, area = measure_cells(cells)
+    first = [0] if world else []
+    ids = np.insert(cells_to_text(cells).astype(f"<U{TEXT_WIDTH}"), first, WORLD)
+    tiles = np.insert(descendants(cells, resolution), first, 2 + 120 * 7**resolution)
+    return Zones(
+        ids=ids,
+        height=np.insert(resolution - resolution_of(cells), first, resolution + 1).astype(np.int32),
+        tiles=tiles,
+        tiles_observed=np.zeros_like(tiles),
+        area_km2=np.insert(area, first, EARTH_KM2),
+        lat=np.insert(lat, first, 0.0),
+        lon=np.insert(lon, first, 0.0),
+        shape=partial(_outline, ids),
+    )
 
 
 def measure_cells(cells: Keys) -> tuple[Floats, Floats, Floats]:

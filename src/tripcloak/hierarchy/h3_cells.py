@@ -20,8 +20,18 @@ PENTAGONS = (4, 14, 24, 38, 49, 58, 63, 72, 83, 97, 107, 117)
 """The twelve base cells that sit on the corners of the icosahedron."""
 
 _BASE_CELLS = 122
-_TEXT_WIDTH = 15
+TEXT_WIDTH = 15
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8).astype(np.uint32)
+
+
+def base_cells() -> Keys:
+    """Return the 122 cells of resolution 0, which cover the world.
+
+    >>> cells_to_text(base_cells()[:2]).tolist()
+    ['8001fffffffffff', '8003fffffffffff']
+    """
+    numbers = np.arange(_BASE_CELLS, dtype=np.uint64) << np.uint64(45)
+    return numbers | np.uint64(1 << 59) | _unused(0)
 
 
 def resolution_of(cells: Keys) -> Ints:
@@ -106,9 +116,9 @@ def cells_to_text(cells: Keys) -> NDArray[np.str_]:
     >>> cells_to_text(np.array([0x8A2A1072B59FFFF], dtype=np.uint64)).tolist()
     ['8a2a1072b59ffff']
     """
-    shifts = np.arange(4 * (_TEXT_WIDTH - 1), -1, -4, dtype=np.uint64)
+    shifts = np.arange(4 * (TEXT_WIDTH - 1), -1, -4, dtype=np.uint64)
     nibbles = (np.asarray(cells, dtype=np.uint64)[:, None] >> shifts) & np.uint64(15)
-    return np.ascontiguousarray(_HEX[nibbles]).view(f"<U{_TEXT_WIDTH}").ravel()
+    return np.ascontiguousarray(_HEX[nibbles]).view(f"<U{TEXT_WIDTH}").ravel()
 
 
 def text_to_cells(ids: Sequence[str] | NDArray[np.str_]) -> Keys:
@@ -120,17 +130,17 @@ def text_to_cells(ids: Sequence[str] | NDArray[np.str_]) -> Keys:
     True
     """
     texts = np.asarray(ids, dtype=np.str_)
-    fits = np.strings.str_len(texts) == _TEXT_WIDTH
+    fits = np.strings.str_len(texts) == TEXT_WIDTH
     # A short text is padded with zero characters, which are no digits, so it cannot pass as a number.
-    letters = np.ascontiguousarray(texts.astype(f"<U{_TEXT_WIDTH}")).view(np.uint32)
-    letters = letters.reshape(len(texts), _TEXT_WIDTH)
+    letters = np.ascontiguousarray(texts.astype(f"<U{TEXT_WIDTH}")).view(np.uint32)
+    letters = letters.reshape(len(texts), TEXT_WIDTH)
     value = np.full(128, 255, dtype=np.uint8)
     value[_HEX] = np.arange(16)
     value[_HEX[10:] - 32] = np.arange(10, 16)
     nibbles = value[np.minimum(letters, 127)]
     fits &= (nibbles < 16).all(axis=1)
     cells = np.zeros(len(texts), dtype=np.uint64)
-    for column in range(_TEXT_WIDTH):
+    for column in range(TEXT_WIDTH):
         cells = (cells << np.uint64(4)) | (nibbles[:, column] & np.uint8(15)).astype(np.uint64)
     return np.where(fits & is_cell(cells), cells, OUTSIDE)
 

@@ -15,7 +15,7 @@ from tripcloak.errors import HierarchyError
 from tripcloak.hierarchy.outline import rectangle_outline
 from tripcloak.hierarchy.sphere import rectangle_km2
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
-from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy
+from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy, Zones
 
 Area = tuple[float, float, float, float]
 """South, west, north, east in degrees; west is larger than east where the area crosses the antimeridian."""
@@ -105,18 +105,39 @@ class QuadtreeTiling:
             first = np.append(True, above[1:] != above[:-1])
             levels.append(above[first])
             parents.append(start + np.cumsum(first) - 1)
-        height = np.repeat(np.arange(self.depth + 1), [len(level) for level in levels])
-        south, west, north, _ = box = self._boxes(np.concatenate(levels), height)
+        rows = [self.cells(level, height) for height, level in enumerate(levels)]
         tree = Hierarchy.from_parents(
-            np.concatenate([_names(level, self.depth - h) for h, level in enumerate(levels)]),
+            np.concatenate([row.ids for row in rows]),
             np.append(np.concatenate(parents), ROOT),
             name=self.name,
-            tiles=4**height,
-            area_km2=rectangle_km2(south, north, (box[3] - west)),
-            lat=(south + north) / 2,
-            lon=_in_range((west + box[3]) / 2),
+            tiles=np.concatenate([row.tiles for row in rows]),
+            area_km2=np.concatenate([row.area_km2 for row in rows]),
+            lat=np.concatenate([row.lat for row in rows]),
+            lon=np.concatenate([row.lon for row in rows]),
         )
         return replace(tree, zones=replace(tree.zones, shape=partial(_outline, self, tree.zones.ids)))
+
+    def cells(self, key: Keys, height: int) -> Zones:
+        """Return facts about cells of one height, given by their digits as a number of base 4.
+
+        None of the tiles below them is said to occur.
+
+        >>> tiling = QuadtreeTiling(3, (40.0, -75.0, 41.0, -73.0))
+        >>> tiling.cells(np.array([6], dtype=np.uint64), 1).ids.tolist()
+        ['q12']
+        """
+        south, west, north, east = self._boxes(key, np.full(len(key), height))
+        ids = _names(key, self.depth - height)
+        return Zones(
+            ids=ids,
+            height=np.full(len(key), height, dtype=np.int32),
+            tiles=np.full(len(key), 4**height, dtype=np.int64),
+            tiles_observed=np.zeros(len(key), dtype=np.int64),
+            area_km2=rectangle_km2(south, north, east - west),
+            lat=(south + north) / 2,
+            lon=_in_range((west + east) / 2),
+            shape=partial(_outline, self, ids),
+        )
 
     def tiles(self, keys: Keys, hierarchy: Hierarchy) -> Ints:
         """Return the row of every cell in a hierarchy of this tiling, or -1."""

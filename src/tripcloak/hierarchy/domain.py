@@ -1,0 +1,184 @@
+"""Domains: all zones of a study area, whether they occur in the data or not.
+
+A grid's tree holds the tiles that occur, and which those are is a fact about the data. Methods that may
+not give such facts away work on the domain instead: it follows from the study area alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tripcloak.arrays import Ints
+from tripcloak.hierarchy.grid_domains import H3Domain, QuadtreeDomain
+from tripcloak.hierarchy.h3_cells import text_to_cells
+from tripcloak.hierarchy.quadtree import QuadtreeTiling
+from tripcloak.hierarchy.tiling import Keys
+from tripcloak.hierarchy.tree import Hierarchy, Zones
+
+FANOUT = 8
+"""Zones that one step down may make of one, on average, where a single height would make fewer."""
+
+
+class Domain(Protocol):
+    """All zones of a study area, as 64-bit keys; none of it depends on which of them occur."""
+
+    @property
+    def study_area(self) -> str:
+        """Return the id of the zone that holds everything."""
+
+    @property
+    def height(self) -> int:
+        """Return the height of the study area."""
+
+    @property
+    def root(self) -> Keys:
+        """Return the key of the study area, alone in an array."""
+
+    def size(self, height: int) -> int:
+        """Return how many zones cover the study area when none is higher than this."""
+
+    def split(self, zones: Keys, height: int) -> tuple[Ints, Keys]:
+        """Return (offsets, members): what is left of every zone when none may be higher than this.
+
+        The parts of zone i are ``members[offsets[i]:offsets[i + 1]]``; a zone that is low enough is its
+        own only part.
+        """
+
+    def lift(self, tree: Hierarchy, height: int) -> Keys:
+        """Return, for every tile of a tree over this study area, its zone that is at most this high."""
+
+    def released(self, zones: Keys, tree: Hierarchy) -> tuple[Zones, Ints]:
+        """Return facts about zones, and the row of every zone given in them.
+
+        The tree says which tiles occur; only ``tiles_observed`` depends on it.
+        """
+
+
+def shared_domains(origins: Hierarchy, destinations: Hierarchy) -> tuple[Domain, Domain] | None:
+    """Return the domains of both axes over one study area, or None where a tree does not tell its own.
+
+    The study area is the root of the trees: of an H3 grid, the finest cell that holds the roots of both.
+
+    Examples
+    --------
+    >>> from tripcloak.hierarchy import H3Tiling
+    >>> tiling = H3Tiling(9)
+    >>> ends = (tiling.hierarchy(tiling.encode(np.array([lat]), np.array([2.3]))) for lat in (48.85, 48.86))
+    >>> origins, destinations = shared_domains(*ends)
+    >>> origins.study_area, origins.size(0), origins == destinations
+    ('871fb4674ffffff', 49, True)
+    >>> shared_domains(*(Hierarchy.from_parents(["a"], [-1]) for _ in range(2))) is None
+    True
+    """
+    first, second = _domain(origins), _domain(destinations)
+    if first is None or second is None:
+        return None
+    if isinstance(first, H3Domain) and isinstance(second, H3Domain):
+        both = first.joined(second)
+        return both, both
+    return first, second
+
+
+def steps_down(domains: tuple[Domain, Domain], height: int) -> list[int]:
+    """Return the heights from the study area down to a height, several at once where few zones are split.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_parents(list("abcd") + ["ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
+    >>> steps_down((TreeDomain(tree), TreeDomain(tree)), 0)
+    [2, 0]
+    """
+    heights = [max(domain.height for domain in domains)]
+    while heights[-1] > height:
+        sizes = [domain.size(heights[-1]) for domain in domains]
+        below = heights[-1] - 1
+        while below > height and all(
+            domain.size(below - 1) <= FANOUT * size for domain, size in zip(domains, sizes, strict=True)
+        ):
+            below -= 1
+        heights.append(below)
+    return heights
+
+
+def _domain(tree: Hierarchy) -> Domain | None:
+    if tree.complete:
+        return TreeDomain(tree)
+    if match := re.fullmatch(r"h3:(\d+)(?:/root=\d+)?", tree.name):
+        return H3Domain(int(match[1]), _root_cell(tree))
+    outline = tree.zones.outline(tree.root)
+    if (match := re.fullmatch(r"quadtree:(\d+)", tree.name)) and outline is not None:
+        parts = outline["coordinates"] if outline["type"] == "MultiPolygon" else [outline["coordinates"]]
+        (west, south), (east, north) = parts[0][0][0], parts[-1][0][2]
+        return QuadtreeDomain(QuadtreeTiling(int(match[1]), (south, west, north, east)))
+    return None
+
+
+def _root_cell(tree: Hierarchy) -> int | None:
+    cell = text_to_cells(tree.zones.ids[[tree.root]])
+    return None if cell[0] == np.uint64(2**64 - 1) else int(cell[0])
+
+
+@dataclass(frozen=True)
+class TreeDomain:
+    """The zones of a tree that holds every tile there is; a zone's key is its row.
+
+    Examples
+    --------
+    >>> domain = TreeDomain(Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1]))
+    >>> domain.size(1), [part.tolist() for part in domain.split(domain.root, 1)]
+    (2, [[0, 2], [2, 3]])
+    """
+
+    tree: Hierarchy
+
+    @property
+    def study_area(self) -> str:
+        """Return the id of the root."""
+        return str(self.tree.zones.ids[self.tree.root])
+
+    @property
+    def height(self) -> int:
+        """Return the height of the root."""
+        return int(self.tree.zones.height[self.tree.root])
+
+    @property
+    def root(self) -> Keys:
+        """Return the row of the root."""
+        return np.array([self.tree.root], dtype=np.uint64)
+
+    def size(self, height: int) -> int:
+        """Return how many zones cover all tiles when none is higher than this."""
+        return len(np.unique(self.tree.lift(height)))
+
+    def split(self, zones: Keys, height: int) -> tuple[Ints, Keys]:
+        """Return the parts of every zone that are at most this high, by row."""
+        offsets, members = self.tree.children
+        within, part = np.arange(len(zones)), zones.astype(np.int64)
+        # Invariant: part holds zones below zones[within] that cover the same tiles.
+        while (high := self.tree.zones.height[part] > height).any():
+            sizes = np.where(high, offsets[part + 1] - offsets[part], 1)
+            starts = np.repeat(offsets[part], sizes)
+            nth = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            opened = np.repeat(high, sizes)
+            kept = np.repeat(part, sizes)
+            # A zone that stays has no nth child to look up.
+            at = np.where(opened, starts + nth, 0)
+            within, part = np.repeat(within, sizes), np.where(opened, members[at], kept)
+        order = np.lexsort((part, within))
+        return _offsets(within, len(zones)), part[order].astype(np.uint64)
+
+    def lift(self, tree: Hierarchy, height: int) -> Keys:
+        """Return the row of every tile's zone."""
+        return tree.lift(height).astype(np.uint64)
+
+    def released(self, zones: Keys, tree: Hierarchy) -> tuple[Zones, Ints]:
+        """Return the zones of the tree and the rows themselves."""
+        return tree.zones, zones.astype(np.int32)
+
+
+def _offsets(within: Ints, n: int) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.bincount(within, minlength=n))))
