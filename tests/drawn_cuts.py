@@ -217,8 +217,8 @@ def requests(
 
 
 def vars_of(case: Case) -> dict[str, Any]:
-    """Return the fields of a case."""
-    return {name: getattr(case, name) for name in Case.__dataclass_fields__}
+    """Return the fields of a case, its places apart."""
+    return {name: getattr(case, name) for name in Case.__dataclass_fields__ if name != "places"}
 
 
 def sent(matrix: ODMatrix, release: Release) -> dict[Box, Box | None]:

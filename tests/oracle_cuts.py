@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from oracle import Row, Thresholds, Tree, below, children, height, lift, path, safe, support, tiles
+from oracle import Row, Thresholds, Tree, below, children, path, safe, support
 
 Box = tuple[str, ...]
 Cut = tuple[str, ...]
@@ -198,12 +198,6 @@ def cuts(tree: Tree, zone: str | None = None) -> list[Cut]:
         return [(top,)]
     finer = product(*(cuts(tree, child) for child in children(tree, top)))
     return [(top,), *(sum(parts, ()) for parts in finer)]
-
-
-def uniform_cuts(tree: Tree) -> list[Cut]:
-    """Return the full-domain cuts: every tile's highest ancestor that is at most so high."""
-    heights = range(height(tree, root_of(tree)) + 1)
-    return [tuple(dict.fromkeys(lift(tree, tile, top) for tile in tiles(tree))) for top in heights]
 
 
 def root_of(tree: Tree) -> str:

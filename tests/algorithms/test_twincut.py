@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from random import Random
 from typing import Any, Literal
 
@@ -12,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle_cuts as plain
+import oracle_oigh as oigh
 from drawn_cuts import Place, Request, hold_to, k_of, placed, requests, sent
-from oracle import Tree, path
 from readback import group_pairs
 from strategies import diced_tree, hierarchy_of, seeds
-from tripcloak.algorithms import NestedCut, ODkAnon, TwinCut, _kernels
+from tripcloak.algorithms import OIGH, NestedCut, ODkAnon, TwinCut, _kernels
 from tripcloak.algorithms.family import Clock
-from tripcloak.algorithms.losses import find_loss
 from tripcloak.algorithms.products import find_products
 from tripcloak.algorithms.twins import CutPair, Settled, Twins
 from tripcloak.arrays import Bools
@@ -150,35 +148,13 @@ def test_the_rest_of_the_limit_goes_to_the_worst_cells(duel: Any) -> None:
 
 
 @given(duel=duels())
-def test_the_best_uniform_heights_are_found(duel: Any) -> None:
+def test_the_uniform_cuts_are_those_that_oigh_would_choose(duel: Any) -> None:
     request, twins, _, _ = duel
-    priced, boxes = Priced(request), request.table_boxes
-    found = twins.best_uniform()
-    budget = request.limit * boxes.total * (1 + 1e-12)
-    outcomes = [priced.outcome(pair, np.inf) for pair in uniform_pairs(request)]
-    best = min(loss / (boxes.total - hidden) for loss, hidden in outcomes if hidden <= budget)
-    assert twins.mean(found) == pytest.approx(best, rel=1e-11)
-
-
-def test_every_height_of_a_deep_tree_is_tried() -> None:
-    """A trunk with one tile at every height: only one pair of heights is best, and it is found."""
-    depth = 30
-    trunk: Tree = {"n00": None, **{f"n{i:02d}": f"n{i - 1:02d}" for i in range(1, depth)}}
-    tree = hierarchy_of(trunk | {f"t{i:02d}": f"n{i:02d}" for i in range(depth)})
-    dice = np.random.default_rng(6)
-    for _ in range(5):
-        ends = dice.integers(0, depth, (2, 400))
-        products = find_products(ODMatrix.from_trips(tree, tree, *ends), k_of(4), find_loss("tiles"))
-        twins = Twins(products, products.budget(0.2))
-        cuts = [twins.cut_of(0, tree.zones.height <= top) for top in range(depth + 1)]
-        pairs = [twins.evaluate(o, d) for o in cuts for d in cuts]
-        best = min(twins.mean(pair) for pair in pairs if pair.hidden <= twins.budget)
-        assert twins.mean(twins.best_uniform()) == pytest.approx(best, rel=1e-12)
-
-
-def uniform_pairs(request: Request) -> list[tuple[plain.Cut, plain.Cut]]:
-    first, second = (plain.uniform_cuts(tree) for tree in request.case.trees)
-    return list(product(first, second))
+    axes = [oigh.levels(tree, unseen_tiles=request.case.unseen_tiles) for tree in request.case.trees]
+    outcomes = oigh.lattice(request.table_boxes, axes)
+    best = oigh.best(outcomes, request.limit * request.table_boxes.total * (1 + 1e-12))
+    chosen = [set(axis[level].values()) for axis, level in zip(axes, best, strict=True)]
+    assert [set(cut) for cut in named(twins, twins.best_uniform())] == chosen
 
 
 @pytest.mark.parametrize("mode", ["compiled", "uncompiled"])
@@ -217,53 +193,27 @@ def test_bounds_never_exceed_the_optimum_and_no_release_beats_it(request: Reques
 
 @settings(max_examples=MANY)
 @given(request=requests(max_zones=14, max_rows=60))
-def test_never_worse_than_odkanon_or_uniform_heights_at_the_same_limit(request: Request) -> None:
+def test_never_worse_than_odkanon_or_oigh_at_the_same_limit(request: Request) -> None:
     matrix = request.case.matrix()
     reached = mean_of(request, matrix, TwinCut(**request.parameters).anonymise(matrix))
-    rival = ODkAnon(criterion=request.criterion, suppression_limit=request.limit).anonymise(matrix)
-    assert reached <= mean_of(request, matrix, rival) * (1 + 1e-9)
-    for loss, hidden in uniform_outcomes(request):
-        if hidden <= request.budget:
-            assert reached <= loss / (request.boxes.total - hidden) * (1 + 1e-9)
+    for rival in (ODkAnon(**without_loss(request)), OIGH(**request.parameters)):
+        assert reached <= mean_of(request, matrix, rival.anonymise(matrix)) * (1 + 1e-9)
 
 
 @settings(max_examples=MANY)
 @given(request=requests(max_zones=14, max_rows=60))
-def test_never_worse_than_odkanon_with_no_more_than_it_suppresses(request: Request) -> None:
+def test_never_worse_than_odkanon_or_oigh_with_no_more_than_they_suppress(request: Request) -> None:
     matrix, total = request.case.matrix(), request.boxes.total
-    rival = ODkAnon(criterion=request.criterion, suppression_limit=request.limit).anonymise(matrix)
-    _, hidden = request.boxes.outcome(sent(matrix, rival))
-    release = TwinCut(**{**request.parameters, "suppression_limit": hidden / total}).anonymise(matrix)
-    assert mean_of(request, matrix, release) <= mean_of(request, matrix, rival) * (1 + 1e-9)
+    for rival in (ODkAnon(**without_loss(request)), OIGH(**request.parameters)):
+        found = rival.anonymise(matrix)
+        _, hidden = request.boxes.outcome(sent(matrix, found))
+        release = TwinCut(**{**request.parameters, "suppression_limit": hidden / total}).anonymise(matrix)
+        assert mean_of(request, matrix, release) <= mean_of(request, matrix, found) * (1 + 1e-9)
 
 
-@given(request=requests(max_zones=14, max_rows=60), dice=seeds)
-def test_never_worse_than_uniform_heights_that_suppress_as_much(request: Request, dice: Random) -> None:
-    matrix, total = request.case.matrix(), request.boxes.total
-    loss, hidden = dice.choice([one for one in uniform_outcomes(request) if one[1] < total])
-    asked = {**request.parameters, "suppression_limit": hidden / total}
-    release = TwinCut(**asked).anonymise(matrix)
-    assert mean_of(request, matrix, release) <= loss / (total - hidden) * (1 + 1e-9)
-
-
-def uniform_outcomes(request: Request) -> list[tuple[float, float]]:
-    """Return loss and suppressed volume of every pair of uniform heights."""
-    boxes = request.boxes
-    return [
-        boxes.outcome(
-            {
-                flow: next((box for box in plain.cells_of(boxes, *pair) if inside(boxes, flow, box)), None)
-                for flow in boxes.flows
-            }
-        )
-        for pair in uniform_pairs(request)
-    ]
-
-
-def inside(boxes: plain.Boxes, flow: plain.Box, box: plain.Box) -> bool:
-    """Return whether a flow lies in a box that is safe."""
-    around = all(zone in path(tree, tile) for tree, tile, zone in zip(boxes.trees, flow, box, strict=True))
-    return around and boxes.all[box].safe
+def without_loss(request: Request) -> dict[str, Any]:
+    """Return what ODkAnon takes: its merges know no loss."""
+    return {"criterion": request.criterion, "suppression_limit": request.limit}
 
 
 def mean_of(request: Request, matrix: ODMatrix, release: Release) -> float:

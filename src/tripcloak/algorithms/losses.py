@@ -127,11 +127,21 @@ class TileLosses:
         while (up := np.where(steps[-1] >= 0, tree.parent[steps[-1]], -1)).max() >= 0:
             steps.append(up)
         self._table = losses_of(loss, tree, np.stack(steps))
-        self._depth = np.zeros(len(tree), dtype=np.int32)
-        for level in reversed(tree.levels[:-1]):
-            self._depth[level] = self._depth[tree.parent[level]] + 1
+        self._depth = depths(tree)
 
     def of(self, tile: Ints, zone: Ints) -> Floats:
         """Return the loss of each tile released as the zone beside it."""
         losses: Floats = self._table[self._depth[tile] - self._depth[zone], tile]
         return losses
+
+
+def depths(tree: Hierarchy) -> Ints:
+    """Return, for every zone, how many steps it lies below the root.
+
+    >>> depths(Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])).tolist()
+    [2, 2, 1, 1, 0]
+    """
+    depth = np.zeros(len(tree), dtype=np.int32)
+    for level in reversed(tree.levels[:-1]):
+        depth[level] = depth[tree.parent[level]] + 1
+    return depth

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tripcloak.algorithms.base import Progress, silent
+from tripcloak.algorithms.budget import budget_of, whole_units
 from tripcloak.algorithms.descent import Axis, Descent, Found, pack
 from tripcloak.algorithms.losses import Loss
 from tripcloak.arrays import Floats, Ints
@@ -25,8 +26,6 @@ from tripcloak.matrix import Numbering, ODMatrix
 from tripcloak.release import main_volume
 
 ORIGIN, DESTINATION, TIME = 0, 1, 2
-UNITS = 2.0**51
-"""Units that all weights together are counted in."""
 
 __all__ = ["DESTINATION", "ORIGIN", "TIME", "Axis", "SafeProducts", "find_products"]
 
@@ -74,11 +73,8 @@ class SafeProducts:
         return float(self.volume[0])
 
     def budget(self, limit: float) -> float:
-        """Return the volume that may be suppressed: whole units, so that sums decide exactly."""
-        # Weights were rounded up, so their sum may be more than the units there are; a limit below
-        # everything leaves at least one unit, however near to everything it is.
-        whole = min(float(self.flow_volume.sum()), UNITS)
-        return min(float(np.floor(limit * whole * (1 + 5e-13))), whole - 1)
+        """Return the volume that may be suppressed."""
+        return budget_of(self.flow_volume, limit)
 
     def find(self, zones: Sequence[Ints]) -> Ints:
         """Return the product made of these zones, -1 where that one is not safe."""
@@ -118,7 +114,7 @@ class _Search:
     def __init__(self, matrix: ODMatrix, criterion: Criterion, loss: Loss, axes: tuple[Axis, ...]) -> None:
         if math.prod(len(axis.tree) for axis in axes) >= 2**63:
             raise InputError("more products of zones than 63 bits can number; use coarser tiles or slots")
-        self.volumes = _whole(matrix.volume(main_volume(criterion)))
+        self.volumes = whole_units(matrix.volume(main_volume(criterion)))
         self.descent = Descent(matrix, criterion, axes, self.volumes, loss)
         self.found: list[Found] = []
 
@@ -153,18 +149,6 @@ class _Search:
             numbering=self.descent.numbering,
             complete=complete,
         )
-
-
-def _whole(volume: Ints | Floats) -> Floats:
-    """Return volumes as whole numbers: trips as they are, weights in units so small that nothing is lost.
-
-    Whole numbers below 2**53 add up exactly, whatever the order, so a limit is never broken by rounding.
-    Weights are rounded up: what is suppressed is never taken for less than it is.
-    """
-    if volume.dtype.kind in "iu":
-        return volume.astype(np.float64)
-    units: Floats = np.ceil(volume * (UNITS / max(volume.sum(), 1e-300)))
-    return units
 
 
 def _sizes(axes: tuple[Hierarchy, ...]) -> Ints:

@@ -27,11 +27,11 @@ class TwinCut(TreeMethod):
     """Homogeneous zones: one origin cut, one destination cut, no overlaps.
 
     With one cut fixed the best other cut is an exact tree programme, because the cost adds up over
-    zones. So the two take turns until nothing improves, from several starts (uniform heights, the
-    nested optima, ODkAnon's answer), at the price of suppression that just keeps the limit; then
-    single zones are split while the limit allows. It is never worse than ODkAnon or the best uniform
-    heights under the same limit, nor under a limit of what they suppress, and its certificate is the
-    larger bound of the two nested problems.
+    zones. So the two take turns until nothing improves, from several starts (OIGH's and ODkAnon's
+    answers, the nested optima), at the price of suppression that just keeps the limit; then single
+    zones are split while the limit allows. It is never worse than ODkAnon or OIGH under the same
+    limit, nor under a limit of what they suppress, and its certificate is the larger bound of the two
+    nested problems.
     """
 
     name: ClassVar[str] = "twincut"

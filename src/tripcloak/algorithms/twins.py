@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -9,14 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tripcloak.algorithms.lattice import Levels, Node, Weighed, best_node
 from tripcloak.algorithms.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.algorithms.pruning import stands_alone
 from tripcloak.algorithms.spending import worst_that_fit
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.hierarchy import Hierarchy
 
-MOST_UNIFORM = 1000
-"""Heights of one axis that are tried; all of them, but for trees that are next to chains."""
 MOST_TURNS = 60
 
 
@@ -84,17 +85,19 @@ class Twins:
         return best
 
     def best_uniform(self) -> CutPair:
-        """Return the best pair of uniform heights within the budget: what a full-domain method may reach."""
+        """Return the pair of uniform cuts that OIGH would choose, from the safe products at hand."""
         p = self.products
-        heights = self._heights(ORIGIN), self._heights(DESTINATION)
-        loss, volume = (self._by_heights(values, heights) for values in (p.loss * p.volume, p.volume))
-        # Both roots together are one group of everything, which is safe: something always fits.
-        fits = p.total - volume <= self.budget
-        mean = np.divide(loss, volume, out=np.full(loss.shape, np.inf), where=fits)
-        best = np.unravel_index(int(mean.argmin()), mean.shape)
+        axes = [Levels(tree) for tree in p.axes]
+        loss, volume = (_by_levels(values, axes, p.zone) for values in (p.loss * p.volume, p.volume))
+
+        def weigh(node: Node) -> Weighed | None:
+            hidden = p.total - float(volume[node])
+            return Weighed(hidden, float(loss[node] / volume[node])) if hidden <= self.budget else None
+
+        best = best_node(volume.shape, weigh)
         origins, destinations = (
-            self.cut_of(axis, p.axes[axis].zones.height <= heights[axis][best[axis]])
-            for axis in (ORIGIN, DESTINATION)
+            self.cut_of(axis, levels.chosen(level))
+            for axis, (levels, level) in enumerate(zip(axes, best, strict=True))
         )
         return self.evaluate(origins, destinations)
 
@@ -158,32 +161,6 @@ class Twins:
         )
         return origins, destinations
 
-    def _heights(self, axis: int) -> Ints:
-        """Return the heights of an axis; a sample of them where there are very many."""
-        top = int(self.products.axes[axis].zones.height[-1])
-        return np.unique(np.linspace(0, top, min(top, MOST_UNIFORM) + 1).round().astype(np.int64))
-
-    def _by_heights(self, values: Floats, heights: tuple[Ints, Ints]) -> Floats:
-        """Return, for every pair of heights, the sum over the safe cells between the two uniform cuts.
-
-        A zone is in the cut from its own height to below its parent's, so a product is in a rectangle of
-        heights: it is counted at the corners, and running sums fill the rectangles.
-        """
-        width = len(heights[DESTINATION]) + 1
-        table = np.zeros((len(heights[ORIGIN]) + 1) * width)
-        spans = [self._span(axis, heights[axis]) for axis in (ORIGIN, DESTINATION)]
-        for outer, inner in product((0, 1), repeat=2):
-            corner = np.bincount(spans[ORIGIN][outer] * width + spans[DESTINATION][inner], values, len(table))
-            table += corner if outer == inner else -corner
-        return table.reshape(-1, width).cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
-
-    def _span(self, axis: int, heights: Ints) -> tuple[Ints, Ints]:
-        """Return, for every product, the first height with its zone in the cut, and the first without."""
-        tree, zone = self.products.axes[axis], self.products.zone[axis]
-        height = tree.zones.height
-        above = np.append(height[tree.parent[:-1]], height[-1] + 1)
-        return np.searchsorted(heights, height[zone]), np.searchsorted(heights, above[zone])
-
     def _split_some(self, axis: int, pair: CutPair) -> CutPair:
         """Return the pair after the splits of one axis that pay and fit; they do not touch each other."""
         tree = self.products.axes[axis]
@@ -205,6 +182,26 @@ class Twins:
                 split[zone] = False
                 split[members[offsets[zone] : offsets[zone + 1]]] = True
         return self.evaluate(split, other) if axis == ORIGIN else self.evaluate(other, split)
+
+
+def _by_levels(values: Floats, axes: Sequence[Levels], zone: Ints) -> Floats:
+    """Return, for every node of the lattice, the sum over the safe products between its uniform cuts.
+
+    A zone is in the cut from its own level to below its parent's, so a product is in a box of nodes:
+    it is counted at the corners, and running sums fill the boxes.
+    """
+    shape = tuple(len(levels) + 1 for levels in axes)
+    table = np.zeros(math.prod(shape))
+    for ends in product((False, True), repeat=len(axes)):
+        corner = tuple(
+            (levels.behind if end else levels.of_zone)[row]
+            for levels, end, row in zip(axes, ends, zone, strict=True)
+        )
+        sums = np.bincount(np.ravel_multi_index(corner, shape), values, len(table))
+        table += -sums if sum(ends) % 2 else sums
+    for axis in range(len(axes)):
+        table = table.reshape(shape).cumsum(axis=axis)
+    return table[tuple(slice(0, -1) for _ in axes)]
 
 
 def _sum_of_children(tree: Hierarchy, values: Floats) -> Floats:
