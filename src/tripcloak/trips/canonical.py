@@ -19,6 +19,7 @@ from tripcloak.trips.presets import Preset, find_preset
 from tripcloak.trips.projection import Projection, project, union
 from tripcloak.trips.rules import column_rules, place_rules, reason_sql, zone_rules
 from tripcloak.trips.schema import Endpoints, Form
+from tripcloak.trips.segments import segment_condition
 from tripcloak.trips.source import TripSource
 from tripcloak.trips.tables import Table, open_tables, quoted
 from tripcloak.trips.values import Casts
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
 VIEW = "canonical"
+WHOLE = "canonical_whole"
 _ORDER = (
     "o_lat", "o_lon", "d_lat", "d_lon", "o_id", "d_id", "o_place", "d_place", "person", "weight", "trips",
     "start_time", "end_time",
@@ -148,7 +150,8 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         projections, assignment = _project_all(tables, source, preset)
         projections, notes = without_empty_person(con, projections)
         area = open_area(con, source.box, source.polygon)
-        names = _create_view(con, projections, assignment, area, source.silence)
+        names = _create_whole_view(con, projections, assignment, area, source.silence)
+        _create_narrow_view(con, names, source)
         notes += note_on_input(con, projections, source.timezone, names)
     columns = {c.role: c.source for p in projections for c in p.columns.values() if c.role and c.source}
     return Canonical(
@@ -201,14 +204,14 @@ def _project_all(
     return projections, check_same_form(assignments)
 
 
-def _create_view(
+def _create_whole_view(
     con: duckdb.DuckDBPyConnection,
     projections: Sequence[Projection],
     assignment: Assignment,
     area: Area,
     silence: float,
 ) -> tuple[str, ...]:
-    """Create the view and return its columns."""
+    """Create the view of all rows and return its columns."""
     sql, types = union(projections)
     if assignment.form == "points":
         types = make_trips(con, sql, types, silence)
@@ -222,8 +225,23 @@ def _create_view(
     if "start_time" in names:
         listed.append(f"{_mark(names)} AS mark")
         names.append("mark")
-    con.execute(f"CREATE OR REPLACE TEMP VIEW {VIEW} AS SELECT {', '.join(listed)} FROM ({sql})")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {WHOLE} AS SELECT {', '.join(listed)} FROM ({sql})")
     return (*names, "reason")
+
+
+def _create_narrow_view(con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource) -> None:
+    """Create the view: all rows, or those of a segment, or of a sample of its travellers."""
+    inside = segment_condition(source.segment) if source.segment else "true"
+    rows = f"SELECT * FROM {WHOLE} WHERE {inside}"
+    if source.sample is not None:
+        size, seed = source.sample
+        one = "person" if "person" in names else f"hash({', '.join(map(quoted, names))})"
+        drawn = (
+            f"SELECT DISTINCT {one} AS one FROM ({rows}) WHERE reason = 0 AND one IS NOT NULL "
+            f"ORDER BY hash(one, {int(seed)}), one LIMIT {int(size)}"
+        )
+        rows = f"SELECT * FROM ({rows}) WHERE {one} IN (SELECT one FROM ({drawn}))"
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {VIEW} AS {rows}")
 
 
 def _mark(names: Sequence[str]) -> str:

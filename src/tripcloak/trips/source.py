@@ -10,6 +10,7 @@ from typing import Any
 from tripcloak.errors import InputError
 from tripcloak.trips.presets import find_preset
 from tripcloak.trips.schema import FLAGGED, FORMS, PLACES, Form
+from tripcloak.trips.segments import SegmentBy
 
 DEFAULT_SILENCE = 180.0
 """Seconds without a GPS fix after which a new trip starts."""
@@ -45,6 +46,10 @@ class TripSource:
         Each counted person occurs in one row of the whole table; found from the columns if not given.
     zone_prefix : int, optional
         Number of leading characters of zone ids to keep (11 makes census tracts of census blocks).
+    segment : mapping
+        Only the rows of one segment: column (with the width of bins, as in ``age:10``) to value.
+    sample : tuple of int, optional
+        Only so many travellers (trips where there are no ids), drawn by a hash with this seed.
 
     Examples
     --------
@@ -69,12 +74,18 @@ class TripSource:
     timezone: str = "UTC"
     people_once: bool | None = None
     zone_prefix: int | None = None
+    segment: Mapping[str, str] = field(default_factory=dict)
+    sample: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         paths = (self.paths,) if isinstance(self.paths, str) else self.paths
         self._set("paths", tuple(str(path) for path in paths))
         self._set("columns", dict(self.columns))
-        self._set("attributes", tuple(self.attributes))
+        self._set("segment", dict(self.segment))
+        if len(set(self.attributes)) < len(tuple(self.attributes)):
+            raise InputError("attributes must be different column names")
+        parted_by = (SegmentBy.parse(by).column for by in self.segment)
+        self._set("attributes", tuple(dict.fromkeys((*self.attributes, *parted_by))))
         self._set("silence", float(self.silence))
         self._check_reading()
         self._check_wishes()
@@ -117,8 +128,8 @@ class TripSource:
             raise InputError('a column was given an empty name; write "none" to say that there is none')
         if len(set(PLACES) & set(self.columns)) == 1:
             raise InputError("places are counted at both ends: give --origin-place and --destination-place")
-        if len(set(self.attributes)) < len(self.attributes) or not all(self.attributes):
-            raise InputError("attributes must be different column names")
+        if not all(self.attributes):
+            raise InputError("attributes must be column names; one is empty")
 
     def _check_wishes(self) -> None:
         if not (math.isfinite(self.silence) and self.silence > 0):
@@ -127,6 +138,8 @@ class TripSource:
             raise InputError("the number of characters to keep of a zone id must be 1 or more")
         if self.box is not None:
             self._set("box", checked_box(self.box))
+        if self.sample is not None and self.sample[0] < 1:
+            raise InputError("a sample needs one traveller or more")
 
 
 def checked_box(box: tuple[float, ...]) -> tuple[float, float, float, float]:
