@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -63,3 +64,12 @@ def task(name: str, *arguments: str) -> Cost:
 def tripcloak(*arguments: str, environment: Mapping[str, str] | None = None) -> Cost:
     """Return the cost of a whole tripcloak command."""
     return run([sys.executable, "-m", "tripcloak.cli", *arguments], environment)
+
+
+def city(folder: Path, trips: int) -> Path:
+    """Return the file of the made-up city with this many trips, made if it is not there."""
+    path = folder / f"city-{trips}.parquet"
+    if not path.exists():
+        made = tripcloak("synth", "city", "--trips", str(trips), "--out", str(path))
+        assert made.output == ""
+    return path
