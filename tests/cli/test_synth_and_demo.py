@@ -1,4 +1,4 @@
-"""tripcloak synth city and tripcloak demo: made-up data, whole or not at all, never over something else."""
+"""tripcloak synth and tripcloak demo: made-up data, whole or not at all, never over something else."""
 
 from __future__ import annotations
 
@@ -50,6 +50,28 @@ def test_a_file_that_is_there_is_not_replaced_without_force(tripcloak, untouched
 def test_a_city_that_cannot_be(tripcloak, untouched, tmp_path, options, words):
     with untouched():
         told = tripcloak("synth", "city", "--out", tmp_path / "city.parquet", *options)
+    assert told.code == 2
+    assert words in told.words
+
+
+@pytest.mark.parametrize("name", ["survey.parquet", "survey.csv"])
+@pytest.mark.parametrize("form", ["points", "trips"])
+def test_a_survey_can_be_described_as_it_is(tripcloak, tmp_path, name, form):
+    file = tmp_path / name
+    told = tripcloak("synth", "survey", "--people", 40, "--seed", 7, "--form", form, "--out", file)
+    assert (told.code, told.out, told.err) == (0, "", "")
+    found = tripcloak("describe", file, "--json").json
+    assert found["numbers"]["travellers"] == 40
+    assert found["units"] == ["trips", "travellers", "population"]
+    assert ("before" in found["cleaning"]) == (form == "points")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"), [(["--people", "0"], "people"), (["--form", "fixes"], "expected points or trips")]
+)
+def test_a_survey_that_cannot_be(tripcloak, untouched, tmp_path, options, words):
+    with untouched():
+        told = tripcloak("synth", "survey", "--out", tmp_path / "survey.parquet", *options)
     assert told.code == 2
     assert words in told.words
 

@@ -10,6 +10,12 @@ from tripcloak.errors import OutputExistsError
 
 app = typer.Typer(no_args_is_help=True)
 
+Out = Annotated[
+    Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
+]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same rows.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")]
+
 
 @app.callback()
 def root() -> None:
@@ -18,19 +24,21 @@ def root() -> None:
     [bold]Example[/bold]
 
       tripcloak synth city --out city.parquet
+
+      tripcloak synth survey --out survey.parquet
     """
 
 
 @app.command("city")
 def city(
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Parquet file to write.")],
+    out: Out,
     trips: Annotated[int, typer.Option(help="Number of trips, exactly.")] = 200_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same city.")] = 1,
+    seed: Seed = 1,
     people: Annotated[
         int | None, typer.Option(help="Number of people; one per ten trips if not given.")
     ] = None,
     days: Annotated[int, typer.Option(help="Length of the period in days.")] = 28,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")] = False,
+    force: Force = False,
 ) -> None:
     """Write the trips of a made-up city: homes, work places, repeat trips, hotspots, weights, age, sex.
 
@@ -40,8 +48,38 @@ def city(
     """
     from tripcloak.synth import City, write_city
 
-    if out.exists() and not force:
-        raise OutputExistsError(f"{out} is already there; choose another name, or replace it with --force")
+    _refuse_if_there(out, force)
     made = City(trips=trips, seed=seed, people=people, days=days)
     with progress_on_stderr() as progress:
         write_city(made, out, progress=lambda done, total: progress("making trips", done, total))
+
+
+@app.command("survey")
+def survey(
+    out: Out,
+    people: Annotated[int, typer.Option(help="Number of participants.")] = 3300,
+    seed: Seed = 1,
+    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 7,
+    form: Annotated[
+        str, typer.Option(metavar="FORM", help="points: GPS points; trips: the trips they are of.")
+    ] = "points",
+    force: Force = False,
+) -> None:
+    """Write the GPS points of a made-up survey: a week of each participant, weight, age, sex, category.
+
+    [bold]Example[/bold]
+
+      tripcloak synth survey --people 3300 --seed 7 --out survey.parquet
+    """
+    from tripcloak.synth import Survey, write_survey
+
+    _refuse_if_there(out, force)
+    # What FORM may be is checked by the survey itself.
+    made = Survey(people=people, seed=seed, days=days, form=form)  # type: ignore[arg-type]
+    with progress_on_stderr() as progress:
+        write_survey(made, out, progress=lambda done, total: progress("following participants", done, total))
+
+
+def _refuse_if_there(out: Path, force: bool) -> None:
+    if out.exists() and not force:
+        raise OutputExistsError(f"{out} is already there; choose another name, or replace it with --force")

@@ -60,23 +60,34 @@ def to_record_batch(
     """Record batch of a block's trips; ``jitter`` holds metres north and east at start and end."""
     import pyarrow as pa
 
-    person, size = journeys.person, journeys.person.size
-    names = person_ids(first_person + np.arange(people.age.size), person_digits)
-    letters = np.where(people.female, np.uint8(ord("F")), np.uint8(ord("M")))[:, None]
+    size = journeys.person.size
+    person_id, *traits = trait_columns(people, journeys.person, first_person, person_digits)
     columns = [
         pa.array(np.arange(first_trip, first_trip + size)),
-        strings(names, person),
+        person_id,
         pa.array(FIRST_MIDNIGHT + journeys.start.astype("m8[s]")),
         pa.array(FIRST_MIDNIGHT + journeys.end.astype("m8[s]")),
         pa.array(latitude(journeys.origin[:, 1] + jitter[0], centre)),
         pa.array(longitude(journeys.origin[:, 0] + jitter[1], centre)),
         pa.array(latitude(journeys.destination[:, 1] + jitter[2], centre)),
         pa.array(longitude(journeys.destination[:, 0] + jitter[3], centre)),
-        pa.array(people.weight[person]),
-        pa.array(people.age[person]),
-        strings(letters, person),
+        *traits,
     ]
     return pa.RecordBatch.from_arrays(columns, schema=city_schema())
+
+
+def trait_columns(people: People, person: Ints, first_person: int, person_digits: int) -> list[pa.Array]:
+    """Id, weight, age and sex of the person of every row."""
+    import pyarrow as pa
+
+    names = _person_ids(first_person + np.arange(people.age.size), person_digits)
+    letters = np.where(people.female, np.uint8(ord("F")), np.uint8(ord("M")))[:, None]
+    return [
+        _strings(names, person),
+        pa.array(people.weight[person]),
+        pa.array(people.age[person]),
+        _strings(letters, person),
+    ]
 
 
 def latitude(north: Floats, centre: tuple[float, float]) -> Floats:
@@ -96,7 +107,7 @@ def longitude(east: Floats, centre: tuple[float, float]) -> Floats:
     return wrapped
 
 
-def person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
+def _person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
     """ASCII codes (people, digits + 1) of 'p' and the person's number with leading zeros."""
     codes = np.empty((number.size, digits + 1), dtype=np.uint8)
     codes[:, 0] = ord("p")
@@ -105,7 +116,7 @@ def person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
     return codes
 
 
-def strings(codes: NDArray[np.uint8], index: Ints) -> pa.Array:
+def _strings(codes: NDArray[np.uint8], index: Ints) -> pa.Array:
     """Arrow strings of equal length, one for each index into the rows of ASCII codes."""
     import pyarrow as pa
 

@@ -1,21 +1,28 @@
-"""A made-up city written to a Parquet file, whole or not at all."""
+"""Made-up data written to a Parquet or CSV file, whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tripcloak.errors import InputError
 from tripcloak.synth.city import City
 from tripcloak.synth.records import city_schema
+from tripcloak.synth.survey import BLOCK_PEOPLE, Survey
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Told = Callable[[int, int], None]
 
 # Few distinct values a row group: a dictionary pays. Elsewhere it costs time and is thrown away.
-_DICTIONARY = ["person_id", "weight", "age", "sex"]
+_DICTIONARY = ["person_id", "weight", "age", "sex", "category"]
 
 
-def write_city(city: City, path: Path, progress: Callable[[int, int], None] | None = None) -> None:
-    """Write the trips of a made-up city to a Parquet file; returns nothing.
+def write_city(city: City, path: Path, progress: Told | None = None) -> None:
+    """Write the trips of a made-up city to a file; returns nothing.
 
     The rows go to a hidden file beside ``path``, which takes its name only when complete. After a failure
     or an interruption neither is there, and a file that ``path`` named before is untouched.
@@ -25,7 +32,8 @@ def write_city(city: City, path: Path, progress: Callable[[int, int], None] | No
     city
         The city.
     path
-        Where the file shall be; its folder must exist. A file of that name is replaced.
+        Where the file shall be; its folder must exist. A file of that name is replaced. A name that ends
+        in ``.csv`` gives CSV, any other Parquet.
     progress
         Called with (trips written, trips in all) now and then, and at the end.
 
@@ -43,25 +51,66 @@ def write_city(city: City, path: Path, progress: Callable[[int, int], None] | No
     ...     pq.read_metadata(Path(folder) / "city.parquet").num_rows
     500
     """
+    done = 0
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal done
+        for batch in city.batches():
+            yield batch
+            done += batch.num_rows
+            if progress is not None:
+                progress(done, city.trips)
+
+    _write_whole(path, city_schema(), batches())
+
+
+def write_survey(survey: Survey, path: Path, progress: Told | None = None) -> None:
+    """Write the points or trips of a made-up survey to a file, as :func:`write_city` does; returns nothing.
+
+    Parameters
+    ----------
+    progress
+        Called with (participants done, participants in all) now and then, and at the end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_survey(Survey(people=3), Path(folder) / "survey.csv")
+    ...     (Path(folder) / "survey.csv").read_text().splitlines()[0]
+    '"person_id","time","lat","lon","weight","age","sex","category"'
+    """
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for number, batch in enumerate(survey.batches(), start=1):
+            yield batch
+            if progress is not None:
+                progress(min(number * BLOCK_PEOPLE, survey.people), survey.people)
+
+    _write_whole(path, survey.schema, batches())
+
+
+def _write_whole(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
     if path.is_dir():
-        raise InputError("output: expected the name of a Parquet file, found a folder; add a file name")
+        raise InputError("output: expected the name of a file, found a folder; add a file name")
     if not path.parent.is_dir():
         raise InputError("output: the folder for the file does not exist; make it first or choose another")
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        _write_rows(city, aside, progress)
+        with _writer(aside, schema, csv=path.suffix.lower() == ".csv") as writer:
+            for batch in batches:
+                writer.write_batch(batch)
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
 
 
-def _write_rows(city: City, path: Path, progress: Callable[[int, int], None] | None) -> None:
-    import pyarrow.parquet as pq
+def _writer(path: Path, schema: pa.Schema, *, csv: bool) -> pa.csv.CSVWriter | pa.parquet.ParquetWriter:
+    if csv:
+        from pyarrow.csv import CSVWriter
 
-    done = 0
-    with pq.ParquetWriter(path, city_schema(), compression="snappy", use_dictionary=_DICTIONARY) as writer:
-        for batch in city.batches():
-            writer.write_batch(batch)
-            done += batch.num_rows
-            if progress is not None:
-                progress(done, city.trips)
+        return CSVWriter(path, schema)
+    from pyarrow.parquet import ParquetWriter
+
+    few = [name for name in _DICTIONARY if name in schema.names]
+    return ParquetWriter(path, schema, compression="snappy", use_dictionary=few)
