@@ -91,9 +91,19 @@ def bounding_boxes(centres: Centres, tile: Ints, box: Ints, n_boxes: int) -> Cor
 
 
 def distinct_boxes(corners: Corners) -> tuple[Corners, Ints]:
-    """Return the boxes that differ, ascending, and for every box given its row among them."""
-    unique, row = np.unique(np.stack(corners, axis=1), axis=0, return_inverse=True)
-    return Corners(*unique.T), row.reshape(-1).astype(np.int32)
+    """Return the boxes that differ, ascending, and for every box given its row among them.
+
+    >>> boxes, row = distinct_boxes(Corners(*np.array([[5, 0, 5], [1, 1, 1], [9, 9, 9], [9, 9, 9]])))
+    >>> boxes.south.tolist(), row.tolist()
+    ([0, 5], [1, 0, 1])
+    """
+    order = np.lexsort(corners[::-1])
+    ascending = np.stack(corners)[:, order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (ascending[:, 1:] != ascending[:, :-1]).any(axis=0)
+    row = np.empty(len(order), dtype=np.int32)
+    row[order] = np.cumsum(first) - 1
+    return Corners(*ascending[:, first]), row
 
 
 def box_zones(tree: Hierarchy, occurs: Bools, corners: Corners, tile_km2: float | None = None) -> BoxZones:
@@ -170,9 +180,13 @@ def box_names(corners: Corners) -> NDArray[np.str_]:
     >>> box_names(Corners(*np.array([[48850000], [-2350000], [48861000], [2]])))[0]
     np.str_('box_48.850000_-2.350000_48.861000_0.000002')
     """
-    sides = [side.tolist() for side in corners]
-    names = ["box_" + "_".join(f"{side / MICRO:.6f}" for side in box) for box in zip(*sides, strict=True)]
-    return np.array(names, dtype=np.str_)
+    names = np.full(len(corners.south), "box")
+    for side in corners:
+        # Boxes share their edges, so that there are fewer numbers to spell than boxes have sides.
+        found, place = np.unique(side, return_inverse=True)
+        spelt = np.array([f"_{degrees / MICRO:.6f}" for degrees in found.tolist()], dtype=np.str_)
+        names = np.char.add(names, spelt[place])
+    return names
 
 
 def read_box_names(names: NDArray[np.str_]) -> Corners:
@@ -182,13 +196,18 @@ def read_box_names(names: NDArray[np.str_]) -> Corners:
     [48850000, -2350000, 48861000, 2]
     """
     parts = [str(name).split("_") for name in names]
-    if any(len(part) != 5 or part[0] != "box" for part in parts):
-        raise HierarchyError("a box is named box_south_west_north_east, in degrees; at least one is not")
     try:
         degrees = np.array([part[1:] for part in parts], dtype=float).reshape(-1, 4)
     except ValueError:
-        raise HierarchyError("the corners of a box are degrees; at least one is not a number") from None
-    return Corners(*np.rint(degrees * MICRO).astype(np.int64).T)
+        degrees = np.full((len(parts), 4), np.nan)
+    known = np.isfinite(degrees).all() and (np.abs(degrees) <= (90, 180, 90, 180)).all()
+    corners = Corners(*np.rint(np.where(known, degrees, 0) * MICRO).astype(np.int64).T)
+    in_order = (corners.south <= corners.north).all() and (corners.west <= corners.east).all()
+    if not (known and in_order and np.array_equal(box_names(corners), names)):
+        raise HierarchyError(
+            "a box is named box_south_west_north_east, in degrees with six decimals; at least one is not"
+        )
+    return corners
 
 
 def _tile_area(tree: Hierarchy) -> float:
