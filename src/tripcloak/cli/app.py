@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from tripcloak._version import __version__
-from tripcloak.cli import anonymise, audit, demo, describe, measures, methods, synth
+from tripcloak.cli import anonymise, audit, compare, demo, describe, measures, methods, synth
 
 app = typer.Typer(
     name="tripcloak",
@@ -35,6 +35,7 @@ def root(
 
 
 app.command("anonymise")(anonymise.command)
+app.command("compare")(compare.command)
 app.command("audit")(audit.command)
 app.command("describe")(describe.command)
 app.command("metrics")(measures.command)

@@ -1,4 +1,4 @@
-"""The release folder: written aside, then put in place whole; read back for audit and measures."""
+"""The output folder: written aside, then put in place whole; a release is read back to check and measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tripcloak.errors import InputError, OutputExistsError
 
@@ -29,49 +29,67 @@ PUBLIC_FILES = (
 )
 
 
-def refuse_if_taken(out: Path, *, force: bool) -> None:
-    """Raise if the folder already holds a release, is no folder, or may not be written to."""
+class Parts(NamedTuple):
+    """What is put in place together: its name, and its folders and files in the order they are moved."""
+
+    what: str
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the folders and files."""
+        return (*self.folders, *self.files)
+
+
+# The private part first: a public part without its evidence must never stand alone.
+RELEASE = Parts("release", folders=(PRIVATE, PUBLIC))
+
+
+def refuse_if_taken(out: Path, *, force: bool, parts: Parts = RELEASE) -> None:
+    """Raise if the folder already holds such parts, is no folder, or may not be written to."""
     if out.exists() and not out.is_dir():
         raise OutputExistsError(f"{out} is a file; --out needs a folder")
-    if out.is_dir() and not force and any((out / part).exists() for part in (PUBLIC, PRIVATE)):
+    if out.is_dir() and not force and any((out / name).exists() for name in parts.names):
         raise OutputExistsError(
-            f"{out} already holds a release; choose another folder, or replace it with --force"
+            f"{out} already holds a {parts.what}; choose another folder, or replace it with --force"
         )
     there = next(folder for folder in (out, *out.parents) if folder.exists())
     if not there.is_dir():
         raise OutputExistsError(f"{there} is a file; --out needs a folder below folders")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise _explained(PermissionError(errno.EACCES, ""), out)
+        raise _explained(PermissionError(errno.EACCES, ""), out, parts)
 
 
 @contextmanager
-def staged(out: Path, *, force: bool) -> Iterator[Path]:
-    """Give a folder to write ``release/`` and ``private/`` into; put both in place when all went well.
+def staged(out: Path, *, force: bool, parts: Parts = RELEASE) -> Iterator[Path]:
+    """Give a folder to write all parts into; put them in place together when all went well.
 
-    On any error, or Ctrl-C, the staging folder is removed and what stood in ``out`` is untouched.
+    Without ``parts`` they are ``release/`` and ``private/``. On any error, or Ctrl-C, the staging folder
+    is removed and what stood in ``out`` is untouched.
     """
-    refuse_if_taken(out, force=force)
+    refuse_if_taken(out, force=force, parts=parts)
     new = [folder for folder in (out, *out.parents) if not folder.exists()]
     # Named before it is made, so that there is no moment at which nobody knows what to remove.
     staging = out / f".partial-{secrets.token_hex(8)}"
     try:
         out.mkdir(parents=True, exist_ok=True)
         staging.mkdir(mode=0o700)
-        (staging / PUBLIC).mkdir()
-        (staging / PRIVATE).mkdir(mode=0o700)
+        for name in parts.folders:
+            (staging / name).mkdir(mode=0o777 if name == PUBLIC else 0o700)
         yield staging
         with _alone(out):
             # Another run may have finished here in the meantime.
-            refuse_if_taken(out, force=force)
-            _swap(staging, out)
+            refuse_if_taken(out, force=force, parts=parts)
+            _swap(staging, out, parts)
     except OSError as error:
-        raise _explained(error, out) from error
+        raise _explained(error, out, parts) from error
     finally:
         try:
-            _tidy(staging, out, new)
+            _tidy(staging, out, new, parts)
         finally:
             # A Ctrl-C may have cut the first attempt short.
-            _tidy(staging, out, new)
+            _tidy(staging, out, new, parts)
 
 
 @contextmanager
@@ -89,13 +107,12 @@ def _alone(out: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _swap(staging: Path, out: Path) -> None:
-    """Move both parts into place; an old release is moved aside first and moved back if that fails."""
+def _swap(staging: Path, out: Path, parts: Parts) -> None:
+    """Move all parts into place; old ones are moved aside first and moved back if that fails."""
     old = staging / OLD
     old.mkdir()
-    moves = [(out / part, old / part) for part in (PUBLIC, PRIVATE)]
-    # The private part first: a public part without its evidence must never stand alone.
-    moves += [(staging / part, out / part) for part in (PRIVATE, PUBLIC)]
+    moves = [(out / name, old / name) for name in reversed(parts.names)]
+    moves += [(staging / name, out / name) for name in parts.names]
     begun: list[tuple[Path, Path]] = []
     try:
         for source, target in moves:
@@ -110,19 +127,22 @@ def _swap(staging: Path, out: Path) -> None:
         raise
 
 
-def _tidy(staging: Path, out: Path, new: list[Path]) -> None:
+def _tidy(staging: Path, out: Path, new: list[Path], parts: Parts) -> None:
     """Remove what was staged or moved aside, and the new folders that stayed empty."""
-    for part in (PUBLIC, PRIVATE):
-        shutil.rmtree(staging / part, ignore_errors=True)
-    # Should an old release not have come back to its place, then the one moved aside is all there is.
-    if all((out / part).exists() for part in (PUBLIC, PRIVATE)):
+    for name in parts.folders:
+        shutil.rmtree(staging / name, ignore_errors=True)
+    for name in parts.files:
+        with suppress(OSError):
+            (staging / name).unlink()
+    # Should the old parts not have come back to their place, then those moved aside are all there is.
+    if all((out / name).exists() for name in parts.names):
         shutil.rmtree(staging, ignore_errors=True)
     for folder in (staging / OLD, staging, *new):
         with suppress(OSError):
             folder.rmdir()
 
 
-def _explained(error: OSError, out: Path) -> InputError:
+def _explained(error: OSError, out: Path, parts: Parts) -> InputError:
     """Return the system's error in words a stranger can act on."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         reason = "there is no room left on its disk"
@@ -130,7 +150,7 @@ def _explained(error: OSError, out: Path) -> InputError:
         reason = "writing there is not allowed"
     else:
         reason = error.strerror or type(error).__name__
-    return InputError(f"cannot write the release to {out}: {reason}; nothing was left behind")
+    return InputError(f"cannot write the {parts.what} to {out}: {reason}; nothing was left behind")
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from tripcloak.errors import InputError
 from tripcloak.report.outlines import Outline, encode_outlines
+from tripcloak.report.page import render_page
 
 AXES = ("origin", "destination")
 MEASURES = ("trips", "travellers", "population")
@@ -73,34 +71,14 @@ def render_map(
     >>> page.startswith("<!doctype html>"), "k = 10 travellers" in page
     (True, True)
     """
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    payload, style, script = _payload(zones, flows), _asset("map.css"), "\n".join(map(_asset, SCRIPTS))
-    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return page.from_string(_asset("map.html.j2")).render(
+    return render_page(
+        "map",
+        scripts=SCRIPTS,
         title=title,
         facts=facts,
-        policy=_content_policy(style, script),
-        style=Markup(style),
-        script=Markup(script),
-        payload=Markup(_script_safe_json(payload)),
-    )
-
-
-def _asset(name: str) -> str:
-    return files("tripcloak.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _content_policy(style: str, script: str) -> str:
-    """A policy under which the browser runs this one script and style and refuses every request."""
-
-    def fingerprint(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-    return (
-        f"default-src 'none'; script-src 'sha256-{fingerprint(script)}'; "
-        f"style-src 'sha256-{fingerprint(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
+        payload=Markup(_script_safe_json(_payload(zones, flows))),
     )
 
 

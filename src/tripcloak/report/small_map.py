@@ -47,17 +47,17 @@ class SmallMap(NamedTuple):
         return flat.reshape(self.height, self.width)
 
 
-def frame_of(lat: Floats, lon: Floats, volume: Floats, width: int) -> Frame | None:
-    """Return a frame around nearly all of the volume; None where places have no coordinates.
+def frame_of(lat: Floats, lon: Floats, volume: Floats, size: int) -> Frame | None:
+    """Return a frame of at most so many pixels a side around nearly all of the volume.
 
-    The few per mille furthest out on each side are left to the margin, or one stray trip would make
-    a city a dot.
+    None where places have no coordinates. The few per mille furthest out on each side are left to
+    the margin, or one stray trip would make a city a dot.
 
     Examples
     --------
     >>> frame = frame_of(np.array([48.0, 49.0]), np.array([2.0, 3.5]), np.array([5, 5]), 300)
     >>> round(frame.meridian, 2), frame.width, frame.height
-    (2.75, 300, 302)
+    (2.75, 298, 300)
     """
     if not (np.isfinite(lat).all() and np.isfinite(lon).all()):
         return None
@@ -70,7 +70,7 @@ def frame_of(lat: Floats, lon: Floats, volume: Floats, width: int) -> Frame | No
     least = max(across, up, 0.01) * 0.55
     across, up = (max(side, least) * (1 + 2 * MARGIN) for side in (across, up))
     lon_half, lat_half = across / squeeze / 2, up / 2
-    height = round(width * up / across)
+    width, height = (round(size * side / max(across, up)) for side in (across, up))
     x, y = (west + east) / 2, (south + north) / 2
     return Frame(x - lon_half, y - lat_half, x + lon_half, y + lat_half, width, height)
 

@@ -57,8 +57,8 @@ class Row:
         The rules of the audit that do not hold.
     cpu_s, wall_s, peak_mb : float, optional
         From the matrix to the release: processor and clock seconds, and memory beyond the matrix.
-    bound, gap : float, optional
-        A proven lower bound on the loss, and how far above it the release is, in percent.
+    bound, gap, relaxation : optional
+        A proven lower bound on the loss, how far above it the release is, in percent, and of what.
     note : str, optional
         Something a reader of the row should know.
     """
@@ -84,6 +84,7 @@ class Row:
     peak_mb: float | None = None
     bound: float | None = None
     gap: float | None = None
+    relaxation: str | None = None
     note: str | None = None
 
     @property
@@ -132,5 +133,6 @@ class Row:
             "peak_memory_mb": self.peak_mb,
             "bound": self.bound,
             "bound_gap_percent": self.gap,
+            "bound_of": self.relaxation,
             "note": self.note,
         }

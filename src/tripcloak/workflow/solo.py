@@ -127,6 +127,7 @@ def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: s
         peak_mb=cost.peak_mb,
         bound=None if bound is None else bound.value,
         gap=None if bound is None else bound.gap,
+        relaxation=None if bound is None else bound.relaxation,
         note=_note(trial, cost),
     )
 

@@ -1,0 +1,130 @@
+"""Columns of a comparison: what each is called, what it means, and how its values are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+Form = Literal["text", "whole", "share", "figure", "metres", "seconds", "megabytes", "percent", "yes"]
+
+
+Record = Mapping[str, Any]
+"""One row of a comparison, by the names that its files use."""
+
+
+class Advice(NamedTuple):
+    """What to use at one k and one limit: the method (None if there is none), in words, and the reasons."""
+
+    k: float
+    limit: float
+    method: str | None
+    headline: str
+    words: Sequence[str]
+
+
+class Column(NamedTuple):
+    """One column: its key in the records, its short name, its meaning, and the form of its values."""
+
+    key: str
+    name: str
+    words: str
+    form: Form
+    better: Literal["lower", "higher", None] = None
+
+
+ASKED = (
+    Column("method", "method", "what made the release", "text"),
+    Column("k", "k", "the smallest support of a released flow that was asked for", "whole"),
+    Column("suppression_limit", "limit", "the share of the volume that may be withheld", "share"),
+)
+LOSS = (
+    Column("S", "S", "share of the volume that is withheld", "share", "lower"),
+    Column("G", "G", "tiles in the two zones of a released trip, on average", "figure", "lower"),
+    Column("G_observed", "G obs.", "the same, only tiles that occur in the input", "figure", "lower"),
+    Column("GDM_mean", "GDM m", "metres from the true to the released place, mean", "metres", "lower"),
+    Column("GDM_median", "median", "the same, median", "metres", "lower"),
+    Column("CPC", "CPC", "share that the rebuilt and the true matrix have in common", "figure", "higher"),
+    Column("E", "E", "volume on the wrong pair of tiles; never rank by it alone", "figure", "lower"),
+    Column("D", "D", "the same between distributions", "figure", "lower"),
+    Column("C_AVG", "C_AVG", "average group in multiples of k", "figure", "lower"),
+    Column("C_DM", "C_DM", "discernability: each trip is charged the size of its group", "figure", "lower"),
+)
+RELEASE = (
+    Column("groups", "flows", "released flows (groups of input flows)", "whole"),
+    Column("origin_zones", "origins", "different origin zones", "whole"),
+    Column("destination_zones", "dest.", "different destination zones", "whole"),
+    Column("shared_zones", "shared", "all flows share one set of zones that never overlap", "yes"),
+    Column("smallest_group", "people", "the smallest number of people behind a released flow", "whole"),
+    Column("audit", "audit", "what a recount by other code says", "text"),
+    Column("promise", "promise", "what protects people", "text"),
+    Column("bound_gap_percent", "gap", "proven distance from the best possible", "percent", "lower"),
+    Column("cpu_s", "CPU s", "processor seconds from matrix to release", "seconds", "lower"),
+    Column("wall_s", "s", "clock seconds, with other methods running beside it", "seconds", "lower"),
+    Column("peak_memory_mb", "MB", "memory at its peak, beyond the matrix", "megabytes", "lower"),
+)
+
+PROMISES = {
+    "k-anonymity": "At least k people (or trips, if that was asked for) stand behind every released number.",
+    "k^m-anonymity": "Whoever knows up to m facts of a trip (origin, destination, time) still finds at least "
+    "k trips that fit. Knowing more than m facts may single one out.",
+    "differential privacy": "Numbers are noisy, so that nobody can tell from them whether any one person was "
+    "in the input at all, whatever else they know. No smallest group is promised: a released flow may stand "
+    "for one person or for nobody, so the people column is shown but not judged.",
+}
+OVERLAP = (
+    "Where zones are not shared, each origin has destination zones of its own, or each flow a box of its "
+    "own: finer, but zones of different flows overlap and cannot be added up."
+)
+INTERNAL = "Internal, not for publication: these measures are computed from data that is not released."
+
+
+def asked_columns(records: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Return the columns that tell rows apart: the method, and k and the limit where they differ."""
+    varying = [
+        column
+        for column in ASKED[1:]
+        if len({record[column.key] for record in records if record[column.key] is not None}) > 1
+    ]
+    return ASKED[0], *varying
+
+
+def written(column: Column, value: Any) -> str:
+    """Return a value as people read it.
+
+    >>> by_key = {column.key: column for column in (*LOSS, *RELEASE)}
+    >>> written(by_key["S"], 0.09999), written(by_key["G"], 77.4187), written(by_key["G"], 11313.4)
+    ('10.0 %', '77.4', '11,313')
+    >>> written(by_key["C_DM"], 21_598_922_167), written(by_key["shared_zones"], False)
+    ('2.16e10', 'no')
+    >>> written(by_key["GDM_mean"], None)
+    '-'
+    """
+    return "-" if value is None else _WRITTEN[column.form](value)
+
+
+def _figure(value: float) -> str:
+    if abs(value) >= 1e7:
+        digits, power = f"{value:.2e}".split("e")
+        return f"{digits}e{int(power)}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2g} %" if value < 100 else f"{value:,.0f} %"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f}" if value < 100 else f"{value:,.0f}"
+
+
+_WRITTEN: dict[Form, Callable[[Any], str]] = {
+    "text": str,
+    "whole": "{:,.0f}".format,
+    "metres": "{:,.0f}".format,
+    "megabytes": "{:,.0f}".format,
+    "share": lambda value: f"{100 * value:.1f} %",
+    "figure": lambda value: _figure(float(value)),
+    "seconds": _seconds,
+    "percent": _percent,
+    "yes": lambda value: "yes" if value else "no",
+}

@@ -1,0 +1,51 @@
+"""Pages in one file: template, style and scripts of one name, put together so that nothing is fetched."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+
+def render_page(name: str, *, scripts: Sequence[str], **content: Any) -> str:
+    """The text of a page made of ``NAME.html.j2``, ``NAME.css`` and scripts.
+
+    Its policy lets the browser run these scripts and this style and refuses every request. So there
+    can be no style attributes; SVG says colours by classes.
+
+    Parameters
+    ----------
+    name : str
+        What the template and the style are called.
+    scripts : sequence of str
+        Files with scripts, in the order they run.
+    **content
+        What the template asks for; text is escaped.
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    style, script = asset(f"{name}.css"), "\n".join(map(asset, scripts))
+    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return page.from_string(asset(f"{name}.html.j2")).render(
+        policy=content_policy(style, script), style=Markup(style), script=Markup(script), **content
+    )
+
+
+def asset(name: str) -> str:
+    """The text of a file of this package."""
+    return files("tripcloak.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def content_policy(style: str, script: str) -> str:
+    """A policy under which the browser runs this one script and style and refuses every request."""
+
+    def fingerprint(text: str) -> str:
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    return (
+        f"default-src 'none'; script-src 'sha256-{fingerprint(script)}'; "
+        f"style-src 'sha256-{fingerprint(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )

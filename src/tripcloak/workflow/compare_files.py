@@ -1,0 +1,89 @@
+"""The files of a comparison: one page to look at, and the same as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tripcloak.io.folder import Parts, refuse_if_taken, staged, write_json
+from tripcloak.report.columns import Advice
+from tripcloak.report.compare_page import render_compare
+from tripcloak.report.compare_text import render_csv, render_markdown
+from tripcloak.workflow.choice import Choice
+from tripcloak.workflow.compare import SideBySide
+
+FILES = ("compare.csv", "compare.json", "compare.md", "compare.html")
+COMPARISON = Parts("comparison", files=FILES)
+TITLE = "Which method for these trips?"
+
+
+def refuse_if_compared(out: Path, *, force: bool) -> None:
+    """Raise if the folder already holds a comparison, is no folder, or may not be written to."""
+    refuse_if_taken(out, force=force, parts=COMPARISON)
+
+
+def write_comparison(out: Path, found: SideBySide, *, force: bool = False) -> None:
+    """Write a comparison to a folder, whole or not at all; only its owner may read the files.
+
+    Parameters
+    ----------
+    force
+        Replace a comparison that is already there.
+    """
+    records, advice = [row.record() for row in found.rows], [_advice(choice) for choice in found.choices]
+    facts = _facts(found)
+    with staged(out, force=force, parts=COMPARISON) as staging:
+        for name in FILES:
+            (staging / name).touch(mode=0o600)
+        (staging / "compare.csv").write_text(render_csv(records), encoding="utf-8")
+        write_json(staging / "compare.json", found.to_dict())
+        (staging / "compare.md").write_text(render_markdown(TITLE, facts, advice, records), encoding="utf-8")
+        (staging / "compare.html").write_text(
+            render_compare(
+                title=TITLE,
+                question=_question(found),
+                facts=facts,
+                advice=advice,
+                records=records,
+                maps=found.maps,
+                frame=found.frame,
+            ),
+            encoding="utf-8",
+        )
+
+
+def headline(choice: Choice) -> str:
+    """Return what to use at one k and one limit, in one sentence.
+
+    >>> headline(Choice(k=10, unit="travellers", limit=0.1, method="twincut", runner_up=None, words=()))
+    'Use twincut at k = 10 travellers with up to 10 % withheld.'
+    """
+    unit = choice.unit.replace(",", " and ")
+    asked = f"k = {choice.k:,.0f} {unit} with up to {100 * choice.limit:g} % withheld"
+    return f"{'Nothing to recommend' if choice.method is None else f'Use {choice.method}'} at {asked}."
+
+
+def _advice(choice: Choice) -> Advice:
+    return Advice(choice.k, choice.limit, choice.method, headline(choice), choice.words)
+
+
+def _question(found: SideBySide) -> str:
+    return (
+        "How fine can released flows stay if every one must be safe and only so much may be withheld? "
+        f"{len({row.method for row in found.rows})} methods on the same trips, all measured alike and all "
+        "checked by an auditor that shares no code with them."
+    )
+
+
+def _facts(found: SideBySide) -> dict[str, str]:
+    of, choices = found.input, found.choices
+    ks = ", ".join(f"{k:,.0f}" for k in dict.fromkeys(choice.k for choice in choices))
+    limits = ", ".join(f"{100 * limit:g} %" for limit in dict.fromkeys(choice.limit for choice in choices))
+    return {
+        "Input": ", ".join(of["files"]),
+        "Trips": f"{of['trips']:,}",
+        **({} if of["travellers"] is None else {"Travellers": f"{of['travellers']:,}"}),
+        "Flows between tiles": f"{of['flows']:,}",
+        "Hierarchy": of["hierarchy"],
+        "Protected": f"k = {ks} {found.unit.replace(',', ' and ')}",
+        "May be withheld": limits,
+    }
