@@ -115,3 +115,12 @@ def centre(zone: str, unions: bool = False) -> tuple[float, float] | None:
     y = math.fsum(area * math.cos(lat) * math.sin(lon) for area, lat, lon in pulls)
     z = math.fsum(area * math.sin(lat) for area, lat, lon in pulls)
     return math.degrees(math.atan2(z, math.hypot(x, y))), math.degrees(math.atan2(y, x))
+
+
+def area_km2(cell: str) -> float:
+    """Return the area of a cell.
+
+    >>> round(area_km2("8a1fb46622dffff"), 4)
+    0.0134
+    """
+    return float(h3.cell_area(cell))

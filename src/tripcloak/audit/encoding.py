@@ -9,7 +9,9 @@ import numpy as np
 
 from tripcloak.arrays import Floats
 from tripcloak.audit import cells
+from tripcloak.audit.evidence import Evidence
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, Tiling
+from tripcloak.io.folder import read_run
 
 
 class Encoder(Protocol):
@@ -23,6 +25,21 @@ class Encoder(Protocol):
 
     def names(self, keys: Keys) -> Sequence[str]:
         """Return the names of tiles; keys are sorted and differ."""
+
+
+def tiling_of(case: Evidence, given: Tiling | None) -> Tiling | None:
+    """Return the tiling that the release was made with: the one given, or that of the private record."""
+    if given is not None:
+        return given
+    recorded = read_run(case.folder).get("tiling")
+    if not isinstance(recorded, dict):
+        return None
+    from tripcloak.hierarchy.spec import parse_tiling
+
+    area = recorded.get("area")
+    return parse_tiling(
+        case.promise.spec, zones=recorded.get("zones"), area=None if area is None else tuple(area)
+    )
 
 
 class H3Encoder:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tripcloak.audit.centres import TileCentres
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.findings import AuditReport, Finding
 from tripcloak.audit.order import Order
@@ -66,7 +67,8 @@ def audit_folder(
         read. A release with a broken or missing part is no error: the rules that need it fail.
     """
     raw = RawInput(tiling=tiling, each_trip_is_a_person=each_trip_is_a_person)
-    loaders = {"tree": load_tree, "raw": raw.load, "recount": raw.recount}
+    centres = TileCentres(tiling)
+    loaders = {"tree": load_tree, "centres": centres.load, "raw": raw.load, "recount": raw.recount}
     order = Order(k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness)
     case = Evidence(folder, con, order=order, loaders=loaders)
     try:
@@ -92,7 +94,7 @@ def audit_files(folder: Path, *, memory: str = "1GB") -> tuple[Finding, ...]:
     from tripcloak.trips.engine import connect
 
     with connect(memory) as con:
-        case = Evidence(folder, con, loaders={"tree": load_tree})
+        case = Evidence(folder, con, loaders={"tree": load_tree, "centres": TileCentres().load})
         return BOOK.judge(case, without=("raw", "recount"))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tripcloak.audit.entries import is_number, unreadable
+from tripcloak.audit.privacy import Privacy, read_privacy
 
 UNITS = ("trips", "travellers", "population")
 GRIDS = ("h3", "quadtree")
@@ -22,11 +23,11 @@ class Promise:
     Attributes
     ----------
     thresholds : mapping
-        The smallest support per unit; the first unit is the main one.
+        The smallest support per unit; the first unit is the main one. None under differential privacy.
     volume : str
         What is summed: trips, or population when nothing else is protected.
     limit : float
-        Share of the volume that may be withheld.
+        Share of the volume that may be withheld; all of it where no limit is promised.
     homogeneous : bool
         Zones of one axis never overlap.
     spec : str
@@ -39,6 +40,10 @@ class Promise:
         How many different tiles or places that occur every released zone covers at least.
     closeness : float, optional
         How far the destinations of an origin zone are from those of all at most.
+    privacy : Privacy, optional
+        The differential privacy that is promised in place of thresholds.
+    tile_km2 : mapping
+        The area of a tile of each axis, None where tiles have none, if zones are boxes.
     """
 
     thresholds: Mapping[str, float]
@@ -50,6 +55,13 @@ class Promise:
     timezone: str = "UTC"
     floors: Mapping[str, int] = field(default_factory=dict)
     closeness: float | None = None
+    privacy: Privacy | None = None
+    tile_km2: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def boxes(self) -> bool:
+        """Return whether zones are boxes, and not zones of the hierarchy."""
+        return bool(self.tile_km2)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -58,8 +70,8 @@ class Promise:
 
     @property
     def main(self) -> str:
-        """Return the main unit."""
-        return next(iter(self.thresholds))
+        """Return the main unit; trips where no unit is protected."""
+        return next(iter(self.thresholds), "trips")
 
     @property
     def k(self) -> float:
@@ -68,7 +80,12 @@ class Promise:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the numbers that may be published: trips go with their travellers, others stand alone."""
+        """Return the numbers that may be published: trips go with their travellers, others stand alone.
+
+        Under differential privacy they are the noisy trips.
+        """
+        if self.privacy is not None:
+            return ("trips",)
         allowed = set(self.thresholds) | ({"trips"} if "travellers" in self.thresholds else set())
         return tuple(unit for unit in UNITS if unit in allowed)
 
@@ -109,28 +126,72 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
     >>> read_promise(facts).columns
     ('trips', 'travellers')
     """
-    protects = facts.get("protects")
-    if not isinstance(protects, Mapping) or not protects or set(protects) - set(UNITS):
-        raise unreadable("protects", f"a threshold on one or more of {', '.join(UNITS)}")
-    if not all(is_number(k) and k >= 2 for k in protects.values()):
-        raise unreadable("protects", "thresholds of 2 or more")
+    privacy = read_privacy(facts)
+    thresholds = _thresholds(facts, privacy)
     volume = facts.get("volume")
-    if volume != ("population" if set(protects) == {"population"} else "trips"):
+    if volume != ("population" if set(thresholds) == {"population"} else "trips"):
         raise unreadable("volume", "population when nothing else is protected, trips otherwise")
-    parameters, hierarchy = facts.get("parameters"), facts.get("hierarchy")
-    limit = parameters.get("suppression_limit") if isinstance(parameters, Mapping) else None
-    if not is_number(limit) or not 0 <= limit < 1:
-        raise unreadable("parameters.suppression_limit", "a share from 0 to below 1")
+    hierarchy = facts.get("hierarchy")
     spec = hierarchy.get("spec") if isinstance(hierarchy, Mapping) else None
     if not isinstance(spec, str):
         raise unreadable("hierarchy.spec", "a text such as h3:10")
     homogeneous = facts.get("homogeneous")
     if not isinstance(homogeneous, bool):
         raise unreadable("homogeneous", "true or false")
-    thresholds = {unit: float(k) for unit, k in protects.items()}
     return Promise(
-        thresholds, str(volume), float(limit), homogeneous, spec, *_clock(facts["hierarchy"]), *_beyond(facts)
+        thresholds,
+        str(volume),
+        _limit(facts, privacy),
+        homogeneous,
+        spec,
+        *_clock(facts["hierarchy"]),
+        *_beyond(facts),
+        privacy=privacy,
+        tile_km2=_tile_sizes(facts),
     )
+
+
+def _thresholds(facts: Mapping[str, Any], privacy: Privacy | None) -> dict[str, float]:
+    """Return the thresholds: at least one, or differential privacy in their place."""
+    protects = facts.get("protects")
+    if privacy is not None:
+        if protects != {}:
+            raise unreadable("protects", "empty under differential privacy, which promises no threshold")
+        return {}
+    if not isinstance(protects, Mapping) or not protects or set(protects) - set(UNITS):
+        raise unreadable("protects", f"a threshold on one or more of {', '.join(UNITS)}")
+    if not all(is_number(k) and k >= 2 for k in protects.values()):
+        raise unreadable("protects", "thresholds of 2 or more")
+    return {unit: float(k) for unit, k in protects.items()}
+
+
+def _limit(facts: Mapping[str, Any], privacy: Privacy | None) -> float:
+    """Return the share that may be withheld."""
+    parameters = facts.get("parameters")
+    if not isinstance(parameters, Mapping):
+        raise unreadable("parameters", "a table")
+    limit = parameters.get("suppression_limit")
+    if privacy is not None:
+        if "suppression_limit" in parameters:
+            raise unreadable("parameters.suppression_limit", "left out: noise does not keep to a limit")
+        return 1.0
+    if not is_number(limit) or not 0 <= limit < 1:
+        raise unreadable("parameters.suppression_limit", "a share from 0 to below 1")
+    return float(limit)
+
+
+def _tile_sizes(facts: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the area of a tile of every axis where zones are boxes, nothing where they are not."""
+    form, sizes = facts.get("zone_form"), facts.get("tile_km2")
+    if form is None and "zone_form" not in facts and "tile_km2" not in facts:
+        return {}
+    if form != "boxes":
+        raise unreadable("zone_form", "boxes, where there is such an entry")
+    if not isinstance(sizes, Mapping) or set(sizes) != {f"{axis}s" for axis in SPACE}:
+        raise unreadable("tile_km2", "the area of a tile for origins and destinations")
+    if not all(size is None or (is_number(size) and size > 0) for size in sizes.values()):
+        raise unreadable("tile_km2", "areas above 0, or null where tiles have none")
+    return {axis: sizes[f"{axis}s"] for axis in SPACE}
 
 
 def _clock(hierarchy: Mapping[str, Any]) -> tuple[int | None, str]:

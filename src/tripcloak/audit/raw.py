@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripcloak.audit.encoding import Encoder, H3Encoder, NamedEncoder, TilingEncoder
+from tripcloak.audit.encoding import Encoder, H3Encoder, NamedEncoder, TilingEncoder, tiling_of
 from tripcloak.audit.evidence import Evidence, column_names
 from tripcloak.errors import InputError
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
-from tripcloak.io.folder import read_run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,18 +95,9 @@ class RawInput:
     def _encoder(self, case: Evidence) -> Encoder:
         if case.promise.resolution is not None:
             return H3Encoder(case.promise.resolution)
-        if self.tiling is not None:
-            return TilingEncoder(self.tiling)
-        recorded = read_run(case.folder).get("tiling")
-        if isinstance(recorded, dict):
-            from tripcloak.hierarchy.spec import parse_tiling
-
-            area = recorded.get("area")
-            return TilingEncoder(
-                parse_tiling(
-                    case.promise.spec, zones=recorded.get("zones"), area=None if area is None else tuple(area)
-                )
-            )
+        tiling = tiling_of(case, self.tiling)
+        if tiling is not None:
+            return TilingEncoder(tiling)
         if set(POINTS) <= set(_view_columns(case)):
             raise InputError(
                 "the records hold coordinates: the audit needs the zones that the release was made with"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from tripcloak.audit.findings import Finding
 from tripcloak.errors import InputError, InternalError
@@ -17,6 +17,12 @@ class BrokenPart(Exception):
     """A part of a release that cannot be checked; its words become a failed finding."""
 
 
+class NotPromised(NamedTuple):
+    """The verdict on a rule that this release does not promise to keep; says what it promises instead."""
+
+    words: str
+
+
 class Case(Protocol):
     """What is being audited."""
 
@@ -25,8 +31,8 @@ class Case(Protocol):
 
 
 C = TypeVar("C", bound=Case)
-Check = Callable[[C], str | None]
-"""Returns what is wrong, in words, or None."""
+Check = Callable[[C], str | NotPromised | None]
+"""Returns what is wrong, in words, or None; or that nothing of the kind is promised."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ def _judge(rule: Rule[C], case: C) -> Finding:
     try:
         for part in rule.needs:
             case.load(part)
-        wrong = rule.check(case)
+        wrong: str | NotPromised | None = rule.check(case)
     except BrokenPart as broken:
         wrong = str(broken)
     except duckdb.InterruptException:
@@ -109,4 +115,6 @@ def _judge(rule: Rule[C], case: C) -> Finding:
     except duckdb.Error:
         # The engine's own words may quote cells of the files, so none of them are passed on.
         wrong = "could not be checked: a file holds values of an unexpected kind"
+    if isinstance(wrong, NotPromised):
+        return Finding(rule.name, True, f"not promised: {wrong.words}")
     return Finding(rule.name, wrong is None, rule.words if wrong is None else wrong)

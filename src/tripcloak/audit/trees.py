@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from tripcloak.audit import calendar, cells
+from tripcloak.audit.centres import pairs_in_boxes
 from tripcloak.audit.evidence import Evidence, load_table
 from tripcloak.audit.promise import SPACE
 from tripcloak.audit.rulebook import BrokenPart
@@ -68,6 +69,9 @@ def check_pairs(case: Evidence, axis: str, query: str) -> Pairs:
     if axis == "time" and slot is not None:
         times = [calendar.contains(zone, tile, slot) for tile, zone in case.rows(query)]
         return Pairs(len(times), times.count(False))
+    if case.promise.boxes:
+        number, inside = pairs_in_boxes(case, axis, query)
+        return Pairs(number, number - inside)
     if resolution is not None:
         unions = case.promise.unions
         verdicts = [cells.contains(zone, tile, resolution, unions) for tile, zone in case.rows(query)]

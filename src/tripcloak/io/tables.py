@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.arrays import Ints
-from tripcloak.hierarchy import Hierarchy
+from tripcloak.hierarchy import BoxZones, Hierarchy
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, published_numbers, released_zones
 
@@ -46,7 +46,7 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
     """Return the released zones of every axis, with outlines as well-known binary.
 
     Zones of a complete hierarchy (tracts, base stations) list all their tiles in ``members``; those
-    of a grid need no list, the zone's id says it.
+    of a grid and boxes need no list, the zone's id says it.
     """
     import pyarrow as pa
 
@@ -64,7 +64,7 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
             "lon": zones.lon[rows],
             **side.volumes,
         }
-        if trees[side.axis].complete:
+        if trees[side.axis].complete and not isinstance(zones, BoxZones):
             columns["members"] = _members(trees[side.axis], rows)
         if zones.shape is not None:
             columns["geometry"] = pa.array([_wkb(zones.outline(row)) for row in rows], pa.binary())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.audit.rulebook import BrokenPart
+from tripcloak.hierarchy import BoxZones
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release
 
@@ -46,6 +47,16 @@ class MatrixCase:
     def axes(self) -> tuple[str, ...]:
         """Return the names of the axes: time is one where the matrix has slots."""
         return AXES[: len(self.matrix.axes)]
+
+    def boxes(self, axis: str) -> BoxZones | None:
+        """Return the zones of an axis where they are boxes."""
+        zones = {"origin": self.release.origins, "destination": self.release.destinations}.get(axis)
+        return zones if isinstance(zones, BoxZones) else None
+
+    @property
+    def has_boxes(self) -> bool:
+        """Return whether the zones of any axis are boxes."""
+        return any(self.boxes(axis) is not None for axis in self.axes)
 
     @property
     def numbers(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 from tripcloak.audit.closeness import too_far_sql
 from tripcloak.audit.findings import some
 from tripcloak.audit.matrix.book import BOOK
+from tripcloak.audit.matrix.boxes import outside_boxes, wrong_boxes
 from tripcloak.audit.matrix.case import AXES, MatrixCase
 from tripcloak.audit.overlap import overlaps_sql
 
@@ -14,7 +15,17 @@ from tripcloak.audit.overlap import overlaps_sql
 @BOOK.rule("zones-contain-tiles", "recount")
 def zones_contain_tiles(case: MatrixCase) -> str | None:
     """Every released zone is an ancestor of the tiles it stands for, or the tile itself."""
-    for axis in case.axes:
+    for axis, (_, zones, _), (tree, _) in zip(case.axes, case.release.axes, case.matrix.axes, strict=True):
+        boxes = case.boxes(axis)
+        if case.value(f"select count(*) from groups where {axis} not between 0 and {len(zones) - 1}"):
+            return f"some {axis} zones do not exist"
+        if boxes is not None:
+            wrong = outside_boxes(case, axis)
+            if wrong:
+                return f"{some(wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
+            continue
+        if not np.array_equal(zones.ids, tree.zones.ids):
+            return f"the {axis} zones are neither those of the hierarchy nor boxes"
         pairs = f"select distinct flows.{axis}, groups.{axis} from flows join groups using (number)"
         wrong = case.value(
             f"""with recursive pairs(tile, zone) as ({pairs}), climb(here, zone) as (
@@ -34,6 +45,8 @@ def zones_contain_tiles(case: MatrixCase) -> str | None:
 def zones_disjoint(case: MatrixCase) -> str | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
     for axis in case.axes if case.release.homogeneous else ():
+        if case.boxes(axis) is not None:
+            return "zones are boxes, which may overlap, and the release says that they do not"
         nested = case.value(
             f"""with recursive released as (select distinct {axis} as zone from groups),
             climb(zone, above) as (
@@ -54,6 +67,8 @@ def flows_never_overlap(case: MatrixCase) -> str | None:
     """In a release with times, no two flows share a pair of places at the same time."""
     if case.matrix.times is None:
         return None
+    if case.has_boxes:
+        return "zones are boxes, and whether flows of boxes and times overlap cannot be told"
     case.con.execute("create or replace temp table released as select * from groups")
     for axis in case.axes:
         _lineage(case, axis)
@@ -61,10 +76,22 @@ def flows_never_overlap(case: MatrixCase) -> str | None:
     return f"{some(pairs, 'pairs of released flows')} overlap" if pairs else None
 
 
+@BOOK.rule("zones-table-matches", "recount")
+def zones_table_matches(case: MatrixCase) -> str | None:
+    """Released boxes have the sizes, places and outlines that their names tell."""
+    for axis in AXES[:2]:
+        wrong = wrong_boxes(case, axis)
+        if wrong:
+            return f"{some(wrong, f'{axis} boxes')} have a wrong size or place"
+    return None
+
+
 @BOOK.rule("zones-diverse", "recount")
 def zones_diverse(case: MatrixCase) -> str | None:
     """Every released zone covers as many different places that occur in the matrix as promised."""
     for what, least_of in case.release.criterion.floors.items():
+        if case.has_boxes:
+            return "the release promises different places in every box, which cannot be told"
         for axis in AXES[:2]:
             covered = _places_below(case, axis) if what == "places" else _tiles_below(axis)
             narrow = case.value(
@@ -100,6 +127,8 @@ def destinations_close(case: MatrixCase) -> str | None:
     closeness, volume = case.release.closeness, case.release.volume
     if closeness is None:
         return None
+    if case.has_boxes:
+        return "the release promises close destinations of boxes, which means nothing"
     zones = case.release.destinations
     case.put("sizes", {"zone": np.arange(len(zones), dtype=np.int32), "tiles": zones.tiles.astype(float)})
     far = case.value(

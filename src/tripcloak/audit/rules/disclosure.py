@@ -18,6 +18,8 @@ def zones_diverse(case: Evidence) -> str | None:
         least = promised.get(what, 0)
         if least < ordered.get(what, 0):
             return f"the manifest promises less than the {ordered[what]:,} {what} that were ordered"
+        if case.promise.boxes:
+            return "the manifest promises different places in every box, which cannot be told"
         for axis in SPACE:
             held = holders(case, axis, f"select distinct {axis} from audit_input")
             if what == "places":
@@ -43,6 +45,8 @@ def destinations_close(case: Evidence) -> str | None:
         return f"the manifest does not promise the closeness of {ordered:g} that was ordered"
     if t is None:
         return None
+    if case.promise.boxes:
+        return "the manifest promises close destinations of boxes, which means nothing"
     if case.promise.slot is not None:
         return "the manifest promises close destinations over slots of time, which means nothing"
     if volume not in case.columns("audit_flows"):

@@ -14,6 +14,7 @@ KEYS = {
     "format", "version", "method", "parameters", "protects", "seed", "hierarchy", "homogeneous", "groups",
     "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
     "smallest", "bound", "measures", "dropped_rows", "files", "diversity", "closeness", "also",
+    "zone_form", "tile_km2", "differential_privacy",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
 """Those that anyone can compute from the released table; others may tell what was withheld."""

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from tripcloak.audit import calendar, cells
+from tripcloak.audit.box_table import wrong_boxes
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.findings import some
 from tripcloak.audit.overlap import overlaps_sql
@@ -37,6 +38,8 @@ def zones_disjoint(case: Evidence) -> str | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
     if not case.promise.homogeneous:
         return None
+    if case.promise.boxes:
+        return "zones are boxes, which may overlap, and the manifest says that they do not"
     for axis in SPACE:
         torn = case.value(
             f"""select count(*) from (
@@ -57,6 +60,8 @@ def flows_never_overlap(case: Evidence) -> str | None:
     """In a release with times, no two flows share a pair of places at the same time."""
     if case.promise.slot is None:
         return None
+    if case.promise.boxes:
+        return "zones are boxes, and whether flows of boxes and times overlap cannot be told"
     for axis in case.promise.axes:
         lineage(case, axis)
     pairs = case.value(overlaps_sql("audit_flows", case.promise.axes, "audit_{axis}_lineage"))
@@ -95,6 +100,8 @@ def _listed_wrongly(axes: tuple[str, ...], volumes: list[str]) -> str:
 
 def _sizes(case: Evidence) -> str | None:
     """Return what is wrong with heights, numbers of tiles and representative points."""
+    if case.promise.boxes:
+        return wrong_boxes(case)
     resolution = case.promise.resolution
     if resolution is None:
         wrong = case.value(

@@ -1,0 +1,106 @@
+"""Boxes: zones that are rectangles of latitude and longitude, read and measured from their names alone.
+
+A box holds the tiles whose centres lie between its corners, which are whole millionths of a degree. It is
+drawn half a tile larger on every side; its area is that of the larger rectangle on a sphere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+MICRO = 1_000_000
+RADIUS_KM = 6371.0072
+"""Of the sphere that has the area of the Earth."""
+
+SLACK = 1e-6
+"""Relative, for areas; other sums of sines differ in the last digits."""
+
+DEGREES = 1e-8
+"""For points and outlines; a hundredth of the unit in which corners are given."""
+
+_NAME = re.compile(r"box" + r"_(-?\d{1,3}\.\d{6})" * 4)
+
+Ring = list[tuple[float, float]]
+
+
+class Box(NamedTuple):
+    """The corners of a box, in millionths of a degree."""
+
+    south: int
+    west: int
+    north: int
+    east: int
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Return the latitude and longitude of the middle, in degrees."""
+        return (self.south + self.north) / 2 / MICRO, (self.west + self.east) / 2 / MICRO
+
+
+def read_box(name: str) -> Box | None:
+    """Return the box that a name tells, None where it names none, or names it in an odd way.
+
+    >>> read_box("box_48.850000_-2.350000_48.861000_0.000002")
+    Box(south=48850000, west=-2350000, north=48861000, east=2)
+    >>> read_box("box_48.9_2.3_48.9_2.3"), read_box("box_2.000000_1.000000_1.000000_1.000000")
+    (None, None)
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    box = Box(*(int(degrees.replace(".", "")) for degrees in match.groups()))
+    in_order = -90 * MICRO <= box.south <= box.north <= 90 * MICRO
+    in_order = in_order and -180 * MICRO <= box.west <= box.east <= 180 * MICRO
+    return box if in_order and name == _name(box) else None
+
+
+def _name(box: Box) -> str:
+    """Return the one way to name a box."""
+    sides = (f"{'-' if side < 0 else ''}{abs(side) // MICRO}.{abs(side) % MICRO:06}" for side in box)
+    return "_".join(("box", *sides))
+
+
+def drawn(box: Box, tile_km2: float | None) -> tuple[float, float, float, float]:
+    """Return south, west, north and east of the outline, in degrees; without a size of tiles the corners.
+
+    >>> [round(side, 3) for side in drawn(Box(0, 0, 0, 1_000_000), 12_364.0)]
+    [-0.5, -0.5, 0.5, 1.5]
+    """
+    south, west, north, east = (side / MICRO for side in box)
+    half = 0.0 if tile_km2 is None else math.degrees(math.sqrt(tile_km2) / RADIUS_KM) / 2
+    shrink = math.cos(math.radians(box.middle[0]))
+    wide = half / shrink if shrink > half / 360 else 360.0
+    return max(south - half, -90), max(west - wide, -180), min(north + half, 90), min(east + wide, 180)
+
+
+def area_km2(box: Box, tile_km2: float | None) -> float:
+    """Return the area of the outline.
+
+    >>> round(area_km2(Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO), 0.1))
+    510065625
+    """
+    south, west, north, east = (math.radians(side) for side in drawn(box, tile_km2))
+    return RADIUS_KM**2 * (math.sin(north) - math.sin(south)) * (east - west)
+
+
+def right_tiles(tiles: int, area: float, tile_km2: float) -> bool:
+    """Return whether a number of tiles is what fits into an area, rounded, and one at least.
+
+    >>> right_tiles(3, 2.6, 1.0), right_tiles(2, 2.6, 1.0), right_tiles(1, 0.1, 1.0), right_tiles(0, 0.1, 1.0)
+    (True, False, True, False)
+    """
+    fits = area / tile_km2
+    return (tiles == 1 and fits < 1) or (tiles >= 1 and abs(tiles - fits) <= 0.5 + SLACK * fits)
+
+
+def is_outline(ring: Iterable[tuple[float, float]], box: Box, tile_km2: float | None) -> bool:
+    """Return whether a ring of longitude and latitude goes once around a box as it is drawn."""
+    south, west, north, east = drawn(box, tile_km2)
+    around = [(west, south), (east, south), (east, north), (west, north), (west, south)]
+    points = list(ring)
+    return len(points) == len(around) and all(
+        math.dist(point, corner) <= DEGREES for point, corner in zip(points, around, strict=True)
+    )
