@@ -1,0 +1,106 @@
+"""The fairness table and chart: what safety costs each segment."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from tripcloak.report.page import render_page
+
+INTERNAL = "Internal: computed from data that is not released. Not for publication."
+COLUMNS = (
+    ("segment", "segment"),
+    ("trips", "trips"),
+    ("travellers", "travellers"),
+    ("origins", "origin zones"),
+    ("destinations", "destination zones"),
+    ("groups", "released flows"),
+    ("G", "G"),
+    ("GDM", "GDM (m)"),
+    ("S", "S"),
+    ("G_at_equal_size", "G at equal size"),
+    ("GDM_at_equal_size", "GDM at equal size (m)"),
+)
+
+
+def fairness_csv(facts: Mapping[str, Any]) -> str:
+    """Return the table as CSV, one row a segment."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([name for name, _ in COLUMNS])
+    writer.writerows([row[name] for name, _ in COLUMNS] for row in facts["segments"])
+    return out.getvalue()
+
+
+def fairness_markdown(facts: Mapping[str, Any]) -> str:
+    """Return the table as Markdown, with what it says in words."""
+    lines = [f"| {' | '.join(words for _, words in COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
+    lines += [f"| {' | '.join(_cell(row[name]) for name, _ in COLUMNS)} |" for row in facts["segments"]]
+    said = "\n".join(f"- {sentence}" for sentence in fairness_words(facts))
+    return f"# Who pays for being safe\n\n{INTERNAL}\n\n" + "\n".join(lines) + f"\n\n{said}\n"
+
+
+def fairness_words(facts: Mapping[str, Any]) -> list[str]:
+    """Return what the table says, in sentences.
+
+    Examples
+    --------
+    >>> facts = {"segments": [1, 2], "pays_most": "sex=M", "times": 4.0, "times_at_equal_size": 2.0,
+    ...          "explained_by_size": 0.5, "equal_size": 50, "withheld": ["sex=X"]}
+    >>> for sentence in fairness_words(facts):
+    ...     print(sentence)
+    sex=M pays most: its zones hold 4.0 times as many tiles as those of the segment that pays least.
+    In samples of equal size the factor is 2.0: size alone explains 50 % of the difference.
+    Withheld, because too few people are in them: sex=X.
+    """
+    sentences = []
+    if len(facts["segments"]) > 1:
+        sentences.append(
+            f"{facts['pays_most']} pays most: its zones hold {facts['times']:.1f} times as many tiles as "
+            "those of the segment that pays least."
+        )
+        if facts["explained_by_size"] is not None:
+            sentences.append(
+                f"In samples of equal size the factor is {facts['times_at_equal_size']:.1f}: size alone "
+                f"explains {facts['explained_by_size']:.0%}".replace("%", " %")
+                + " of the difference."
+            )
+    if facts["withheld"]:
+        sentences.append(f"Withheld, because too few people are in them: {', '.join(facts['withheld'])}.")
+    return sentences
+
+
+def fairness_page(facts: Mapping[str, Any]) -> str:
+    """Return the table and the chart as one page that works offline."""
+    most = max(max(row["G"], row["G_at_equal_size"]) for row in facts["segments"])
+    bars = [
+        {
+            "segment": row["segment"],
+            "bars": [
+                {"kind": kind, "width": f"{100 * row[name] / most:.2f}", "value": _cell(row[name])}
+                for kind, name in (("own", "G"), ("equal", "G_at_equal_size"))
+            ],
+        }
+        for row in facts["segments"]
+    ]
+    rows = [[_cell(row[name]) for name, _ in COLUMNS] for row in facts["segments"]]
+    return render_page(
+        "fairness",
+        scripts=(),
+        internal=INTERNAL,
+        words=fairness_words(facts),
+        bars=bars,
+        equal_size=facts["equal_size"],
+        columns=[words for _, words in COLUMNS],
+        rows=rows,
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

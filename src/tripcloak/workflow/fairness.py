@@ -1,0 +1,126 @@
+"""Fairness: what safety costs each segment, and how much of that is its size alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tripcloak.trips.segments import Segment
+
+if TYPE_CHECKING:
+    from tripcloak.workflow.anonymise import Outcome
+
+
+class Sample(NamedTuple):
+    """The loss of one release: tiles, metres, and the share that is withheld."""
+
+    G: float
+    GDM: float | None
+    S: float
+
+    @classmethod
+    def of(cls, metrics: Mapping[str, Any]) -> Sample:
+        """Return what of the measures is loss."""
+        return cls(metrics["G"], metrics["GDM_mean"], metrics["S"])
+
+
+class Burden(NamedTuple):
+    """What one segment pays: its size, its matrix, its loss, and its mean loss at equal size."""
+
+    name: str
+    trips: int
+    travellers: int | None
+    groups: int
+    zones: tuple[int, int]
+    loss: Sample
+    at_equal_size: Sample
+    drawn: int
+
+    @classmethod
+    def of(cls, segment: Segment, size: int, outcome: Outcome, samples: Sequence[Sample]) -> Burden:
+        """Return the burden of a segment, given samples of it; without any its own loss stands for them."""
+        own = Sample.of(outcome.metrics)
+        taken = list(samples) or [own]
+        metres = [one.GDM for one in taken if one.GDM is not None]
+        mean = Sample(
+            fmean(one.G for one in taken), fmean(metres) if metres else None, fmean(one.S for one in taken)
+        )
+        release = outcome.release
+        zones = release.zone_numbers[0], release.zone_numbers[1]
+        return cls(
+            segment.name, segment.trips, segment.travellers, release.n_groups, zones, own, mean, len(samples)
+        )
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """The burdens of all released segments, and the size at which they were compared.
+
+    Examples
+    --------
+    >>> few = Burden("sex=M", 500, 50, 9, (3, 3), Sample(80.0, None, 0.1), Sample(80.0, None, 0.1), 0)
+    >>> many = Burden("sex=F", 900, 90, 30, (9, 9), Sample(20.0, None, 0.1), Sample(40.0, None, 0.1), 3)
+    >>> found = Fairness((few, many), 50)
+    >>> found.pays_most.name, found.times, found.times_at_equal_size, found.explained_by_size
+    ('sex=M', 4.0, 2.0, 0.5)
+    """
+
+    burdens: tuple[Burden, ...]
+    equal_size: int | None
+
+    @property
+    def pays_most(self) -> Burden:
+        """Return the segment with the largest loss."""
+        return max(self.burdens, key=lambda one: one.loss.G)
+
+    @property
+    def times(self) -> float:
+        """Return how many times the loss of the best-off segment the worst-off one has."""
+        return _times([one.loss.G for one in self.burdens])
+
+    @property
+    def times_at_equal_size(self) -> float | None:
+        """Return the same for samples of equal size; None where none were drawn."""
+        return None if self.equal_size is None else _times([one.at_equal_size.G for one in self.burdens])
+
+    @property
+    def explained_by_size(self) -> float | None:
+        """Return the share of the difference that goes when all segments are of one size; 0 to 1.
+
+        Losses differ by factors, so the share is taken on their logarithms.
+        """
+        equal = self.times_at_equal_size
+        if equal is None or self.times <= 1:
+            return None
+        return min(1.0, max(0.0, 1 - math.log(equal) / math.log(self.times)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "segments": [
+                {
+                    "segment": one.name,
+                    "trips": one.trips,
+                    "travellers": one.travellers,
+                    "groups": one.groups,
+                    "origins": one.zones[0],
+                    "destinations": one.zones[1],
+                    **one.loss._asdict(),
+                    **{f"{name}_at_equal_size": value for name, value in one.at_equal_size._asdict().items()},
+                    "samples": one.drawn,
+                }
+                for one in self.burdens
+            ],
+            "equal_size": self.equal_size,
+            "pays_most": self.pays_most.name,
+            "times": self.times,
+            "times_at_equal_size": self.times_at_equal_size,
+            "explained_by_size": self.explained_by_size,
+        }
+
+
+def _times(losses: Sequence[float]) -> float:
+    return max(losses) / min(losses)
