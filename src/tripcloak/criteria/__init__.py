@@ -4,15 +4,18 @@ from tripcloak.criteria.allof import AllOf
 from tripcloak.criteria.kanonymity import Criterion, KAnonymity
 from tripcloak.criteria.ldiversity import LDiversity
 from tripcloak.criteria.privacy import DifferentialPrivacy
+from tripcloak.criteria.segments import EverySegment, Part
 from tripcloak.criteria.tcloseness import OriginDistances, TCloseness, origin_distances
 
 __all__ = [
     "AllOf",
     "Criterion",
     "DifferentialPrivacy",
+    "EverySegment",
     "KAnonymity",
     "LDiversity",
     "OriginDistances",
+    "Part",
     "TCloseness",
     "origin_distances",
 ]
