@@ -71,6 +71,8 @@ class Algorithm(ABC):
     """Whether released zones are the method's own, and not zones of the matrix's hierarchies."""
     noisy: ClassVar[bool] = False
     """Whether released numbers are noisy, under differential privacy, and k plays no part."""
+    needs_repeats: ClassVar[bool] = False
+    """Whether the matrix must tell how many trips each traveller makes in each flow."""
 
     criterion: Criterion = KAnonymity(k=10)
     suppression_limit: float = 0.1
@@ -127,8 +129,12 @@ class Algorithm(ABC):
         """Return the name of the method that a release bears."""
         return self.name
 
+    def check_request(self) -> None:
+        """Raise an error that says why, before anything is read, if no input could meet the request."""
+
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise an error that says why, before any work, if this method cannot work on such a matrix."""
+        self.check_request()
         if matrix.times is not None:
             self.require_time()
             if self.closeness is not None:

@@ -31,7 +31,7 @@ class DifferentialPrivacy:
     mechanism
         What was done, in words.
     details
-        Public numbers of the mechanism, such as the scale of its noise and its threshold.
+        Public facts about the mechanism, such as the scale of its noise and its threshold.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class DifferentialPrivacy:
     unit: Literal["traveller", "trip"] = "traveller"
     contributions: int = 1
     mechanism: str
-    details: tuple[tuple[str, float], ...] = ()
+    details: tuple[tuple[str, float | str], ...] = ()
 
     def __post_init__(self) -> None:
         if not (self.epsilon > 0 and math.isfinite(self.epsilon)):

@@ -1,5 +1,6 @@
 """Releases: what may leave the building."""
 
+from tripcloak.release.noisy import build_noisy_release
 from tripcloak.release.public import (
     ReleasedZones,
     guarded,
@@ -15,6 +16,7 @@ __all__ = [
     "Bound",
     "Release",
     "ReleasedZones",
+    "build_noisy_release",
     "build_release",
     "guarded",
     "main_volume",

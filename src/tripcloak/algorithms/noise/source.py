@@ -1,0 +1,113 @@
+"""Where noise comes from: OpenDP's exact samplers, fed by the system's own randomness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+
+from tripcloak.algorithms.base import Progress
+from tripcloak.arrays import Ints
+from tripcloak.errors import InputError, InternalError
+
+CHUNK = 1 << 16
+"""Values that get their noise at once; between chunks a run can be stopped."""
+
+
+class NoiseSource(Protocol):
+    """Adds whole-numbered noise to whole numbers, each its own."""
+
+    def laplace(self, exact: Ints, *, scale: float, sensitivity: int, epsilon: float) -> Ints:
+        """Return numbers with discrete Laplace noise, which is to be epsilon-private at an L1 sensitivity."""
+
+    def gaussian(self, exact: Ints, *, scale: float, sensitivity: int, rho: float) -> Ints:
+        """Return numbers with discrete Gaussian noise, which is to be rho-zCDP at an L2 sensitivity."""
+
+
+class OpenDPNoise:
+    """Noise of OpenDP, which draws it exactly, from a cryptographic source that takes no seed.
+
+    OpenDP works out the privacy of what it does by itself; should that ever be less than what was asked
+    for, nothing is returned.
+
+    Examples
+    --------
+    >>> noisy = OpenDPNoise().laplace(np.array([5, 5]), scale=0.01, sensitivity=1, epsilon=100.0)
+    >>> noisy.tolist()
+    [5, 5]
+    """
+
+    def laplace(self, exact: Ints, *, scale: float, sensitivity: int, epsilon: float) -> Ints:
+        """Return numbers with discrete Laplace noise."""
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        return _drawn(dp.m.make_laplace(*space, scale=scale), exact, sensitivity, epsilon)
+
+    def gaussian(self, exact: Ints, *, scale: float, sensitivity: int, rho: float) -> Ints:
+        """Return numbers with discrete Gaussian noise."""
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+        return _drawn(dp.m.make_gaussian(*space, scale=scale), exact, float(sensitivity), rho)
+
+
+def laplace_scale(sensitivity: int, epsilon: float) -> float:
+    """Return the smallest scale at which discrete Laplace noise is epsilon-private.
+
+    >>> laplace_scale(10, 0.5), laplace_scale(3, 0.3) >= 10
+    (20.0, True)
+    """
+    scale = sensitivity / epsilon
+    # Division may round down, which would be a little less private than promised.
+    while Fraction(sensitivity) > Fraction(scale) * Fraction(epsilon):
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
+def gaussian_scale(sensitivity: int, rho: float) -> float:
+    """Return a scale (standard deviation) at which discrete Gaussian noise is rho-zCDP.
+
+    Canonne, Kamath and Steinke (2020), theorem 4: rho = sensitivity² / (2 scale²), as for noise that is
+    not discrete.
+
+    >>> round(gaussian_scale(10, 0.02), 6)
+    50.0
+    """
+    # A hair more, so that rounding never makes it less private than promised.
+    return sensitivity * math.sqrt(1 / (2 * rho)) * (1 + 1e-12)
+
+
+def in_chunks(add: Callable[[Ints], Ints], exact: Ints, progress: Progress) -> Ints:
+    """Return numbers with noise, drawn chunk by chunk."""
+    parts = [np.empty(0, dtype=np.int64)]
+    for start in range(0, len(exact), CHUNK):
+        progress("drawing noise", start, len(exact))
+        parts.append(add(exact[start : start + CHUNK]))
+    return np.concatenate(parts)
+
+
+def require_opendp() -> None:
+    """Raise if OpenDP is not installed."""
+    if find_spec("opendp") is None:
+        raise InputError(
+            "differential privacy draws its noise with OpenDP, which is not installed; "
+            "install it with: pip install 'tripcloak[dp]'"
+        )
+
+
+def _opendp() -> Any:
+    require_opendp()
+    import opendp.prelude as dp
+
+    # OpenDP asks for this before it hands out anything whose proof is not yet reviewed by its makers.
+    dp.enable_features("contrib")
+    return dp
+
+
+def _drawn(measurement: Any, exact: Ints, sensitivity: float, budget: float) -> Ints:
+    if measurement.map(sensitivity) > budget:
+        raise InternalError("the noise is less private than promised; nothing was released")
+    return np.asarray(measurement(exact.tolist()), dtype=np.int64)
