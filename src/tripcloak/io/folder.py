@@ -27,6 +27,8 @@ PUBLIC_FILES = (
     "zones.geojson",
     "zones.parquet",
 )
+SEGMENT_FILES = ("segments.csv", "segments.parquet")
+"""Public files of a release in which every segment is safe."""
 
 
 class Parts(NamedTuple):

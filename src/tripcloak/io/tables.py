@@ -10,7 +10,7 @@ import numpy as np
 from tripcloak.arrays import Ints
 from tripcloak.hierarchy import BoxZones, Hierarchy
 from tripcloak.matrix import ODMatrix
-from tripcloak.release import Release, published_numbers, released_zones
+from tripcloak.release import Release, published_numbers, released_zones, segment_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +27,22 @@ def flows_table(release: Release) -> pa.Table:
     table = pa.table({**zones, **published_numbers(release)})
     # By time first: the flows of one slot then lie together, and readers skip the others.
     return table.sort_by([(axis, "ascending") for axis in sorted(zones, key="time".__ne__)])
+
+
+def segments_table(release: Release) -> pa.Table | None:
+    """Return the released flows segment by segment; None where segments are not released together."""
+    import pyarrow as pa
+
+    numbers = segment_numbers(release)
+    if not numbers:
+        return None
+    zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
+    parts = [
+        pa.table({**zones, "segment": np.full(release.n_groups, name), **columns})
+        for name, columns in numbers.items()
+    ]
+    order = [*sorted(zones, key="time".__ne__), "segment"]
+    return pa.concat_tables(parts).sort_by([(name, "ascending") for name in order])
 
 
 def flows_over_time(flows: pa.Table) -> pa.Table:

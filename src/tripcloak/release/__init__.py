@@ -8,6 +8,7 @@ from tripcloak.release.public import (
     published_numbers,
     published_units,
     released_zones,
+    segment_numbers,
     suppressed_volume,
 )
 from tripcloak.release.release import Bound, Release, build_release, main_volume
@@ -24,5 +25,6 @@ __all__ = [
     "published_numbers",
     "published_units",
     "released_zones",
+    "segment_numbers",
     "suppressed_volume",
 ]

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.arrays import Floats, Ints
+from tripcloak.criteria import EverySegment
 from tripcloak.hierarchy import BoxZones, Zones
-from tripcloak.matrix import ODMatrix, Unit, group_flows
+from tripcloak.matrix import Groups, ODMatrix, Unit, group_flows
 from tripcloak.release.release import Release
 
 
@@ -38,6 +39,21 @@ def published_units(release: Release) -> tuple[Unit, ...]:
 def published_numbers(release: Release) -> dict[str, Ints]:
     """Return the published columns, one value per group; population is rounded to whole people."""
     return {unit: np.rint(release.support(unit)).astype(np.int64) for unit in published_units(release)}
+
+
+def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
+    """Return the published columns of every segment that is safe in every group; nothing without segments."""
+    criterion = release.criterion
+    if not isinstance(criterion, EverySegment):
+        return {}
+    numbers: dict[str, dict[str, Ints]] = {}
+    for part in criterion.parts:
+        members = release.group_of_flow[part.row]
+        groups = Groups(part.matrix, members, release.group_origin, release.group_destination)
+        numbers[part.name] = {
+            unit: np.rint(groups.support(unit)).astype(np.int64) for unit in published_units(release)
+        }
+    return numbers
 
 
 class ReleasedZones(NamedTuple):
@@ -100,7 +116,12 @@ def guarded(number: int, k: float) -> int | str:
 
 
 def manifest(
-    matrix: ODMatrix, release: Release, *, dropped: Mapping[str, int], tilings: Mapping[str, Any]
+    matrix: ODMatrix,
+    release: Release,
+    *,
+    dropped: Mapping[str, int],
+    tilings: Mapping[str, Any],
+    segment: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the public description of a release.
 
@@ -110,6 +131,8 @@ def manifest(
         Input rows dropped in cleaning, by reason.
     tilings
         How the zones were made: the hierarchy's text and what else is needed to rebuild it.
+    segment
+        The segment of the input that the release is about, where it is about one only.
     """
     suppressed = suppressed_volume(matrix, release)
     released = int(np.rint(release.support(release.volume).sum()))
@@ -122,6 +145,7 @@ def manifest(
         "parameters": _parameters(release),
         "protects": {unit: _whole(threshold) for unit, threshold in release.criterion.thresholds.items()},
         **_also(release),
+        **({"segment": dict(segment)} if segment else {}),
         "seed": release.seed,
         "hierarchy": dict(tilings),
         "homogeneous": release.homogeneous,
@@ -167,6 +191,9 @@ def _also(release: Release) -> dict[str, Any]:
     if release.privacy is not None:
         words.append(release.privacy.words())
         promised["differential_privacy"] = release.privacy.to_dict()
+    if isinstance(release.criterion, EverySegment):
+        promised["segments"] = [part.name for part in release.criterion.parts]
+        words.append("the same holds for every one of the segments on its own")
     boxes = _boxes(release)
     return {**boxes, **promised, "also": words} if promised else boxes
 

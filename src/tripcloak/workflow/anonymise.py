@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tripcloak.algorithms import Algorithm
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.audit import AuditReport, audit_matrix
+from tripcloak.criteria import EverySegment, Part
 from tripcloak.errors import InternalError
 from tripcloak.io.folder import refuse_if_taken
 from tripcloak.metrics import measure
 from tripcloak.release import Release
 from tripcloak.trips import CleaningReport, TripSource
+from tripcloak.trips.segments import SegmentBy
 from tripcloak.workflow.publish import publish
-from tripcloak.workflow.reading import Place, Reading, engine_memory, read_matrix
+from tripcloak.workflow.reading import Place, Reading, engine_memory, read_matrix, segments_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What was asked for: the input, the zones, the method, and where the release goes."""
+    """What was asked for: the input, the zones, the method, and where the release goes.
+
+    With ``every_segment`` each segment, by these columns, must be safe in every released flow.
+    """
 
     source: TripSource
     algorithm: Algorithm
@@ -30,6 +35,7 @@ class Order:
     memory: str | None = None
     folder: Path | None = None
     force: bool = False
+    every_segment: tuple[SegmentBy, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,7 +102,8 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
     )
     matrix = reading.trips.matrix
     started = time.perf_counter()
-    release = order.algorithm.anonymise(matrix, progress)
+    algorithm = order.algorithm if not order.every_segment else _for_every_segment(order, reading, progress)
+    release = algorithm.anonymise(matrix, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = audit_matrix(matrix, release, memory=engine_memory(order.memory))
@@ -116,6 +123,7 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
         run=run,
         dropped=_dropped(reading.trips.cleaning),
         tilings=_tilings(reading),
+        segment=order.source.segment,
         force=order.force,
     )
     return Outcome(
@@ -129,6 +137,17 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
         out=order.out,
         place=reading.place,
     )
+
+
+def _for_every_segment(order: Order, reading: Reading, progress: Progress) -> Algorithm:
+    """Return the method with a criterion that asks for every segment of the input to be safe."""
+    parts = []
+    for segment in segments_of(order.source, order.every_segment, memory=order.memory):
+        source = replace(order.source, segment=segment.values)
+        part = read_matrix(source, reading.place, memory=order.memory, folder=order.folder, progress=progress)
+        parts.append(Part.of(segment.name, part.trips.matrix, reading.trips.matrix))
+    criterion = EverySegment(criterion=order.algorithm.criterion, parts=tuple(parts))
+    return replace(order.algorithm, criterion=criterion)
 
 
 def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, Any]:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.io.folder import PRIVATE, PUBLIC, file_digest, staged, write_json
 from tripcloak.io.geojson import zones_geojson
-from tripcloak.io.tables import flows_over_time, flows_table, groups_batches, hierarchy_table, zones_table
+from tripcloak.io.tables import (
+    flows_over_time,
+    flows_table,
+    groups_batches,
+    hierarchy_table,
+    segments_table,
+    zones_table,
+)
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, manifest
 from tripcloak.report.map import render_map
@@ -28,6 +35,7 @@ def publish(
     run: Mapping[str, Any],
     dropped: Mapping[str, int],
     tilings: Mapping[str, Any],
+    segment: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> dict[str, Any]:
     """Write ``release/`` and ``private/`` below ``out``, whole or not at all, and return the manifest.
@@ -40,10 +48,12 @@ def publish(
         Input rows dropped in cleaning, by reason; small numbers are hidden in the manifest.
     tilings
         How the zones were made.
+    segment
+        The segment of the input that the release is about, where it is about one only.
     force
         Replace a release that is already there.
     """
-    facts = manifest(matrix, release, dropped=dropped, tilings=tilings)
+    facts = manifest(matrix, release, dropped=dropped, tilings=tilings, segment=segment)
     with staged(out, force=force) as staging:
         public, private = staging / PUBLIC, staging / PRIVATE
         _write_public(public, matrix, release, facts)
@@ -61,6 +71,9 @@ def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mappi
     flows, zones = flows_table(release), zones_table(matrix, release)
     _write_parquet(public / "flows.parquet", flows)
     csv.write_csv(flows, public / "flows.csv", csv.WriteOptions(quoting_style="needed"))
+    if (segments := segments_table(release)) is not None:
+        _write_parquet(public / "segments.parquet", segments)
+        csv.write_csv(segments, public / "segments.csv", csv.WriteOptions(quoting_style="needed"))
     _write_parquet(public / "zones.parquet", zones)
     collection = zones_geojson(zones)
     (public / "zones.geojson").write_text(json.dumps(collection, ensure_ascii=False), encoding="utf-8")

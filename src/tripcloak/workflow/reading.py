@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from tripcloak.trips import (
     open_canonical,
     plain_errors,
 )
+from tripcloak.trips.segments import Segment, SegmentBy, find_segments
 
 if TYPE_CHECKING:
     import duckdb
@@ -142,6 +143,18 @@ def read_matrix(
         )
     settled = replace(place, area=getattr(tiling, "area", None))
     return Reading(trips, tiling, settled, time.perf_counter() - started)
+
+
+def segments_of(source: TripSource, by: Sequence[SegmentBy], *, memory: str | None = None) -> list[Segment]:
+    """Return the segments of a source, parted by these columns."""
+    if len({one.column for one in by}) < len(by):
+        raise InputError("a column parts the input once; one was given twice (--segment)")
+    carried = tuple(dict.fromkeys((*source.attributes, *(one.column for one in by))))
+    with opened(replace(source, attributes=carried), memory=memory) as (con, _), plain_errors():
+        segments = find_segments(con, by)
+    if not segments:
+        raise InputError("no usable trip is left, so there are no segments")
+    return segments
 
 
 def memory_budget(memory: str | None) -> int:

@@ -12,10 +12,10 @@ from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.io.folder import Parts, refuse_if_taken, staged
 from tripcloak.metrics import measure
 from tripcloak.report.fairness import fairness_csv, fairness_markdown, fairness_page
-from tripcloak.trips.segments import Segment, SegmentBy, find_segments
+from tripcloak.trips.segments import Segment, SegmentBy
 from tripcloak.workflow.anonymise import Order, Outcome, anonymise
 from tripcloak.workflow.fairness import Burden, Fairness, Sample
-from tripcloak.workflow.reading import opened, read_matrix
+from tripcloak.workflow.reading import read_matrix, segments_of
 
 FAIRNESS = Parts("fairness table", files=("fairness.json", "fairness.csv", "fairness.md", "fairness.html"))
 
@@ -64,8 +64,10 @@ def anonymise_segments(
         Samples of equal size that are drawn from every segment, to see what is left of the differences
         when all segments are as small as the smallest; 0 leaves that out.
     """
-    segments = segments_of(order, by)
+    segments = segments_of(order.source, by, memory=order.memory)
     folders = {one.name: folder_name(one) for one in segments}
+    if len(set(folders.values())) < len(segments):
+        raise InputError("two segments have names that differ in punctuation only; mend the column first")
     refuse_if_taken(order.out, force=order.force, parts=FAIRNESS)
     for folder in folders.values():
         refuse_if_taken(order.out / folder, force=order.force)
@@ -86,22 +88,6 @@ def anonymise_segments(
     fairness = _fairness(order, segments, released, draws, progress)
     _write(order, fairness, tuple(withheld))
     return SegmentOutcomes(released=released, withheld=tuple(withheld), fairness=fairness, out=order.out)
-
-
-def segments_of(order: Order, by: Sequence[SegmentBy]) -> list[Segment]:
-    """Return the segments of an order's input."""
-    if not by:
-        raise InputError("give at least one column to part the input by (--segment)")
-    if len({one.column for one in by}) < len(by):
-        raise InputError("a column parts the input once; one was given twice (--segment)")
-    carried = tuple(dict.fromkeys((*order.source.attributes, *(one.column for one in by))))
-    with opened(replace(order.source, attributes=carried), memory=order.memory) as (con, _):
-        segments = find_segments(con, by)
-    if not segments:
-        raise InputError("no usable trip is left, so there are no segments")
-    if len({folder_name(one) for one in segments}) < len(segments):
-        raise InputError("two segments have names that differ in punctuation only; mend the column first")
-    return segments
 
 
 def folder_name(segment: Segment) -> str:
