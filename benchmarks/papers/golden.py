@@ -11,6 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from benchmarks.papers.datasets import SMALL
+from benchmarks.papers.runs import OPEN
 from benchmarks.papers.solving import figures
 from tripcloak import METHODS, TripcloakError
 from tripcloak.matrix import ODMatrix
@@ -18,7 +19,7 @@ from tripcloak.matrix import ODMatrix
 DATA = ("paris", "senegal")
 """One on hexagons with raw trip ends, one on a dendrogram."""
 
-OPTIONS: dict[str, dict[str, Any]] = {"suppression": {"suppression_limit": 0.999}}
+OPTIONS: dict[str, dict[str, Any]] = {"suppression": OPEN, "atg-soft": OPEN}
 """Where the usual limit of 10 % would leave nothing to look at."""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measuring import TookTooLong, run
+from benchmarks.papers.boxes import rebuilt_from_boxes
 from benchmarks.papers.datasets import Data, from_dict, to_dict
 from benchmarks.papers.runs import LIMIT, K, Run
 from benchmarks.stations import Stations
@@ -54,8 +55,10 @@ def figures(matrix: ODMatrix, method: str, options: Mapping[str, Any]) -> dict[s
     return {
         **_input(matrix),
         **measure(matrix, release),
+        **rebuilt_from_boxes(matrix, release),
         "groups": release.n_groups,
-        "zones": list(release.zone_numbers),
+        "origin_zones": release.zone_numbers[0],
+        "destination_zones": release.zone_numbers[1],
         "homogeneous": release.homogeneous,
         "cpu_s": cpu_s,
     }

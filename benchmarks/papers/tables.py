@@ -88,7 +88,7 @@ def pool(found: Sequence[Result]) -> Result:
 
 def mean(matrices: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Return the mean of every number over matrices; None where one of them has none."""
-    numbers = [name for name, value in matrices[0].items() if not isinstance(value, list | str | bool)]
+    numbers = [name for name, value in matrices[0].items() if not isinstance(value, str | bool)]
     columns = {name: [matrix[name] for matrix in matrices] for name in numbers}
     return {
         name: None if any(value is None for value in values) else sum(values) / len(values)

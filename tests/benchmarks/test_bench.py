@@ -1,0 +1,81 @@
+"""The bench's own parts: its lines, its clock, and what it asks of the peer packages."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks import peers, tasks
+from benchmarks.lines import Line, Skipped
+from benchmarks.measuring import TookTooLong, city, run
+from tripcloak import METHODS
+
+
+@pytest.fixture(scope="module")
+def small_city(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return city(tmp_path_factory.mktemp("city"), 2_000)
+
+
+def test_a_line_says_whether_its_limit_holds() -> None:
+    assert Line("w", 3, 3, "s").ok
+    assert not Line("w", 3.1, 3, "s").ok
+    assert Line("w", 20, 20, "times", at_least=True).ok
+    slow = Line("w", 19.9, 20, "times", at_least=True)
+    assert not slow.ok
+    assert "| at least 20 times |" in str(slow)
+    assert "MISSED" in str(slow)
+
+
+def test_a_command_past_its_time_is_stopped() -> None:
+    with pytest.raises(TookTooLong):
+        run([sys.executable, "-c", "import time; time.sleep(60)"], limit_s=0.3)
+    assert run([sys.executable, "-c", "print('{}')"], limit_s=60).json() == {}
+
+
+def test_a_command_that_fails_ends_the_bench() -> None:
+    with pytest.raises(SystemExit, match="exit code 3"):
+        run([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_every_release_is_written_with_one_row_a_trip(small_city: Path, tmp_path: Path) -> None:
+    """What pycanon will find in the file is what the audit found in the release."""
+    found = tasks.releases(str(small_city), str(tmp_path))
+    assert {"twincut", "productcut", "odkanon"} <= set(found) <= set(METHODS)
+    for method, smallest in found.items():
+        with (tmp_path / f"{method}.csv").open(encoding="utf-8") as file:
+            rows = Counter((row["origin"], row["destination"]) for row in csv.DictReader(file))
+        assert min(rows.values()) == smallest >= 10, method
+
+
+def test_the_peers_get_the_same_trips(small_city: Path, tmp_path: Path) -> None:
+    out = tmp_path / "trips.csv"
+    assert tasks.ends(str(small_city), str(out)) == {"trips": 2_000}
+    rows = list(csv.DictReader(out.open(encoding="utf-8")))
+    assert len(rows) == 2_000
+    assert set(rows[0]) == {"trip", "origin_lat", "origin_lon", "destination_lat", "destination_lon"}
+    assert len({row["trip"] for row in rows}) == 2_000
+
+
+def test_without_packages_the_bench_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers, "HOME", tmp_path / "venv")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    (line,) = peers.peers(tmp_path)
+    assert isinstance(line, Skipped)
+    assert line.ok
+    assert "anonypy" in str(line)
+    assert "ERROR" in line.reason
+
+
+def test_the_pins_are_names_and_versions_only() -> None:
+    lines = [line for line in peers.PINS.read_text().splitlines() if not line.startswith("#")]
+    names = [line.partition("==")[0] for line in lines]
+    assert all(line.count("==") == 1 and "/" not in line for line in lines)
+    assert set(peers.PACKAGES) <= set(names)
