@@ -10,6 +10,7 @@ import typer
 
 from tripcloak.cli.options import ZONES, Given, Json, takes_input
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.segments import release_segments
 from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tripcloak.workflow.anonymise import Outcome
 
 
-PRIVACY, OWN = "Privacy", "Options of single methods"
+PRIVACY, SEGMENTS, OWN = "Privacy", "Segments", "Options of single methods"
 
 
 @takes_input
@@ -74,6 +75,31 @@ def command(
             rich_help_panel=PRIVACY,
         ),
     ] = None,
+    segment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="One release per segment: sex, or age:10 for bins of numbers (repeatable).",
+            rich_help_panel=SEGMENTS,
+        ),
+    ] = None,
+    segment_joint: Annotated[
+        bool,
+        typer.Option(
+            "--segment-joint",
+            help="Instead one release, in which every segment of every released flow is safe.",
+            rich_help_panel=SEGMENTS,
+        ),
+    ] = False,
+    draws: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Samples of equal size drawn from each segment, to tell size from other causes.",
+            rich_help_panel=SEGMENTS,
+        ),
+    ] = 3,
     time_slot: Annotated[
         str | None,
         typer.Option(
@@ -156,6 +182,7 @@ def command(
     from tripcloak.algorithms import SlotBySlot
     from tripcloak.algorithms import method as find_method
     from tripcloak.criteria import TCloseness
+    from tripcloak.trips.segments import SegmentBy
     from tripcloak.workflow.anonymise import Order, anonymise
 
     asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
@@ -183,8 +210,14 @@ def command(
         memory=given.memory,
         force=force,
     )
+    by = tuple(SegmentBy.parse(text) for text in segment or ())
+    if segment_joint and not by:
+        raise InputError("--segment-joint needs what parts the people; give it with --segment")
+    if by and not segment_joint:
+        release_segments(order, by, draws=draws, json=json)
+        return
     with progress_on_stderr() as progress:
-        outcome = anonymise(order, progress)
+        outcome = anonymise(replace(order, every_segment=by), progress)
     if json:
         print_json(outcome.to_dict())
     else:
