@@ -40,5 +40,5 @@ def _row(segment: dict[str, Any]) -> tuple[str, ...]:
         f"{segment['G']:,.0f}",
         "-" if metres is None else f"{metres:,.0f}",
         f"{segment['S']:.1%}",
-        f"{segment['G_at_equal_size']:,.0f}",
+        "-" if segment["G_at_equal_size"] is None else f"{segment['G_at_equal_size']:,.0f}",
     )

@@ -74,13 +74,14 @@ def fairness_words(facts: Mapping[str, Any]) -> list[str]:
 
 def fairness_page(facts: Mapping[str, Any]) -> str:
     """Return the table and the chart as one page that works offline."""
-    most = max(max(row["G"], row["G_at_equal_size"]) for row in facts["segments"])
+    most = max(max(row["G"], row["G_at_equal_size"] or 0) for row in facts["segments"])
     bars = [
         {
             "segment": row["segment"],
             "bars": [
                 {"kind": kind, "width": f"{100 * row[name] / most:.2f}", "value": _cell(row[name])}
                 for kind, name in (("own", "G"), ("equal", "G_at_equal_size"))
+                if row[name] is not None
             ],
         }
         for row in facts["segments"]

@@ -28,7 +28,10 @@ class Sample(NamedTuple):
 
 
 class Burden(NamedTuple):
-    """What one segment pays: its size, its matrix, its loss, and its mean loss at equal size."""
+    """What one segment pays: its size, its matrix, its loss, and its mean loss at equal size.
+
+    A segment smaller than that size has no loss at equal size.
+    """
 
     name: str
     trips: int
@@ -36,33 +39,33 @@ class Burden(NamedTuple):
     groups: int
     zones: tuple[int, int]
     loss: Sample
-    at_equal_size: Sample
-    drawn: int
+    at_equal_size: Sample | None
 
     @classmethod
-    def of(cls, segment: Segment, size: int, outcome: Outcome, samples: Sequence[Sample]) -> Burden:
-        """Return the burden of a segment, given samples of it; without any its own loss stands for them."""
-        own = Sample.of(outcome.metrics)
-        taken = list(samples) or [own]
-        metres = [one.GDM for one in taken if one.GDM is not None]
-        mean = Sample(
-            fmean(one.G for one in taken), fmean(metres) if metres else None, fmean(one.S for one in taken)
-        )
+    def of(cls, segment: Segment, outcome: Outcome, samples: Sequence[Sample]) -> Burden:
+        """Return the burden of a segment, given the losses of samples of it."""
         release = outcome.release
-        zones = release.zone_numbers[0], release.zone_numbers[1]
         return cls(
-            segment.name, segment.trips, segment.travellers, release.n_groups, zones, own, mean, len(samples)
+            name=segment.name,
+            trips=segment.trips,
+            travellers=segment.travellers,
+            groups=release.n_groups,
+            zones=(release.zone_numbers[0], release.zone_numbers[1]),
+            loss=Sample.of(outcome.metrics),
+            at_equal_size=_mean(samples) if samples else None,
         )
 
 
 @dataclass(frozen=True)
 class Fairness:
-    """The burdens of all released segments, and the size at which they were compared.
+    """The burdens of all released segments, and the size at which they are compared.
+
+    Segments smaller than that size take no part in the comparison at equal size.
 
     Examples
     --------
-    >>> few = Burden("sex=M", 500, 50, 9, (3, 3), Sample(80.0, None, 0.1), Sample(80.0, None, 0.1), 0)
-    >>> many = Burden("sex=F", 900, 90, 30, (9, 9), Sample(20.0, None, 0.1), Sample(40.0, None, 0.1), 3)
+    >>> few = Burden("sex=M", 500, 50, 9, (3, 3), Sample(80.0, None, 0.1), Sample(80.0, None, 0.1))
+    >>> many = Burden("sex=F", 900, 90, 30, (9, 9), Sample(20.0, None, 0.1), Sample(40.0, None, 0.1))
     >>> found = Fairness((few, many), 50)
     >>> found.pays_most.name, found.times, found.times_at_equal_size, found.explained_by_size
     ('sex=M', 4.0, 2.0, 0.5)
@@ -83,19 +86,22 @@ class Fairness:
 
     @property
     def times_at_equal_size(self) -> float | None:
-        """Return the same for samples of equal size; None where none were drawn."""
-        return None if self.equal_size is None else _times([one.at_equal_size.G for one in self.burdens])
+        """Return the same for samples of equal size; None where fewer than two segments were sampled."""
+        losses = [one.at_equal_size.G for one in self.burdens if one.at_equal_size is not None]
+        return _times(losses) if len(losses) > 1 else None
 
     @property
     def explained_by_size(self) -> float | None:
         """Return the share of the difference that goes when all segments are of one size; 0 to 1.
 
-        Losses differ by factors, so the share is taken on their logarithms.
+        Losses differ by factors, so the share is taken on their logarithms, among the segments that were
+        sampled.
         """
         equal = self.times_at_equal_size
-        if equal is None or self.times <= 1:
+        own = _times([one.loss.G for one in self.burdens if one.at_equal_size is not None] or [1.0])
+        if equal is None or own <= 1:
             return None
-        return min(1.0, max(0.0, 1 - math.log(equal) / math.log(self.times)))
+        return min(1.0, max(0.0, 1 - math.log(equal) / math.log(own)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -109,8 +115,10 @@ class Fairness:
                     "origins": one.zones[0],
                     "destinations": one.zones[1],
                     **one.loss._asdict(),
-                    **{f"{name}_at_equal_size": value for name, value in one.at_equal_size._asdict().items()},
-                    "samples": one.drawn,
+                    **{
+                        f"{name}_at_equal_size": getattr(one.at_equal_size, name, None)
+                        for name in Sample._fields
+                    },
                 }
                 for one in self.burdens
             ],
@@ -120,6 +128,15 @@ class Fairness:
             "times_at_equal_size": self.times_at_equal_size,
             "explained_by_size": self.explained_by_size,
         }
+
+
+def _mean(samples: Sequence[Sample]) -> Sample:
+    metres = [one.GDM for one in samples if one.GDM is not None]
+    return Sample(
+        G=fmean(one.G for one in samples),
+        GDM=fmean(metres) if metres else None,
+        S=fmean(one.S for one in samples),
+    )
 
 
 def _times(losses: Sequence[float]) -> float:

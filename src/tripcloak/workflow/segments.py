@@ -110,16 +110,28 @@ def _fairness(
     """Return the loss of every released segment, as it is and in samples of the smallest one's size."""
     shown = [segment for segment in segments if segment.name in released]
     sizes = [segment.trips if segment.travellers is None else segment.travellers for segment in shown]
+    equal = _equal_size(sizes, [released[segment.name] for segment in shown])
     burdens = []
     for done, (segment, size) in enumerate(zip(shown, sizes, strict=True)):
         progress("drawing samples of equal size", done, len(shown))
-        # The smallest segment is its own sample.
-        seeds = range(draws if size > min(sizes) else 0)
-        samples = [_sampled(order, segment, (min(sizes), seed)) for seed in seeds]
-        burdens.append(
-            Burden.of(segment, size, released[segment.name], [one for one in samples if one is not None])
-        )
-    return Fairness(tuple(burdens), min(sizes) if draws else None)
+        outcome = released[segment.name]
+        if size == equal and draws:
+            samples = [Sample.of(outcome.metrics)]
+        else:
+            seeds = range(draws if size > equal else 0)
+            drawn = [_sampled(order, segment, (equal, seed)) for seed in seeds]
+            samples = [one for one in drawn if one is not None]
+        burdens.append(Burden.of(segment, outcome, samples))
+    return Fairness(tuple(burdens), equal if draws else None)
+
+
+def _equal_size(sizes: Sequence[int], outcomes: Sequence[Outcome]) -> int:
+    """Return the size of the smallest segment that still has more than one released flow.
+
+    Where a segment is so small that all of it is one flow, samples of its size are all alike.
+    """
+    telling = [size for size, outcome in zip(sizes, outcomes, strict=True) if outcome.release.n_groups > 1]
+    return min(telling or sizes)
 
 
 def _sampled(order: Order, segment: Segment, sample: tuple[int, int]) -> Sample | None:
