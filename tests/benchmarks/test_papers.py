@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,7 +11,6 @@ import pytest
 
 from benchmarks.papers import datasets, tables
 from benchmarks.papers.__main__ import main, report
-from benchmarks.papers.boxes import rebuilt_from_boxes
 from benchmarks.papers.datasets import MADE, SMALL, CityTrips, GivenTrips, from_dict, to_dict
 from benchmarks.papers.figure import DATA as COUNTRIES
 from benchmarks.papers.figure import RIVALS, figure, published_ratio, ratios
@@ -21,10 +19,7 @@ from benchmarks.papers.remarks import ATG_MEASURES, ATG_METHODS, THESIS_METHODS
 from benchmarks.papers.runs import ATG_RUNS, Run, thesis_runs
 from benchmarks.papers.solving import Result, solved, solved_apart
 from benchmarks.stations import Stations
-from tripcloak import City, Hierarchy, KAnonymity, ODMatrix, write_city
-from tripcloak.hierarchy import Corners, box_zones
-from tripcloak.metrics import distribution_loss, reconstruction_loss
-from tripcloak.release import build_release
+from tripcloak import City, write_city
 
 TINY = Stations(tiles=30, trips=800, towns=2)
 
@@ -166,25 +161,6 @@ def test_a_run_that_takes_too_long_is_stopped_and_says_so() -> None:
 def test_a_method_that_is_missing_or_refuses_is_a_row() -> None:
     assert "does not have" in solved(TINY, "magic", {}, 1)["failed"]
     assert "v_target" in solved(TINY, "atg-soft", {"v_target": 1.0, "suppression_limit": 0.0}, 1)["failed"]
-
-
-def test_boxes_are_rebuilt_like_zones_that_hold_the_same_tiles() -> None:
-    """Two tiles a side; boxes around all of them must measure like the root."""
-    at = {"lat": np.array([0.0, 0.01, 0.005]), "lon": np.zeros(3)}
-    tree = replace(Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **at), complete=True)
-    matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]))
-    both = Corners(*(np.array([side]) for side in (0, 0, 10_000, 0)))
-    zones = box_zones(tree, np.ones(2, dtype=bool), both)
-    safe = KAnonymity(k=2, unit="trips")
-    usual = {"method": "m", "parameters": {}, "criterion": safe, "suppression_limit": 0.5}
-    hidden, row, root = np.array([False, False, True]), np.zeros(3, dtype=int), np.full(3, tree.root)
-    shared = {**usual, "suppressed": hidden, "homogeneous": True}
-    drawn = build_release(matrix, origin_zone=row, destination_zone=row, zones=(zones, zones), **shared)
-    lifted = build_release(matrix, origin_zone=root, destination_zone=root, **shared)
-    found = rebuilt_from_boxes(matrix, drawn)
-    assert found["E"] == pytest.approx(reconstruction_loss(matrix, lifted))
-    assert found["D"] == pytest.approx(distribution_loss(matrix, lifted))
-    assert rebuilt_from_boxes(matrix, lifted) == {}
 
 
 def test_the_picture_shows_our_ratios_and_theirs() -> None:
