@@ -244,7 +244,7 @@ def nested_optimum(request: Request) -> float:
     return max(plain.least_mean(one, boxes.total, request.budget) for one in reached)
 
 
-@pytest.mark.parametrize("seed", [274, 2880])
+@pytest.mark.parametrize("seed", [2880, 3462])
 def test_splits_that_leave_nothing_to_spend_are_not_taken(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two diced cases in which the pair that was split ends worse than the pair that was not."""
     dice, settle = Random(seed), Twins.settle

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
+from held_to_it import HELD_TO_IT
 from oracle import Tree
 from strategies import grid, hierarchy_of
-from tripcloak.algorithms import METHODS, Algorithm, ATGSoft
+from tripcloak.algorithms import Algorithm
 from tripcloak.criteria import AllOf, KAnonymity, LDiversity
 from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.matrix import ODMatrix
-
-
-@dataclass(frozen=True, kw_only=True)
-class DearSoft(ATGSoft):
-    """ATG-Soft at a price that nothing here exceeds: a tenth of a tiny map would suppress everything."""
-
-    multiplier: float | None = 1e15
-
-
-# Methods whose protection is noise promise other things: they have a contract of their own.
-EXACT = {name: method for name, method in METHODS.items() if not method.noisy}
-HELD_TO_IT: dict[str, type[Algorithm]] = {**EXACT, "atg-soft": DearSoft}
 
 pytestmark = pytest.mark.parametrize("method", HELD_TO_IT.values(), ids=HELD_TO_IT)
 
