@@ -6,9 +6,11 @@ each other.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 Tree = dict[str, str | None]
@@ -83,10 +85,17 @@ def support(rows: Iterable[Row], unit: str) -> float:
     """Return what stands behind rows taken as one group."""
     if unit == "travellers":
         return len({row.person for row in rows if row.person >= 0})
-    total = 0.0
-    for row in rows:
-        total += row.trips if unit == "trips" else row.weight
-    return total
+    if unit == "trips":
+        return sum(row.trips for row in rows)
+    # A flow's population is what a double holds of the true sum, and never more; so is a group's.
+    return rounded_down(rounded_down(row.weight for row in flow) for flow in flows_of(rows).values())
+
+
+def rounded_down(values: Iterable[float]) -> float:
+    """Return the largest double that does not exceed the true sum of values."""
+    true = sum(map(Fraction, values), Fraction(0))
+    nearest = float(true)
+    return nearest if Fraction(nearest) <= true else math.nextafter(nearest, 0.0)
 
 
 def safe(rows: Sequence[Row], thresholds: Thresholds) -> bool:
@@ -271,6 +280,17 @@ def distinct_in_runs(
 ) -> list[int]:
     """Return the distinct people of every run of flows, at most ``cap``."""
     return [min(len({person for flow in run for person in people_of_flow[flow]}), cap) for run in runs]
+
+
+def sum_runs(values: Sequence[float], starts: Sequence[int]) -> list[float]:
+    """Return the sum of every run, as large as a double can hold of it."""
+    return [rounded_down(values[a:b]) for a, b in pairwise([*starts, len(values)])]
+
+
+def sum_groups(group: Sequence[int], values: Sequence[float], n_groups: int) -> list[float]:
+    """Return the sum of every group, as large as a double can hold of it."""
+    pairs = list(zip(group, values, strict=True))
+    return [rounded_down(value for g, value in pairs if g == number) for number in range(n_groups)]
 
 
 def find_pairs(table: Sequence[tuple[int, int]], wanted: Iterable[tuple[int, int]]) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -127,3 +129,48 @@ def test_find_pairs(kernel: Any, table: list[tuple[int, int]], wanted: list[tupl
     second = np.array([second for _, second in table], dtype=np.int32)
     a, b = np.array(wanted, dtype=np.int32).reshape(-1, 2).T
     assert kernel(offsets, second, a, b).tolist() == oracle.find_pairs(table, wanted)
+
+
+weights = st.lists(
+    st.one_of(
+        st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.1, 2.7, 2674.2, 1e9 / 3]),
+        st.integers(0, 10**6).map(float),
+        st.floats(1e-3, 1e9),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@forms("sum_runs")
+@given(values=weights, data=st.data())
+def test_sums_of_runs_are_the_true_ones_rounded_down(kernel: Any, values: list[float], data: Any) -> None:
+    starts = sorted({0, *data.draw(st.lists(st.integers(0, len(values) - 1), max_size=8))})
+    assert kernel(np.array(values), np.array(starts)).tolist() == oracle.sum_runs(values, starts)
+
+
+@forms("sum_groups")
+@given(values=weights, data=st.data())
+def test_sums_of_groups_are_the_true_ones_rounded_down(kernel: Any, values: list[float], data: Any) -> None:
+    size = len(values)
+    group = data.draw(st.lists(st.integers(-1, 4), min_size=size, max_size=size))
+    found = kernel(np.array(group, dtype=np.int32), np.array(values), 5)
+    assert found.tolist() == oracle.sum_groups(group, values, 5)
+
+
+@forms("sum_runs")
+def test_a_sum_that_reaches_k_by_rounding_alone_does_not_reach_it(kernel: Any) -> None:
+    """Nearly ten, eleven times: adding up in doubles gives the whole number, the truth is less."""
+    values = np.array([10.0, *[2**-54] * 3, 1 - 2**-53, 9.0])
+    assert values[4:].sum() == 10.0
+    assert kernel(values, np.array([0, 4])).tolist() == [10.0, math.nextafter(10.0, 0.0)]
+
+
+@forms("sum_groups")
+@given(values=st.lists(st.floats(0, 1e300), min_size=1, max_size=20))
+def test_no_sum_is_ever_too_large(kernel: Any, values: list[float]) -> None:
+    """However far apart the values are: parts too small for any double are dropped, never made up."""
+    (found,) = kernel(np.zeros(len(values), dtype=np.int32), np.array(values), 1)
+    true = sum(map(Fraction, values))
+    assert found <= true
+    assert math.nextafter(math.nextafter(found, math.inf), math.inf) > true

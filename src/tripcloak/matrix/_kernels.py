@@ -176,3 +176,63 @@ def find_pairs(
                 hi = mid
         out[i] = lo if lo < end and second[lo] == b[i] else -1
     return out
+
+
+@njit(cache=True)
+def sum_runs(
+    values: NDArray[np.float64], starts: NDArray[np.int64]
+) -> NDArray[np.float64]:  # pragma: no cover - compiled
+    """Return the sum of every run of values (none negative), rounded towards zero if a double cannot hold it.
+
+    Runs go from one start to the next. A sum that is rounded towards zero never reaches a whole number
+    that the true sum does not reach.
+    """
+    sums = np.empty(len(starts))
+    for run in range(len(starts)):
+        last = starts[run + 1] if run + 1 < len(starts) else len(values)
+        near, rest, exact = 0.0, 0.0, True
+        # Invariant: near + rest is the sum so far; to the last bit where exact.
+        for at in range(starts[run], last):
+            near, rest, exact = _add(values[at], near, rest, exact)
+        sums[run] = _rounded_down(near, rest, exact)
+    return sums
+
+
+@njit(cache=True)
+def sum_groups(
+    group: NDArray[np.int32], values: NDArray[np.float64], n_groups: int
+) -> NDArray[np.float64]:  # pragma: no cover - compiled
+    """Return the sum of the values of every group (-1: of none), rounded as those of runs."""
+    near, rest, exact = np.zeros(n_groups), np.zeros(n_groups), np.ones(n_groups, np.bool_)
+    for at in range(len(group)):
+        g = group[at]
+        if g >= 0:
+            near[g], rest[g], exact[g] = _add(values[at], near[g], rest[g], exact[g])
+    for g in range(n_groups):
+        near[g] = _rounded_down(near[g], rest[g], exact[g])
+    return near
+
+
+@njit(cache=True)
+def _add(
+    value: float, near: float, rest: float, exact: bool
+) -> tuple[float, float, bool]:  # pragma: no cover - compiled
+    """Return near + rest + value in two parts again, and whether nothing at all was lost."""
+    total, lost = _two_sum(near, value)
+    rest, lost = _two_sum(rest, lost)
+    return total, rest, exact and lost == 0.0
+
+
+@njit(cache=True)
+def _rounded_down(near: float, rest: float, exact: bool) -> float:  # pragma: no cover - compiled
+    total, lost = _two_sum(near, rest)
+    # What inexact parts lack is far less than the last bit of their sum.
+    return np.nextafter(total, 0.0) if lost < 0.0 or not exact else total
+
+
+@njit(cache=True)
+def _two_sum(a: float, b: float) -> tuple[float, float]:  # pragma: no cover - compiled
+    """Return a + b as a double, and exactly what that lacks (Knuth)."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)

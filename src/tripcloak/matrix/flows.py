@@ -90,6 +90,8 @@ def flows_from_trips(
     >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
     ([0, 1], [1, 2], [4, 4])
     """
+    from tripcloak.matrix._kernels import sum_runs
+
     _check_rows((origin, destination, slot), person, weight, trips)
     bits = _bits(destination), _bits(slot)
     p_bits = 0 if person is None else _bits(person) + 1
@@ -120,7 +122,7 @@ def flows_from_trips(
         destination=_field(pair, bits[1], bits[0]),
         slot=None if slot is None else _field(pair, 0, bits[1]),
         trips=_run_sums(np.ones(0, np.int64) if trips is None else trips.astype(np.int64), starts, len(key)),
-        population=None if weight is None else np.add.reduceat(weight, starts),
+        population=None if weight is None else sum_runs(weight, starts),
         travellers=None if person is None else _travellers(key, starts, p_bits),
         repeats=made,
     )

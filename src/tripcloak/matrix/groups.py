@@ -83,10 +83,9 @@ class Groups:
 
     @cached_property
     def _population(self) -> Floats:
-        assert self.matrix.flows.population is not None
-        return np.bincount(
-            self.of_flow[self._kept], self.matrix.flows.population[self._kept], minlength=len(self)
-        )
+        from tripcloak.matrix._kernels import sum_groups
+
+        return sum_groups(self.of_flow, self.matrix.volume("population"), len(self))
 
     @cached_property
     def _distinct(self) -> Ints:
