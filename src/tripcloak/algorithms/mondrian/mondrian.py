@@ -7,16 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from tripcloak.algorithms.base import Algorithm, Progress, Solution
-from tripcloak.arrays import Floats, Ints
+from tripcloak.algorithms.base import Progress, Solution
+from tripcloak.algorithms.boxed import BoxMethod, boxed, least_support
+from tripcloak.arrays import Ints
 from tripcloak.criteria import Criterion
-from tripcloak.hierarchy import BoxZones, Hierarchy, bounding_boxes, box_zones, distinct_boxes, tile_centres
+from tripcloak.hierarchy import tile_centres
 from tripcloak.matrix import ODMatrix, Travellers
 from tripcloak.release import main_volume
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mondrian(Algorithm):
+class Mondrian(BoxMethod):
     """Strict multidimensional Mondrian (LeFevre, DeWitt and Ramakrishnan 2006) on both ends of trips.
 
     A flow is a point with four coordinates: latitude and longitude of its origin's tile and of its
@@ -34,6 +35,7 @@ class Mondrian(Algorithm):
     Examples
     --------
     >>> from tripcloak.criteria import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy
     >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.2, 0.3, 0.0])}
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "all"], [4, 4, 4, 4, -1], **at)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([3, 3, 3, 3]))
@@ -45,26 +47,11 @@ class Mondrian(Algorithm):
     name: ClassVar[str] = "mondrian"
     summary: ClassVar[str] = "cuts boxes of trips at medians while both halves are safe; nothing withheld"
     source: ClassVar[str] = "LeFevre, DeWitt and Ramakrishnan 2006, on origin and destination at once"
-    draws_zones: ClassVar[bool] = True
-
-    def refuse(self, matrix: ODMatrix) -> None:
-        """Raise if tiles lack coordinates, or if time is an axis."""
-        super().refuse(matrix)
-        for tree in (matrix.origins, matrix.destinations):
-            tile_centres(tree)
 
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return a pair of boxes for every flow."""
         progress("cutting at medians", 0, None)
-        group = _groups(matrix, criterion)
-        sides = [_boxes(tree, tile, group) for tree, tile in matrix.axes]
-        return Solution(
-            origin_zone=sides[0][1][group],
-            destination_zone=sides[1][1][group],
-            suppressed=np.zeros(matrix.n_flows, dtype=bool),
-            homogeneous=False,
-            zones=(sides[0][0], sides[1][0]),
-        )
+        return boxed(matrix, _groups(matrix, criterion))
 
 
 def _groups(matrix: ODMatrix, criterion: Criterion) -> Ints:
@@ -84,21 +71,6 @@ def _groups(matrix: ODMatrix, criterion: Criterion) -> Ints:
             np.empty(0) if flows.population is None else flows.population,
             travellers.offsets,
             travellers.people,
-            _least(matrix, criterion),
+            least_support(matrix, criterion),
         ),
     )
-
-
-def _least(matrix: ODMatrix, criterion: Criterion) -> Floats:
-    """Return the thresholds on trips, travellers and population; 0 where there is none."""
-    asked = dict(criterion.thresholds)
-    if matrix.each_trip_is_a_person:
-        asked["trips"] = max(asked.get("trips", 0), asked.pop("travellers", 0))
-    return np.array([asked.get(unit, 0) for unit in ("trips", "travellers", "population")], dtype=float)
-
-
-def _boxes(tree: Hierarchy, tile: Ints, group: Ints) -> tuple[BoxZones, Ints]:
-    """Return the boxes around the tiles of every group, each once, and every group's row among them."""
-    occurs = np.bincount(tile, minlength=tree.n_tiles) > 0
-    corners, row = distinct_boxes(bounding_boxes(tile_centres(tree), tile, group, int(group.max()) + 1))
-    return box_zones(tree, occurs, corners), row
