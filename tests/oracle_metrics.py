@@ -131,6 +131,40 @@ def cpc(world: World) -> float | None:
     return ratio(2 * in_common, world.total + world.released)
 
 
+class Given(NamedTuple):
+    """A released group: the cells of the input it covers, how many cells it says it has, its volume."""
+
+    covers: frozenset[Cell]
+    cells: int
+    volume: Fraction
+
+
+class Fidelity(NamedTuple):
+    """What is rebuilt on the cells of the input, and E, D and CPC."""
+
+    rebuilt: dict[Cell, Fraction]
+    loss: float | None
+    shape: float | None
+    common: float | None
+
+
+def fidelity(original: Mapping[Cell, Fraction], groups: Sequence[Given]) -> Fidelity:
+    """Return what a reader rebuilds from groups of any kind, and how far off that is."""
+    total, released = sum(original.values()), sum((group.volume for group in groups), Fraction(0))
+    rebuilt = dict.fromkeys(original, Fraction(0))
+    for group in groups:
+        for cell in group.covers:
+            rebuilt[cell] += group.volume / max(group.cells, len(group.covers))
+    empty = released - sum(rebuilt.values())
+    wrong = sum(abs(rebuilt[cell] - original[cell]) for cell in original) + empty
+    shape = None
+    if total and released:
+        bent = sum(abs(rebuilt[cell] / released - original[cell] / total) for cell in original)
+        shape = float(bent + empty / released)
+    in_common = sum(min(rebuilt[cell], original[cell]) for cell in original)
+    return Fidelity(rebuilt, ratio(wrong, total), shape, ratio(2 * in_common, total + released))
+
+
 def generalisation(world: World, tiles: str) -> float | None:
     origins, destinations = ({flow.cell[axis] for flow in world.flows} for axis in (0, 1))
     total = Fraction(0)
@@ -223,4 +257,25 @@ def weigh_digits(bits: Sequence[int], weights: Sequence[float], prefix: int) -> 
             found[upper] += weights[i] if weights else 1
         elif upper == prefix:
             found[lower] += weights[i] if weights else 1
+    return found
+
+
+def sum_in_boxes(
+    points: Sequence[Sequence[int]],
+    low: Sequence[Sequence[int]],
+    high: Sequence[Sequence[int]],
+    volume: Sequence[float],
+    cells: Sequence[float],
+) -> list[float]:
+    """Return, for every point, what the boxes around it give each of their cells, box by box."""
+    found = [0.0] * len(points)
+    for box in range(len(volume)):
+        sides = list(zip(low[box], high[box], strict=True))
+        inside = [
+            i
+            for i, point in enumerate(points)
+            if all(a <= x <= b for x, (a, b) in zip(point, sides, strict=True))
+        ]
+        for i in inside:
+            found[i] += volume[box] / max(cells[box], len(inside))
     return found

@@ -145,15 +145,6 @@ def test_a_release_that_makes_all_flows_equal_agrees_by_nothing() -> None:
     assert top_flow_agreement(matrix, one_group(matrix)) == 0
 
 
-def test_zones_of_a_methods_own_are_refused_in_words() -> None:
-    tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
-    matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([1, 1, 1]))
-    release = replace(one_group(matrix), origins=replace(tree.zones))
-    for function in (*MEASURES, top_flow_agreement):
-        with pytest.raises(InputError, match="zones of its own"):
-            function(matrix, release)
-
-
 @given(data=st.data())
 def test_next_released_walks_up(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 12))

@@ -55,17 +55,6 @@ def test_the_scorecard_is_plain_numbers_in_one_order(drawn: Drawn, volume: Volum
     assert all(type(value) in (int, float, type(None)) for value in found.values())
 
 
-@given(drawn=drawn_releases())
-def test_zones_of_a_methods_own_leave_out_what_needs_tiles(drawn: Drawn) -> None:
-    own = replace(drawn.release, destinations=replace(drawn.release.destinations))
-    found, usual = (metrics.measure(drawn.matrix, release) for release in (own, drawn.release))
-    on_tiles = {"E", "D", "CPC", "top_flow_agreement"}
-    assert {name for name in KEYS if found[name] is None} - {n for n in KEYS if usual[n] is None} <= on_tiles
-    assert all(found[name] is None for name in on_tiles)
-    assert found["G"] == usual["G"]
-    assert found["GDM_mean"] == usual["GDM_mean"]
-
-
 @given(drawn=drawn_releases(), volume=VOLUMES)
 def test_measuring_twice_gives_the_same_and_changes_nothing(drawn: Drawn, volume: Volume) -> None:
     before = drawn.matrix.digest(), drawn.release.group_of_flow.tolist(), drawn.release.trips.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,6 +18,11 @@ TOO_LONG = -1.0
 """The length of a line that the short formula does not measure to a millimetre."""
 
 REACH_M = 500_000.0
+
+_LEAF = 16
+"""Points that are looked at one by one."""
+
+_APART, _ACROSS, _WITHIN = 0, 1, 2
 
 _AXIS_M = 6378137.0
 _FLATTENING = 1 / 298.257223563
@@ -65,6 +70,150 @@ def sum_of_covering(
                 destination = above[1][destination]
             origin = above[0][origin]
     return out
+
+
+@njit(cache=True)
+def sum_in_boxes(
+    points: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    volume: Floats,
+    cells: Floats,
+) -> NDArray[np.float64]:  # pragma: no cover - compiled
+    """Return, for every point, the sum of what the boxes around it give each of their cells.
+
+    A box gives its volume to its cells in equal parts; to its points, where these are more. Points and the
+    edges of boxes, which belong to them, have one column a dimension.
+    """
+    tree = _grow(points)
+    for box in range(len(volume)):
+        held = _give(tree, low[box], high[box], 0.0)
+        if held > 0:
+            _give(tree, low[box], high[box], volume[box] / max(cells[box], held))
+    out = np.zeros(len(points), np.float64)
+    # Invariant: what a node was given has come down to it from everything above it.
+    for node in range(len(tree.first)):
+        first, last = tree.first[node], tree.last[node]
+        if last - first > _LEAF:
+            tree.given[2 * node + 1] += tree.given[node]
+            tree.given[2 * node + 2] += tree.given[node]
+        else:
+            for i in range(first, last):
+                out[tree.order[i]] = tree.given[node] + tree.own[i]
+    return out
+
+
+class _Tree(NamedTuple):
+    """Points halved again and again: node i has the nodes 2 i + 1 and 2 i + 2 below it.
+
+    A node holds the points ``first`` to below ``last`` of ``order``, all between ``low`` and ``high``.
+    """
+
+    order: Ints
+    at: Ints
+    first: Ints
+    last: Ints
+    low: Ints
+    high: Ints
+    given: Floats
+    own: Floats
+
+
+@njit(cache=True)
+def _grow(points: Ints) -> _Tree:  # pragma: no cover - compiled
+    n, sides = points.shape
+    levels = 0
+    while n > _LEAF << levels:
+        levels += 1
+    nodes = (2 << levels) - 1
+    first, last = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    low, high = np.zeros((nodes, sides), np.int32), np.zeros((nodes, sides), np.int32)
+    tree = _Tree(
+        np.arange(n),
+        points.copy(),
+        first,
+        last,
+        low,
+        high,
+        np.zeros(nodes, np.float64),
+        np.zeros(n, np.float64),
+    )
+    last[0] = n
+    for node in range(nodes):
+        start, end = first[node], last[node]
+        if start == end:
+            continue
+        for side in range(sides):
+            low[node, side], high[node, side] = tree.at[start:end, side].min(), tree.at[start:end, side].max()
+        if end - start > _LEAF:
+            _halve(tree, start, end, int(np.argmax(high[node] - low[node])))
+            first[2 * node + 1], last[2 * node + 1] = start, (start + end) // 2
+            first[2 * node + 2], last[2 * node + 2] = (start + end) // 2, end
+    return tree
+
+
+@njit(cache=True)
+def _halve(tree: _Tree, start: int, end: int, side: int) -> None:  # pragma: no cover - compiled
+    """Put the points of a run in such an order that those of its first half are not beyond the others."""
+    low, high, middle = start, end - 1, (start + end) // 2
+    # Invariant: nothing before low is beyond, and nothing behind high is short of, what lies between.
+    while low < high:
+        pivot = tree.at[(low + high) // 2, side]
+        i, j = low, high
+        while i <= j:
+            while tree.at[i, side] < pivot:
+                i += 1
+            while tree.at[j, side] > pivot:
+                j -= 1
+            if i <= j:
+                tree.order[i], tree.order[j] = tree.order[j], tree.order[i]
+                for other in range(tree.at.shape[1]):
+                    tree.at[i, other], tree.at[j, other] = tree.at[j, other], tree.at[i, other]
+                i, j = i + 1, j - 1
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            return
+
+
+@njit(cache=True)
+def _give(tree: _Tree, low: Ints, high: Ints, share: float) -> int:  # pragma: no cover - compiled
+    """Return the number of points in a box, each of which is given a share."""
+    waiting = np.empty(128, np.int64)
+    waiting[0], depth, held = 0, 1, 0
+    while depth > 0:
+        depth -= 1
+        node = waiting[depth]
+        first, last = tree.first[node], tree.last[node]
+        relation = _relation(tree.low[node], tree.high[node], low, high)
+        if relation == _APART:
+            continue
+        if relation == _WITHIN:
+            tree.given[node] += share
+            held += last - first
+        elif last - first > _LEAF:
+            waiting[depth], waiting[depth + 1] = 2 * node + 1, 2 * node + 2
+            depth += 2
+        else:
+            for i in range(first, last):
+                if _relation(tree.at[i], tree.at[i], low, high) == _WITHIN:
+                    tree.own[i] += share
+                    held += 1
+    return held
+
+
+@njit(cache=True)
+def _relation(low: Ints, high: Ints, box_low: Ints, box_high: Ints) -> int:  # pragma: no cover - compiled
+    """Return how what reaches from low to high lies to a box."""
+    relation = _WITHIN
+    for side in range(len(low)):
+        if low[side] > box_high[side] or high[side] < box_low[side]:
+            return _APART
+        if low[side] < box_low[side] or high[side] > box_high[side]:
+            relation = _ACROSS
+    return relation
 
 
 @njit(cache=True)

@@ -63,31 +63,15 @@ class Comparison:
         """Return the volume withheld."""
         return self.original[self.release.suppressed].sum().item()
 
-    @property
-    def shares_zones(self) -> bool:
-        """Return whether the released zones are zones of the matrix's own hierarchies."""
-        own = [tree.zones for tree, _ in self.matrix.axes]
-        released = [self.release.origins, self.release.destinations, self.release.times][: len(own)]
-        return all(zones is mine for zones, mine in zip(released, own, strict=True))
-
     @cached_property
     def reconstructed(self) -> Floats:
         """Return, for every input flow, the volume a reader of the release puts on its cell."""
-        self._require_shared_zones()
         return rebuilt(self.matrix, self.release, self.released)
 
     @cached_property
     def on_empty_cells(self) -> float:
         """Return the reconstructed volume that falls on cells without an input flow."""
         return max(0.0, float(self.released_total - self.reconstructed.sum()))
-
-    def _require_shared_zones(self) -> None:
-        if not self.shares_zones:
-            raise InputError(
-                "this measure spreads released volume over tiles, so it needs released zones that are "
-                "zones of the matrix's hierarchies; this method draws zones of its own, "
-                "so compare it by the measures in metres instead"
-            )
 
 
 def ratio(part: float, whole: float) -> float | None:

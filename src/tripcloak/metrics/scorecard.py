@@ -16,9 +16,9 @@ from tripcloak.release import Release
 def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) -> dict[str, float | None]:
     """Return every measure by its symbol, always the same ones in the same order (G_time only with time).
 
-    None stands for a measure that does not exist here: metres where zones have no points, volumes per
-    tile where a method draws zones of its own. Never NaN. The values are private: they are computed
-    from data that is not released.
+    None stands for a measure that does not exist here: metres where zones have no points, multiples of k
+    where no k is promised. Never NaN. The values are private: they are computed from data that is not
+    released.
 
     Examples
     --------
@@ -34,21 +34,20 @@ def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) ->
     {'G': 4.0, 'E': 1.0, 'C_DM': 4, 'CPC': 0.5, 'GDM_mean': None}
     """
     both = Comparison.of(matrix, release, volume)
-    on_tiles = both.shares_zones
     metres = displacement_of(both)
     return {
         "G": generalisation_of(both, "full"),
         "G_observed": generalisation_of(both, "observed"),
         **({} if release.times is None else {"G_time": generalisation_in_time_of(both)}),
-        "E": reconstruction_loss_of(both) if on_tiles else None,
-        "D": distribution_loss_of(both) if on_tiles else None,
+        "E": reconstruction_loss_of(both),
+        "D": distribution_loss_of(both),
         "S": suppressed_share_of(both),
         "C_DM": discernability_of(both),
         "C_AVG": average_group_size_of(both),
         "GDM_mean": None if metres is None else metres.mean,
         "GDM_median": None if metres is None else metres.median,
         "GDM_std": None if metres is None else metres.std,
-        "CPC": cpc_of(both) if on_tiles else None,
+        "CPC": cpc_of(both),
         "trip_length_emd_km": trip_length_distance_of(both),
-        "top_flow_agreement": top_flow_agreement_of(both) if on_tiles else None,
+        "top_flow_agreement": top_flow_agreement_of(both),
     }

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
+
+from tripcloak.arrays import Ints
 from tripcloak.errors import InputError
+from tripcloak.hierarchy import BoxZones
 from tripcloak.matrix import ODMatrix, Volume
 from tripcloak.metrics.comparison import Comparison, ratio
+from tripcloak.metrics.rebuilding import rows_by_id
 from tripcloak.release import Release
 
 Tiles = Literal["full", "observed"]
@@ -66,14 +71,8 @@ def generalisation_in_time(
 
 def generalisation_of(comparison: Comparison, tiles: Tiles) -> float | None:
     """Return G of a comparison."""
-    matrix, release = comparison.matrix, comparison.release
-    if tiles == "full":
-        origins, destinations = release.origins.tiles, release.destinations.tiles
-    elif comparison.shares_zones:
-        # Counted by the matrix: one tree may serve both axes, and its own column then speaks of both.
-        origins, destinations = matrix.covers("tiles")
-    else:
-        origins, destinations = release.origins.tiles_observed, release.destinations.tiles_observed
+    release = comparison.release
+    origins, destinations = _full(release) if tiles == "full" else _observed(comparison.matrix, release)
     # As floats: tiles times trips can be larger than 64 bits hold.
     both = origins[release.group_origin].astype(float) + destinations[release.group_destination]
     return ratio(float((both * comparison.released).sum()), comparison.released_total)
@@ -86,3 +85,24 @@ def generalisation_in_time_of(comparison: Comparison) -> float | None:
         return None
     slots = release.times.tiles[release.group_time].astype(float)
     return ratio(float((slots * comparison.released).sum()), comparison.released_total)
+
+
+def _full(release: Release) -> tuple[Ints, Ints]:
+    return release.origins.tiles, release.destinations.tiles
+
+
+def _observed(matrix: ODMatrix, release: Release) -> tuple[Ints, Ints]:
+    """Return how many tiles that occur every released zone of origins and of destinations holds.
+
+    Counted by the matrix: one tree may serve both axes, and its own column then speaks of both.
+    """
+    origins, destinations = (
+        zones.tiles_observed if isinstance(zones, BoxZones) else np.append(below, 0)[rows_by_id(tree, zones)]
+        for tree, zones, below in zip(
+            (matrix.origins, matrix.destinations),
+            (release.origins, release.destinations),
+            matrix.covers("tiles"),
+            strict=True,
+        )
+    )
+    return origins, destinations
