@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak._version import __version__
 
 if TYPE_CHECKING:
-    from tripcloak.algorithms import METHODS, NestedCut, ODkAnon, ProductCut, TwinCut
+    from tripcloak.algorithms import METHODS, InfTDA, Laplace, NestedCut, ODkAnon, ProductCut, TwinCut
     from tripcloak.audit import audit_folder, audit_matrix
     from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness
     from tripcloak.errors import TripcloakError
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 # Loaded on first use: importing the package, and with it `tripcloak --help`, stays quick.
 _HOMES = {
     "METHODS": "algorithms",
+    "InfTDA": "algorithms",
+    "Laplace": "algorithms",
     "NestedCut": "algorithms",
     "ODkAnon": "algorithms",
     "ProductCut": "algorithms",
@@ -73,8 +75,10 @@ __all__ = [
     "City",
     "Cut",
     "Hierarchy",
+    "InfTDA",
     "KAnonymity",
     "LDiversity",
+    "Laplace",
     "NestedCut",
     "ODMatrix",
     "ODkAnon",

@@ -4,6 +4,7 @@ from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm, Progress
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.mondrian import Mondrian
+from tripcloak.algorithms.noise import InfTDA, Laplace
 from tripcloak.algorithms.odkanon import ODkAnon
 from tripcloak.algorithms.oigh import OIGH
 from tripcloak.algorithms.productcut import NestedCut, ProductCut
@@ -18,6 +19,8 @@ __all__ = [
     "ATGDual",
     "ATGSoft",
     "Algorithm",
+    "InfTDA",
+    "Laplace",
     "Mondrian",
     "NestedCut",
     "ODkAnon",

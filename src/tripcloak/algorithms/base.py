@@ -129,16 +129,16 @@ class Algorithm(ABC):
         """Return the name of the method that a release bears."""
         return self.name
 
-    def check_request(self) -> None:
+    def check_request(self) -> None:  # noqa: B027 - most methods have nothing to check
         """Raise an error that says why, before anything is read, if no input could meet the request."""
 
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise an error that says why, before any work, if this method cannot work on such a matrix."""
-        self.check_request()
         if matrix.times is not None:
             self.require_time()
             if self.closeness is not None:
                 raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
+        self.check_request()
         if self.draws_zones and (self.closeness is not None or self.criterion.floors):
             raise InputError(
                 f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "

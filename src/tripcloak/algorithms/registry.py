@@ -6,6 +6,7 @@ from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.mondrian import Mondrian
+from tripcloak.algorithms.noise import InfTDA, Laplace
 from tripcloak.algorithms.odkanon import ODkAnon
 from tripcloak.algorithms.oigh import OIGH
 from tripcloak.algorithms.productcut import NestedCut, ProductCut
@@ -24,6 +25,8 @@ _ALL: tuple[type[Algorithm], ...] = (
     OIGH,
     Mondrian,
     Suppression,
+    Laplace,
+    InfTDA,
 )
 
 METHODS: dict[str, type[Algorithm]] = {method.name: method for method in _ALL}

@@ -164,10 +164,37 @@ def command(
     levels: Annotated[
         int | None, typer.Option(help="odkanon: heights its filter looks up.", rich_help_panel=OWN)
     ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="laplace, inftda: how much one traveller may change the odds of what is released; "
+            "smaller is more private.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="laplace, inftda: the chance that this fails; 1e-6.", rich_help_panel=OWN),
+    ] = None,
+    contributions: Annotated[
+        int | None,
+        typer.Option(
+            help="laplace, inftda: trips of one traveller that are counted; 10.", rich_help_panel=OWN
+        ),
+    ] = None,
+    height: Annotated[
+        int | None,
+        typer.Option(
+            help="laplace, inftda: height of the released zones, 0 being tiles; never chosen by the data.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is already there.")] = False,
     json: Json = False,
 ) -> None:
     """Make a k-anonymous release of trips, check it, and write it to a folder.
+
+    The methods laplace and inftda make a differentially private one instead, which knows no k.
 
     DIR/release may be published; DIR/private must stay inside.
 
@@ -187,6 +214,7 @@ def command(
 
     asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
     asked |= {"multiplier": multiplier, "table_memory": table_memory}
+    asked |= {"epsilon": epsilon, "delta": delta, "contributions": contributions, "height": height}
     parameters: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if time_limit is not None:
         parameters["time_limit"] = seconds(time_limit)
@@ -276,13 +304,21 @@ def _show(outcome: "Outcome") -> None:
         ("destination zones", number(facts["zones"]["destinations"])),
         *([("times", number(facts["zones"]["times"]))] if "times" in facts["zones"] else []),
         *_bound(release.bound),
-        ("audit", f"safe; smallest flow {units}" if outcome.audit.safe else "NOT SAFE"),
+        ("audit", _judgement(outcome, units)),
         *((name, number(value)) for name, value in outcome.metrics.items()),
     ]
     show(table(f"{release.method} on {outcome.hierarchy}", ("", "value"), rows))
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _judgement(outcome: "Outcome", units: str) -> str:
+    if not outcome.audit.safe:
+        return "NOT SAFE"
+    if outcome.release.privacy is not None:
+        return "safe; numbers are noisy, and no smallest number of people is promised"
+    return f"safe; smallest flow {units}"
 
 
 def _bound(bound: "Bound | None") -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from tripcloak.criteria import AllOf, Criterion, KAnonymity, LDiversity, TClosen
 from tripcloak.errors import InputError, InternalError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.io.folder import PRIVATE, read_manifest, read_run
+from tripcloak.io.noisy_reading import noisy_release
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, build_release
 
@@ -32,6 +33,8 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
         )
     groups = _groups(folder)
     try:
+        if "differential_privacy" in facts:
+            return noisy_release(folder, matrix, facts, groups.take(_rows_of_flows(matrix, groups)))
         return _build(matrix, facts, groups)
     except (KeyError, TypeError, ValueError, AttributeError, InternalError):
         raise InputError(

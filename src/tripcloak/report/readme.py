@@ -14,8 +14,10 @@ _WORDS = {
 
 def render_readme(facts: Mapping[str, Any]) -> str:
     """Return the text of ``release/README.md`` for a manifest."""
-    protects = " and ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
-    columns = "\n".join(f"  - `{name}`: {_WORDS[name]}" for name in facts["columns"])
+    noisy = facts.get("differential_privacy")
+    promise, limits = _of_noise(noisy) if noisy else _of_groups(facts["protects"])
+    words = _WORDS | ({"trips": "number of trips, with noise"} if noisy else {})
+    columns = "\n".join(f"  - `{name}`: {words[name]}" for name in facts["columns"])
     shared = (
         "Origin zones do not overlap each other, and neither do destination zones."
         if facts["homogeneous"]
@@ -26,9 +28,7 @@ def render_readme(facts: Mapping[str, Any]) -> str:
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
-**Every released flow holds at least {protects}.** Places were made coarser until that was true;
-what could not be made safe was withheld.
-
+{promise}
 - Released flows: {facts["groups"]:,}, between {facts["zones"]["origins"]:,} origin zones and \
 {facts["zones"]["destinations"]:,} destination zones
 - Released volume: {facts["released"]:,} {facts["volume"]}
@@ -45,10 +45,53 @@ what could not be made safe was withheld.
 - `manifest.json`: method, parameters, totals and a SHA-256 of every file
 
 ## What this does and does not promise
+{limits}"""
+
+
+def _of_groups(protects: Mapping[str, float]) -> tuple[str, str]:
+    """Return what is promised of groups, in short, and what is not."""
+    least = " and ".join(f"{k:,} {unit}" for unit, k in protects.items())
+    promise = f"""\
+**Every released flow holds at least {least}.** Places were made coarser until that was true;
+what could not be made safe was withheld.
+"""
+    limits = f"""\
 A reader who knows where somebody lives and works cannot find a flow here that holds fewer than
-{protects}. The promise is about this release alone: it does not cover comparing it with another
+{least}. The promise is about this release alone: it does not cover comparing it with another
 release of the same people, and it does not hide that something is true of everybody in a group.
 """
+    return promise, limits
+
+
+def _of_noise(noise: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what is promised of noisy numbers, in short, and what is not."""
+    who, least = noise["unit"], noise.get("threshold", 1)
+    chance = f", but for a chance of {noise['delta']:g}" if noise["delta"] else ""
+    mechanism = noise["mechanism"]
+    how = f"{mechanism[:1].upper()}{mechanism[1:]} (scale {noise['noise_scale']:.4g})"
+    promise = f"""\
+**The numbers carry noise, so that nobody can tell from them whether any one {who} was in the data.**
+{how}; numbers below {least:,} are not published.
+No smallest number of people is promised: a flow may stand for one person, or for nobody.
+"""
+    counted = (
+        f"Of every traveller at most {noise['contributions']:,} trips were counted."
+        if who == "traveller"
+        else "A traveller who made several trips is hidden less well than one trip is."
+    )
+    limits = f"""\
+Whatever a reader knows already: leaving any one {who} out of the data would change the odds of
+every possible release by a factor of exp({noise["epsilon"]:g}) at most{chance}.
+{counted}
+This is no k-anonymity. Every further release of the same people adds to what may be learnt of them,
+and what is true of everybody is not hidden.
+That the data lie in the study area{_named(noise)} counts as known.
+"""
+    return promise, limits
+
+
+def _named(noise: Mapping[str, Any]) -> str:
+    return f" (zone `{noise['study_area']}`)" if "study_area" in noise else ""
 
 
 def _unions(hierarchy: Mapping[str, Any]) -> str:

@@ -67,13 +67,14 @@ class Outcome:
                 "thresholds": thresholds,
                 **({"diversity": dict(floors)} if (floors := release.criterion.floors) else {}),
                 **({} if release.closeness is None else {"t": release.closeness.t}),
-                "suppress": release.suppression_limit,
+                "suppress": None if release.privacy is not None else release.suppression_limit,
                 "hierarchy": self.hierarchy,
                 **_clock(self.place),
             },
             "groups": release.n_groups,
             "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
             "homogeneous": release.homogeneous,
+            **({} if release.privacy is None else {"differential_privacy": release.privacy.to_dict()}),
             "metrics": self.metrics,
             "audit": {
                 "safe": self.audit.safe,
@@ -95,10 +96,16 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
     the release in place. An unsafe result is never written.
     """
     refuse_if_taken(order.out, force=order.force)
+    order.algorithm.check_request()
     if order.place.time_slot is not None:
         order.algorithm.require_time()
     reading = read_matrix(
-        order.source, order.place, memory=order.memory, folder=order.folder, progress=progress
+        order.source,
+        order.place,
+        repeats=order.algorithm.needs_repeats,
+        memory=order.memory,
+        folder=order.folder,
+        progress=progress,
     )
     matrix = reading.trips.matrix
     started = time.perf_counter()

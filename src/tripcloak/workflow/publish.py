@@ -83,7 +83,6 @@ def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mappi
 
 def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[str, Any]) -> str:
     """Return the map page of a release; it holds the released table and nothing else."""
-    protects = ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
     places = [item for item in collection["features"] if item["properties"]["axis"] != "time"]
     return render_map(
         title=f"Released flows ({facts['method']})",
@@ -91,7 +90,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
         flows=flows_over_time(flows).to_pylist(),
         facts={
             "Method": facts["method"],
-            "Every flow holds at least": protects,
+            **_promised(facts),
             **({"Also": "; ".join(facts["also"])} if "also" in facts else {}),
             "Flows": f"{facts['groups']:,}",
             "Origin zones": f"{facts['zones']['origins']:,}",
@@ -101,6 +100,13 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             **_not_drawn(places),
         },
     )
+
+
+def _promised(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the main promise: a smallest number, or that numbers are noisy and there is none."""
+    if "differential_privacy" in facts:
+        return {"Numbers": "noisy; no smallest number of people is promised (no k-anonymity)"}
+    return {"Every flow holds at least": ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())}
 
 
 def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:

@@ -64,6 +64,11 @@ def anonymise_segments(
         Samples of equal size that are drawn from every segment, to see what is left of the differences
         when all segments are as small as the smallest; 0 leaves that out.
     """
+    if order.algorithm.noisy:
+        raise InputError(
+            f"{order.algorithm.name} hides a traveller once, and segments would tell of them once each; "
+            "leave out --segment, or choose a method of k-anonymity"
+        )
     segments = segments_of(order.source, by, memory=order.memory)
     folders = {one.name: folder_name(one) for one in segments}
     if len(set(folders.values())) < len(segments):

@@ -12,7 +12,7 @@ from tripcloak.algorithms.base import Algorithm, Progress, Solution, silent
 from tripcloak.algorithms.noise.contributions import Contributions, bound_contributions
 from tripcloak.algorithms.noise.source import NoiseSource, OpenDPNoise, require_opendp
 from tripcloak.arrays import Ints
-from tripcloak.criteria import Criterion, DifferentialPrivacy
+from tripcloak.criteria import AllOf, Criterion, DifferentialPrivacy, KAnonymity
 from tripcloak.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.hierarchy import Domain, shared_domains
 from tripcloak.matrix import ODMatrix
@@ -82,10 +82,10 @@ class Noisy(Algorithm):
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise if the zones there could be are not known, or more than noise is asked for."""
         super().refuse(matrix)
-        if self.closeness is not None or self.criterion.floors:
+        if self.closeness is not None or not _is_plain(self.criterion):
             raise InputError(
-                f"{self.name} promises differential privacy, which knows no l-diversity or t-closeness; "
-                "leave out --l, --l-places and --t"
+                f"{self.name} promises differential privacy, which knows no l-diversity, t-closeness or "
+                "safe segments; leave out --l, --l-places, --t and --segment-joint"
             )
         if shared_domains(matrix.origins, matrix.destinations) is None:
             raise InputError(
@@ -158,3 +158,10 @@ class Noisy(Algorithm):
             mechanism=mechanism,
             details=tuple(details.items()),
         )
+
+
+def _is_plain(criterion: Criterion) -> bool:
+    """Return whether a criterion asks for k alone, which every method is given and noise does not heed."""
+    if isinstance(criterion, AllOf):
+        return all(_is_plain(part) for part in criterion.criteria)
+    return isinstance(criterion, KAnonymity)
