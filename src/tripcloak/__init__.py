@@ -23,7 +23,17 @@ from typing import TYPE_CHECKING, Any
 from tripcloak._version import __version__
 
 if TYPE_CHECKING:
-    from tripcloak.algorithms import METHODS, InfTDA, Laplace, NestedCut, ODkAnon, ProductCut, TwinCut
+    from tripcloak.algorithms import (
+        METHODS,
+        OIGH,
+        InfTDA,
+        Laplace,
+        NestedCut,
+        ODkAnon,
+        ProductCut,
+        Suppression,
+        TwinCut,
+    )
     from tripcloak.audit import audit_folder, audit_matrix
     from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness
     from tripcloak.errors import TripcloakError
@@ -43,8 +53,10 @@ _HOMES = {
     "InfTDA": "algorithms",
     "Laplace": "algorithms",
     "NestedCut": "algorithms",
+    "OIGH": "algorithms",
     "ODkAnon": "algorithms",
     "ProductCut": "algorithms",
+    "Suppression": "algorithms",
     "TwinCut": "algorithms",
     "audit_folder": "audit",
     "audit_matrix": "audit",
@@ -71,6 +83,7 @@ _HOMES = {
 
 __all__ = [
     "METHODS",
+    "OIGH",
     "AllOf",
     "City",
     "Cut",
@@ -86,6 +99,7 @@ __all__ = [
     "Place",
     "ProductCut",
     "Release",
+    "Suppression",
     "TCloseness",
     "TripSource",
     "TripcloakError",

@@ -62,8 +62,9 @@ class Suppression(Algorithm):
 
 def _refusal(limit: float, percent: int) -> str:
     """Say what would be possible, in a share rounded up so that it tells little."""
-    way = f"A limit of {percent} % would do" if percent < 100 else "Next to nothing would be left"
+    others = "coarser tiles, or a method that generalises, such as twincut"
+    way = f"A limit of {percent} % would do, or {others}." if percent < 100 else f"Use {others}."
     return (
         f"not possible: with the tiles as they are, more than the limit of {limit:.0%} would have to be "
-        f"withheld. {way}, or coarser tiles, or a method that generalises, such as twincut."
+        f"withheld. {way}"
     )
