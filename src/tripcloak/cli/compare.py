@@ -145,8 +145,10 @@ def _show(found: "SideBySide", out: Path | None) -> None:
             show(f"{_asked(row.record(), records)} did not run: {row.reason}")
         elif row.note:
             show(f"{_asked(row.record(), records)}: {row.note}")
+    # All that is said of one request; of a sweep, what to use and why.
+    told = None if len(found.choices) == 1 else 1
     for choice in found.choices:
-        show("", headline(choice), *(f"  {words}" for words in choice.words))
+        show("", headline(choice), *(f"  {words}" for words in choice.words[:told]))
     show("", INTERNAL)
     if out is not None:
         show(f"Open {out / 'compare.html'}; the same is in compare.md, compare.csv and compare.json.")
@@ -160,11 +162,27 @@ def _asked(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> s
 
 
 def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
-    """Show one row a release, in two tables that fit a terminal."""
+    """Show one row a release, in as many tables as the terminal is too narrow for one."""
+    from rich.console import Console
+
     from tripcloak.report.columns import LOSS, RELEASE, asked_columns
 
-    asked = asked_columns(ran)
-    show(_rows("What is lost", (*asked, *LOSS), ran), _rows("The releases", (*asked, *RELEASE), ran))
+    asked, room = asked_columns(ran), Console().width
+    releases = [column for column in RELEASE if column.key != "wall_s"]
+    for title, columns in (("What is lost", LOSS), ("The releases", releases)):
+        taken = list(asked)
+        for column in columns:
+            if len(taken) > len(asked) and sum(_width(one, ran) for one in (*taken, column)) > room:
+                show(_rows(title, taken, ran))
+                taken = list(asked)
+            taken.append(column)
+        show(_rows(title, taken, ran))
+
+
+def _width(column: "Column", ran: Sequence[Mapping[str, Any]]) -> int:
+    from tripcloak.report.columns import written
+
+    return 2 + max(len(column.name), *(len(_short(written(column, one[column.key]))) for one in ran))
 
 
 def _rows(title: str, columns: "Sequence[Column]", ran: Sequence[Mapping[str, Any]]) -> object:
@@ -173,11 +191,10 @@ def _rows(title: str, columns: "Sequence[Column]", ran: Sequence[Mapping[str, An
 
     from tripcloak.report.columns import written
 
-    made = Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
+    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    made.padding = (0, 1, 0, 0)
     for column in columns:
-        made.add_column(column.name, justify="left" if column.form == "text" else "right", overflow="fold")
+        made.add_column(column.name, justify="left" if column.form == "text" else "right", no_wrap=True)
     for record in ran:
         made.add_row(*(_short(written(column, record[column.key])) for column in columns))
     return made

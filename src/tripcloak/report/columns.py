@@ -57,7 +57,7 @@ RELEASE = (
     Column("smallest_group", "people", "the smallest number of people behind a released flow", "whole"),
     Column("audit", "audit", "what a recount by other code says", "text"),
     Column("promise", "promise", "what protects people", "text"),
-    Column("bound_gap_percent", "gap", "proven distance from the best possible", "percent", "lower"),
+    Column("bound_gap_percent", "gap", "proven distance from the best of its kind", "percent"),
     Column("cpu_s", "CPU s", "processor seconds from matrix to release", "seconds", "lower"),
     Column("wall_s", "s", "clock seconds, with other methods running beside it", "seconds", "lower"),
     Column("peak_memory_mb", "MB", "memory at its peak, beyond the matrix", "megabytes", "lower"),
@@ -103,14 +103,18 @@ def written(column: Column, value: Any) -> str:
 
 
 def _figure(value: float) -> str:
-    if abs(value) >= 1e7:
+    if abs(value) >= 1e6:
         digits, power = f"{value:.2e}".split("e")
         return f"{digits}e{int(power)}"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    size = abs(value)
+    decimals = 3 if size < 1 else 2 if size < 10 else 1 if size < 100 else 0
+    return f"{value:,.{decimals}f}"
 
 
 def _percent(value: float) -> str:
-    return f"{value:.2g} %" if value < 100 else f"{value:,.0f} %"
+    if 0 < value < 0.1:
+        return "<0.1 %"
+    return f"{value:.1f} %" if value < 10 else f"{value:,.0f} %"
 
 
 def _seconds(value: float) -> str:

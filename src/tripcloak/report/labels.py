@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 LETTER, LINE = 6.5, 14.0
 """Width of a letter and height of a line, in pixels, at the size that labels are set in."""
-GAP = 9.0
-"""From the middle of a point to the nearest edge of its label."""
+GAP = 3.5
+"""From the edge of a point to the nearest edge of its label."""
 
 
 class Box(NamedTuple):
@@ -30,6 +30,14 @@ class Box(NamedTuple):
         return max(across, 0) * max(down, 0)
 
 
+class Spot(NamedTuple):
+    """A point on the plot and the radius of its mark, in pixels."""
+
+    x: float
+    y: float
+    radius: float
+
+
 class Label(NamedTuple):
     """Where a text goes: its left end and its baseline, and whether a line leads to its point."""
 
@@ -39,7 +47,7 @@ class Label(NamedTuple):
     led: bool
 
 
-def place_labels(points: Sequence[tuple[float, float]], texts: Sequence[str], room: Box) -> list[Label]:
+def place_labels(points: Sequence[Spot], texts: Sequence[str], room: Box) -> list[Label]:
     """Return one label a point, in the order of the points.
 
     The first place of each that is free is taken, from beside the point to ever further up and down;
@@ -47,16 +55,16 @@ def place_labels(points: Sequence[tuple[float, float]], texts: Sequence[str], ro
 
     Examples
     --------
-    >>> labels = place_labels([(50, 50), (50, 52)], ["one", "two"], Box(0, 0, 200, 100))
+    >>> labels = place_labels([Spot(50, 50, 6), Spot(50, 52, 6)], ["one", "two"], Box(0, 0, 200, 100))
     >>> labels[0].box.overlap(labels[1].box) == 0
     True
     """
-    marks = [Box(x - 6, y - 6, x + 6, y + 6) for x, y in points]
+    marks = [Box(x - r, y - r, x + r, y + r) for x, y, r in points]
     placed: list[Label] = []
-    for (x, y), text in zip(points, texts, strict=True):
+    for spot, text in zip(points, texts, strict=True):
         taken = [*marks, *(label.box for label in placed)]
         best: tuple[float, Label] | None = None
-        for label in _places(x, y, LETTER * len(text)):
+        for label in _places(spot, LETTER * len(text)):
             covered = sum(label.box.overlap(other) for other in taken) + _outside(label.box, room)
             if best is None or covered < best[0]:
                 best = covered, label
@@ -67,16 +75,17 @@ def place_labels(points: Sequence[tuple[float, float]], texts: Sequence[str], ro
     return placed
 
 
-def _places(x: float, y: float, width: float) -> Iterator[Label]:
+def _places(spot: Spot, width: float) -> Iterator[Label]:
     """Yield where a label may go, nearest first: right, left, above, below, then further away."""
-    for left, middle in ((x + GAP, y), (x - GAP - width, y)):
+    x, y, away = spot.x, spot.y, spot.radius + GAP
+    for left, middle in ((x + away, y), (x - away - width, y)):
         yield _label(left, middle, width, led=False)
-    for middle in (y - GAP - LINE / 2, y + GAP + LINE / 2):
+    for middle in (y - away - LINE / 2, y + away + LINE / 2):
         yield _label(x - width / 2, middle, width, led=False)
     for step in range(1, 16):
-        for away in (-step, step):
-            for left in (x + 2 * GAP, x - 2 * GAP - width):
-                yield _label(left, y + away * LINE, width, led=True)
+        for lines in (-step, step):
+            for left in (x + 2 * away, x - 2 * away - width):
+                yield _label(left, y + lines * LINE, width, led=True)
 
 
 def _label(left: float, middle: float, width: float, *, led: bool) -> Label:

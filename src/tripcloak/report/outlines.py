@@ -60,6 +60,18 @@ def flat_polygons(geometry: Mapping[str, Any], area_km2: float, meridian: float)
     return [[_shifted(ring, meridian) for ring in polygon] for polygon in shape]
 
 
+def shape_area_km2(shape: list[Polygon]) -> float:
+    """The area inside the outer rings of a shape and outside its holes.
+
+    >>> square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    >>> round(shape_area_km2([[square]]))
+    12364
+    """
+    return sum(
+        _ring_area_km2(polygon[0]) - sum(_ring_area_km2(hole) for hole in polygon[1:]) for polygon in shape
+    )
+
+
 def _polygons(geometry: Mapping[str, Any]) -> list[Polygon]:
     kind = geometry.get("type") if isinstance(geometry, Mapping) else None
     if kind not in ("Polygon", "MultiPolygon"):
@@ -90,7 +102,7 @@ def _flat_shape(literal: list[Polygon], area_km2: float) -> list[Polygon]:
     if any(_circles_a_pole(ring) for polygon in literal for ring in polygon):
         return unwrapped
     # A study area may span most of the globe, a polar or Pacific cell only seems to: the area tells.
-    return min((unwrapped, literal), key=lambda shape: abs(_area_km2(shape) - area_km2))
+    return min((unwrapped, literal), key=lambda shape: abs(shape_area_km2(shape) - area_km2))
 
 
 def _circles_a_pole(ring: Ring) -> bool:
@@ -111,12 +123,6 @@ def _unwrapped(ring: Ring) -> Ring:
 def _together(polygon: Polygon) -> Polygon:
     outer = _centre(polygon[0])
     return [_shifted(ring, outer) for ring in polygon]
-
-
-def _area_km2(shape: list[Polygon]) -> float:
-    return sum(
-        _ring_area_km2(polygon[0]) - sum(_ring_area_km2(hole) for hole in polygon[1:]) for polygon in shape
-    )
 
 
 def _ring_area_km2(ring: Ring) -> float:

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from html import escape
 from typing import Literal, NamedTuple
 
-from tripcloak.report.labels import Box, Label, place_labels
+from tripcloak.report.labels import Box, Label, Spot, place_labels
 
 WIDTH, HEIGHT = 820, 440
 LEFT, TOP, RIGHT, BOTTOM = 74, 18, 790, 384
 """The frame of the plot; labels may reach beyond its right side."""
 MANY = 24
 """With more points than this only those on the front have labels; all tell their name when pointed at."""
+
+RING = 11
+"""Radius of the ring around what is recommended."""
 
 Kind = Literal["shared", "overlapping", "noise", "unsafe"]
 
@@ -52,7 +55,7 @@ def undominated(points: Sequence[Point]) -> list[bool]:
 
 
 def render_plot(points: Sequence[Point], limits: Sequence[float], loss_title: str) -> str:
-    """Return the plot as SVG: dominated points grey, the front drawn as a line, limits dashed.
+    """Return the plot as SVG: the front of all and that of shared zones as lines, beaten points grey.
 
     Parameters
     ----------
@@ -64,19 +67,27 @@ def render_plot(points: Sequence[Point], limits: Sequence[float], loss_title: st
         What the loss is, with its unit.
     """
     scale = _Scale.of(points, limits)
-    front = undominated(points)
+    best, sharing = undominated(points), _undominated_sharing(points)
+    front = [either or other for either, other in zip(best, sharing, strict=True)]
     places = [(scale.x(point.suppressed), scale.y(point.loss)) for point in points]
     parts = [
         f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="Loss against suppression: {escape(loss_title)}">',
         *_axes(scale, limits, loss_title),
-        _front_line(points, front, places),
+        _front_line(sharing, places, "front sharing"),
+        _front_line(best, places, "front"),
         *_labels(points, front, places),
     ]
     # The front last, so that nothing lies on it.
     for i in sorted(range(len(points)), key=lambda i: front[i]):
         parts.append(_mark(points[i], *places[i], on_front=front[i]))
     return "".join([*parts, "</svg>"])
+
+
+def _undominated_sharing(points: Sequence[Point]) -> list[bool]:
+    """Return the front among releases with shared zones alone."""
+    alone = [point if point.kind == "shared" else point._replace(kind="noise") for point in points]
+    return undominated(alone)
 
 
 class _Scale(NamedTuple):
@@ -148,13 +159,13 @@ def _share_ticks(most: float) -> list[float]:
     return [round(step * n, 12) for n in range(int(most / step) + 1)]
 
 
-def _front_line(points: Sequence[Point], front: Sequence[bool], places: Sequence[tuple[float, float]]) -> str:
+def _front_line(front: Sequence[bool], places: Sequence[tuple[float, float]], style: str) -> str:
     """Return the edge of what can be reached: from point to point first sideways, then down."""
     on = sorted(place for place, is_on in zip(places, front, strict=True) if is_on)
     if len(on) < 2:
         return ""
     steps = [f"M{on[0][0]:.1f} {on[0][1]:.1f}"] + [f"H{x:.1f}V{y:.1f}" for x, y in on[1:]]
-    return f'<path class="front" d="{"".join(steps)}"/>'
+    return f'<path class="{style}" d="{"".join(steps)}"/>'
 
 
 def _labels(
@@ -164,7 +175,8 @@ def _labels(
     # Those on the front choose their place first.
     named.sort(key=lambda i: (not points[i].chosen, not front[i], places[i][1]))
     room = Box(LEFT + 4, TOP + 2, WIDTH - 2, BOTTOM - 4)
-    found = place_labels([places[i] for i in named], [points[i].name for i in named], room)
+    spots = [Spot(*places[i], RING if points[i].chosen else 6) for i in named]
+    found = place_labels(spots, [points[i].name for i in named], room)
     return [
         part
         for i, label in zip(named, found, strict=True)
@@ -190,7 +202,7 @@ def _mark(point: Point, x: float, y: float, *, on_front: bool) -> str:
         "noise": f'<path d="M{x - 5:.1f} {y - 5:.1f}h10v10h-10z"/>',
         "unsafe": f'<path d="M{x - 5:.1f} {y - 5:.1f}l10 10m0-10l-10 10"/>',
     }
-    ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="11"/>' if point.chosen else ""
+    ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="{RING}"/>' if point.chosen else ""
     style = f"mark {point.kind}" + ("" if on_front or point.kind in ("noise", "unsafe") else " behind")
     words = f"<title>{escape(point.name)}: {escape(point.words)}</title>"
     return f'<g class="{style}">{words}{ring}{shapes[point.kind]}</g>'

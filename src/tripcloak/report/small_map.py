@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tripcloak.arrays import Floats
 from tripcloak.release import Release, released_zones
-from tripcloak.report.outlines import Polygon, flat_polygons
+from tripcloak.report.outlines import Polygon, flat_polygons, shape_area_km2
 from tripcloak.report.raster import Frame, paint
 
 SHOWN = 0.995
@@ -20,6 +20,8 @@ SHOWN = 0.995
 MARGIN = 0.06
 MOST_ZONES = 50_000
 """More zones than this are not painted, only the ones with the largest volumes."""
+NOTHING = 1e-9
+"""The least area, in km2: a box of one point has none."""
 MOST_OUTLINES = 2_500
 """Beyond this a small map would be all lines."""
 
@@ -90,20 +92,20 @@ def small_map(release: Release, frame: Frame, outline_bytes: int) -> SmallMap | 
     side = released_zones(release)[0]
     volume = side.volumes[release.volume].astype(float)
     zones, rows = side.zones, side.rows
-    area = zones.area_km2[rows]
-    good = np.flatnonzero((volume > 0) & (area > 0))
+    good = np.flatnonzero(volume > 0)
     picked = good[np.argsort(-volume[good], kind="stable")[:MOST_ZONES]]
-    if zones.shape is None or len(picked) == 0:
-        return None
     geometries = [zones.outline(int(rows[i])) for i in picked]
-    if any(geometry is None for geometry in geometries):
-        return None
+    known = np.nan_to_num(zones.area_km2[rows[picked]])
     shapes = [
-        flat_polygons(geometry, float(area[i]), frame.meridian)
-        for geometry, i in zip(geometries, picked, strict=True)
+        flat_polygons(geometry, float(area), frame.meridian)
+        for geometry, area in zip(geometries, known, strict=True)
         if geometry is not None
     ]
-    shades = paint(shapes, volume[picked] / area[picked], frame)
+    if not shapes or len(shapes) < len(picked):
+        return None
+    # Zones given as points have no area of their own; then the one that is drawn for them counts.
+    areas = np.array([a or shape_area_km2(s) for a, s in zip(known.tolist(), shapes, strict=True)])
+    shades = paint(shapes, volume[picked] / areas.clip(NOTHING), frame)
     outlines = "" if len(shapes) > MOST_OUTLINES else _outlines(shapes, frame)
     if len(outlines) > outline_bytes:
         outlines = ""

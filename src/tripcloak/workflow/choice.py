@@ -129,7 +129,7 @@ def _reason(taken: Row, finest: Row, number: int) -> list[str]:
     told = [
         f"Of {among} that are safe by the audit and within the limit, {taken.method} has the finest zones "
         f"{sharing}: the two zones of a released trip hold {_loss(taken):,.4g} tiles on average (G){away}, "
-        f"with {taken.measures['S'] or 0:.1%} withheld."
+        f"with {100 * (taken.measures['S'] or 0):.1f} % withheld."
     ]
     if taken is finest and taken.shared and number > 1:
         told.append("No other release is finer, shared zones or not.")

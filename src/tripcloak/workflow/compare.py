@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,12 @@ class Lineup:
         if self.epsilon is not None and not 0 < self.epsilon < math.inf:
             raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
 
+    @property
+    def needs_repeats(self) -> bool:
+        """Return whether some method must know how many trips each traveller makes in each flow."""
+        noise = self.epsilon is not None
+        return any(noise and METHODS[name].needs_repeats for name in self.methods or METHODS)
+
     def criterion(self, k: float) -> Criterion:
         """Return when a group is safe, for one k."""
         parts = tuple(KAnonymity(k=k, unit=unit) for unit in self.units or (None,))  # type: ignore[arg-type]
@@ -136,7 +142,12 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
     """
     started = time.perf_counter()
     reading = read_matrix(
-        lineup.source, lineup.place, memory=lineup.memory, folder=lineup.folder, progress=progress
+        lineup.source,
+        lineup.place,
+        memory=lineup.memory,
+        folder=lineup.folder,
+        repeats=lineup.needs_repeats,
+        progress=progress,
     )
     matrix, budget = reading.trips.matrix, memory_budget(lineup.memory)
     unit = ",".join(lineup.criterion(lineup.ks[0]).resolve(matrix).thresholds)
@@ -172,7 +183,7 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
 
 def _plan(lineup: Lineup, matrix: ODMatrix, unit: str) -> Iterator[Trial | Row]:
     """Yield what to run, and rows for what cannot run on this input; k by k and limit by limit."""
-    noisy = {name for name in lineup.methods or METHODS if "epsilon" in _options(name)}
+    noisy = {name for name in lineup.methods or METHODS if METHODS[name].noisy}
     for turn, (k, limit) in enumerate((k, limit) for k in lineup.ks for limit in lineup.limits):
         for name in lineup.methods or METHODS:
             # Noise heeds neither k nor the limit: once is enough.
@@ -190,22 +201,13 @@ def _plan(lineup: Lineup, matrix: ODMatrix, unit: str) -> Iterator[Trial | Row]:
 def _trial(lineup: Lineup, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float) -> Trial:
     """Return one method ready to run, or raise an error that says why it cannot."""
     options: dict[str, Any] = {}
-    if "time_limit" in _options(name):
+    if "time_limit" in METHODS[name].__dataclass_fields__:
         options["time_limit"] = OWN_CLOCK * lineup.time_limit
-    if "epsilon" in _options(name):
-        if lineup.epsilon is None:
-            raise InputError(
-                "needs an epsilon, which is yours to choose (--epsilon): the smaller, the better it hides "
-                "one person and the noisier its numbers; 1 is a usual value"
-            )
+    if METHODS[name].noisy:
         options["epsilon"] = lineup.epsilon
     algorithm = METHODS[name](criterion=lineup.criterion(k), suppression_limit=limit, **options)
     algorithm.refuse(matrix)
     return Trial(algorithm=algorithm, k=k, unit=unit, limit=limit)
-
-
-def _options(name: str) -> set[str]:
-    return {field.name for field in fields(METHODS[name])}
 
 
 def _frame(matrix: ODMatrix, maps: int) -> Frame | None:

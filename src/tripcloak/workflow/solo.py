@@ -128,7 +128,7 @@ def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: s
         bound=None if bound is None else bound.value,
         gap=None if bound is None else bound.gap,
         relaxation=None if bound is None else bound.relaxation,
-        note=_note(trial, cost),
+        note=_note(trial, release, cost),
     )
 
 
@@ -138,7 +138,9 @@ def _promise(release: Release) -> Promise:
     return "k^m-anonymity" if "m" in release.parameters else "k-anonymity"
 
 
-def _note(trial: Trial, cost: Cost) -> str | None:
+def _note(trial: Trial, release: Release, cost: Cost) -> str | None:
+    if release.privacy is not None:
+        return f"{release.privacy.words()}; noise is drawn anew every time, so another run differs"
     limit = getattr(trial.algorithm, "time_limit", None)
     if limit is None or cost.wall_s < limit:
         return None
@@ -184,10 +186,11 @@ def _rehearse(trial: Trial, matrix: ODMatrix) -> None:
 
 def _first_flows(matrix: ODMatrix, number: int) -> ODMatrix:
     f = matrix.flows
-    people = None
-    if f.travellers is not None:
-        offsets = f.travellers.offsets[: number + 1]
-        people = Travellers(offsets, f.travellers.people[: offsets[-1]])
+    people, repeats = f.travellers, f.repeats
+    if people is not None:
+        offsets = people.offsets[: number + 1]
+        people = Travellers(offsets, people.people[: offsets[-1]])
+        repeats = None if repeats is None else repeats[: offsets[-1]]
     flows = Flows(
         origin=f.origin[:number],
         destination=f.destination[:number],
@@ -195,6 +198,7 @@ def _first_flows(matrix: ODMatrix, number: int) -> ODMatrix:
         population=None if f.population is None else f.population[:number],
         travellers=people,
         slot=None if f.slot is None else f.slot[:number],
+        repeats=repeats,
     )
     return replace(matrix, flows=flows)
 
@@ -203,7 +207,7 @@ def _touch(matrix: ODMatrix) -> None:
     """Read the matrix once: its pages are then there, and not taken for memory of the method."""
     f = matrix.flows
     people = () if f.travellers is None else f.travellers
-    for column in (f.origin, f.destination, f.trips, f.population, f.slot, *people):
+    for column in (f.origin, f.destination, f.trips, f.population, f.slot, f.repeats, *people):
         if column is not None:
             column.max(initial=0)
 
