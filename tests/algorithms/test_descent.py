@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from strategies import hierarchy_of, trees
 from tripcloak.algorithms.descent import _kernels
-from tripcloak.algorithms.descent.rows import ancestors_by_depth
+from tripcloak.algorithms.descent.rows import ancestors_by_depth, pack
+from tripcloak.matrix import Numbering
 
 
 def forms(name: str) -> pytest.MarkDecorator:
@@ -33,14 +34,19 @@ def sort_flows(
 
 
 def split_runs(
-    runs: Sequence[tuple[int, int]], rank: Sequence[int], zone: Sequence[int]
+    runs: Sequence[tuple[int, int]],
+    rank: Sequence[int],
+    zone: Sequence[int],
+    flows: Sequence[int],
+    reach: Sequence[int],
+    depth: int,
 ) -> list[tuple[int, int, int, int]]:
-    """Return (first, last, run it lies in, zone) of every stretch of one zone inside every run."""
+    """Return (first, last, run it lies in, zone) of every stretch of one zone and reach inside every run."""
     found = []
     for number, (first, last) in enumerate(runs):
         for here, places in groupby(range(first, last), key=lambda at: zone[rank[at]]):
             stretch = list(places)
-            if here >= 0:
+            if here >= 0 and reach[flows[stretch[0]]] > depth:
                 found.append((stretch[0], stretch[-1] + 1, number, here))
     return found
 
@@ -110,9 +116,11 @@ def test_split_runs_follows_a_tree_downwards(kernel: Any, tree: Any, data: st.Da
     rank = np.array([r for part in parts for r in sorted(part)], dtype=np.int32)
     ends = np.cumsum([0, *map(len, parts)])
     runs = [(int(a), int(b)) for a, b in pairwise(ends)]
-    for zone in by_rank:
-        first, last, inside, found = kernel(*edges_of(runs), rank, zone, behind)
-        expected = split_runs(runs, rank.tolist(), zone.tolist())
+    flows = np.array(data.draw(st.permutations(range(len(rank)))), dtype=np.int32)
+    reach = np.array([data.draw(st.integers(0, 4)) for _ in rank], dtype=np.int32)
+    for depth, zone in enumerate(by_rank):
+        first, last, inside, found = kernel(*edges_of(runs), rank, zone, behind, flows, reach, depth)
+        expected = split_runs(runs, rank.tolist(), zone.tolist(), flows.tolist(), reach.tolist(), depth)
         assert list(zip(*map(np.ndarray.tolist, (first, last, inside, found)), strict=True)) == expected
         runs = [(a, b) for a, b, _, _ in expected if data.draw(st.booleans())]
 
@@ -139,3 +147,63 @@ def test_sum_losses(kernel: Any, data: st.DataObject, n: int) -> None:
         *edges_of(runs), np.array(volume), np.array(lead), np.array(rank, dtype=np.int32), np.array(loss)
     )
     assert found.tolist() == sum_losses(runs, volume, lead, rank, loss)
+
+
+def place_products(
+    parts: Sequence[Sequence[int]], parents: Sequence[Sequence[int]], numbered: dict[tuple[int, ...], int]
+) -> list[list[int]]:
+    """Return, axis by axis but the last, the number of the product above every product, -1 for none."""
+    found = []
+    for axis in range(len(parents) - 1):
+        above = [
+            (*part[:axis], parents[axis][part[axis]], *part[axis + 1 :]) for part in zip(*parts, strict=True)
+        ]
+        found.append([numbered.get(product, -1) for product in above])
+    return found
+
+
+@forms("place_products")
+@given(data=st.data(), axes=st.integers(2, 3))
+def test_place_products(kernel: Any, data: st.DataObject, axes: int) -> None:
+    trees_of = [hierarchy_of(data.draw(trees())) for _ in range(axes)]
+    n = data.draw(st.integers(1, 12))
+    zones = np.array(
+        [[data.draw(st.integers(0, len(tree) - 1)) for _ in range(n)] for tree in trees_of], dtype=np.int32
+    )
+    sizes = np.array([len(tree) for tree in trees_of])
+    start = np.cumsum(sizes) - sizes
+    parent = np.concatenate([tree.parent for tree in trees_of]).astype(np.int32)
+    some = [
+        tuple(
+            int(tree.parent[zone]) if data.draw(st.booleans()) else int(zone)
+            for tree, zone in zip(trees_of, product, strict=True)
+        )
+        for product in zones.T
+    ]
+    known = {product: None for product in some if min(product) >= 0}
+    numbered = {product: number for number, product in enumerate(known)}
+    numbering = Numbering(room=64)
+    numbering.add(pack(tuple(trees_of), np.array(list(known), dtype=np.int64).reshape(-1, axes).T))
+    keys, up = kernel(zones, parent, start, sizes, *numbering.table)
+    assert keys.view(np.uint64).tolist() == pack(tuple(trees_of), zones).tolist()
+    expected = place_products(zones.tolist(), [tree.parent.tolist() for tree in trees_of], numbered)
+    assert up[:-1].tolist() == expected
+    assert (up[-1] == -1).all()
+
+
+def sum_by_zone(zones: Sequence[Sequence[int]], losses: Sequence[Sequence[float]]) -> list[float]:
+    """Return the sum of the losses of every product's zones."""
+    return [
+        sum(loss[z] for loss, z in zip(losses, product, strict=True)) for product in zip(*zones, strict=True)
+    ]
+
+
+@forms("sum_by_zone")
+@given(data=st.data(), axes=st.integers(1, 3), n=st.integers(0, 10))
+def test_sum_by_zone(kernel: Any, data: st.DataObject, axes: int, n: int) -> None:
+    losses = [data.draw(st.lists(st.integers(0, 99).map(float), min_size=3, max_size=3)) for _ in range(axes)]
+    zones = [data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)) for _ in range(axes)]
+    found = kernel(
+        np.array(zones, dtype=np.int32).reshape(axes, n), np.concatenate(losses), 3 * np.arange(axes)
+    )
+    assert found.tolist() == sum_by_zone(zones, losses)

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tripcloak.matrix._kernels import look_up
+
 
 @njit(cache=True)
 def sort_flows(
@@ -38,13 +40,17 @@ def split_runs(
     rank: NDArray[np.int32],
     zone: NDArray[np.int32],
     end: NDArray[np.int64],
+    flows: NDArray[np.int32],
+    reach: NDArray[np.int32],
+    depth: int,
 ) -> tuple[
     NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]
 ]:  # pragma: no cover - compiled
     """Return the runs inside runs that share a zone: where each begins and ends, in which run, and its zone.
 
     ``rank`` grows within a run; ``zone`` is by rank, -1 for none, and ``end`` the first rank behind a
-    zone. A run whose ranks have no zone has no runs inside.
+    zone. A run whose ranks have no zone has no runs inside, and one whose first flow does not reach
+    beyond this depth is left out.
     """
     room = 0
     for run in range(len(first)):
@@ -65,8 +71,9 @@ def split_runs(
                 if low + stride <= last[run] and rank[low + stride - 1] < behind:
                     low += stride
                 stride //= 2
-            begins[n], stops[n], inside[n], zones[n] = at, low, run, zone[rank[at]]
-            n += 1
+            if reach[flows[at]] > depth:
+                begins[n], stops[n], inside[n], zones[n] = at, low, run, zone[rank[at]]
+                n += 1
             at = low
     return begins[:n].copy(), stops[:n].copy(), inside[:n].copy(), zones[:n].copy()
 
@@ -99,4 +106,50 @@ def sum_losses(
     for run in range(len(first)):
         for at in range(first[run], last[run]):
             total[run] += volume[at] * (lead[at] + loss[rank[at]])
+    return total
+
+
+@njit(cache=True)
+def place_products(
+    zones: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    start: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    slot_key: NDArray[np.int64],
+    slot_number: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
+    """Return one key per product, and the numbers of the products above it on all axes but the last.
+
+    ``zones`` holds the zones of all products axis by axis, ``parent`` the parents in all trees, one tree
+    behind the other from ``start`` on, and ``sizes`` the zones per tree. A product that has none above
+    on an axis, or none that was numbered, gets -1 there.
+    """
+    axes, n = zones.shape
+    keys = np.zeros(n, np.int64)
+    for axis in range(axes):
+        for i in range(n):
+            keys[i] = keys[i] * sizes[axis] + zones[axis, i]
+    up = np.full((axes, n), -1, np.int32)
+    above = np.empty(n, np.int64)
+    for axis in range(axes - 1):
+        weight = 1
+        for other in range(axis + 1, axes):
+            weight *= sizes[other]
+        for i in range(n):
+            higher = parent[start[axis] + zones[axis, i]]
+            above[i] = -1 if higher < 0 else keys[i] + (higher - zones[axis, i]) * weight
+        up[axis] = look_up(above, slot_key, slot_number)
+    return keys, up
+
+
+@njit(cache=True)
+def sum_by_zone(
+    zones: NDArray[np.int32], loss: NDArray[np.float64], start: NDArray[np.int64]
+) -> NDArray[np.float64]:  # pragma: no cover - compiled
+    """Return the loss of every product: the sum over its zones' losses, tree by tree from ``start`` on."""
+    axes, n = zones.shape
+    total = np.zeros(n)
+    for axis in range(axes):
+        for i in range(n):
+            total[i] += loss[start[axis] + zones[axis, i]]
     return total

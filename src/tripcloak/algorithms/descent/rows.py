@@ -59,6 +59,20 @@ class _Row(NamedTuple):
     zone: Ints
 
 
+class _Parents(NamedTuple):
+    """The parents in several trees, one tree behind the other, where each starts, and its size."""
+
+    parent: Ints
+    start: Ints
+    size: Ints
+
+    @classmethod
+    def of(cls, trees: Sequence[Hierarchy]) -> _Parents:
+        size = np.array([len(tree) for tree in trees], dtype=np.int64)
+        parent = np.concatenate([tree.parent for tree in trees]).astype(np.int32)
+        return cls(parent, np.cumsum(size) - size, size)
+
+
 class Descent:
     """Finds safe products from the roots downwards; below an unsafe product nothing is looked at.
 
@@ -84,8 +98,12 @@ class Descent:
         self.losses = tuple(
             losses_of(axis.loss or loss, axis.tree, at) for axis, at in zip(axes, self.ancestors, strict=True)
         )
-        self.by_zone = [_by_zone(*some) for some in zip(self.trees, self.ancestors, self.losses, strict=True)]
-        self.numbering = Numbering()
+        by_zone = [_by_zone(*some) for some in zip(self.trees, self.ancestors, self.losses, strict=True)]
+        known = [losses for losses in by_zone if losses is not None]
+        # One loss per zone and axis, or none where it differs between the tiles of a zone.
+        self.zone_loss = np.concatenate(known) if len(known) == len(by_zone) else None
+        self.parents = _Parents.of(self.trees)
+        self.numbering = Numbering(room=1024)
         leaves = np.lexsort(self.ancestors[-1][::-1])
         rank = np.empty(len(leaves), dtype=np.int32)
         rank[leaves] = np.arange(len(leaves))
@@ -109,7 +127,7 @@ class Descent:
 
     def row(self, depths: tuple[int, ...]) -> Iterator[Found]:
         """Yield the safe products with zones of these depths on the first axes, by depth on the last."""
-        from tripcloak.algorithms.descent._kernels import end_reach, split_runs
+        from tripcloak.algorithms.descent._kernels import end_reach, place_products, split_runs
 
         reach = self._reach(depths)
         row = self._open(depths, reach)
@@ -117,19 +135,20 @@ class Descent:
         lead, number = np.arange(len(first)), np.full(len(first), -1, dtype=np.int32)
         # Invariant: the runs are the safe products one step above on the last axis, numbered.
         for depth in range(len(self.by_rank)):
-            first, last, inside, zone = split_runs(first, last, row.rank, self.by_rank[depth], self.behind)
-            near = reach[row.flows[first]] > depth
-            first, last, inside, zone = first[near], last[near], inside[near], zone[near]
+            first, last, inside, zone = split_runs(
+                first, last, row.rank, self.by_rank[depth], self.behind, row.flows, reach, depth
+            )
             if not len(first):
                 return
             zones = np.vstack([row.zone[:, lead[inside]], zone])
             safe = self._safe(row, first, last, zones)
             end_reach(first[~safe], last[~safe], row.flows, reach, depth)
             first, last, inside, zones = first[safe], last[safe], inside[safe], zones[:, safe]
-            up = self._up(zones, number[inside])
+            keys, up = place_products(zones, *self.parents, *self.numbering.table)
+            up[-1] = number[inside]
             volume = row.volumes[last] - row.volumes[first]
             each = self._loss(row, first, last, zones, volume, depth)
-            lead, number = lead[inside], self.numbering.add(pack(self.trees, zones))
+            lead, number = lead[inside], self.numbering.add(keys.view(np.uint64))
             yield Found(zones, up, volume, each)
 
     def _reach(self, depths: tuple[int, ...]) -> Ints:
@@ -153,7 +172,7 @@ class Descent:
         first = np.flatnonzero(np.append(True, (zone[:, 1:] != zone[:, :-1]).any(axis=0)))[: len(flows)]
         volume = self.volumes[flows]
         lead = None
-        if any(loss is None for loss in self.by_zone):
+        if self.zone_loss is None:
             lead = np.zeros(len(flows))
             for at, depth, tile in zip(self.losses, depths, tiles, strict=False):
                 lead += at[depth][tile]
@@ -179,27 +198,14 @@ class Descent:
         groups = Groups(self.matrix, runs, own[ORIGIN], own[DESTINATION], {"trips": trips})
         return self.criterion.safe(groups)
 
-    def _up(self, zones: Ints, number: Ints) -> Ints:
-        """Return the product above on every axis; on the last one it is the run that each lies in."""
-        up = np.full(zones.shape, -1, dtype=np.int32)
-        up[-1] = number
-        for axis, tree in enumerate(self.trees[:-1]):
-            above = zones.copy()
-            above[axis] = tree.parent[zones[axis]]
-            if (above[axis] >= 0).all():
-                up[axis] = self.numbering.find(pack(self.trees, above))
-        return up
-
     def _loss(self, row: _Row, first: Ints, last: Ints, zones: Ints, volume: Floats, depth: int) -> Floats:
         """Return the loss per unit of volume of every run."""
-        from tripcloak.algorithms.descent._kernels import sum_losses
+        from tripcloak.algorithms.descent._kernels import sum_by_zone, sum_losses
 
-        if row.lead is None:
-            each = np.zeros(len(first))
-            for losses, zone in zip(self.by_zone, zones, strict=True):
-                assert losses is not None
-                each += losses[zone]
+        if self.zone_loss is not None:
+            each = sum_by_zone(zones, self.zone_loss, self.parents.start)
             return np.where(volume > 0, each, 0.0)
+        assert row.lead is not None
         total = sum_losses(first, last, row.volume, row.lead, row.rank, self.rank_loss[depth])
         return total / np.where(volume > 0, volume, 1.0)
 
