@@ -1,0 +1,133 @@
+"""Overlap: which share of every released zone lies in which zone of somebody else's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.arrays import Floats, Ints
+from tripcloak.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Shapes = NDArray[Any]
+"""An array of shapely geometries."""
+
+EARTH_KM = 6371.0072
+SLIVER = 1e-3
+"""What outlines differ by without meaning it, as a share of a zone."""
+
+
+class Overlap(NamedTuple):
+    """Shares of released zones in drawn zones: rows are released zones, columns drawn ones.
+
+    ``outside`` is, for every released zone, the share that lies in no drawn zone.
+    """
+
+    shares: csr_array
+    outside: Floats
+
+
+def equal_area(shapes: Shapes) -> Shapes:
+    """Return outlines in degrees on a plane on which areas are true, in kilometres.
+
+    Lambert's cylinder: lengths are stretched away from the equator, areas never.
+
+    >>> import shapely
+    >>> round(equal_area(np.array([shapely.box(0, 60, 1, 61)]))[0].area)
+    6089
+    """
+    import shapely
+
+    def flatten(points: Floats) -> Floats:
+        east, north = np.radians(points).T
+        return EARTH_KM * np.stack([east, np.sin(north)], axis=1)
+
+    flat: Shapes = shapely.transform(shapes, flatten)
+    return flat
+
+
+def area_overlap(zones: Shapes, drawn: Shapes) -> Overlap:
+    """Return the share of every released zone's area that lies in every drawn zone.
+
+    Parameters
+    ----------
+    zones, drawn
+        Outlines on one plane, see :func:`equal_area`.
+
+    Examples
+    --------
+    >>> import shapely
+    >>> zones = np.array([shapely.box(0, 0, 2, 1), shapely.box(4, 0, 5, 1)])
+    >>> found = area_overlap(zones, np.array([shapely.box(0, 0, 1, 1), shapely.box(1, 0, 5, 1)]))
+    >>> found.shares.toarray().tolist(), found.outside.tolist()
+    ([[0.5, 0.5], [0.0, 1.0]], [0.0, 0.0])
+    """
+    import shapely
+
+    row, column = shapely.STRtree(drawn).query(zones, predicate="intersects")
+    whole = shapely.area(zones)
+    inside = shapely.area(shapely.intersection(zones[row], drawn[column]))
+    return _overlap(row, column, inside / np.where(whole > 0, whole, 1.0)[row], (len(zones), len(drawn)))
+
+
+def point_overlap(zone: Ints, points: Shapes, drawn: Shapes, n_zones: int) -> Overlap:
+    """Return the share of every released zone's tiles that have their centre in every drawn zone.
+
+    Parameters
+    ----------
+    zone, points
+        Centres of tiles, and the released zone that each belongs to.
+
+    Examples
+    --------
+    >>> import shapely
+    >>> points = shapely.points([[0.5, 0.5], [1.5, 0.5], [9, 9]])
+    >>> drawn = np.array([shapely.box(0, 0, 1, 1), shapely.box(1, 0, 2, 1)])
+    >>> found = point_overlap(np.array([0, 0, 1]), points, drawn, 2)
+    >>> found.shares.toarray().tolist(), found.outside.tolist()
+    ([[0.5, 0.5], [0.0, 0.0]], [0.0, 1.0])
+    """
+    import shapely
+
+    point, column = shapely.STRtree(drawn).query(points, predicate="intersects")
+    # A centre on the edge of two drawn zones goes to the first of them, so that nothing counts twice.
+    point, first = np.unique(point, return_index=True)
+    tiles = np.bincount(zone, minlength=n_zones)
+    share = 1.0 / np.maximum(tiles, 1)[zone[point]]
+    return _overlap(zone[point], column[first], share, (n_zones, len(drawn)))
+
+
+def refuse_overlaps(drawn: Shapes, names: NDArray[np.str_]) -> None:
+    """Raise if two drawn zones overlap by more than a sliver: what lies in both would count twice."""
+    import shapely
+
+    one, other = shapely.STRtree(drawn).query(drawn, predicate="intersects")
+    pairs = one < other
+    one, other = one[pairs], other[pairs]
+    common = shapely.area(shapely.intersection(drawn[one], drawn[other]))
+    smaller = np.minimum(shapely.area(drawn[one]), shapely.area(drawn[other]))
+    wrong = np.flatnonzero(common > SLIVER * smaller)
+    if len(wrong):
+        first, second = str(names[one[wrong[0]]]), str(names[other[wrong[0]]])
+        others = f" (and {len(wrong) - 1:,} more pairs do)" if len(wrong) > 1 else ""
+        raise InputError(
+            f"the zones {first} and {second} overlap{others}, so trips in both would count twice; "
+            "cut the zones apart, or rebuild them one set at a time"
+        )
+
+
+def _overlap(row: Ints, column: Ints, share: Floats, shape: tuple[int, int]) -> Overlap:
+    """Return shares as a table; those of one zone never add up to more than 1."""
+    from scipy.sparse import coo_array, diags_array
+
+    kept = share > 1e-9
+    shares = coo_array((share[kept], (row[kept], column[kept])), shape=shape).tocsr()
+    total = np.asarray(shares.sum(axis=1)).reshape(-1)
+    # Slivers along common edges may lie in two drawn zones.
+    shares = (diags_array(1 / np.maximum(total, 1.0)) @ shares).tocsr()
+    outside = np.clip(1 - total, 0.0, 1.0)
+    return Overlap(shares, np.where(outside < 1e-9, 0.0, outside))

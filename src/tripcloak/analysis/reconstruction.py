@@ -1,0 +1,104 @@
+"""Reconstruction: flows between any zones, from the flows between released ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tripcloak.analysis.overlap import SLIVER, Overlap
+from tripcloak.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+NORMAL_95 = 1.96
+
+
+class Reconstruction(NamedTuple):
+    """Flows between drawn zones, one row a pair that may have any.
+
+    Attributes
+    ----------
+    origin, destination : array of int
+        Rows of the drawn zones.
+    volume : array of float
+        The estimate: every released flow spread evenly over its zones.
+    low, high : array of float
+        Between these the released volume lies with 95 % chance, were trips spread evenly and each on its
+        own; never beyond ``least`` and ``most``.
+    least, most : array of float
+        Between these it lies for certain: all released flows that lie inside, and all that touch.
+    """
+
+    origin: Ints
+    destination: Ints
+    volume: Floats
+    low: Floats
+    high: Floats
+    least: Floats
+    most: Floats
+
+
+def reconstruct(
+    origin: Ints, destination: Ints, volume: Floats, origins: Overlap, destinations: Overlap
+) -> Reconstruction:
+    """Return the flows between drawn zones (paper 003, section 4.3 and appendix H).
+
+    Parameters
+    ----------
+    origin, destination, volume
+        The released flows: rows of the overlaps, and what is summed.
+    origins, destinations
+        Which share of every released zone lies in which drawn zone.
+
+    Examples
+    --------
+    Ten trips from a zone of which half lies in the drawn zone 0, to one that lies in it as a whole.
+
+    >>> from scipy.sparse import csr_array
+    >>> half, whole = (Overlap(csr_array([[share]]), np.array([1 - share])) for share in (0.5, 1.0))
+    >>> found = reconstruct(np.array([0]), np.array([0]), np.array([10.0]), half, whole)
+    >>> [round(float(column[0]), 2) for column in found[2:]]
+    [5.0, 1.9, 8.1, 0.0, 10.0]
+    """
+    from scipy.sparse import coo_array
+
+    shape = origins.shares.shape[0], destinations.shares.shape[0]
+    flows = coo_array((volume.astype(float), (origin, destination)), shape=shape).tocsr()
+    expected = _between(origins.shares, flows, destinations.shares)
+    squares = _between(origins.shares.power(2), flows, destinations.shares.power(2))
+    least = _between(_inside(origins.shares), flows, _inside(destinations.shares))
+    most = _between(_touched(origins.shares), flows, _touched(destinations.shares))
+    pairs = most.tocoo()
+    found = pairs.coords
+    at = tuple(np.asarray(table[found]).reshape(-1) for table in (expected, squares, least))
+    # A released flow of n trips gives a pair a binomial number of them: n p (1 - p) is its variance.
+    deviation = NORMAL_95 * np.sqrt(np.maximum(at[0] - at[1], 0.0))
+    return Reconstruction(
+        origin=found[0],
+        destination=found[1],
+        volume=at[0],
+        low=np.maximum(at[0] - deviation, at[2]),
+        high=np.minimum(at[0] + deviation, pairs.data),
+        least=at[2],
+        most=pairs.data,
+    )
+
+
+def _between(origins: csr_array, flows: csr_array, destinations: csr_array) -> csr_array:
+    return (origins.T @ flows @ destinations).tocsr()
+
+
+def _inside(shares: csr_array) -> csr_array:
+    """Return which released zones lie in which drawn zone as a whole."""
+    whole = shares.copy()
+    whole.data = (whole.data > 1 - SLIVER).astype(float)
+    return whole
+
+
+def _touched(shares: csr_array) -> csr_array:
+    """Return which released zones have any part in which drawn zone."""
+    some = shares.copy()
+    some.data = np.ones(len(some.data))
+    return some
