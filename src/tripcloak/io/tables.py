@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tripcloak.arrays import Ints
-from tripcloak.hierarchy import BoxZones, Hierarchy
+from tripcloak.hierarchy import BoxZones, Geometry, Hierarchy
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, published_numbers, released_zones, segment_numbers
 
@@ -83,7 +84,7 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
         if trees[side.axis].complete and not isinstance(zones, BoxZones):
             columns["members"] = _members(trees[side.axis], rows)
         if zones.shape is not None:
-            columns["geometry"] = pa.array([_wkb(zones.outline(row)) for row in rows], pa.binary())
+            columns["geometry"] = pa.array(_wkb([zones.outline(row) for row in rows]), pa.binary())
         parts.append(pa.table(columns))
     # Times have no outline and no list of tiles: these columns are null there.
     table = pa.concat_tables(parts, promote_options="default").sort_by(
@@ -154,11 +155,28 @@ def _members(tree: Hierarchy, rows: Ints) -> pa.Array:
     return pa.array([tree.zones.ids[tree.members(int(row))].tolist() for row in rows], pa.list_(pa.string()))
 
 
-def _wkb(geometry: dict[str, Any] | None) -> bytes | None:
-    from shapely import to_wkb
+def _wkb(outlines: Sequence[Geometry | None]) -> list[bytes | None]:
+    """Return outlines as well-known binary; single rings, which most are, all at once."""
+    import shapely
     from shapely.geometry import shape
 
-    return None if geometry is None else to_wkb(shape(geometry))
+    shapes = np.full(len(outlines), None, dtype=object)
+    single = [row for row, outline in enumerate(outlines) if outline is not None and _is_ring(outline)]
+    others = {row for row, outline in enumerate(outlines) if outline is not None} - set(single)
+    rings = [(outlines[row] or {})["coordinates"][0] for row in single]
+    if rings:
+        owner = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
+        points = np.array(list(chain.from_iterable(rings)), dtype=float)
+        shapes[single] = shapely.polygons(shapely.linearrings(points, indices=owner))
+    for row in others:
+        shapes[row] = shape(outlines[row])
+    found: list[bytes | None] = shapely.to_wkb(shapes).tolist()
+    return found
+
+
+def _is_ring(outline: Geometry) -> bool:
+    flat = outline["type"] == "Polygon" and len(outline["coordinates"]) == 1
+    return flat and all(len(point) == 2 for point in outline["coordinates"][0])
 
 
 def _geoparquet(table: pa.Table) -> dict[str, str] | None:
