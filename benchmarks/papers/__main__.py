@@ -52,7 +52,7 @@ def report(results: dict[str, dict[str, Result]]) -> str:
     parts = [f"### Data\n{sizes_table(results)}"]
     parts += thesis_tables(results) if set(results) & set(THESIS) else ()
     parts += atg_tables(results) if set(results) & set(COUNTRIES) else ()
-    parts += (own_table(name, _runs(name), found) for name, found in results.items() if name not in MADE)
+    parts += (own_table(name, found) for name, found in results.items() if name not in MADE)
     return "\n".join(parts)
 
 
@@ -63,9 +63,9 @@ def _collect(chosen: dict[str, Data], asked: argparse.Namespace) -> dict[str, di
     results: dict[str, dict[str, Result]] = {}
     for name, data in chosen.items():
         number = 1 if asked.quick else min(asked.matrices, FEW.get(name, asked.matrices))
-        for run in _runs(name):
+        for run in runs_of(name, data):
             key = json.dumps([to_dict(data), run.method, dict(run.options), number])
-            if key not in kept or (asked.again and run.method in asked.again.split(",")):
+            if "matrices" not in kept.get(key, {}):
                 print(f"{name}: {run.title}", file=sys.stderr, flush=True)
                 kept[key] = solved_apart(data, run, number, asked.limit)
                 store.write_text(json.dumps(kept, indent=1), encoding="utf-8")
@@ -73,8 +73,10 @@ def _collect(chosen: dict[str, Data], asked: argparse.Namespace) -> dict[str, di
     return results
 
 
-def _runs(name: str) -> tuple[Run, ...]:
-    return ATG_RUNS if name in COUNTRIES else thesis_runs(name)
+def runs_of(name: str, data: Data) -> tuple[Run, ...]:
+    """Return the rows of a data set's table: the ATG paper's on zones of a file, else the thesis's."""
+    zoned = isinstance(data, GivenTrips) and data.zones is not None
+    return ATG_RUNS if zoned or name in COUNTRIES else thesis_runs(name)
 
 
 def _chosen(asked: argparse.Namespace) -> dict[str, Data]:
@@ -87,6 +89,7 @@ def _chosen(asked: argparse.Namespace) -> dict[str, Data]:
             tiles=given["hierarchy"].get(name, tiles),
             zones=given["zones"].get(name),
             preset=given["preset"].get(name),
+            where=given["where"].get(name),
             hourly=name in asked.hourly,
         )
     only = asked.only.split(",") if asked.only else list(made)
@@ -98,6 +101,7 @@ def _chosen(asked: argparse.Namespace) -> dict[str, Data]:
 _NAMED = {
     "data": "take the trips of these files for a data set, or for one of your own: NAME=PATH",
     "preset": "the public format of such files: NAME=PRESET",
+    "where": "which of their rows: NAME=SQL",
     "zones": "their zones file, which makes the tiles: NAME=PATH",
     "hierarchy": "their hierarchy: NAME=SPEC (h3:10; dendrogram where there is a zones file)",
 }
@@ -111,8 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", help="data sets, separated by commas")
     parser.add_argument("--matrices", type=int, default=5, help="matrices of a data set of the ATG paper")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one method on one data set")
-    parser.add_argument("--resume", action="store_true", help="keep what results.json already holds")
-    parser.add_argument("--again", help="with --resume: methods to run again, separated by commas")
+    parser.add_argument("--resume", action="store_true", help="keep the figures results.json already holds")
     parser.add_argument("--hourly", action="append", default=[], help="NAME: one matrix for each busy hour")
     parser.add_argument("--golden", type=Path, help="write the small table that the tests check, and stop")
     for option, words in _NAMED.items():

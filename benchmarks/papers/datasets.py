@@ -57,12 +57,13 @@ class GivenTrips:
     tiles: str = "h3:10"
     zones: str | None = None
     preset: str | None = None
+    where: str | None = None
     hourly: bool = False
     seed: int = 1
 
     def matrices(self, number: int) -> Iterator[ODMatrix]:
         """Yield the whole table, or this many of its busy hours, drawn at random."""
-        source = TripSource(paths=(self.path,), preset=self.preset)
+        source = TripSource(paths=(self.path,), preset=self.preset, where=self.where)
         place = Place(spec=self.tiles, zones=self.zones, time_slot=60 if self.hourly else None)
         matrix = read_matrix(source, place).trips.matrix
         yield from self._hours(matrix, number) if self.hourly else (matrix,)

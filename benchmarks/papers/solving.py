@@ -32,6 +32,8 @@ def solved_apart(data: Data, asked: Run, matrices: int, limit_s: float) -> Resul
         cost = run(command, limit_s=limit_s)
     except TookTooLong:
         return {"failed": f"stopped after {limit_s:,.0f} s"}
+    except SystemExit:
+        return {"failed": "ended with an error of its own, see above"}
     return {**cost.json(), "peak_mb": round(cost.peak_mb)}
 
 

@@ -56,10 +56,12 @@ def atg_tables(results: Results) -> Iterable[str]:
     yield _listed(ATG_MEASURES)
 
 
-def own_table(name: str, runs: Sequence[Run], result: Mapping[str, Result]) -> str:
-    """Return one table in the form of the thesis's for data of your own, which nobody has published on."""
+def own_table(name: str, results: Mapping[str, Result]) -> str:
+    """Return one table of all measures for data of your own, which nobody has published on."""
+    runs = {run.title: run for run in (*thesis_runs(name), *ATG_RUNS) if run.title in results}
     table = Table("data of your own", (name,), {})
-    return f"### {name}\n" + _table(table, runs, result, THESIS_COLUMNS, {})
+    columns = (*THESIS_COLUMNS[:4], "D", *THESIS_COLUMNS[4:])
+    return f"### Data of your own: {name}\n" + _table(table, list(runs.values()), results, columns, {})
 
 
 def sizes_table(results: Results) -> str:

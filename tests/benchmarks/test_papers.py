@@ -195,7 +195,7 @@ def test_the_whole_command_in_small(tmp_path: Path, capsys: pytest.CaptureFixtur
     ]
     assert main([*asked, "--limit", "0.01"]) == 0
     text = (out / "tables.md").read_text(encoding="utf-8")
-    assert "### mine" in text
+    assert "### Data of your own: mine" in text
     assert text.count("stopped after 0 s") == len(thesis_runs("mine"))
     with pytest.raises(SystemExit, match="no data set elsewhere"):
         main(["--out", str(out), "--only", "elsewhere"])
