@@ -13,6 +13,7 @@ A tour:
 - :func:`measure` tells what the release is still good for; :func:`audit_matrix` and
   :func:`audit_folder` check it independently.
 - :func:`anonymise` walks the whole road for an :class:`Order`, as the command line does.
+- :func:`compare` runs the methods of a :class:`Lineup` side by side and says which one to use.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from tripcloak.synth import City, write_city
     from tripcloak.trips import TripSource
     from tripcloak.workflow.anonymise import Order, anonymise
+    from tripcloak.workflow.compare import Lineup, compare
     from tripcloak.workflow.publish import publish
     from tripcloak.workflow.reading import Place, read_matrix
 
@@ -76,6 +78,8 @@ _HOMES = {
     "TripSource": "trips",
     "Order": "workflow.anonymise",
     "anonymise": "workflow.anonymise",
+    "Lineup": "workflow.compare",
+    "compare": "workflow.compare",
     "publish": "workflow.publish",
     "Place": "workflow.reading",
     "read_matrix": "workflow.reading",
@@ -108,6 +112,7 @@ __all__ = [
     "anonymise",
     "audit_folder",
     "audit_matrix",
+    "compare",
     "measure",
     "parse_tiling",
     "publish",

@@ -88,7 +88,7 @@ def test_the_page_says_all_of_it_and_nothing_can_break_out(look):
     assert page.locator("tbody tr").count() == 9
     assert page.locator("tbody tr.chosen th").inner_text() == "twincut"
     assert page.locator("figure .map").count() == 9
-    assert page.locator(".legend dt", has_text="differential privacy").count() == 1
+    assert page.locator(".legend dt", has_text="DP: differential privacy").count() == 1
 
 
 def test_the_loss_is_switched_by_a_button(look):
@@ -98,6 +98,14 @@ def test_the_loss_is_switched_by_a_button(look):
     page.get_by_role("button", name="Metres (GDM)").click()
     assert (tiles.is_visible(), metres.is_visible()) == (False, True)
     assert page.get_by_role("button", name="Metres (GDM)").get_attribute("aria-pressed") == "true"
+
+
+def test_noise_that_lacks_nearly_all_is_named_beside_the_plot(look):
+    rows = some_rows()
+    rows[-2] = replace(rows[-2], measures={**rows[-2].measures, "S": 0.72})
+    page = look(page_of(rows))
+    assert "Off the scale: laplace (72 % suppressed)." in page.locator(".plots").inner_text()
+    assert page.locator(".plot .noise").count() == 0
 
 
 def test_headings_sort_the_table_and_empty_cells_stay_last(look):

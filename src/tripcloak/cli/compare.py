@@ -167,7 +167,7 @@ def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
 
     from tripcloak.report.columns import LOSS, RELEASE, asked_columns
 
-    asked, room = asked_columns(ran), Console().width
+    asked, room = asked_columns(ran), Console().width - 2
     releases = [column for column in RELEASE if column.key != "wall_s"]
     for title, columns in (("What is lost", LOSS), ("The releases", releases)):
         taken = list(asked)
@@ -180,28 +180,24 @@ def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _width(column: "Column", ran: Sequence[Mapping[str, Any]]) -> int:
-    from tripcloak.report.columns import written
+    from tripcloak.report.columns import short
 
-    return 2 + max(len(column.name), *(len(_short(written(column, one[column.key]))) for one in ran))
+    return 2 + max(len(column.name), *(len(short(column, one[column.key])) for one in ran))
 
 
 def _rows(title: str, columns: "Sequence[Column]", ran: Sequence[Mapping[str, Any]]) -> object:
     from rich import box
     from rich.table import Table
 
-    from tripcloak.report.columns import written
+    from tripcloak.report.columns import short
 
     made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     made.padding = (0, 1, 0, 0)
     for column in columns:
         made.add_column(column.name, justify="left" if column.form == "text" else "right", no_wrap=True)
     for record in ran:
-        made.add_row(*(_short(written(column, record[column.key])) for column in columns))
+        made.add_row(*(short(column, record[column.key]) for column in columns))
     return made
-
-
-def _short(text: str) -> str:
-    return {"k-anonymity": "k", "k^m-anonymity": "k^m", "differential privacy": "DP"}.get(text, text)
 
 
 def _show_beside(ran: Sequence[Mapping[str, Any]]) -> None:

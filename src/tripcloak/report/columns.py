@@ -71,6 +71,8 @@ PROMISES = {
     "in the input at all, whatever else they know. No smallest group is promised: a released flow may stand "
     "for one person or for nobody, so the people column is shown but not judged.",
 }
+SHORT = {"k-anonymity": "k", "k^m-anonymity": "k^m", "differential privacy": "DP", "not judged": "-"}
+"""What tables write, where there is little room."""
 OVERLAP = (
     "Where zones are not shared, each origin has destination zones of its own, or each flow a box of its "
     "own: finer, but zones of different flows overlap and cannot be added up."
@@ -100,6 +102,12 @@ def written(column: Column, value: Any) -> str:
     '-'
     """
     return "-" if value is None else _WRITTEN[column.form](value)
+
+
+def short(column: Column, value: Any) -> str:
+    """Return a value as tables with little room write it."""
+    text = written(column, value)
+    return SHORT.get(text, text) if column.form == "text" else text
 
 
 def _figure(value: float) -> str:

@@ -16,14 +16,16 @@ from tripcloak.report.columns import (
     OVERLAP,
     PROMISES,
     RELEASE,
+    SHORT,
     Advice,
     Column,
     Record,
     asked_columns,
+    short,
     written,
 )
 from tripcloak.report.page import render_page
-from tripcloak.report.pareto import Kind, Point, render_plot
+from tripcloak.report.pareto import Kind, Point, off_the_scale, render_plot
 from tripcloak.report.raster import RAMP, Frame, density_of, png
 from tripcloak.report.small_map import SmallMap
 
@@ -80,7 +82,8 @@ def render_compare(
         advice=advice,
         losses={key: button for key, (button, _) in LOSSES.items()},
         plots=[
-            (words, {key: Markup(svg) for key, svg in svgs.items()}) for words, svgs in _plots(ran, chosen)
+            (words, {key: Markup(svg) for key, svg in svgs.items()}, left_out)
+            for words, svgs, left_out in _plots(ran, chosen)
         ],
         columns=columns,
         rows=[
@@ -90,7 +93,10 @@ def render_compare(
         notes=[(_name(record, records), record["note"]) for record in ran if record["note"]],
         maps=[Markup(part) for part in _maps(records, maps, frame, chosen)],
         scale=Markup(_scale(maps)),
-        promises={p: PROMISES[p] for p in dict.fromkeys(record["promise"] for record in ran)},
+        promises={
+            f"{SHORT[promise]}: {promise}": PROMISES[promise]
+            for promise in dict.fromkeys(record["promise"] for record in ran)
+        },
         overlap=OVERLAP,
     )
 
@@ -113,7 +119,7 @@ def _cell(column: Column, record: Record, ran: Sequence[Record]) -> Cell:
         styles.append("best")
     if column.key == "audit":
         styles.append({"safe": "safe", "NOT SAFE": "unsafe"}.get(value, "quiet"))
-    return Cell(written(column, value), "" if value is None else f"{value}", " ".join(styles))
+    return Cell(short(column, value), "" if value is None else f"{value}", " ".join(styles))
 
 
 def _best(column: Column, record: Record, ran: Sequence[Record]) -> Any:
@@ -130,18 +136,21 @@ def _best(column: Column, record: Record, ran: Sequence[Record]) -> Any:
 
 def _plots(
     ran: Sequence[Record], chosen: Mapping[tuple[float, float], str | None]
-) -> list[tuple[str, dict[str, str]]]:
-    """Return one plot a k and loss, with words on what it leaves out."""
+) -> list[tuple[str, dict[str, str], list[str]]]:
+    """Return one plot a k and loss, and words on the releases that are off the scale."""
     plots = []
     for k in dict.fromkeys(k for k, _ in chosen):
         own = [record for record in ran if record["k"] in (k, None)]
-        svgs = {}
+        limits = [limit for at, limit in chosen if at == k]
+        svgs, left_out = {}, dict[str, None]()
         for key, (_, words) in LOSSES.items():
             points = [_point(record, key, own, chosen) for record in own if record[key]]
-            if points:
-                svgs[key] = render_plot(points, [limit for at, limit in chosen if at == k], words)
+            far = off_the_scale(points, limits)
+            left_out |= {f"{point.name} ({100 * point.suppressed:.0f} % suppressed)": None for point in far}
+            if near := [point for point in points if point not in far]:
+                svgs[key] = render_plot(near, limits, words)
         if svgs:
-            plots.append((f"k = {k:,.0f}", svgs))
+            plots.append((f"k = {k:,.0f}", svgs, list(left_out)))
     return plots
 
 

@@ -15,6 +15,8 @@ LEFT, TOP, RIGHT, BOTTOM = 74, 18, 790, 384
 MANY = 24
 """With more points than this only those on the front have labels; all tell their name when pointed at."""
 
+WIDER = 1.2
+"""How far the axis of suppression goes beyond the limit and all that is on it."""
 RING = 11
 """Radius of the ring around what is recommended."""
 
@@ -54,13 +56,25 @@ def undominated(points: Sequence[Point]) -> list[bool]:
     ]
 
 
+def off_the_scale(points: Sequence[Point], limits: Sequence[float]) -> list[Point]:
+    """Return the noisy releases that lack so much that showing them would squeeze all others together.
+
+    >>> points = [Point("fine", 0.1, 50.0, "shared", ""), Point("noisy", 0.9, 2.0, "noise", "")]
+    >>> [point.name for point in off_the_scale(points, [0.1])]
+    ['noisy']
+    """
+    judged = [point.suppressed for point in points if point.kind != "noise"]
+    most = WIDER * max([*judged, *limits, 0.005])
+    return [point for point in points if point.kind == "noise" and judged and point.suppressed > most]
+
+
 def render_plot(points: Sequence[Point], limits: Sequence[float], loss_title: str) -> str:
     """Return the plot as SVG: the front of all and that of shared zones as lines, beaten points grey.
 
     Parameters
     ----------
     points
-        The releases; at least one, with losses above 0.
+        The releases; at least one, with losses above 0. Those off the scale are not for this plot.
     limits
         Shares that may be suppressed.
     loss_title
@@ -97,7 +111,7 @@ class _Scale(NamedTuple):
 
     @classmethod
     def of(cls, points: Sequence[Point], limits: Sequence[float]) -> _Scale:
-        most = max(*(point.suppressed for point in points), *limits, 0.005) * 1.2
+        most = max(*(point.suppressed for point in points), *limits, 0.005) * WIDER
         losses = [math.log10(point.loss) for point in points]
         room = max(0.06 * (max(losses) - min(losses)), 0.05)
         return cls(most, min(losses) - room, max(losses) + room)

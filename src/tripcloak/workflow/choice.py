@@ -179,10 +179,11 @@ def _apart(rows: Sequence[Row]) -> list[str]:
     noisy = [row for row in rows if row.ran and row.promise == "differential privacy"]
     if not noisy:
         return []
-    names = " and ".join(dict.fromkeys(f"{row.method} (epsilon {row.epsilon:g})" for row in noisy))
+    names = list(dict.fromkeys(f"{row.method} (epsilon {row.epsilon:g})" for row in noisy))
+    verb = "protects" if len(names) == 1 else "protect"
     return [
-        f"Apart from these, {names} protects against something else: that one person's presence can be "
-        "told at all, even by somebody who knows everybody else. Its numbers are noisy and no k is promised."
+        f"Apart from these, {' and '.join(names)} {verb} against something else: that one person's presence "
+        "can be told at all, even by those who know everybody else. Numbers are noisy, and no k is promised."
     ]
 
 
