@@ -9,6 +9,7 @@ from tripcloak.synth.journeys import (
     DAY,
     HOUR,
     Journeys,
+    Leisure,
     Outings,
     draw_legs,
     draw_stops,
@@ -31,6 +32,9 @@ OTHERS_WEEKEND = np.array([1.30, 1.65, 1.55, 1.45, 1.25, 1.30, 1.55, 1.25])
 LEAVING = np.array([7.9, 8.6, 8.1, 7.9, 6.6, 9.0, 8.3, 9.0])
 PUPILS_LEAVE = 7.8
 
+# In a metropolis people seldom cross it for pleasure.
+LEISURE = Leisure(favourite=0.92, popular=0.96, visit=0.97, station=0.995)
+
 # Who has the day off does more else.
 DAY_OFF = 0.4
 MOST_OTHERS = 3
@@ -52,7 +56,7 @@ def draw_diary(rng: np.random.Generator, plan: CityPlan, people: Participants, *
     (50, True)
     """
     outings, duty = _draw_outings(rng, people, days)
-    legs = lay_legs(outings, draw_stops(rng, plan, people, outings.person, duty))
+    legs = lay_legs(outings, draw_stops(rng, plan, people, outings.person, duty, LEISURE))
     travel = draw_travel(rng, legs)
     leave, stay = _draw_timetable(rng, people, outings, duty)
     return keep_time(outings, legs, travel=travel, leave=leave, stay=stay, pause=PAUSE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,16 @@ HOUR = 3600.0
 STOPS = np.array([[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 2, 0, 0], [0, 1, 2, 1, 0]])
 THREE_LEGS, FOUR_LEGS = 0.16, 0.05
 
-# Where an outing without duty leads: a favourite place; somewhere new that is popular; somebody's home;
-# the station; else the airport. Cumulative shares.
-FAVOURITE, POPULAR, VISIT, STATION = 0.74, 0.86, 0.93, 0.985
+
+class Leisure(NamedTuple):
+    """Where outings without duty lead, as cumulative shares; what is left goes to the airport."""
+
+    favourite: float = 0.74
+    popular: float = 0.86
+    visit: float = 0.93
+    station: float = 0.985
+
+
 DUTY_WEEKDAY, DUTY_WEEKEND = 0.74, 0.08
 
 PAUSE = 60
@@ -76,7 +84,7 @@ def draw_journeys(rng: np.random.Generator, plan: CityPlan, residents: Residents
     outings = _draw_outings(rng, residents.trips, days)
     likely = np.where(outings.day % 7 < 5, DUTY_WEEKDAY, DUTY_WEEKEND)
     duty = residents.has_duty[outings.person] & (rng.random(outings.person.size) < likely)
-    legs = lay_legs(outings, draw_stops(rng, plan, residents, outings.person, duty))
+    legs = lay_legs(outings, draw_stops(rng, plan, residents, outings.person, duty, Leisure()))
     travel = draw_travel(rng, legs)
     leave, stay = _draw_timetable(rng, outings, duty, residents.pupil[outings.person])
     return keep_time(outings, legs, travel=travel, leave=leave, stay=stay, pause=PAUSE)
@@ -124,7 +132,12 @@ def _draw_days(
 
 
 def draw_stops(
-    rng: np.random.Generator, plan: CityPlan, people: People, person: Ints, duty: NDArray[np.bool_]
+    rng: np.random.Generator,
+    plan: CityPlan,
+    people: People,
+    person: Ints,
+    duty: NDArray[np.bool_],
+    leisure: Leisure,
 ) -> Floats:
     """Positions (outings, 3, 2) of home, main and second place, given whose outing is to work or school."""
     size = person.size
@@ -136,15 +149,15 @@ def draw_stops(
     stops[:, 0] = people.home[person]
     stops[:, 1] = people.favourites[person, first]
     stops[:, 2] = people.favourites[person, second]
-    popular = np.flatnonzero((luck >= FAVOURITE) & (luck < POPULAR))
+    popular = np.flatnonzero((luck >= leisure.favourite) & (luck < leisure.popular))
     ladder = np.cumsum(plan.visit_mass)
     centre = np.searchsorted(ladder[:-1], rng.random(popular.size) * ladder[-1], side="right")
     stops[popular, 1] = plan.places.pick(rng, centre)
-    visit = np.flatnonzero((luck >= POPULAR) & (luck < VISIT))
+    visit = np.flatnonzero((luck >= leisure.popular) & (luck < leisure.visit))
     stops[visit, 1] = draw_homes(rng, plan, visit.size)
-    station = np.flatnonzero((luck >= VISIT) & (luck < STATION))
+    station = np.flatnonzero((luck >= leisure.visit) & (luck < leisure.station))
     stops[station, 1] = plan.station[rng.integers(STATION_EXITS, size=station.size)]
-    airport = np.flatnonzero(luck >= STATION)
+    airport = np.flatnonzero(luck >= leisure.station)
     stops[airport, 1] = plan.airport[rng.integers(TERMINALS, size=airport.size)]
     stops[duty, 1] = people.duty[person[duty]]
     return stops

@@ -90,7 +90,7 @@ def draw_participants(rng: np.random.Generator, plan: CityPlan, people: int) -> 
 def _draw_favourites(rng: np.random.Generator, plan: CityPlan, home: Floats) -> Floats:
     """Favourite places as in a city, but in a metropolis the first ones are those of the quarter."""
     favourites = draw_favourites(rng, plan, home)
-    for slot, stroll, spacing in ((0, 700.0, 600.0), (2, 1800.0, 1100.0)):
+    for slot, stroll, spacing in ((0, 700.0, 600.0), (2, 1800.0, 1100.0), (5, 4000.0, 900.0)):
         around = fold_inside(plan, home + stroll * rng.standard_normal(home.shape))
         favourites[:, slot] = local_place(plan, around, spacing)
     return favourites

@@ -96,7 +96,7 @@ class Survey:
     centre: tuple[float, float] = (48.758, 18.303)
     radius_km: float = 30.0
     jitter_m: float = 12.0
-    step_s: float = 60.0
+    step_s: float = 45.0
 
     def __post_init__(self) -> None:
         check_whole("people", self.people, 1, 10**DIGITS)
