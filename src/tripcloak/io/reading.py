@@ -10,9 +10,11 @@ import numpy as np
 from tripcloak.arrays import Ints
 from tripcloak.criteria import AllOf, Criterion, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import InputError, InternalError
-from tripcloak.hierarchy import Hierarchy
+from tripcloak.hierarchy import Hierarchy, Zones
+from tripcloak.io.box_reading import read_boxes
 from tripcloak.io.folder import PRIVATE, read_manifest, read_run
 from tripcloak.io.noisy_reading import noisy_release
+from tripcloak.io.tables import AXES
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, build_release
 
@@ -44,11 +46,10 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
 
 def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
     rows = _rows_of_flows(matrix, groups)
-    origin = _zones(matrix.origins, groups["released_origin"])[rows]
-    destination = _zones(matrix.destinations, groups["released_destination"])[rows]
-    time = None if matrix.times is None else _zones(matrix.times, groups["released_time"])[rows]
+    sent, boxes = _sent(matrix, facts, groups)
+    origin, destination, *time = (zone[rows] for zone in sent)
     suppressed = np.asarray(groups["released_origin"].is_null())[rows]
-    if any(((zone < 0) != suppressed).any() for zone in (origin, destination, time) if zone is not None):
+    if any(((zone < 0) != suppressed).any() for zone in (origin, destination, *time)):
         raise ValueError("the table of groups names unknown zones")
     return build_release(
         matrix,
@@ -59,11 +60,23 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
         suppression_limit=facts["parameters"]["suppression_limit"],
         origin_zone=origin,
         destination_zone=destination,
-        time_zone=time,
+        time_zone=time[0] if time else None,
         suppressed=suppressed,
         homogeneous=facts["homogeneous"],
+        zones=boxes,
         seed=facts["seed"],
     )
+
+
+def _sent(
+    matrix: ODMatrix, facts: dict[str, Any], groups: Any
+) -> tuple[list[Ints], tuple[Zones, Zones] | None]:
+    """Return the zones that every row of the table went to, axis by axis, and the boxes if they are some."""
+    columns = [groups[f"released_{axis}"] for axis, _ in zip(AXES, matrix.axes, strict=False)]
+    if facts.get("zone_form") == "boxes":
+        boxes, sent = read_boxes(matrix, facts["tile_km2"], columns)
+        return sent, boxes
+    return [_zones(tree, column) for (tree, _), column in zip(matrix.axes, columns, strict=True)], None
 
 
 def _groups(folder: Path) -> Any:

@@ -33,7 +33,9 @@ class Side {
     const { table } = this.release.zones[axis];
     const rows = MEASURES.filter((name) => table[name]).map((name) => [capital(name), figure(table[name][i])]);
     rows.push(["Flows", figure(this.release.flows.degree(axis, i))]);
-    rows.push(["Tiles", figure(table.tiles[i])], ["Area", areaFigure(table.area_km2[i])], ["Height", figure(table.height[i])]);
+    rows.push(["Tiles", figure(table.tiles[i])], ["Area", areaFigure(table.area_km2[i])]);
+    // Boxes are no levels of a tree: all of them have the height 0.
+    if (table.height.some((height) => height > 0)) rows.push(["Height", figure(table.height[i])]);
     return rows;
   }
 

@@ -18,11 +18,6 @@ def render_readme(facts: Mapping[str, Any]) -> str:
     promise, limits = _of_noise(noisy) if noisy else _of_groups(facts["protects"])
     words = _WORDS | ({"trips": "number of trips, with noise"} if noisy else {})
     columns = "\n".join(f"  - `{name}`: {words[name]}" for name in facts["columns"])
-    shared = (
-        "Origin zones do not overlap each other, and neither do destination zones."
-        if facts["homogeneous"]
-        else "Zones may overlap: a flow is as fine as its own numbers allow."
-    )
     also = "".join(f"- Also: {words}\n" for words in facts.get("also", []))
     return f"""# Released origin-destination flows
 
@@ -33,13 +28,13 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 {facts["zones"]["destinations"]:,} destination zones
 - Released volume: {facts["released"]:,} {facts["volume"]}
 - Withheld: {facts["suppressed_words"]}
-- {shared}
+- {_overlap(facts)}
 {also}
 ## Files
 - `flows.parquet`, `flows.csv`: one row per released flow:
-  - `origin`, `destination`: zone ids{_unions(facts["hierarchy"])}
+  - `origin`, `destination`: zone ids{_boxes(facts) or _unions(facts["hierarchy"])}
 {_time(facts["hierarchy"])}{columns}
-- `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height (0 = finest), number of
+- `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height ({_height(facts)}), number of
   tiles, area, representative point and outline
 - `map.html`: the same to look at; works without a network
 - `manifest.json`: method, parameters, totals and a SHA-256 of every file
@@ -92,6 +87,29 @@ That the data lie in the study area{_named(noise)} counts as known.
 
 def _named(noise: Mapping[str, Any]) -> str:
     return f" (zone `{noise['study_area']}`)" if "study_area" in noise else ""
+
+
+def _overlap(facts: Mapping[str, Any]) -> str:
+    """Return whether zones overlap, and why."""
+    if "zone_form" in facts:
+        return """Zones are boxes, each drawn around the places of its own flows. Boxes of different flows
+  overlap, so the flows of a box are not all the trips of the area that it covers."""
+    if facts["homogeneous"]:
+        return "Origin zones do not overlap each other, and neither do destination zones."
+    return "Zones may overlap: a flow is as fine as its own numbers allow."
+
+
+def _height(facts: Mapping[str, Any]) -> str:
+    return "0 for every box" if "zone_form" in facts else "0 = finest"
+
+
+def _boxes(facts: Mapping[str, Any]) -> str:
+    """Return how to read the ids of boxes; nothing where there are none."""
+    if "zone_form" not in facts:
+        return ""
+    return """; `box_48.850000_2.350000_48.861000_2.410000` is the box from latitude 48.85
+    and longitude 2.35 to 48.861 and 2.41: it holds the tiles whose centres lie between, and is drawn
+    half a tile larger"""
 
 
 def _unions(hierarchy: Mapping[str, Any]) -> str:

@@ -97,6 +97,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             "Destination zones": f"{facts['zones']['destinations']:,}",
             f"Released {facts['volume']}": f"{facts['released']:,}",
             "Suppressed": facts["suppressed_words"],
+            **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
             **_not_drawn(places),
         },
     )
@@ -110,8 +111,11 @@ def _promised(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:
-    """Return a fact on the zones that have no outline, so that nobody looks for them on the map."""
-    lacking = sum(place["geometry"] is None for place in places)
+    """Return a fact on the zones that have no outline, so that nobody looks for them on the map.
+
+    A box around a single point, where tiles have no area, is no more than that point.
+    """
+    lacking = sum(place["geometry"] is None or place["properties"]["area_km2"] == 0 for place in places)
     if not lacking:
         return {}
     which = "all zones" if lacking == len(places) else f"{lacking:,} of {len(places):,} zones"
