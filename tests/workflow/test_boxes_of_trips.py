@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -117,6 +116,3 @@ def test_reading_twice_gives_the_same(make, input_of):
     out = make(file, method="mondrian", **order).out
     matrix = read_matrix(TripSource(paths=(str(file),)), order["place"]).trips.matrix
     assert contents(read_release(out, matrix)) == contents(read_release(out, matrix))
-    assert (
-        pa.concat_tables([parquet.read_table(out / "private" / "groups.parquet")]).num_rows == matrix.n_flows
-    )

@@ -59,11 +59,13 @@ def test_zones_without_outlines_are_listed_and_the_map_says_so(tmp_path, placed)
 
 def test_some_zones_without_outlines_are_counted():
     square = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
-    places = [{"geometry": square}, {"geometry": None}]
+    unknown, point = {"area_km2": None}, {"area_km2": 0.0}
+    places = [{"geometry": square, "properties": unknown}, {"geometry": None, "properties": unknown}]
     assert publishing._not_drawn(places) == {
         "Not on the map": "1 of 2 zones, which have no outline; they are in the tables"
     }
     assert publishing._not_drawn(places[:1]) == {}
+    assert publishing._not_drawn([places[0], {"geometry": square, "properties": point}])
 
 
 STEPS = (
