@@ -96,6 +96,7 @@ __all__ = [
     "KAnonymity",
     "LDiversity",
     "Laplace",
+    "Lineup",
     "NestedCut",
     "ODMatrix",
     "ODkAnon",
