@@ -70,7 +70,7 @@ def _of_noise(noise: Mapping[str, Any]) -> tuple[str, str]:
 No smallest number of people is promised: a flow may stand for one person, or for nobody.
 """
     counted = (
-        f"Of every traveller at most {noise['contributions']:,} trips were counted."
+        f"Trips that were counted of every traveller: {noise['contributions']:,} at most."
         if who == "traveller"
         else "A traveller who made several trips is hidden less well than one trip is."
     )
