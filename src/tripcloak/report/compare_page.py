@@ -197,8 +197,8 @@ def _maps(
 
 
 def _zones(record: Record) -> str:
-    shared = "shared" if record["shared_zones"] else "overlapping"
-    return f"<span>{record['origin_zones']:,} {shared} zones</span>"
+    shared = "shared zones" if record["shared_zones"] else "zones, not shared"
+    return f"<span>{record['origin_zones']:,} {shared}</span>"
 
 
 def _left_out(small: SmallMap) -> str:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 LETTER, LINE = 6.5, 14.0
 """Width of a letter and height of a line, in pixels, at the size that labels are set in."""
+NEAR = 60.0
+"""Points not further apart than this crowd each other."""
 GAP = 3.5
 """From the edge of a point to the nearest edge of its label."""
 
@@ -64,7 +66,8 @@ def place_labels(points: Sequence[Spot], texts: Sequence[str], room: Box) -> lis
     for spot, text in zip(points, texts, strict=True):
         taken = [*marks, *(label.box for label in placed)]
         best: tuple[float, Label] | None = None
-        for label in _places(spot, LETTER * len(text)):
+        near = [other.y for other in points if abs(other.y - spot.y) < NEAR and abs(other.x - spot.x) < NEAR]
+        for label in _places(spot, LETTER * len(text), downwards=spot.y > sum(near) / len(near)):
             covered = sum(label.box.overlap(other) for other in taken) + _outside(label.box, room)
             if best is None or covered < best[0]:
                 best = covered, label
@@ -75,15 +78,18 @@ def place_labels(points: Sequence[Spot], texts: Sequence[str], room: Box) -> lis
     return placed
 
 
-def _places(spot: Spot, width: float) -> Iterator[Label]:
-    """Yield where a label may go, nearest first: right, left, above, below, then further away."""
+def _places(spot: Spot, width: float, *, downwards: bool) -> Iterator[Label]:
+    """Yield where a label may go, nearest first: right, left, above, below, then further away.
+
+    Of a crowd, the lower points look downwards first, so that lines to labels do not cross.
+    """
     x, y, away = spot.x, spot.y, spot.radius + GAP
     for left, middle in ((x + away, y), (x - away - width, y)):
         yield _label(left, middle, width, led=False)
     for middle in (y - away - LINE / 2, y + away + LINE / 2):
         yield _label(x - width / 2, middle, width, led=False)
     for step in range(1, 16):
-        for lines in (-step, step):
+        for lines in (step, -step) if downwards else (-step, step):
             for left in (x + 2 * away, x - 2 * away - width):
                 yield _label(left, y + lines * LINE, width, led=True)
 

@@ -114,7 +114,8 @@ class _Scale(NamedTuple):
         most = max(*(point.suppressed for point in points), *limits, 0.005) * WIDER
         losses = [math.log10(point.loss) for point in points]
         room = max(0.06 * (max(losses) - min(losses)), 0.05)
-        return cls(most, min(losses) - room, max(losses) + room)
+        # Below the lowest points lie their labels.
+        return cls(most, min(losses) - 2 * room, max(losses) + room)
 
     def x(self, share: float) -> float:
         return LEFT + (RIGHT - LEFT) * share / self.most
@@ -128,7 +129,7 @@ def _axes(scale: _Scale, limits: Sequence[float], loss_title: str) -> list[str]:
     for loss in _loss_ticks(scale):
         y = scale.y(loss)
         parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{RIGHT}"/>')
-        parts.append(f'<text class="tick end" x="{LEFT - 8}" y="{y + 4:.1f}">{loss:,g}</text>')
+        parts.append(f'<text class="tick end" x="{LEFT - 8}" y="{y + 4:.1f}">{_tick(loss)}</text>')
     for share in _share_ticks(scale.most):
         x = scale.x(share)
         parts.append(f'<path class="axis" d="M{x:.1f} {BOTTOM}v5"/>')
@@ -147,6 +148,10 @@ def _axes(scale: _Scale, limits: Sequence[float], loss_title: str) -> list[str]:
     parts.append(f'<text class="title middle" transform="translate(16 {middle}) rotate(-90)">')
     parts.append(f"{escape(loss_title)}</text>")
     return parts
+
+
+def _tick(loss: float) -> str:
+    return f"{loss:,.0f}" if loss >= 1 else f"{loss:g}"
 
 
 def _loss_ticks(scale: _Scale) -> list[float]:
