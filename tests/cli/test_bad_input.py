@@ -104,12 +104,19 @@ def test_k_larger_than_the_data_is_impossible(tripcloak, untouched, tmp_path, tr
     assert "tripcloak describe" in words
 
 
-def test_negative_weights_are_refused_without_telling_how_many(tripcloak, untouched, tmp_path, rows):
-    file = write_csv(tmp_path / "trips.csv", changed(rows, "weight", "-2.5", every=200))
+def test_a_column_of_negative_numbers_is_no_weight(tripcloak, untouched, tmp_path, rows):
+    file = write_csv(tmp_path / "trips.csv", changed(rows, "weight", "-2.5", every=1))
     words = refused(tripcloak, untouched, tmp_path, file, rows=rows)
-    assert "some rows have a negative weight" in words
-    assert "'weight'" in words
+    assert "'weight' are negative" in words
     assert "2.5" not in words
+
+
+def test_weights_that_cannot_be_are_dropped_and_counted(tripcloak, tmp_path, rows):
+    file = write_csv(tmp_path / "trips.csv", changed(rows, "weight", "-2.5", every=10))
+    told = tripcloak("anonymise", file, "--out", tmp_path / "out", "--json")
+    assert told.code == 0
+    assert told.json["cleaning"]["dropped"] == {"negative_weight": len(rows) // 10}
+    assert "--weight none" in " ".join(told.json["notes"])
 
 
 @pytest.mark.parametrize("value", ["nan", "NaN", "inf", ""])
@@ -162,7 +169,7 @@ def test_mixed_time_zones_are_read_and_noted(tripcloak, tmp_path, rows):
     file = write_csv(tmp_path / "trips.csv", mixed)
     told = tripcloak("anonymise", file, "--out", tmp_path / "out", "--json")
     assert told.code == 0
-    (note,) = told.json["notes"]
+    (note,) = (note for note in told.json["notes"] if "offset" in note)
     assert "offset" in note
     assert "--timezone" in note
     assert told.json["cleaning"]["kept"] == len(rows)

@@ -55,7 +55,8 @@ def test_a_method_with_a_certificate_tells_its_bound(tripcloak, tmp_path, trips)
         (["--person", "none"], "trips"),
         (["--unit", "trips"], "trips"),
         (["--unit", "population", "--k", "500"], "population"),
-        (["--unit", "travellers, population"], "travellers,population"),
+        (["--unit", "travellers, population", "--k-population", "900"], "travellers,population"),
+        (["--k-population", "auto"], "travellers,population"),
     ],
 )
 def test_the_unit_that_was_used_is_told(tripcloak, tmp_path, trips, options, unit):

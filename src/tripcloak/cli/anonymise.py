@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.options import ZONES, Given, Json, takes_input
+from tripcloak.cli.protection import criterion
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.cli.segments import release_segments
 from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.criteria import Criterion
     from tripcloak.release import Bound
     from tripcloak.workflow.anonymise import Outcome
 
@@ -39,6 +39,15 @@ def command(
             metavar="UNIT",
             help="What k counts: trips, travellers or population, or several separated by commas. "
             "Travellers where there is an id, else trips, if not given.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
+    k_population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help="Smallest population of a released flow: a number, or auto for k times the mean weight. "
+            "Without --unit it is asked for beside k.",
             rich_help_panel=PRIVACY,
         ),
     ] = None,
@@ -228,7 +237,7 @@ def command(
     for name in parameters:
         if name not in algorithm.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
-    asked_for = criterion(k, unit, tiles, places)
+    asked_for = criterion(k, unit, tiles, places, k_population=k_population)
     chosen = algorithm(criterion=asked_for, suppression_limit=suppress, **parameters)
     order = Order(
         source=given.source,
@@ -276,20 +285,6 @@ def minutes(text: str | None) -> int | None:
     if match is None:
         raise InputError(f"a slot is a time such as 15min, 1h or 1d; got {text!r}")
     return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
-
-
-def criterion(k: float, unit: str | None, tiles: int | None = None, places: int | None = None) -> "Criterion":
-    """Return the criterion that --k, --unit, --l and --l-places ask for."""
-    from tripcloak.criteria import AllOf, KAnonymity, LDiversity
-
-    k = int(k) if k.is_integer() else k
-    units = [None] if unit is None else [name.strip() for name in unit.split(",")]
-    parts: list[Criterion] = [KAnonymity(k=k, unit=name) for name in units]  # type: ignore[arg-type]
-    if tiles is not None:
-        parts.append(LDiversity(l=tiles))
-    if places is not None:
-        parts.append(LDiversity(l=places, of="places"))
-    return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))
 
 
 def _show(outcome: "Outcome") -> None:

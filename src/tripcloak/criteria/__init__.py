@@ -1,6 +1,7 @@
 """Criteria: when is a group of flows, or a whole release, safe."""
 
 from tripcloak.criteria.allof import AllOf
+from tripcloak.criteria.averagepeople import AveragePeople
 from tripcloak.criteria.kanonymity import Criterion, KAnonymity
 from tripcloak.criteria.ldiversity import LDiversity
 from tripcloak.criteria.privacy import DifferentialPrivacy
@@ -9,6 +10,7 @@ from tripcloak.criteria.tcloseness import OriginDistances, TCloseness, origin_di
 
 __all__ = [
     "AllOf",
+    "AveragePeople",
     "Criterion",
     "DifferentialPrivacy",
     "EverySegment",

@@ -14,6 +14,7 @@ from tripcloak.arrays import Floats, Ints
 from tripcloak.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.matrix.flows import Flows, flows_from_trips
+from tripcloak.matrix.people import Represented, WeightsSeen, represented_by
 from tripcloak.matrix.places import Places
 
 Unit = Literal["trips", "travellers", "population"]
@@ -57,6 +58,8 @@ class ODMatrix:
         The tree of time; ``flows.slot`` is a tile index in it.
     places : Places, optional
         How many points of interest every zone covers, where the input names them.
+    represented : Represented, optional
+        How many people carry a weight, and what they stand for together.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class ODMatrix:
     points: PointSource | None = None
     times: Hierarchy | None = None
     places: Places | None = None
+    represented: Represented | None = None
 
     @classmethod
     def from_trips(
@@ -94,7 +98,17 @@ class ODMatrix:
         """Return the matrix of trips given as tile and person codes, one row a trip."""
         columns = {"slot": slot, "person": person, "weight": weight, "trips": trips}
         flows = flows_from_trips(origin, destination, repeats=repeats, **columns)
-        return cls(origins=origins, destinations=destinations, flows=flows, times=times)
+        seen = None
+        if person is not None and weight is not None:
+            seen = WeightsSeen(int(person.max(initial=0)) + 1)
+            seen.add(person, weight)
+        return cls(
+            origins=origins,
+            destinations=destinations,
+            flows=flows,
+            times=times,
+            represented=represented_by(flows, seen),
+        )
 
     def __post_init__(self) -> None:
         f = self.flows

@@ -58,6 +58,7 @@ def by_slot(matrix: ODMatrix) -> Iterator[Slot]:
                 flows=part,
                 each_trip_is_a_person=matrix.each_trip_is_a_person,
                 places=matrix.places,
+                represented=matrix.represented,
             ),
         )
 

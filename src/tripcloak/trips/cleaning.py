@@ -100,7 +100,7 @@ class CleaningReport:
         """Return the report of a pass over the view, given its rows by number of reason.
 
         Lines that never became rows are added here. Raises an InputError when the rows show that the
-        input as a whole was misread: swapped coordinates, a column of text, negative weights.
+        input as a whole was misread: swapped coordinates, a column of text, weights that are none.
         """
         by_number = {number: int(n) for number, n in _numbered(rows) if n}
         fixes = reading.fixes_report()

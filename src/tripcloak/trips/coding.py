@@ -14,18 +14,22 @@ from tripcloak.errors import EmptyInputError, InputError
 from tripcloak.hierarchy import Hierarchy, Slots
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.matrix import (
+    NOBODY,
     Flows,
     Numbering,
     ODMatrix,
     Places,
     Points,
     PointSource,
+    WeightsSeen,
     count_places,
     flows_from_trips,
+    represented_by,
 )
 from tripcloak.trips.canonical import Canonical
 from tripcloak.trips.cleaning import DUPLICATE, MISSING_START, OUTSIDE_TILING, CleaningReport
 from tripcloak.trips.duplicates import find_duplicates
+from tripcloak.trips.people import note_on_people
 from tripcloak.trips.spool import Spool
 from tripcloak.trips.tables import literal
 
@@ -51,6 +55,8 @@ class CodedTrips:
     matrix: ODMatrix
     cleaning: CleaningReport
     canonical: Canonical
+    notes: tuple[str, ...] = ()
+    """What a reader should know about how the input was read, and about the weights in it."""
 
 
 def code_trips(
@@ -202,16 +208,19 @@ class _Coder:
         destinations, destination_tile = self._tree(self.destinations)
         slots = None if self.slots is None else _occurring(self.spool)
         rows = _Rows(self.spool, origin_tile, destination_tile, duplicate, slots)
+        flows, seen = rows.flows(memory, repeats), rows.weights(len(self.people))
         matrix = ODMatrix(
             origins=origins,
             destinations=destinations,
-            flows=rows.flows(memory, repeats),
+            flows=flows,
             each_trip_is_a_person=self.canonical.people_once,
             points=rows.points() if self.canonical.endpoints == "points" else None,
             times=None if slots is None or self.slots is None else self.slots.hierarchy(slots),
             places=self._places((origins, origin_tile), (destinations, destination_tile)),
+            represented=represented_by(flows, seen),
         )
-        return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical)
+        notes = (*self.canonical.notes, *note_on_people(self.canonical, cleaning, seen))
+        return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical, notes=notes)
 
     def _places(self, *axes: tuple[Hierarchy, Ints]) -> Places | None:
         if not self.canonical.has_places:
@@ -296,6 +305,15 @@ class _Rows:
         joined = {name: np.concatenate(parts.pop(name)) for name in names}
         ends = joined.pop("origin"), joined.pop("destination")
         return flows_from_trips(*ends, repeats=repeats, **joined)
+
+    def weights(self, people: int) -> WeightsSeen | None:
+        """Return the weights of all people, given how many numbers they have; None without weights."""
+        if "weight" not in self.spool:
+            return None
+        seen = WeightsSeen(people)
+        for weight, *person in self.spool.chunks(*(n for n in ("weight", "person") if n in self.spool)):
+            seen.add(person[0] if person else np.full(len(weight), NOBODY), weight)
+        return seen
 
     def points(self) -> PointSource:
         """Return a source of the raw ends of all trips."""

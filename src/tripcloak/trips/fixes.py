@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tripcloak.trips.cleaning import NUMBERS, UNPARSABLE, CleaningReport, named
@@ -56,12 +56,35 @@ def report_fixes(con: duckdb.DuckDBPyConnection, broken_lines: int) -> CleaningR
     return CleaningReport(kept=by_number.get(0, 0), dropped=named(by_number), word="fixes")
 
 
+def uneven_fixes(
+    con: duckdb.DuckDBPyConnection, has_weight: bool, attributes: Sequence[str]
+) -> dict[str, int]:
+    """Return how many people have more than one value among their fixes, per carried column."""
+    columns = {"weight": "weight"} if has_weight else {}
+    columns |= {name: f"attr_{name}" for name in attributes}
+    if not columns:
+        return {}
+    people = ", ".join(
+        f"min({quoted(f'least_{c}')}) <> max({quoted(f'most_{c}')}) AS {quoted(c)}" for c in columns.values()
+    )
+    differ = ", ".join(f"count_if({quoted(c)})" for c in columns.values())
+    (found,) = con.execute(
+        f"SELECT {differ} FROM (SELECT {people} FROM {MADE_TRIPS} WHERE fix_reason = 0 GROUP BY person)"
+    ).fetchall()
+    return dict(zip(columns, found, strict=True))
+
+
 def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
     key = "person" if "person" in types else "trip_id"
     trip = "trip_id" if "trip_id" in types else "NULL"
     good = f"(0, {NUMBERS['vacant']})"
     kept = ", ".join(f"{quoted(name)}" for name in _carried(types))
     carried = f", {kept}" if kept else ""
+    spread = [(f"least_{name}", f"most_{name}") for name in _carried(types)]
+    extremes = "".join(
+        f", min({quoted(name)}) AS {quoted(least)}, max({quoted(name)}) AS {quoted(most)}"
+        for name, (least, most) in zip(_carried(types), spread, strict=True)
+    )
     # Partitions hold one person's fixes (of one trip id); bad ones wait together under a null key.
     return f"""
         WITH judged AS (SELECT *, {reason_sql(fix_rules(tuple(types)))} AS fix_reason
@@ -74,12 +97,13 @@ def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
         numbered AS (SELECT *, sum(new) OVER ({_TRACK} ROWS UNBOUNDED PRECEDING) AS number FROM parted),
         joined AS (SELECT key, fix_reason, count(*) AS fixes,
                           min(struct_pack(instant, lat, lon{carried})) AS head,
-                          max(struct_pack(instant, lat, lon)) AS tail
+                          max(struct_pack(instant, lat, lon)) AS tail{extremes}
                    FROM numbered GROUP BY key, trip, number, fix_reason)
         SELECT fix_reason, fixes, head.lat AS o_lat, head.lon AS o_lon, tail.lat AS d_lat, tail.lon AS d_lon,
                make_timestamptz(head.instant) AS start_time, make_timestamptz(tail.instant) AS end_time
                {", key AS person" if key == "person" else ""}
                {"".join(f", head.{quoted(name)} AS {quoted(name)}" for name in _carried(types))}
+               {"".join(f", {quoted(name)}" for pair in spread for name in pair)}
         FROM joined"""
 
 

@@ -1,4 +1,4 @@
-"""Errors that only the whole input can show: swapped coordinates, text for numbers, negative weights."""
+"""Errors that only the whole input can show: swapped coordinates, text for numbers, no weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tripcloak.errors import InputError
-from tripcloak.trips.cleaning import CleaningReport, tell
+from tripcloak.trips.cleaning import CleaningReport
 from tripcloak.trips.projection import Projection
 from tripcloak.trips.schema import ROLES, flag_of
 
@@ -18,12 +18,11 @@ _PLACED = ("swapped", "out_of_range", "null_island", "outside_box", "outside_pol
 
 
 def object_to_weights(report: CleaningReport, column: str) -> None:
-    """Raise an error if a weight is negative: sums of people would be wrong."""
-    negative = report.dropped.get("negative_weight", 0)
-    if negative:
+    """Raise an error if most weights are negative: that column holds something else."""
+    if report.dropped.get("negative_weight", 0) > report.kept:
         raise InputError(
-            f"{tell(negative)} rows have a negative weight (column {column!r}); weights must be 0 or more. "
-            "Mend them, or leave these rows out with --where"
+            f"most values of column {column!r} are negative, so it cannot be the people that a trip stands "
+            "for; name another column with --weight, or say --weight none"
         )
 
 

@@ -17,6 +17,7 @@ from tripcloak.metrics import measure
 from tripcloak.release import Release
 from tripcloak.trips import CleaningReport, TripSource
 from tripcloak.trips.segments import SegmentBy
+from tripcloak.workflow.people import Few, few_facts, groups_of_few, refuse_hollow
 from tripcloak.workflow.publish import publish
 from tripcloak.workflow.reading import Place, Reading, engine_memory, read_matrix, segments_of
 
@@ -51,6 +52,7 @@ class Outcome:
     hierarchy: str
     out: Path
     place: Place = field(default_factory=Place)
+    few: Few | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --json`` prints."""
@@ -81,6 +83,7 @@ class Outcome:
                 "smallest_support": self.audit.smallest_support.get(main),
                 "by_unit": dict(self.audit.smallest_support),
             },
+            **few_facts(self.few),
             "bound": None if bound is None else vars(bound),
             "seconds": self.seconds,
             "cleaning": self.cleaning.to_dict(),
@@ -108,6 +111,7 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
         progress=progress,
     )
     matrix = reading.trips.matrix
+    refuse_hollow(matrix, order.algorithm.criterion)
     started = time.perf_counter()
     algorithm = order.algorithm if not order.every_segment else _for_every_segment(order, reading, progress)
     release = algorithm.anonymise(matrix, progress)
@@ -122,7 +126,9 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
     checked = time.perf_counter()
     progress("writing the release", 0, None)
     seconds = {"read": reading.seconds, "solve": solved - started, "check": checked - solved}
-    run = _private_record(order, reading, metrics=metrics, audit=audit, seconds=seconds)
+    few = groups_of_few(matrix, release)
+    notes = (*reading.trips.notes, *([few.note()] if few is not None and few.groups else []))
+    run = _private_record(order, reading, notes=list(notes), metrics=metrics, audit=audit, seconds=seconds)
     publish(
         order.out,
         matrix,
@@ -138,7 +144,8 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
         metrics=metrics,
         audit=audit,
         cleaning=reading.trips.cleaning,
-        notes=tuple(reading.trips.canonical.notes),
+        notes=notes,
+        few=few,
         seconds={**seconds, "write": time.perf_counter() - checked},
         hierarchy=reading.tiling.name,
         out=order.out,
@@ -165,7 +172,6 @@ def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, A
         "tiling": reading.place.to_dict(),
         "columns": dict(reading.trips.canonical.columns),
         "cleaning": reading.trips.cleaning.to_dict(),
-        "notes": list(reading.trips.canonical.notes),
         "audit": audit.to_dict(),
         **facts,
     }

@@ -72,7 +72,7 @@ def describe(
         numbers=_numbers(matrix),
         columns=dict(canonical.columns),
         cleaning=reading.trips.cleaning,
-        notes=tuple(canonical.notes),
+        notes=reading.trips.notes,
         levels=levels,
         advice=_advice(matrix, k, levels),
     )
