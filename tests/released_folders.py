@@ -82,6 +82,7 @@ class World:
             person=np.array([numbers[one] for one in people], np.int32) if people else None,
             weight=kept["weight"].to_numpy() if "weight" in kept.column_names else None,
             trips=kept["trips"].to_numpy() if "trips" in kept.column_names else None,
+            repeats=True,
         )
         return replace(made, each_trip_is_a_person=self.people_once)
 

@@ -202,6 +202,8 @@ TAMPERINGS = {
 ELSEWHERE = {
     "flows-never-overlap": "tests/cli/test_time_slot.py",
     "suppressed-not-solvable": "tests/audit/test_audit_withheld.py",
+    "noise-suffices": "tests/audit/test_audit_noise.py",
+    "noise-as-stated": "tests/audit/test_audit_noise.py",
 }
 """Rules that say something of other releases than these, and where those are forged."""
 

@@ -124,3 +124,15 @@ def area_km2(cell: str) -> float:
     0.0134
     """
     return float(h3.cell_area(cell))
+
+
+def number_inside(cell: str, resolution: int) -> int:
+    """Return how many cells of a resolution lie in a cell or the world; 1 where the cell is no coarser.
+
+    >>> number_inside("891fb46622fffff", 10), number_inside("world", 0), number_inside("world", -1)
+    (7, 122, 1)
+    """
+    at = resolution_of(cell)
+    if at is None or resolution <= at:
+        return 0 if at is None else 1
+    return int(h3.get_num_cells(resolution) if at < 0 else h3.cell_to_children_size(cell, resolution))

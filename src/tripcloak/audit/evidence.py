@@ -117,6 +117,10 @@ class Evidence:
         while rows := result.fetchmany(BATCH):
             yield from rows
 
+    def arrays(self, query: str) -> list[Any]:
+        """Return the columns of a query that has no nulls, as arrays."""
+        return list(self.con.execute(query).fetchnumpy().values())
+
     def close(self) -> None:
         """Remove the tables."""
         for table in self._tables:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tripcloak.audit.entries import is_number, unreadable
+from tripcloak.audit.grids import Grid, H3Grid, grid_of
 from tripcloak.audit.privacy import Privacy, read_privacy
 
 UNITS = ("trips", "travellers", "population")
@@ -95,6 +97,11 @@ class Promise:
         heads = [k for unit, k in self.thresholds.items() if unit != "population"]
         return min(heads) if heads else self.k
 
+    @cached_property
+    def names(self) -> Grid | None:
+        """Return what the names of zones tell, None where they tell nothing."""
+        return grid_of(self.spec)
+
     @property
     def resolution(self) -> int | None:
         """Return the H3 resolution of the tiles, None for another hierarchy.
@@ -102,13 +109,12 @@ class Promise:
         >>> Promise({"trips": 10}, "trips", 0.1, True, "h3:9/root=5").resolution
         9
         """
-        match = re.fullmatch(r"h3:(\d{1,2})(?:/root=\d{1,2}|/binary){0,2}", self.spec)
-        return int(match[1]) if match and int(match[1]) <= 15 else None
+        return self.names.resolution if isinstance(self.names, H3Grid) else None
 
     @property
     def unions(self) -> bool:
         """Return whether zones may be unions of H3 cells that have one parent."""
-        return self.resolution is not None and "/binary" in self.spec
+        return isinstance(self.names, H3Grid) and self.names.unions
 
     @property
     def grid(self) -> bool:

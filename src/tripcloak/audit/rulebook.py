@@ -17,8 +17,8 @@ class BrokenPart(Exception):
     """A part of a release that cannot be checked; its words become a failed finding."""
 
 
-class NotPromised(NamedTuple):
-    """The verdict on a rule that this release does not promise to keep; says what it promises instead."""
+class Remark(NamedTuple):
+    """The verdict that nothing is wrong, in other words than the rule's, which would say too much."""
 
     words: str
 
@@ -31,8 +31,8 @@ class Case(Protocol):
 
 
 C = TypeVar("C", bound=Case)
-Check = Callable[[C], str | NotPromised | None]
-"""Returns what is wrong, in words, or None; or that nothing of the kind is promised."""
+Check = Callable[[C], str | Remark | None]
+"""Returns what is wrong, in words; None where nothing is, or a remark where the rule's words say too much."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _judge(rule: Rule[C], case: C) -> Finding:
     try:
         for part in rule.needs:
             case.load(part)
-        wrong: str | NotPromised | None = rule.check(case)
+        wrong: str | Remark | None = rule.check(case)
     except BrokenPart as broken:
         wrong = str(broken)
     except duckdb.InterruptException:
@@ -115,6 +115,6 @@ def _judge(rule: Rule[C], case: C) -> Finding:
     except duckdb.Error:
         # The engine's own words may quote cells of the files, so none of them are passed on.
         wrong = "could not be checked: a file holds values of an unexpected kind"
-    if isinstance(wrong, NotPromised):
-        return Finding(rule.name, True, f"not promised: {wrong.words}")
+    if isinstance(wrong, Remark):
+        return Finding(rule.name, True, wrong.words)
     return Finding(rule.name, wrong is None, rule.words if wrong is None else wrong)

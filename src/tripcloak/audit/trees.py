@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import NamedTuple
 
 from tripcloak.audit import calendar, cells
@@ -97,21 +97,12 @@ _REACHED = """
 
 def nested_zones(case: Evidence, axis: str) -> int:
     """Return how many released zones of an axis of space lie inside another one of the same axis."""
-    if case.promise.resolution is None:
-        case.load("tree")
-        return int(case.value(_NESTED.format(axis=axis)))
-    zones = [zone for (zone,) in case.rows(f"select distinct {axis} from audit_flows")]
-    parts = {zone: cells.members(zone, case.promise.unions) for zone in zones}
-    held = Counter(part for cells_of_zone in parts.values() for part in cells_of_zone)
-    at = {part: cells.resolution_of(part) or 0 for part in held}
-    levels = sorted(set(at.values()))
-
-    def shared(part: str) -> bool:
-        return held[part] > 1 or any(
-            cells.ancestor(part, level) in held for level in levels if level < at[part]
+    if case.promise.names is not None:
+        return case.promise.names.nested(
+            zone for (zone,) in case.rows(f"select distinct {axis} from audit_flows")
         )
-
-    return sum(any(map(shared, cells_of_zone)) for cells_of_zone in parts.values())
+    case.load("tree")
+    return int(case.value(_NESTED.format(axis=axis)))
 
 
 _NESTED = """

@@ -29,11 +29,10 @@ def outside_boxes(case: MatrixCase, axis: str) -> int:
 
 def wrong_boxes(case: MatrixCase, axis: str) -> int:
     """Return how many released boxes of an axis have facts that their names do not tell."""
-    zones, tree = case.boxes(axis), case.matrix.axes[AXES.index(axis)][0]
-    if zones is None:
-        return 0
+    zones, tree = case.release.axes[AXES.index(axis)][1], case.matrix.axes[AXES.index(axis)][0]
+    assert isinstance(zones, BoxZones)
     tile_km2 = None if math.isnan(zones.tile_km2) else zones.tile_km2
-    released = _released(case, axis)
+    released = released_rows(case, axis)
     if not _true_tile(tile_km2, tree):
         return len(released)
     held = _held(case, axis) if tree.complete or tile_km2 is None else None
@@ -43,7 +42,8 @@ def wrong_boxes(case: MatrixCase, axis: str) -> int:
     )
 
 
-def _released(case: MatrixCase, axis: str) -> Ints:
+def released_rows(case: MatrixCase, axis: str) -> Ints:
+    """Return the rows of the zones that occur in a released group."""
     _, zones, column = case.release.axes[AXES.index(axis)]
     rows = np.unique(column)
     return rows[(rows >= 0) & (rows < len(zones))]
@@ -52,7 +52,7 @@ def _released(case: MatrixCase, axis: str) -> Ints:
 def _put(case: MatrixCase, axis: str) -> None:
     """Make tables of the released boxes and of the centres of all tiles of an axis."""
     zones, tree = case.release.axes[AXES.index(axis)][1], case.matrix.axes[AXES.index(axis)][0]
-    n, rows = tree.n_tiles, _released(case, axis)
+    n, rows = tree.n_tiles, released_rows(case, axis)
     read = {row: read_box(str(zones.ids[row])) for row in rows.tolist()}
     boxes = {row: box for row, box in read.items() if box is not None}
     sides = np.array(list(boxes.values()), dtype=np.int64).reshape(-1, 4).T

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tripcloak.audit.grids import grid_of
 from tripcloak.audit.rulebook import BrokenPart
 from tripcloak.hierarchy import BoxZones
 from tripcloak.matrix import ODMatrix
@@ -20,6 +22,15 @@ AXES = ("origin", "destination", "time")
 FLOWS_A_BATCH = 1 << 17
 ROWS_A_PASS = 8_000_000
 """Rows of (group, person) counted at once, so that the table of distinct ones stays within the limit."""
+
+
+class Form(Enum):
+    """What released zones are: rows of the tree, boxes, or zones of a grid that are known by name."""
+
+    TREE = "tree"
+    BOXES = "boxes"
+    NAMES = "names"
+    UNKNOWN = "unknown"
 
 
 class MatrixCase:
@@ -48,15 +59,20 @@ class MatrixCase:
         """Return the names of the axes: time is one where the matrix has slots."""
         return AXES[: len(self.matrix.axes)]
 
-    def boxes(self, axis: str) -> BoxZones | None:
-        """Return the zones of an axis where they are boxes."""
-        zones = {"origin": self.release.origins, "destination": self.release.destinations}.get(axis)
-        return zones if isinstance(zones, BoxZones) else None
+    def form(self, axis: str) -> Form:
+        """Return what the released zones of an axis are, which decides how they are read."""
+        _, zones, _ = self.release.axes[AXES.index(axis)]
+        tree, _ = self.matrix.axes[AXES.index(axis)]
+        if isinstance(zones, BoxZones):
+            return Form.BOXES
+        if zones is tree.zones or np.array_equal(zones.ids, tree.zones.ids):
+            return Form.TREE
+        return Form.UNKNOWN if grid_of(tree.name) is None else Form.NAMES
 
     @property
-    def has_boxes(self) -> bool:
-        """Return whether the zones of any axis are boxes."""
-        return any(self.boxes(axis) is not None for axis in self.axes)
+    def in_trees(self) -> bool:
+        """Return whether the released zones of all axes are those of the hierarchies."""
+        return all(self.form(axis) is Form.TREE for axis in self.axes)
 
     @property
     def numbers(self) -> dict[str, Any]:

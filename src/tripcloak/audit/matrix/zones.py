@@ -8,26 +8,30 @@ from tripcloak.audit.closeness import too_far_sql
 from tripcloak.audit.findings import some
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.boxes import outside_boxes, wrong_boxes
-from tripcloak.audit.matrix.case import AXES, MatrixCase
+from tripcloak.audit.matrix.case import AXES, Form, MatrixCase
+from tripcloak.audit.matrix.names import nested_names, outside_names, wrong_names
 from tripcloak.audit.overlap import overlaps_sql
 
 
 @BOOK.rule("zones-contain-tiles", "recount")
 def zones_contain_tiles(case: MatrixCase) -> str | None:
     """Every released zone is an ancestor of the tiles it stands for, or the tile itself."""
-    for axis, (_, zones, _), (tree, _) in zip(case.axes, case.release.axes, case.matrix.axes, strict=True):
-        boxes = case.boxes(axis)
+    for axis, (_, zones, _) in zip(case.axes, case.release.axes, strict=True):
         if case.value(f"select count(*) from groups where {axis} not between 0 and {len(zones) - 1}"):
             return f"some {axis} zones do not exist"
-        if boxes is not None:
-            wrong = outside_boxes(case, axis)
-            if wrong:
-                return f"{some(wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
-            continue
-        if not np.array_equal(zones.ids, tree.zones.ids):
-            return f"the {axis} zones are neither those of the hierarchy nor boxes"
-        pairs = f"select distinct flows.{axis}, groups.{axis} from flows join groups using (number)"
-        wrong = case.value(
+        if case.form(axis) is Form.UNKNOWN:
+            return f"the {axis} zones are neither those of the hierarchy nor known by name"
+        find = {Form.TREE: _outside_subtrees, Form.BOXES: outside_boxes, Form.NAMES: outside_names}
+        wrong = find[case.form(axis)](case, axis)
+        if wrong:
+            return f"{some(wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
+    return None
+
+
+def _outside_subtrees(case: MatrixCase, axis: str) -> int:
+    pairs = f"select distinct flows.{axis}, groups.{axis} from flows join groups using (number)"
+    return int(
+        case.value(
             f"""with recursive pairs(tile, zone) as ({pairs}), climb(here, zone) as (
                 select tile, zone from pairs
                 union all
@@ -36,18 +40,24 @@ def zones_contain_tiles(case: MatrixCase) -> str | None:
             )
             select (select count(*) from pairs) - (select count(*) from climb where here = zone)"""
         )
-        if wrong:
-            return f"{some(wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
-    return None
+    )
 
 
 @BOOK.rule("zones-disjoint", "recount")
 def zones_disjoint(case: MatrixCase) -> str | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
     for axis in case.axes if case.release.homogeneous else ():
-        if case.boxes(axis) is not None:
+        if case.form(axis) not in (Form.TREE, Form.NAMES):
             return "zones are boxes, which may overlap, and the release says that they do not"
-        nested = case.value(
+        nested = nested_names(case, axis) if case.form(axis) is Form.NAMES else _nested_subtrees(case, axis)
+        if nested:
+            return f"{some(nested, f'{axis} zones')} lie inside another released {axis} zone"
+    return None
+
+
+def _nested_subtrees(case: MatrixCase, axis: str) -> int:
+    return int(
+        case.value(
             f"""with recursive released as (select distinct {axis} as zone from groups),
             climb(zone, above) as (
                 select zone, parent from {axis}_tree join released using (zone) where parent is not null
@@ -57,9 +67,7 @@ def zones_disjoint(case: MatrixCase) -> str | None:
             )
             select count(distinct climb.zone) from climb join released on released.zone = climb.above"""
         )
-        if nested:
-            return f"{some(nested, f'{axis} zones')} lie inside another released {axis} zone"
-    return None
+    )
 
 
 @BOOK.rule("flows-never-overlap", "recount")
@@ -67,8 +75,8 @@ def flows_never_overlap(case: MatrixCase) -> str | None:
     """In a release with times, no two flows share a pair of places at the same time."""
     if case.matrix.times is None:
         return None
-    if case.has_boxes:
-        return "zones are boxes, and whether flows of boxes and times overlap cannot be told"
+    if not case.in_trees:
+        return "zones are not those of the hierarchy, and whether their flows overlap cannot be told"
     case.con.execute("create or replace temp table released as select * from groups")
     for axis in case.axes:
         _lineage(case, axis)
@@ -78,11 +86,12 @@ def flows_never_overlap(case: MatrixCase) -> str | None:
 
 @BOOK.rule("zones-table-matches", "recount")
 def zones_table_matches(case: MatrixCase) -> str | None:
-    """Released boxes have the sizes, places and outlines that their names tell."""
+    """Released zones that are not those of the hierarchy have the sizes and places that their names tell."""
+    find = {Form.BOXES: wrong_boxes, Form.NAMES: wrong_names}
     for axis in AXES[:2]:
-        wrong = wrong_boxes(case, axis)
+        wrong = find[case.form(axis)](case, axis) if case.form(axis) in find else 0
         if wrong:
-            return f"{some(wrong, f'{axis} boxes')} have a wrong size or place"
+            return f"{some(wrong, f'{axis} zones')} have a wrong size or place"
     return None
 
 
@@ -90,8 +99,8 @@ def zones_table_matches(case: MatrixCase) -> str | None:
 def zones_diverse(case: MatrixCase) -> str | None:
     """Every released zone covers as many different places that occur in the matrix as promised."""
     for what, least_of in case.release.criterion.floors.items():
-        if case.has_boxes:
-            return "the release promises different places in every box, which cannot be told"
+        if not case.in_trees:
+            return "the release promises different places in zones of its own, which cannot be told"
         for axis in AXES[:2]:
             covered = _places_below(case, axis) if what == "places" else _tiles_below(axis)
             narrow = case.value(
@@ -127,8 +136,8 @@ def destinations_close(case: MatrixCase) -> str | None:
     closeness, volume = case.release.closeness, case.release.volume
     if closeness is None:
         return None
-    if case.has_boxes:
-        return "the release promises close destinations of boxes, which means nothing"
+    if not case.in_trees:
+        return "the release promises close destinations of zones of its own, which means nothing"
     zones = case.release.destinations
     case.put("sizes", {"zone": np.arange(len(zones), dtype=np.int32), "tiles": zones.tiles.astype(float)})
     far = case.value(

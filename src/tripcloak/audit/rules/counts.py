@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 from tripcloak.audit.entries import whole
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.findings import TOLERANCE, least, some
+from tripcloak.audit.privacy import Privacy
 from tripcloak.audit.promise import UNITS
 from tripcloak.audit.raw import WITHHELD
+from tripcloak.audit.rulebook import Remark
 from tripcloak.audit.rules.book import BOOK
 
 
 @BOOK.rule("every-group-safe", "recount")
-def every_group_safe(case: Evidence) -> str | None:
+def every_group_safe(case: Evidence) -> str | Remark | None:
     """Every released group reaches every threshold, counted afresh from the raw input."""
+    if case.value("select count(*) = 0 from audit_flows"):
+        return "nothing is released"
     for unit, k in case.thresholds.items():
         if case.promise.thresholds.get(unit, 0) < k:
             return f"the manifest promises less than the {k:g} {unit} that were ordered"
@@ -22,17 +28,19 @@ def every_group_safe(case: Evidence) -> str | None:
         )
         if short:
             return f"{some(short, 'released flows')} hold fewer than {k:g} {unit}"
-    if case.value("select count(*) = 0 from audit_flows"):
-        return "nothing is released"
+    if case.promise.privacy is not None:
+        return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
     return None
 
 
 @BOOK.rule("flows-match-recount", "recount")
-def flows_match_recount(case: Evidence) -> str | None:
+def flows_match_recount(case: Evidence) -> str | Remark | None:
     """Every released number equals the auditor's recount of its group."""
     axes = ", ".join(case.promise.axes)
     if case.value(f"select count(*) > count(distinct ({axes})) from audit_flows"):
         return "a pair of zones is released twice"
+    if case.promise.privacy is not None:
+        return _noisy_flows(case, case.promise.privacy)
     units = [unit for unit in UNITS if unit in case.columns("audit_flows")]
     differ = " or ".join(_differ(f"flow.{unit}", f"recount.{unit}", unit) for unit in units) or "false"
     wrong = case.value(
@@ -42,6 +50,18 @@ def flows_match_recount(case: Evidence) -> str | None:
         where flow.rowid is null or {differ}"""
     )
     return f"{some(wrong, 'released flows')} differ from the recount" if wrong else None
+
+
+def _noisy_flows(case: Evidence, privacy: Privacy) -> str | Remark:
+    """Return what is wrong with noisy flows, of which exact numbers are not expected."""
+    axes = ", ".join(case.promise.axes)
+    if not _has(case, "trips"):
+        return "the released flows lack the column 'trips'"
+    if case.value(f"select count(*) from audit_flows where trips < {math.ceil(privacy.threshold)}"):
+        return "some noisy numbers are below the smallest that may be published"
+    if case.value(f"select count(*) from audit_pairs anti join audit_flows using ({axes})"):
+        return "private/groups.parquet sends flows to a pair of zones that is not released"
+    return Remark("not promised: numbers are noisy, and whole; each pair of zones is released once")
 
 
 @BOOK.rule("both-or-neither", "groups")
@@ -71,8 +91,10 @@ def every_flow_accounted(case: Evidence) -> str | None:
 
 
 @BOOK.rule("totals-add-up", "recount")
-def totals_add_up(case: Evidence) -> str | None:
+def totals_add_up(case: Evidence) -> str | Remark | None:
     """Released and withheld volume add up to the raw input's."""
+    if case.promise.privacy is not None:
+        return Remark("not promised: noisy numbers do not add up to the input's")
     volume = case.promise.volume
     released, withheld = _volumes(case)
     in_table = case.value(f"select sum({volume}) from audit_flows") if _has(case, volume) else None
@@ -93,8 +115,10 @@ def totals_add_up(case: Evidence) -> str | None:
 
 
 @BOOK.rule("suppression-within-limit", "recount")
-def suppression_within_limit(case: Evidence) -> str | None:
+def suppression_within_limit(case: Evidence) -> str | Remark | None:
     """The withheld share of the volume is within the limit that the manifest states."""
+    if case.promise.privacy is not None:
+        return Remark("not promised: under differential privacy there is no limit on what is not published")
     released, withheld = _volumes(case)
     if withheld > case.promise.limit * (released + withheld) * (1 + TOLERANCE):
         return f"more than {case.promise.limit:.2%} of the {case.promise.volume} are withheld"
@@ -107,6 +131,8 @@ def suppressed_told_safely(case: Evidence) -> str | None:
     # Silence is always safe, even where nothing is withheld: else silence itself would tell a number.
     if case.facts.get("suppressed") is None:
         return None
+    if case.promise.privacy is not None:
+        return "the manifest tells an exact number about the input, which is not private"
     number = whole(case.facts, "suppressed")
     withheld = _volumes(case)[1]
     if abs(number - withheld) > 0.5 + TOLERANCE * withheld:
@@ -119,11 +145,14 @@ def suppressed_told_safely(case: Evidence) -> str | None:
 
 
 def smallest_support(case: Evidence) -> dict[str, float]:
-    """Return, per threshold, the support of the smallest released group in the recount."""
+    """Return, per threshold, the support of the smallest released group in the recount.
+
+    Under differential privacy there is no threshold; then trips and travellers are given, 0 included.
+    """
     case.load("recount")
+    units = case.thresholds if case.promise.privacy is None else UNITS[:2]
     found = {
-        unit: case.value(f"select min({unit}) from audit_recount where pair > {WITHHELD}")
-        for unit in case.thresholds
+        unit: case.value(f"select min({unit}) from audit_recount where pair > {WITHHELD}") for unit in units
     }
     return {unit: number for unit, number in found.items() if number is not None}
 

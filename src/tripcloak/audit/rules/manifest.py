@@ -26,6 +26,7 @@ def manifest_consistent(case: Evidence) -> str | None:
     if set(case.facts) - KEYS:
         return "the manifest holds an entry that this audit does not know"
     wrong = next((words for words in _statements(case) if words), None)
+    wrong = wrong or _beyond_the_table(case)
     return wrong or _share(case) or _measures(case) or _also(case)
 
 
@@ -76,11 +77,32 @@ def _share(case: Evidence) -> str | None:
     return None
 
 
+def _beyond_the_table(case: Evidence) -> str | None:
+    """Return what is wrong with what cannot be read off the released table: the bound and the seed."""
+    bound, seed = case.facts.get("bound"), case.facts.get("seed")
+    if bound is not None:
+        if case.facts.get("suppressed") is None:
+            return "the manifest hides the withheld volume and tells a bound worked out from it"
+        if not isinstance(bound, dict) or set(bound) != {"within_percent", "relaxation"}:
+            raise unreadable("bound", "whole percent and a relaxation")
+        if not isinstance(bound["relaxation"], str) or type(bound["within_percent"]) is not int:
+            raise unreadable("bound", "whole percent and a relaxation")
+    if seed is not None and type(seed) is not int:
+        raise unreadable("seed", "a whole number")
+    if case.promise.privacy is None:
+        return None
+    if seed is not None or case.facts["parameters"].get("seed") is not None:
+        return "the manifest tells the seed of the noise, with which anybody could take it off again"
+    return None
+
+
 def _also(case: Evidence) -> str | None:
     """Return what is wrong with the words on what is promised beyond thresholds."""
     numbers = [f"{least:,}" for least in case.promise.floors.values()]
     if case.promise.closeness is not None:
         numbers.append(f"{case.promise.closeness:g}")
+    if case.promise.privacy is not None:
+        numbers.append(case.promise.privacy.figures)
     words = case.facts.get("also", [])
     if not isinstance(words, list) or not all(isinstance(text, str) for text in words):
         raise unreadable("also", "a list of texts")
@@ -91,15 +113,19 @@ def _also(case: Evidence) -> str | None:
 def _measures(case: Evidence) -> str | None:
     told = case.facts.get("measures")
     timed = case.promise.slot is not None
-    expected = MEASURES | ({"G_time"} if timed else set())
+    expected = MEASURES - (set() if case.promise.privacy is None else {"C_AVG"})
+    expected |= {"G_time"} if timed else set()
     if not isinstance(told, dict) or set(told) != expected:
         return f"the manifest's measures are not {' and '.join(sorted(expected))}"
     volume, smallest = case.promise.volume, case.facts["smallest"]
     generalisation = _mean_tiles(case, ("origin", "destination"))
     # Rounding moves a population by half a person, so by less than this share of any flow.
     slack = 1 / smallest[volume] if volume == "population" and smallest[volume] else 1e-9
-    mean = whole(case.facts, "released") / whole(case.facts, "groups") / case.promise.k
-    if not close(told["G"], generalisation, slack) or not close(told["C_AVG"], mean):
+    right = {"G": close(told["G"], generalisation, slack)}
+    if "C_AVG" in expected:
+        mean = whole(case.facts, "released") / whole(case.facts, "groups") / case.promise.k
+        right["C_AVG"] = close(told["C_AVG"], mean)
+    if not all(right.values()):
         return "the manifest's measures differ from those of the released table"
     if timed and not close(told["G_time"], _mean_tiles(case, ("time",)), slack):
         return "the manifest's measures differ from those of the released table"
@@ -126,6 +152,8 @@ def dropped_told_safely(case: Evidence) -> str | None:
     told = case.facts.get("dropped_rows")
     if not isinstance(told, dict):
         raise unreadable("dropped_rows", "a number of rows for each reason")
+    if case.promise.privacy is not None:
+        return "the manifest tells exact numbers of dropped rows, which are not private" if told else None
     least = max(case.promise.row_threshold, min(case.ordered.values(), default=0))
     if not all(_safe_to_tell(rows, least, case.promise.row_threshold) for rows in told.values()):
         return f"the manifest tells of fewer than {least:g} dropped rows"

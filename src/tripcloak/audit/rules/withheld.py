@@ -12,7 +12,7 @@ from tripcloak.audit.rules.book import BOOK
 @BOOK.rule("suppressed-not-solvable", "flows")
 def suppressed_not_solvable(case: Evidence) -> str | None:
     """Neither the withheld volume nor silence about it settles a number below k."""
-    if case.facts.get("suppressed") is None:
+    if case.facts.get("suppressed") is None or case.promise.privacy is not None:
         return None
     told = whole(case.facts, "suppressed")
     if told == 0 and _silence_means_one(case):

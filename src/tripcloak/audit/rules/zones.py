@@ -11,7 +11,7 @@ from tripcloak.audit.box_table import wrong_boxes
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.findings import some
 from tripcloak.audit.overlap import overlaps_sql
-from tripcloak.audit.promise import SPACE
+from tripcloak.audit.promise import SPACE, Promise
 from tripcloak.audit.rulebook import BrokenPart
 from tripcloak.audit.rules.book import BOOK
 from tripcloak.audit.trees import check_pairs, lineage, nested_zones
@@ -102,8 +102,7 @@ def _sizes(case: Evidence) -> str | None:
     """Return what is wrong with heights, numbers of tiles and representative points."""
     if case.promise.boxes:
         return wrong_boxes(case)
-    resolution = case.promise.resolution
-    if resolution is None:
+    if case.promise.names is None:
         wrong = case.value(
             """select count(*) from audit_zones listed left join audit_tree tree using (axis, zone)
             where listed.axis <> 'time'
@@ -111,7 +110,7 @@ def _sizes(case: Evidence) -> str | None:
         )
     else:
         listed = case.rows("select zone, height, tiles, lat, lon from audit_zones where axis <> 'time'")
-        wrong = sum(not _true_cell(resolution, case.promise.unions, *row) for row in listed)
+        wrong = sum(not _true_zone(case.promise, *row) for row in listed)
     return f"release/zones.parquet gives {some(wrong, 'zones')} a wrong size or place" if wrong else None
 
 
@@ -130,12 +129,15 @@ def _times(case: Evidence) -> str | None:
     return f"release/zones.parquet gives {some(wrong, 'times')} a wrong length" if wrong else None
 
 
-def _true_cell(
-    resolution: int, unions: bool, zone: str, height: int, tiles: int, lat: float | None, lon: float | None
+def _true_zone(
+    promise: Promise, zone: str, height: int, tiles: int, lat: float | None, lon: float | None
 ) -> bool:
-    if cells.height_and_tiles(zone, resolution, unions) != (height, tiles) or lat is None or lon is None:
+    """Return whether a zone that is known by its name has the right size, and an H3 cell the right centre."""
+    if promise.names is None or promise.names.height_and_tiles(zone) != (height, tiles):
         return False
-    place = cells.centre(zone, unions)
+    if lat is None or lon is None:
+        return False
+    place = None if promise.resolution is None else cells.centre(zone, promise.unions)
     return place is None or math.dist(place, (lat, lon)) < CENTRE_DEGREES
 
 
