@@ -38,7 +38,7 @@ def equal_area(shapes: Shapes) -> Shapes:
 
     >>> import shapely
     >>> round(equal_area(np.array([shapely.box(0, 60, 1, 61)]))[0].area)
-    6089
+    6088
     """
     import shapely
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tripcloak.analysis.overlap import SLIVER, Overlap
-from tripcloak.arrays import Floats, Ints
+from tripcloak.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -38,6 +38,10 @@ class Reconstruction(NamedTuple):
     high: Floats
     least: Floats
     most: Floats
+
+    def where(self, kept: Bools) -> Reconstruction:
+        """Return some of the flows."""
+        return Reconstruction(*(column[kept] for column in self))
 
 
 def reconstruct(

@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from tripcloak._version import __version__
-from tripcloak.cli import anonymise, audit, compare, demo, describe, measures, methods, synth
+from tripcloak.cli import (
+    anonymise,
+    audit,
+    compare,
+    demo,
+    describe,
+    exposure,
+    measures,
+    methods,
+    reconstruct,
+    synth,
+)
 
 app = typer.Typer(
     name="tripcloak",
@@ -40,5 +51,7 @@ app.command("audit")(audit.command)
 app.command("describe")(describe.command)
 app.command("metrics")(measures.command)
 app.command("methods")(methods.command)
+app.command("exposure")(exposure.command)
+app.command("reconstruct")(reconstruct.command)
 app.command("demo")(demo.command)
 app.add_typer(synth.app, name="synth")

@@ -38,7 +38,7 @@ def audit_against(
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     """
     read_manifest(folder)
-    source, place = _how_it_was_read(folder, inputs)
+    source, place = how_it_was_read(folder, inputs)
     tiling = parse_tiling(place.spec, zones=place.zones, area=place.area)
     with opened(source, memory=memory) as (con, canonical), plain_errors():
         return audit_folder(
@@ -65,13 +65,14 @@ def measure_against(
     if volume not in (None, "trips", "population"):
         raise InputError(f"--volume must be trips or population; got {volume!r}")
     read_manifest(folder)
-    source, place = _how_it_was_read(folder, inputs)
+    source, place = how_it_was_read(folder, inputs)
     matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
     progress("measuring", 0, None)
     return measure(matrix, read_release(folder, matrix), volume=volume)  # type: ignore[arg-type]
 
 
-def _how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:
+def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:
+    """Return how the input of a release was read, for these inputs, as its private record says."""
     run = read_run(folder)
     try:
         return replace(TripSource.from_dict(run["source"]), paths=inputs), Place.from_dict(run["tiling"])
