@@ -1,12 +1,13 @@
 """The data sets: made-up ones of the papers' size and shape, or files of your own.
 
 What the papers tell of theirs is in :data:`benchmarks.papers.published.SIZES`. Of the thesis's three,
-only the centre of the city is used there; how many trips that leaves follows from its own tables
-(OIGH's C_AVG times k times its number of groups, which for Turin is told to be 1 x 89).
+only the centre of the city is used there, and how many trips that leaves is not told. For Turin it
+follows from C_AVG times k times the 1 x 89 groups of OIGH: about 789 k. Ours has 788 k.
 """
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -18,6 +19,8 @@ import numpy as np
 from benchmarks.stations import Stations
 from tripcloak import City, Place, TripSource, read_matrix, write_city
 from tripcloak.matrix import ODMatrix
+
+EARTH_KM = 6371.0
 
 ENOUGH_TRIPS = 5_000
 """Hours with fewer trips are left out, as in section 4.4 of the ATG paper."""
@@ -32,11 +35,16 @@ class Data(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CityTrips:
-    """Trips of the made-up city; one matrix, with the raw trip ends."""
+    """Trips of the made-up city; one matrix, with the raw trip ends.
+
+    ``centre_km`` keeps only trips within a box that reaches so far from the centre, as in section 4.1 of
+    the thesis.
+    """
 
     trips: int
     people: int
     radius_km: float
+    centre_km: float
     tiles: str = "h3:10"
     seed: int = 1
 
@@ -46,7 +54,13 @@ class CityTrips:
             path = Path(folder) / "city.parquet"
             city = City(trips=self.trips, people=self.people, radius_km=self.radius_km, seed=self.seed)
             write_city(city, path)
-            yield from GivenTrips(path=str(path), tiles=self.tiles).matrices(number)
+            yield from GivenTrips(path=str(path), tiles=self.tiles, box=self._box(city)).matrices(number)
+
+    def _box(self, city: City) -> tuple[float, float, float, float]:
+        lat, lon = city.centre
+        up = math.degrees(self.centre_km / EARTH_KM)
+        wide = up / math.cos(math.radians(lat))
+        return (lat - up, lon - wide, lat + up, lon + wide)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +72,13 @@ class GivenTrips:
     zones: str | None = None
     preset: str | None = None
     where: str | None = None
+    box: tuple[float, float, float, float] | None = None
     hourly: bool = False
     seed: int = 1
 
     def matrices(self, number: int) -> Iterator[ODMatrix]:
         """Yield the whole table, or this many of its busy hours, drawn at random."""
-        source = TripSource(paths=(self.path,), preset=self.preset, where=self.where)
+        source = TripSource(paths=(self.path,), preset=self.preset, where=self.where, box=self.box)
         place = Place(spec=self.tiles, zones=self.zones, time_slot=60 if self.hourly else None)
         matrix = read_matrix(source, place).trips.matrix
         yield from self._hours(matrix, number) if self.hourly else (matrix,)
@@ -87,9 +102,9 @@ class GivenTrips:
 _SENEGAL = Stations(tiles=1_666, trips=41_027)
 
 MADE: dict[str, Data] = {
-    "paris": CityTrips(trips=26_000, people=7_000, radius_km=8),
-    "turin": CityTrips(trips=789_000, people=263_000, radius_km=4),
-    "porto": CityTrips(trips=1_660_000, people=166_000, radius_km=2.9),
+    "paris": CityTrips(trips=55_000, people=18_000, radius_km=13, centre_km=7),
+    "turin": CityTrips(trips=1_750_000, people=500_000, radius_km=6.8, centre_km=3.6),
+    "porto": CityTrips(trips=2_480_000, people=248_000, radius_km=4, centre_km=2.8),
     "nyc": Stations(
         tiles=263,
         trips=15_009,
@@ -113,9 +128,9 @@ MADE: dict[str, Data] = {
 _SMALL_SENEGAL = Stations(tiles=60, trips=1_500, towns=5)
 
 SMALL: dict[str, Data] = {
-    "paris": CityTrips(trips=4_000, people=1_000, radius_km=4, tiles="h3:9"),
-    "turin": CityTrips(trips=12_000, people=4_000, radius_km=3, tiles="h3:9"),
-    "porto": CityTrips(trips=20_000, people=2_000, radius_km=2, tiles="h3:9"),
+    "paris": CityTrips(trips=8_000, people=2_000, radius_km=5, centre_km=3, tiles="h3:9"),
+    "turin": CityTrips(trips=20_000, people=6_000, radius_km=3, centre_km=2, tiles="h3:9"),
+    "porto": CityTrips(trips=30_000, people=3_000, radius_km=2, centre_km=1.5, tiles="h3:9"),
     "nyc": Stations(tiles=40, trips=1_500, towns=1, spread=0.05, mass=1.6, decay=5, near=0.02, chance=0.6),
     "civ": Stations(tiles=60, trips=600, towns=5, mass=0.5, decay=2.4, near=0.02, chance=1.3),
     "senegal_crop": replace(_SMALL_SENEGAL, western=30),

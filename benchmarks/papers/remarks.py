@@ -21,16 +21,16 @@ THESIS_MEASURES = (
 
 THESIS_METHODS = {
     "odkanon": (
-        "other data; one stubborn cell decides how coarse the map gets, so G differs widely between cities. "
-        "The budget is in rows in both; here it never exceeds the limit on trips"
+        "other data. How many levels its filter looks up is not told, and G changes by orders of magnitude "
+        "with it; here the best of 2 to 5"
     ),
     "atg-soft": (
         "the published port takes the H3 resolution as the size of a zone, so coarse zones look cheap. With "
-        "tile counts G is a small part of that, and the multiplier suppresses more"
+        "tile counts G is a small part of that"
     ),
     "oigh": (
-        "the published port prefers coarse origins for the same reason (1 x 89 zones in Turin); here heights "
-        "are the right way round"
+        "other data, and one thin corner takes all zones to the top. The published port prefers coarse "
+        "origins (1 x 89 zones in Turin); here heights are the right way round"
     ),
     "mondrian": (
         "published per partition and person, on data before the cut to the centre. Here per box and trip; G "
@@ -70,7 +70,7 @@ ATG_METHODS = {
     ),
     "suppression": "depends on the share of safe trips alone",
     "laplace": (
-        "there every pair of tiles gets noise, empty ones too, so most of the volume is invented; here empty "
-        "pairs are guarded by a threshold"
+        "there every pair of tiles gets noise, empty ones too, which invents trips. Here so only up to a "
+        "million pairs; above that numbers below a threshold are not told, which loses trips instead"
     ),
 }

@@ -44,9 +44,11 @@ def thesis_tables(results: Results) -> Iterable[str]:
 def atg_tables(results: Results) -> Iterable[str]:
     """Yield tables 3, 4 and 6 and what is to be said about their measures."""
     for table in (ATG_SMALL, ATG_LARGE):
-        parts = [results[name] for name in table.data if name in results]
+        parts = {name: results[name] for name in table.data if name in results}
         if parts:
-            pooled = {run.title: pool([part[run.title] for part in parts]) for run in ATG_RUNS}
+            pooled = {
+                run.title: pool({name: part[run.title] for name, part in parts.items()}) for run in ATG_RUNS
+            }
             heading = f"### {table.source}: mean over {', '.join(table.data)}\n"
             yield heading + _table(table, ATG_RUNS, pooled, ATG_COLUMNS, ATG_METHODS)
     if rows := [row for name in ATG_DETAILED if name in results for row in _detailed(name, results[name])]:
@@ -80,12 +82,13 @@ def sizes_table(results: Results) -> str:
     return _markdown(heads, rows)
 
 
-def pool(found: Sequence[Result]) -> Result:
-    """Return all matrices of several data sets as one; failed if one of them is."""
-    failed = [one["failed"] for one in found if "failed" in one]
-    if failed:
-        return {"failed": failed[0]}
-    return {"matrices": [matrix for one in found for matrix in one["matrices"]]}
+def pool(found: Mapping[str, Result]) -> Result:
+    """Return all matrices of several data sets as one, and the data sets for which there are none."""
+    failed = {name: one["failed"] for name, one in found.items() if "failed" in one}
+    if len(failed) == len(found):
+        return {"failed": next(iter(failed.values()))}
+    matrices = [matrix for one in found.values() for matrix in one.get("matrices", [])]
+    return {"matrices": matrices, "without": list(failed)}
 
 
 def mean(matrices: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
@@ -117,8 +120,13 @@ def _table(
         else:
             here = mean(found["matrices"])
             cells = (shown(name, here.get(name)) for name in columns)
-            rows.append((title, *cells, why.get(run.published or "", "")))
+            rows.append((title, *cells, _words(found, why.get(run.published or "", ""))))
     return _markdown(("", *(_HEADS[name] for name in columns), "why they differ" if why else ""), rows)
+
+
+def _words(found: Result, why: str) -> str:
+    without = f"without {', '.join(found['without'])}, see table 6" if found.get("without") else ""
+    return "; ".join(words for words in (without, why) if words)
 
 
 def _detailed(name: str, results: Mapping[str, Result]) -> Iterable[Sequence[str]]:
