@@ -2,7 +2,8 @@
 
 Everything written to ``release/`` is a function of the released flows, the hierarchy and the
 parameters. The only exceptions, the suppressed volume and the rows dropped in cleaning, pass
-through the guards of this module.
+through the guards of this module. A threshold that was left to the mean weight is a parameter too:
+it looks at everybody at once, and is refused where they are few.
 """
 
 from __future__ import annotations
