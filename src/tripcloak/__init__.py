@@ -37,13 +37,13 @@ if TYPE_CHECKING:
         TwinCut,
     )
     from tripcloak.audit import audit_folder, audit_matrix
-    from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness
+    from tripcloak.criteria import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
     from tripcloak.errors import TripcloakError
     from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
     from tripcloak.matrix import ODMatrix
     from tripcloak.metrics import measure
     from tripcloak.release import Release
-    from tripcloak.synth import City, write_city
+    from tripcloak.synth import City, Survey, write_city, write_survey
     from tripcloak.trips import TripSource
     from tripcloak.workflow.anonymise import Order, anonymise
     from tripcloak.workflow.compare import Lineup, compare
@@ -65,6 +65,7 @@ _HOMES = {
     "audit_folder": "audit",
     "audit_matrix": "audit",
     "AllOf": "criteria",
+    "AveragePeople": "criteria",
     "KAnonymity": "criteria",
     "LDiversity": "criteria",
     "TCloseness": "criteria",
@@ -76,7 +77,9 @@ _HOMES = {
     "measure": "metrics",
     "Release": "release",
     "City": "synth",
+    "Survey": "synth",
     "write_city": "synth",
+    "write_survey": "synth",
     "TripSource": "trips",
     "Order": "workflow.anonymise",
     "anonymise": "workflow.anonymise",
@@ -91,6 +94,7 @@ __all__ = [
     "METHODS",
     "OIGH",
     "AllOf",
+    "AveragePeople",
     "City",
     "Cut",
     "Hierarchy",
@@ -107,6 +111,7 @@ __all__ = [
     "Place",
     "ProductCut",
     "Release",
+    "Survey",
     "Suppression",
     "TCloseness",
     "TripSource",
@@ -122,6 +127,7 @@ __all__ = [
     "publish",
     "read_matrix",
     "write_city",
+    "write_survey",
 ]
 
 
