@@ -14,7 +14,7 @@ import numpy as np
 from tripcloak.algorithms.losses import find_loss
 from tripcloak.algorithms.repair import is_close, repair
 from tripcloak.arrays import Bools, Ints
-from tripcloak.criteria import Criterion, KAnonymity, LDiversity, TCloseness
+from tripcloak.criteria import Criterion, EverySegment, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.hierarchy import Zones
 from tripcloak.matrix import ODMatrix, group_flows
@@ -139,6 +139,10 @@ class Algorithm(ABC):
             if self.closeness is not None:
                 raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
         self.check_request()
+        if (self.draws_zones or self.noisy) and isinstance(self.criterion, EverySegment):
+            raise InputError(
+                f"{self.name} cannot ask for all segments at once; release segments apart (--segment)"
+            )
         if self.draws_zones and (self.closeness is not None or self.criterion.floors):
             raise InputError(
                 f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "

@@ -82,12 +82,12 @@ def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: st
 
 def _show(exposures: "list[Exposure]", thresholds: "Thresholds") -> None:
     needs = f"{number(thresholds.k)} {thresholds.unit}, {number(thresholds.population)} population"
-    columns = ("method", "protecting", "flows", thresholds.unit, "below", "population", "below")
+    columns = ("method", "target", "flows", thresholds.unit, "below", "population", "below")
     show(table(f"Smallest released flows (safe is: {needs})", columns, [_sides(one) for one in exposures]))
     rows = [
         (one.method, one.target, *(_both(one, name) for name in MEASURES)) for one in exposures if one.metrics
     ]
-    show(table("Measured on participants / on the population", ("method", "protecting", *MEASURES), rows))
+    show(table("Measured on participants / on the population", ("method", "target", *MEASURES), rows))
     for one in exposures:
         if one.failure is not None:
             show(f"{one.method}, protecting {one.target}: {one.failure}")
@@ -98,7 +98,7 @@ def _sides(one: "Exposure") -> tuple[str, ...]:
         return (one.method, one.target, *("-",) * 5)
     sides: list[str] = []
     for side in (one.participants, one.population):
-        short = f"{side.below:,} (by {side.furthest:.0%})" if side.below else "0"
+        short = f"{side.below:,} (-{side.furthest:.0%})" if side.below else "0"
         sides += [f"{side.smallest:,.0f}", short]
     return (one.method, one.target, number(one.groups), *sides)
 
