@@ -156,6 +156,16 @@ def test_a_sweep_has_a_plot_a_k_and_advice_to_unfold(look):
     assert page.locator("thead th", has_text="k").count() >= 1
 
 
+def test_the_same_release_at_several_limits_is_one_point(look):
+    rows = some_rows()[:2]
+    twice = [replace(rows[0], limit=limit) for limit in (0.1, 0.2)]
+    page = look(page_of([*twice, *rows[1:]]))
+    assert sorted(page.locator(".loss:visible .name").all_text_contents()) == [
+        "nestedcut 10 %",
+        "twincut 10, 20 %",
+    ]
+
+
 def test_with_nothing_to_show_it_says_why(look):
     late = some_rows()[-1]
     page = look(page_of([late], advice=[Advice(10, 0.1, None, "Nothing to recommend.", ("None came.",))]))

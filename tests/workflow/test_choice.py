@@ -100,7 +100,7 @@ def test_the_words_say_the_reason_the_certificate_and_when_to_prefer_the_other()
     choice = choose([*found, noise()], K, LIMIT)
     text = " ".join(choice.words)
     assert (choice.method, choice.runner_up) == ("shared", "fine")
-    for part in ("2 releases", "(G)", "200 m", "10.0 % withheld", "1.6 times", "within 27 %", "some bound"):
+    for part in ("2 releases", "(G)", "200 m", "10.0 % withheld", "1.60 times", "within 27 %", "some bound"):
         assert part in text
     assert "Prefer fine where single flows are read" in text
     assert "laplace (epsilon 1) protects against something else" in text

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,23 @@ def test_a_sweep_has_a_row_and_a_choice_for_every_k_and_limit(source):
     assert "not for publication" in told["internal"]
     assert told["input"]["trips"] == 400
     assert [one["method"] for one in told["recommendations"]] == ["odkanon"] * 4
+
+
+def test_noise_needs_an_epsilon_and_is_shown_but_not_judged(source):
+    """It heeds neither k nor the limit, so it runs once, whatever is swept."""
+    noise = "laplace"
+    lineup = Lineup(source=source, place=Place(spec="h3:7"), methods=(noise,), ks=(2, 5), limits=(0, 0.1))
+    assert [(row.k, row.limit) for row in compare(lineup).rows] == [(None, None)]
+    assert "--epsilon" in str(compare(lineup).rows[0].reason)
+    found = compare(replace(lineup, epsilon=50.0, methods=(noise, "odkanon"), ks=(5,), limits=(0.1,)))
+    row = row_of(found, noise)
+    assert row.reason is None
+    assert (row.k, row.limit, row.promise, row.epsilon) == (None, None, "differential privacy", 50.0)
+    assert (row.safe, row.audit) == (None, "not judged")
+    assert row.smallest is not None
+    assert "drawn anew" in str(row.note)
+    assert found.choices[0].method == "odkanon"
+    assert noise in found.choices[0].words[-1]
 
 
 @pytest.mark.parametrize("spec", ["quadtree:6", "dendrogram"])

@@ -130,7 +130,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _show(found: "SideBySide", out: Path | None) -> None:
-    from tripcloak.report.columns import INTERNAL
+    from tripcloak.report.columns import INTERNAL, full_name
     from tripcloak.workflow.compare_files import headline
 
     records = [row.record() for row in found.rows]
@@ -142,9 +142,9 @@ def _show(found: "SideBySide", out: Path | None) -> None:
         (_show_beside if len(ran) <= FEW else _show_below)(ran)
     for row in found.rows:
         if not row.ran:
-            show(f"{_asked(row.record(), records)} did not run: {row.reason}")
+            show(f"{full_name(row.record(), records)} did not run: {row.reason}")
         elif row.note:
-            show(f"{_asked(row.record(), records)}: {row.note}")
+            show(f"{full_name(row.record(), records)}: {row.note}")
     # All that is said of one request; of a sweep, what to use and why.
     told = None if len(found.choices) == 1 else 1
     for choice in found.choices:
@@ -152,13 +152,6 @@ def _show(found: "SideBySide", out: Path | None) -> None:
     show("", INTERNAL)
     if out is not None:
         show(f"Open {out / 'compare.html'}; the same is in compare.md, compare.csv and compare.json.")
-
-
-def _asked(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
-    from tripcloak.report.columns import asked_columns, written
-
-    told = [f"{one.name} {written(one, record[one.key])}" for one in asked_columns(records)[1:]]
-    return ", ".join([record["method"], *told])
 
 
 def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:

@@ -90,6 +90,21 @@ def asked_columns(records: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
     return ASKED[0], *varying
 
 
+def full_name(record: Record, records: Sequence[Record]) -> str:
+    """Return a row's method, with its k and limit where rows differ in them.
+
+    >>> rows = [{"method": "oigh", "k": k, "suppression_limit": 0.1} for k in (5, 10)]
+    >>> full_name(rows[1], rows)
+    'oigh, k 10'
+    """
+    told = [
+        f"{column.name} {written(column, record[column.key])}"
+        for column in asked_columns(records)[1:]
+        if record[column.key] is not None
+    ]
+    return ", ".join([record["method"], *told])
+
+
 def written(column: Column, value: Any) -> str:
     """Return a value as people read it.
 

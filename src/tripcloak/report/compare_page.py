@@ -21,6 +21,7 @@ from tripcloak.report.columns import (
     Column,
     Record,
     asked_columns,
+    full_name,
     short,
     written,
 )
@@ -89,8 +90,8 @@ def render_compare(
         rows=[
             (_is_chosen(record, chosen), [_cell(column, record, ran) for column in columns]) for record in ran
         ],
-        failed=[(_name(record, records), record["reason"]) for record in records if not record["ran"]],
-        notes=[(_name(record, records), record["note"]) for record in ran if record["note"]],
+        failed=[(full_name(record, records), record["reason"]) for record in records if not record["ran"]],
+        notes=[(full_name(record, records), record["note"]) for record in ran if record["note"]],
         maps=[Markup(part) for part in _maps(records, maps, frame, chosen)],
         scale=Markup(_scale(maps)),
         promises={
@@ -103,13 +104,6 @@ def render_compare(
 
 def _is_chosen(record: Record, chosen: Mapping[Any, str | None]) -> bool:
     return bool(chosen.get((record["k"], record["suppression_limit"])) == record["method"])
-
-
-def _name(record: Record, records: Sequence[Record]) -> str:
-    """Return the method, with k and the limit where rows differ in them."""
-    asked = asked_columns(records)[1:]
-    told = [f"{column.name} {written(column, record[column.key])}" for column in asked]
-    return ", ".join([record["method"], *told])
 
 
 def _cell(column: Column, record: Record, ran: Sequence[Record]) -> Cell:
@@ -144,7 +138,7 @@ def _plots(
         limits = [limit for at, limit in chosen if at == k]
         svgs, left_out = {}, dict[str, None]()
         for key, (_, words) in LOSSES.items():
-            points = [_point(record, key, own, chosen) for record in own if record[key]]
+            points = _points([record for record in own if record[key]], key, chosen)
             far = off_the_scale(points, limits)
             left_out |= {f"{point.name} ({100 * point.suppressed:.0f} % suppressed)": None for point in far}
             if near := [point for point in points if point not in far]:
@@ -154,15 +148,27 @@ def _plots(
     return plots
 
 
+def _points(own: Sequence[Record], key: str, chosen: Mapping[tuple[float, float], str | None]) -> list[Point]:
+    """Return one point a release; a method that gives the same at several limits has one for all of them."""
+    together: dict[tuple[Any, ...], list[Record]] = {}
+    for record in own:
+        together.setdefault((record["method"], record["S"], record[key]), []).append(record)
+    several = len({record["suppression_limit"] for record in own} - {None}) > 1
+    return [_point(records, key, chosen, several=several) for records in together.values()]
+
+
 def _point(
-    record: Record, key: str, own: Sequence[Record], chosen: Mapping[tuple[float, float], str | None]
+    records: Sequence[Record], key: str, chosen: Mapping[tuple[float, float], str | None], *, several: bool
 ) -> Point:
-    limits = {other["suppression_limit"] for other in own} - {None}
-    limit = record["suppression_limit"]
-    name = record["method"] + (f" {100 * limit:g} %" if limit is not None and len(limits) > 1 else "")
+    first = records[0]
+    limits = [
+        f"{100 * one['suppression_limit']:g}" for one in records if one["suppression_limit"] is not None
+    ]
+    name = first["method"] + (f" {', '.join(limits)} %" if several and limits else "")
     loss = next(column for column in LOSS if column.key == key)
-    words = f"{loss.name} {written(loss, record[key])}, {100 * record['S']:.2f} % suppressed"
-    return Point(name, record["S"], record[key], _kind(record), words, _is_chosen(record, chosen))
+    words = f"{loss.name} {written(loss, first[key])}, {100 * first['S']:.2f} % suppressed"
+    is_chosen = any(_is_chosen(one, chosen) for one in records)
+    return Point(name, first["S"], first[key], _kind(first), words, is_chosen)
 
 
 def _kind(record: Record) -> Kind:
@@ -186,7 +192,7 @@ def _maps(
             continue
         drawn.append(
             f'<figure class="{"chosen" if _is_chosen(record, chosen) else "other"}">'
-            f"<figcaption><b>{escape(_name(record, records))}</b> {_zones(record)}</figcaption>"
+            f"<figcaption><b>{escape(full_name(record, records))}</b> {_zones(record)}</figcaption>"
             f'<svg class="map" viewBox="0 0 {small.width} {small.height}" role="img" '
             f'aria-label="Origin zones of {escape(record["method"])}">'
             f'<image width="{small.width}" height="{small.height}" href="{png(small.shades, least, most)}"/>'

@@ -16,6 +16,7 @@ from tripcloak.report.columns import (
     Column,
     Record,
     asked_columns,
+    full_name,
     written,
 )
 
@@ -59,7 +60,7 @@ def render_markdown(
         parts += ["## What is lost", _table((*asked, *LOSS), ran)]
         parts += ["## The releases", _table((*asked, *RELEASE), ran)]
     if failed:
-        parts += ["## What did not run", _reasons(asked, failed)]
+        parts += ["## What did not run", _reasons(failed, records)]
     parts += ["## What the columns mean", _meanings((*LOSS, *RELEASE))]
     told = dict.fromkeys(record["promise"] for record in ran)
     parts += ["\n".join(f"- **{promise}**: {PROMISES[promise]}" for promise in told) + f"\n- {OVERLAP}"]
@@ -73,16 +74,8 @@ def _table(columns: Sequence[Column], records: Sequence[Record]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
 
 
-def _reasons(asked: Sequence[Column], records: Sequence[Record]) -> str:
-    lines = [
-        f"- {', '.join(_named(column, record) for column in asked)}: {record['reason']}" for record in records
-    ]
-    return "\n".join(lines)
-
-
-def _named(column: Column, record: Record) -> str:
-    text = written(column, record[column.key])
-    return f"**{text}**" if column.key == "method" else f"{column.name} {text}"
+def _reasons(failed: Sequence[Record], records: Sequence[Record]) -> str:
+    return "\n".join(f"- **{full_name(record, records)}**: {record['reason']}" for record in failed)
 
 
 def _meanings(columns: Sequence[Column]) -> str:

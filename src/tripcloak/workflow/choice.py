@@ -135,7 +135,7 @@ def _reason(taken: Row, finest: Row, number: int) -> list[str]:
         told.append("No other release is finer, shared zones or not.")
     elif taken is not finest:
         told.append(
-            f"The finest without shared zones, {finest.method}, is {_loss(taken) / _loss(finest):.2g} times "
+            f"The finest without shared zones, {finest.method}, is {_times(_loss(taken) / _loss(finest))} "
             f"finer; shared zones are preferred up to {FACTOR:g} times, because they can be mapped, joined "
             "and added up."
         )
@@ -154,16 +154,20 @@ def _instead(taken: Row, other: Row) -> str:
     if taken.shared and not other.shared:
         return (
             f"Prefer {other.method} where single flows are read and zones need not be added up: "
-            f"its zones are {1 / times:.2g} times finer, but they overlap from flow to flow."
+            f"its zones are {_times(1 / times)} finer, but they overlap from flow to flow."
             if times < 1
             else f"Next comes {other.method} (G {_loss(other):,.4g}), whose zones overlap from flow to flow."
         )
     if not taken.shared and other.shared:
         return (
             f"Prefer {other.method} where users map, join or add up zones: all its flows share one set of "
-            f"zones, which are {times:.2g} times coarser."
+            f"zones, which are {_times(times)} coarser."
         )
-    return f"Next comes {other.method}, {times:.3g} times as coarse (G {_loss(other):,.4g})."
+    return f"Next comes {other.method}, {_times(times)} as coarse (G {_loss(other):,.4g})."
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2f} times" if factor < 10 else f"{factor:,.0f} times"
 
 
 def _caution(row: Row) -> list[str]:

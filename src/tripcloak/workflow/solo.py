@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import pkgutil
 import signal
 import sys
 import time
@@ -176,12 +175,11 @@ def _memory(name: str) -> float | None:
 
 def _rehearse(trial: Trial, matrix: ODMatrix) -> None:
     """Run the method on a few flows, so that loading and compiling its code is not taken for its work."""
-    rooms = import_module("tripcloak.algorithms")
-    for module in pkgutil.walk_packages(rooms.__path__, f"{rooms.__name__}."):
-        if module.name.endswith("._kernels"):
-            import_module(module.name)
-    with suppress(Exception):
+    try:
         trial.algorithm.anonymise(_first_flows(matrix, SAMPLE))
+    except Exception:
+        # So few flows may not do; then at least the compiler is there.
+        import_module("tripcloak.algorithms._kernels")
 
 
 def _first_flows(matrix: ODMatrix, number: int) -> ODMatrix:
