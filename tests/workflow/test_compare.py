@@ -100,13 +100,13 @@ def test_what_takes_too_much_memory_is_tried_alone_and_then_given_up(monkeypatch
 
     monkeypatch.setattr(workers._Process, "start", classmethod(noted))
     lineup = Lineup(
-        source=source, place=H3, methods=("hoards", "behaves"), ks=(5,), memory="600MB", jobs=2, time_limit=30
+        source=source, place=H3, methods=("hoards", "behaves"), ks=(5,), memory="400MB", jobs=2, time_limit=30
     )
     monkeypatch.setattr("tripcloak.workflow.compare.jobs_that_fit", lambda *sizes: 2)
     found = compare(lineup)
-    assert "needed more than the 0.6 GB of memory" in str(row_of(found, "hoards").reason)
+    assert "needed more than the 0.4 GB of memory" in str(row_of(found, "hoards").reason)
     assert row_of(found, "behaves").ran
-    assert starts == [("hoards", 300_000_000), ("behaves", 300_000_000), ("hoards", 600_000_000)]
+    assert starts == [("hoards", 200_000_000), ("behaves", 200_000_000), ("hoards", 400_000_000)]
 
 
 def test_a_sweep_has_a_row_and_a_choice_for_every_k_and_limit(source):
@@ -185,6 +185,7 @@ def test_jobs_follow_memory_and_cores():
     assert jobs_that_fit(10**9, 10**8, asked=8) == 1
     assert jobs_that_fit(200_000_000, 10**9, asked=8) == 1
     assert jobs_that_fit(4 * 10**9, 100_000_000, asked=8) == 2
+    assert jobs_that_fit(8 * 10**9, 100_000_000, asked=8) == 5
 
 
 KILLED = """

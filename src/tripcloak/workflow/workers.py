@@ -19,8 +19,8 @@ from tripcloak.report.small_map import SmallMap
 from tripcloak.workflow.rows import Row, Trial
 from tripcloak.workflow.shelf import Address, Shelf
 
-LIBRARIES = 200 * 10**6
-"""Bytes that a process takes before it has done anything."""
+LIBRARIES = 300 * 10**6
+"""Bytes that a process takes for the code it loads, before it has done anything."""
 GROWTH = 12
 """Bytes that a method may take for every byte of the matrix; some take far less."""
 GRACE = 60.0
@@ -144,7 +144,7 @@ class _Process:
             failure = self.told
         elif over:
             failure = {"failure": "died"}
-        elif self._memory() > self.share:
+        elif self._memory() > self.share + LIBRARIES:
             failure = {"failure": "memory"}
         elif time.monotonic() - self.since > self.seconds + (0 if self.phase == "solving" else GRACE):
             failure = {"failure": "time"}
