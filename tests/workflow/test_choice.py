@@ -129,3 +129,9 @@ def test_every_pair_that_was_asked_for_has_its_choice():
     asked = list(itertools.product((5, 10), (0.0, 0.1)))
     made = [replace(row("one", s=0.0), k=k, limit=limit) for k, limit in asked]
     assert [(choice.k, choice.limit) for choice in choices([*made, noise()])] == asked
+
+
+def test_what_promises_less_than_k_is_not_recommended():
+    less = replace(row("apriori", g=2.0), promise="k^m-anonymity")
+    assert choose([less, row("other", g=500.0)], K, LIMIT).method == "other"
+    assert choose([less], K, LIMIT).method is None

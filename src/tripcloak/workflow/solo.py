@@ -134,7 +134,9 @@ def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: s
 def _promise(release: Release) -> Promise:
     if release.privacy is not None:
         return "differential privacy"
-    return "k^m-anonymity" if "m" in release.parameters else "k-anonymity"
+    # With as many known items as there are axes it is k-anonymity itself.
+    known = getattr(release.criterion, "m", len(release.axes))
+    return "k^m-anonymity" if known < len(release.axes) else "k-anonymity"
 
 
 def _note(trial: Trial, release: Release, cost: Cost) -> str | None:
