@@ -80,7 +80,9 @@ class GivenTrips:
         """Yield the whole table, or this many of its busy hours, drawn at random."""
         source = TripSource(paths=(self.path,), preset=self.preset, where=self.where, box=self.box)
         place = Place(spec=self.tiles, zones=self.zones, time_slot=60 if self.hourly else None)
-        matrix = read_matrix(source, place).trips.matrix
+        # Methods that add noise stand in the tables on zones only, and ask how often people repeat a flow.
+        repeats = self.zones is not None and not self.hourly
+        matrix = read_matrix(source, place, repeats=repeats).trips.matrix
         yield from self._hours(matrix, number) if self.hourly else (matrix,)
 
     def _hours(self, matrix: ODMatrix, number: int) -> Iterator[ODMatrix]:

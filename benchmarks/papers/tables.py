@@ -60,10 +60,11 @@ def atg_tables(results: Results) -> Iterable[str]:
 
 def own_table(name: str, results: Mapping[str, Result]) -> str:
     """Return one table of all measures for data of your own, which nobody has published on."""
-    runs = {run.title: run for run in (*thesis_runs(name), *ATG_RUNS) if run.title in results}
+    known = {run.title: run for run in (*thesis_runs(name), *ATG_RUNS)}
+    runs = [known[title] for title in results]
     table = Table("data of your own", (name,), {})
     columns = (*THESIS_COLUMNS[:4], "D", *THESIS_COLUMNS[4:])
-    return f"### Data of your own: {name}\n" + _table(table, list(runs.values()), results, columns, {})
+    return f"### Data of your own: {name}\n" + _table(table, runs, results, columns, {})
 
 
 def sizes_table(results: Results) -> str:
