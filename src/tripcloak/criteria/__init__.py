@@ -3,6 +3,7 @@
 from tripcloak.criteria.allof import AllOf
 from tripcloak.criteria.averagepeople import AveragePeople
 from tripcloak.criteria.kanonymity import Criterion, KAnonymity
+from tripcloak.criteria.kmanonymity import KMAnonymity
 from tripcloak.criteria.ldiversity import LDiversity
 from tripcloak.criteria.privacy import DifferentialPrivacy
 from tripcloak.criteria.segments import EverySegment, Part
@@ -15,6 +16,7 @@ __all__ = [
     "DifferentialPrivacy",
     "EverySegment",
     "KAnonymity",
+    "KMAnonymity",
     "LDiversity",
     "OriginDistances",
     "Part",
