@@ -2,6 +2,7 @@
 
 from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm, Progress
+from tripcloak.algorithms.km_apriori import KMApriori
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.mondrian import Mondrian
 from tripcloak.algorithms.noise import InfTDA, Laplace
@@ -20,6 +21,7 @@ __all__ = [
     "ATGSoft",
     "Algorithm",
     "InfTDA",
+    "KMApriori",
     "Laplace",
     "Mondrian",
     "NestedCut",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm
+from tripcloak.algorithms.km_apriori import KMApriori
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.mondrian import Mondrian
 from tripcloak.algorithms.noise import InfTDA, Laplace
@@ -23,6 +24,7 @@ _ALL: tuple[type[Algorithm], ...] = (
     QuadtreeKnapsack,
     ODkAnon,
     OIGH,
+    KMApriori,
     Mondrian,
     Suppression,
     Laplace,

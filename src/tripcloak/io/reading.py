@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tripcloak.arrays import Ints
-from tripcloak.criteria import AllOf, Criterion, KAnonymity, LDiversity, TCloseness
+from tripcloak.criteria import AllOf, Criterion, KAnonymity, KMAnonymity, LDiversity, TCloseness
 from tripcloak.errors import InputError, InternalError
 from tripcloak.hierarchy import Hierarchy, Zones
 from tripcloak.io.box_reading import read_boxes
@@ -55,7 +55,7 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
         matrix,
         method=facts["method"],
         parameters={n: v for n, v in facts["parameters"].items() if n != "suppression_limit"},
-        criterion=_criterion(facts["protects"], facts.get("diversity", {})),
+        criterion=_held_to(facts),
         closeness=TCloseness(t=facts["closeness"]) if "closeness" in facts else None,
         suppression_limit=facts["parameters"]["suppression_limit"],
         origin_zone=origin,
@@ -125,6 +125,12 @@ def _zones(tree: Hierarchy, column: Any) -> Ints:
     indices = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     zones: Ints = np.append(known, -1)[indices].astype(np.int32)
     return zones
+
+
+def _held_to(facts: dict[str, Any]) -> Criterion:
+    criterion = _criterion(facts["protects"], facts.get("diversity", {}))
+    known = facts.get("known_items")
+    return criterion if known is None else KMAnonymity(criterion=criterion, m=known)
 
 
 def _criterion(protects: dict[str, float], diversity: dict[str, int]) -> Criterion:

@@ -26,10 +26,13 @@ def published_units(release: Release) -> tuple[Unit, ...]:
 
     Trips are at least as many as their travellers, so they go with either. A number that no
     threshold covers could be small, and is not published. Under differential privacy the noisy
-    trips are.
+    trips are. Where readers may know some items only, a flow may be small: then nothing is told but
+    the volume, which is the table itself.
     """
     if release.privacy is not None:
         return ("trips",)
+    if release.known_items is not None:
+        return (release.volume,)
     protected = set(release.criterion.thresholds)
     units: list[Unit] = []
     if protected & {"trips", "travellers"}:
@@ -89,10 +92,11 @@ def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
     Two exceptions, both needed so that nobody can solve for a small number. Zero is not told where
     not telling could mean one single trip or person only. And a volume is not told that leaves all
     absent pairs of released zones only one way to share it. Under differential privacy every exact
-    number about the input is out.
+    number about the input is out, and where flows may be small the volume is never told: what may
+    be in absent pairs could be solved for in more ways than are looked at here.
     """
     hidden = release.suppressed
-    if release.privacy is not None:
+    if release.privacy is not None or release.known_items is not None:
         return None
     if not hidden.any():
         return None if _silence_would_tell(release) else 0
@@ -192,11 +196,23 @@ def _also(release: Release) -> dict[str, Any]:
     if release.privacy is not None:
         words.append(release.privacy.words())
         promised["differential_privacy"] = release.privacy.to_dict()
+    if release.known_items is not None:
+        words.append(_known_words(release, release.known_items))
+        promised["known_items"] = release.known_items
     if isinstance(release.criterion, EverySegment):
         promised["segments"] = [part.name for part in release.criterion.parts]
         words.append("the same holds for every one of the segments on its own")
     boxes = _boxes(release)
     return {**boxes, **promised, "also": words} if promised else boxes
+
+
+def _known_words(release: Release, known: int) -> str:
+    """Return whom the thresholds protect against, and whom not."""
+    items = " and ".join((", ".join(axis for axis, _, _ in release.axes[:-1]), release.axes[-1][0]))
+    return (
+        f"the threshold holds for readers who know at most {known} of the {items} of a trip; a single "
+        "flow may hold fewer, down to one person, and whoever knows all about a trip may find it"
+    )
 
 
 def _boxes(release: Release) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.criteria import Criterion, DifferentialPrivacy, TCloseness
+from tripcloak.criteria import Criterion, DifferentialPrivacy, KMAnonymity, TCloseness
 from tripcloak.errors import InternalError
 from tripcloak.hierarchy import Zones
 from tripcloak.matrix import Groups, ODMatrix, Unit, Volume, group_flows
@@ -92,6 +92,12 @@ class Release:
     def privacy(self) -> DifferentialPrivacy | None:
         """Return the differential privacy that is promised, if that is what is promised."""
         return self.criterion if isinstance(self.criterion, DifferentialPrivacy) else None
+
+    @property
+    def known_items(self) -> int | None:
+        """Return how many items of a trip a reader may know for thresholds to hold; None where it is all."""
+        known = self.criterion.m if isinstance(self.criterion, KMAnonymity) else len(self.axes)
+        return known if known < len(self.axes) else None
 
     def support(self, unit: Unit) -> Any:
         """Return what stands behind every released group."""
