@@ -113,7 +113,8 @@ def command(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="productcut: make time an axis, in slots of 15min, 1h, 2h ... by --timezone's clock.",
+            help="Make time an axis, in slots of 15min, 1h, 2h ... by --timezone's clock "
+            "(productcut, oigh, km-apriori, suppression).",
             rich_help_panel=ZONES,
         ),
     ] = None,
@@ -146,7 +147,17 @@ def command(
     time_weight: Annotated[
         float | None,
         typer.Option(
-            help="productcut: loss of one slot of released time, in tiles, km2 or metres.",
+            help="productcut, oigh, km-apriori: loss of one slot of released time, in tiles, km2 or metres.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
+    m: Annotated[
+        int | None,
+        typer.Option(
+            "--m",
+            metavar="M",
+            help="km-apriori: items of a trip (origin, destination, time) that somebody may know; all of "
+            "them if not given. With fewer a flow may hold fewer than k.",
             rich_help_panel=OWN,
         ),
     ] = None,
@@ -222,7 +233,7 @@ def command(
     from tripcloak.workflow.anonymise import Order, anonymise
 
     asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
-    asked |= {"multiplier": multiplier, "table_memory": table_memory}
+    asked |= {"multiplier": multiplier, "table_memory": table_memory, "m": m}
     asked |= {"epsilon": epsilon, "delta": delta, "contributions": contributions, "height": height}
     parameters: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if time_limit is not None:

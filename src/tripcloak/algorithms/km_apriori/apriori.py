@@ -100,6 +100,8 @@ class KMApriori(Algorithm):
         held, m = criterion, len(matrix.axes)
         if isinstance(criterion, KMAnonymity):
             held, m = criterion.criterion, criterion.m
+        elif self.m not in (None, m):
+            raise InputError("k^m-anonymity cannot be had slot by slot; leave out --m, or use --time-slot")
         units = whole_units(matrix.volume(main_volume(held)))
         budget = budget_of(units, self.suppression_limit)
         losses: list[Loss] = [find_loss(self.loss), find_loss(self.loss), SlotLoss(self.time_weight)]
