@@ -15,7 +15,7 @@ _WORDS = {
 def render_readme(facts: Mapping[str, Any]) -> str:
     """Return the text of ``release/README.md`` for a manifest."""
     noisy = facts.get("differential_privacy")
-    promise, limits = _of_noise(noisy) if noisy else _of_groups(facts["protects"], facts.get("known_items"))
+    promise, limits = _of_noise(noisy) if noisy else _of_groups(facts)
     words = _WORDS | ({"trips": "number of trips, with noise"} if noisy else {})
     columns = "\n".join(f"  - `{name}`: {words[name]}" for name in facts["columns"])
     also = "".join(f"- Also: {words}\n" for words in facts.get("also", []))
@@ -43,11 +43,11 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 {limits}"""
 
 
-def _of_groups(protects: Mapping[str, float], known: int | None) -> tuple[str, str]:
+def _of_groups(facts: Mapping[str, Any]) -> tuple[str, str]:
     """Return what is promised of groups, in short, and what is not."""
-    least = " and ".join(f"{k:,} {unit}" for unit, k in protects.items())
-    if known is not None:
-        return _of_items(least, known)
+    least = " and ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
+    if "known_items" in facts:
+        return _of_items(least, facts["known_items"], "times" in facts["zones"])
     promise = f"""\
 **Every released flow holds at least {least}.** Places were made coarser until that was true;
 what could not be made safe was withheld.
@@ -60,19 +60,20 @@ release of the same people, and it does not hide that something is true of every
     return promise, limits
 
 
-def _of_items(least: str, known: int) -> tuple[str, str]:
+def _of_items(least: str, known: int, timed: bool) -> tuple[str, str]:
     """Return what is promised to readers who know some items of a trip only, and what is not."""
-    share = "the same origin, the same destination or the same time, where there is one,"
-    if known > 1:
-        share = "two of origin, destination and time"
+    items = "origin, destination and time" if timed else "origin and destination"
+    shared = {1: f"one of {items}", 2: f"two of {items}"}[known]
     promise = f"""\
-**All released flows together that share {share} hold at least {least}.**
-A single flow may hold fewer, down to one person.
+**All released flows together that share {shared} hold at least {least}.**
+A single flow may hold fewer, down to one person. Places were made coarser until that was true;
+what could not be made safe was withheld.
 """
     limits = f"""\
-A reader who knows at most {known} of a trip's origin, destination and time cannot tell it from those of
-fewer than {least}. Nothing is promised against a reader who knows more: such a reader
-may find the one trip, and see its other ends and its number. The promise is about this release alone.
+A reader who knows no more than {shared} of somebody's trip finds at least {least}
+who fit. Nothing is promised against a reader who knows more: that reader may find the one trip, and
+learn the rest of it. The promise is about this release alone: it does not cover comparing it with
+another release of the same people, and it does not hide that something is true of everybody.
 """
     return promise, limits
 
