@@ -126,3 +126,17 @@ def test_json_has_null_where_a_number_is_missing():
         assert feature["geometry"] is None
         assert feature["properties"]["lat"] is None
         assert feature["properties"]["trips"] > 0
+
+
+def test_flows_over_time_lie_in_the_file_time_by_time() -> None:
+    import pyarrow as pa
+
+    from tripcloak.io.tables import time_parts
+
+    flows = pa.table({"origin": ["a", "b", "a"], "time": ["T08", "T08", "T09"], "trips": [1, 2, 3]})
+    assert [part.to_pylist() for part in time_parts(flows)] == [
+        flows.slice(0, 2).to_pylist(),
+        flows.slice(2).to_pylist(),
+    ]
+    timeless = flows.drop_columns("time")
+    assert [part.to_pylist() for part in time_parts(timeless)] == [timeless.to_pylist()]

@@ -30,6 +30,19 @@ def flows_table(release: Release) -> pa.Table:
     return table.sort_by([(axis, "ascending") for axis in sorted(zones, key="time".__ne__)])
 
 
+def time_parts(flows: pa.Table) -> Iterator[pa.Table]:
+    """Yield released flows time by time, each to be a part of its file; all at once without times."""
+    from pyarrow import compute
+
+    if "time" not in flows.column_names or not len(flows):
+        yield flows
+        return
+    start = 0
+    for end in compute.run_end_encode(flows["time"].combine_chunks()).run_ends.to_pylist():
+        yield flows.slice(start, end - start)
+        start = end
+
+
 def segments_table(release: Release) -> pa.Table | None:
     """Return the released flows segment by segment; None where segments are not released together."""
     import pyarrow as pa

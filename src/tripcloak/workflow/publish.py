@@ -16,6 +16,7 @@ from tripcloak.io.tables import (
     groups_batches,
     hierarchy_table,
     segments_table,
+    time_parts,
     zones_table,
 )
 from tripcloak.matrix import ODMatrix
@@ -69,7 +70,8 @@ def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mappi
     from pyarrow import csv
 
     flows, zones = flows_table(release), zones_table(matrix, release)
-    _write_parquet(public / "flows.parquet", flows)
+    # One part of the file a time: readers of one slot skip the others.
+    _write_parquet(public / "flows.parquet", time_parts(flows))
     csv.write_csv(flows, public / "flows.csv", csv.WriteOptions(quoting_style="needed"))
     if (segments := segments_table(release)) is not None:
         _write_parquet(public / "segments.parquet", segments)
