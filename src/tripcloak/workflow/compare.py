@@ -160,7 +160,7 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
         jobs = jobs_that_fit(budget, size, lineup.jobs)
         points = _put_points(shelf, matrix)
         # From here on the processes read the shelf, and this one needs no flows.
-        cleaning, notes = reading.trips.cleaning, tuple(reading.trips.canonical.notes)
+        cleaning, notes = reading.trips.cleaning, reading.trips.notes
         del reading, matrix
         audit_memory = f"{budget // jobs * 2 // 5 // 10**6}MB"
         desk = Desk(placed, points, frame, OUTLINES // max(len(trials), 1), audit_memory)
