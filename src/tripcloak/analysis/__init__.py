@@ -1,13 +1,42 @@
-"""Analysis: what people do with a release: flows between zones of their own, profiles, land use."""
+"""Analysis: what people do with a release: flows between zones of their own, profiles, land use, topics."""
 
+from tripcloak.analysis.agreement import (
+    Spread,
+    adjusted_rand,
+    best_match,
+    contingency,
+    correlations,
+    cosines,
+)
+from tripcloak.analysis.landuse import LandUse, land_use, telling
 from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap
-from tripcloak.analysis.reconstruction import Reconstruction, reconstruct
+from tripcloak.analysis.profiles import Profiles, counted_profile, released_profile, time_shares
+from tripcloak.analysis.reconstruction import Reconstruction, expected_flows, reconstruct
+from tripcloak.analysis.topics import SlotFlows, Topics, busiest, typical_flows
 
 __all__ = [
+    "LandUse",
     "Overlap",
+    "Profiles",
     "Reconstruction",
+    "SlotFlows",
+    "Spread",
+    "Topics",
+    "adjusted_rand",
     "area_overlap",
+    "best_match",
+    "busiest",
+    "contingency",
+    "correlations",
+    "cosines",
+    "counted_profile",
     "equal_area",
+    "expected_flows",
+    "land_use",
     "point_overlap",
     "reconstruct",
+    "released_profile",
+    "telling",
+    "time_shares",
+    "typical_flows",
 ]

@@ -71,7 +71,11 @@ def area_overlap(zones: Shapes, drawn: Shapes) -> Overlap:
     row, column = shapely.STRtree(drawn).query(zones, predicate="intersects")
     whole = shapely.area(zones)
     inside = shapely.area(shapely.intersection(zones[row], drawn[column]))
-    return _overlap(row, column, inside / np.where(whole > 0, whole, 1.0)[row], (len(zones), len(drawn)))
+    # A point or a line has no area to share: it lies in the first drawn zone that it touches.
+    first = np.full(len(zones), len(drawn))
+    np.minimum.at(first, row, column)
+    share = np.where(whole[row] > 0, inside / np.where(whole > 0, whole, 1.0)[row], column == first[row])
+    return _overlap(row, column, share, (len(zones), len(drawn)))
 
 
 def point_overlap(zone: Ints, points: Shapes, drawn: Shapes, n_zones: int) -> Overlap:
@@ -124,7 +128,12 @@ def _overlap(row: Ints, column: Ints, share: Floats, shape: tuple[int, int]) -> 
     """Return shares as a table; those of one zone never add up to more than 1."""
     from scipy.sparse import coo_array, diags_array
 
-    kept = share > 1e-9
+    # A zone that lies in a drawn one but for a sliver lies in it as a whole, and in no other.
+    whole = share > 1 - SLIVER
+    settled = np.zeros(shape[0], dtype=bool)
+    settled[row[whole]] = True
+    kept = whole | ((share > 1e-9) & ~settled[row])
+    share = np.where(whole, 1.0, share)
     shares = coo_array((share[kept], (row[kept], column[kept])), shape=shape).tocsr()
     total = np.asarray(shares.sum(axis=1)).reshape(-1)
     # Slivers along common edges may lie in two drawn zones.

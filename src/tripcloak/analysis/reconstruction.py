@@ -66,10 +66,7 @@ def reconstruct(
     >>> [round(float(column[0]), 2) for column in found[2:]]
     [5.0, 1.9, 8.1, 0.0, 10.0]
     """
-    from scipy.sparse import coo_array
-
-    shape = origins.shares.shape[0], destinations.shares.shape[0]
-    flows = coo_array((volume.astype(float), (origin, destination)), shape=shape).tocsr()
+    flows = _flows(origin, destination, volume, origins, destinations)
     expected = _between(origins.shares, flows, destinations.shares)
     squares = _between(origins.shares.power(2), flows, destinations.shares.power(2))
     least = _between(_inside(origins.shares), flows, _inside(destinations.shares))
@@ -79,15 +76,40 @@ def reconstruct(
     at = tuple(np.asarray(table[found]).reshape(-1) for table in (expected, squares, least))
     # A released flow of n trips gives a pair a binomial number of them: n p (1 - p) is its variance.
     deviation = NORMAL_95 * np.sqrt(np.maximum(at[0] - at[1], 0.0))
+    # Sums taken in different orders differ in their last digits; the bounds hold for the estimate too.
+    volumes = np.clip(at[0], at[2], pairs.data)
     return Reconstruction(
         origin=found[0],
         destination=found[1],
-        volume=at[0],
-        low=np.maximum(at[0] - deviation, at[2]),
-        high=np.minimum(at[0] + deviation, pairs.data),
+        volume=volumes,
+        low=np.clip(volumes - deviation, at[2], volumes),
+        high=np.clip(volumes + deviation, volumes, pairs.data),
         least=at[2],
         most=pairs.data,
     )
+
+
+def expected_flows(
+    origin: Ints, destination: Ints, volume: Floats, origins: Overlap, destinations: Overlap
+) -> csr_array:
+    """Return the estimates of :func:`reconstruct` alone: rows and columns are drawn zones.
+
+    >>> from scipy.sparse import csr_array
+    >>> halves, whole = (Overlap(csr_array(shares), np.zeros(1)) for shares in ([[0.5, 0.5]], [[0.0, 1.0]]))
+    >>> expected_flows(np.array([0]), np.array([0]), np.array([10.0]), halves, whole).toarray().tolist()
+    [[0.0, 5.0], [0.0, 5.0]]
+    """
+    flows = _flows(origin, destination, volume, origins, destinations)
+    return _between(origins.shares, flows, destinations.shares)
+
+
+def _flows(
+    origin: Ints, destination: Ints, volume: Floats, origins: Overlap, destinations: Overlap
+) -> csr_array:
+    from scipy.sparse import coo_array
+
+    shape = origins.shares.shape[0], destinations.shares.shape[0]
+    return coo_array((volume.astype(float), (origin, destination)), shape=shape).tocsr()
 
 
 def _between(origins: csr_array, flows: csr_array, destinations: csr_array) -> csr_array:

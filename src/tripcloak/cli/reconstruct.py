@@ -53,8 +53,9 @@ def command(
 
       tripcloak reconstruct out --zones districts.geojson --against trips.parquet --pair A:B --out rebuilt
     """
+    from tripcloak.workflow.drawn import RULES
     from tripcloak.workflow.rebuilt_check import check_against
-    from tripcloak.workflow.reconstruct import RULES, rebuild
+    from tripcloak.workflow.reconstruct import rebuild
     from tripcloak.workflow.reconstruct_files import write_rebuilt
 
     if rule not in RULES:
@@ -77,12 +78,12 @@ def command(
 
 
 def _facts(rebuilt: "Rebuilt", checked: "Checked | None") -> dict[str, Any]:
-    columns = rebuilt.columns()
+    listed = rebuilt.columns()["volume"]
     return {
         "zones": len(rebuilt.names),
-        "flows": len(columns["volume"]),
-        "volume": float(columns["volume"].sum()),
-        "left_out": rebuilt.left_out,
+        "flows": len(listed),
+        "volume": float(listed.sum()),
+        "left_out": max(rebuilt.volume - float(listed.sum()), 0.0),
         "released": float(rebuilt.published.volume.sum()),
         "rule": rebuilt.rule,
         "outside": rebuilt.outside,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tripcloak.analysis.overlap import Shapes
 from tripcloak.arrays import Ints
 from tripcloak.hierarchy import member_cells
+from tripcloak.hierarchy.h3 import WORLD
 
 MOST_POINTS = 400_000
 STEPS = 12
@@ -41,24 +42,20 @@ def tile_points(ids: NDArray[np.str_], shapes: Shapes, spec: str) -> tuple[Ints,
 def _h3_points(ids: NDArray[np.str_], resolution: int) -> tuple[Ints, NDArray[np.float64]]:
     import h3
 
-    cells = [member_cells(str(name)) for name in ids]
-    finest = resolution
-    while finest > 0 and sum(_descendants(cell, finest) for group in cells for cell in group) > MOST_POINTS:
-        finest -= 1
+    cells = [h3.get_res0_cells() if name == WORLD else member_cells(str(name)) for name in ids]
+    steps = np.array([resolution - h3.get_resolution(cell) for group in cells for cell in group])
+    # The largest zones give way first: tiles of all others stay what they are.
+    deepest = int(steps.max(initial=0))
+    while deepest > 0 and (7.0 ** np.minimum(steps, deepest)).sum() > MOST_POINTS:
+        deepest -= 1
     row, points = [], []
     for number, group in enumerate(cells):
         for cell in group:
-            below = h3.cell_to_children(cell, max(finest, h3.get_resolution(cell)))
+            finest = h3.get_resolution(cell)
+            below = h3.cell_to_children(cell, max(finest, min(resolution, finest + deepest)))
             points += [h3.cell_to_latlng(tile)[::-1] for tile in below]
             row += [number] * len(below)
     return np.array(row, dtype=np.int64), np.array(points, dtype=float).reshape(-1, 2)
-
-
-def _descendants(cell: str, resolution: int) -> int:
-    import h3
-
-    steps = resolution - int(h3.get_resolution(cell))
-    return 7**steps if steps > 0 else 1
 
 
 def _grid_points(shapes: Shapes) -> tuple[Ints, NDArray[np.float64]]:

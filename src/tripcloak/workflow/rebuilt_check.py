@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.arrays import Floats, Ints
 from tripcloak.errors import InputError
-from tripcloak.hierarchy import OUTSIDE, Hierarchy, ZoneFile
-from tripcloak.matrix import ODMatrix
+from tripcloak.hierarchy import Hierarchy, ZoneFile
+from tripcloak.matrix import ODMatrix, Volume
 from tripcloak.workflow.checking import how_it_was_read
+from tripcloak.workflow.original_trips import original_ends
 from tripcloak.workflow.reading import read_matrix
 from tripcloak.workflow.reconstruct import Rebuilt
 
@@ -101,6 +102,8 @@ def check_against(
     original = _original(matrix, drawn, slots, rebuilt.published.facts["volume"])
     parts = _by_slot(rebuilt, matrix.times)
     keys = np.unique(np.concatenate([original.key, *(part.key for part in parts.values())]))
+    if not len(keys):
+        raise InputError("no trip and no released flow lies between these zones: there is nothing to compare")
     columns = {name: part.on(keys) for name, part in parts.items()}
     truth = original.on(keys)
     return Checked(
@@ -131,22 +134,14 @@ class _Sparse(NamedTuple):
         return values
 
 
-def _original(matrix: ODMatrix, drawn: ZoneFile, slots: int, volume: str) -> _Sparse:
+def _original(matrix: ODMatrix, drawn: ZoneFile, slots: int, volume: Volume) -> _Sparse:
     """Return the original volume of every pair of drawn zones and slot."""
-    if matrix.points is None:
-        raise InputError("the original trips have no coordinates, so they cannot be placed in other zones")
     keys, values = [np.empty(0, np.int64)], [np.empty(0)]
-    for points in matrix.points():
-        ends = (
-            drawn.locate(points.origin_lat, points.origin_lon),
-            drawn.locate(points.destination_lat, points.destination_lon),
-        )
-        inside = (ends[0] != OUTSIDE) & (ends[1] != OUTSIDE)
-        one, other = (end[inside].astype(np.int64) for end in ends)
-        slot = np.zeros(len(one), np.int64) if points.slot is None else points.slot[inside].astype(np.int64)
-        weight = points.weight if volume == "population" else None
-        keys.append((one * len(drawn) + other) * slots + slot)
-        values.append(np.ones(len(one)) if weight is None else weight[inside])
+    for ends in original_ends(matrix, drawn, volume):
+        inside = (ends.origin >= 0) & (ends.destination >= 0)
+        pair = ends.origin[inside] * len(drawn) + ends.destination[inside]
+        keys.append(pair * slots + ends.slot[inside])
+        values.append(ends.volume[inside])
     return _Sparse.summed(np.concatenate(keys), np.concatenate(values))
 
 
@@ -159,7 +154,7 @@ def _by_slot(rebuilt: Rebuilt, times: Hierarchy | None) -> dict[str, _Sparse]:
         if times is None or rebuilt.times is None:
             below, slots, length = np.zeros(1, np.int64), 1, 1
         else:
-            zone = int(np.flatnonzero(times.zones.ids == rebuilt.times[row])[0])
+            zone = _time(times, str(rebuilt.times[row]))
             below, slots, length = times.members(zone), times.n_tiles, int(times.zones.tiles[zone])
         key = (pair[:, None] * slots + below).reshape(-1)
         for number in numbers:
@@ -169,6 +164,15 @@ def _by_slot(rebuilt: Rebuilt, times: Hierarchy | None) -> dict[str, _Sparse]:
         number: _Sparse.summed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
         for number, parts in found.items()
     }
+
+
+def _time(times: Hierarchy, name: str) -> int:
+    found = np.flatnonzero(times.zones.ids == name)
+    if not len(found):
+        raise InputError(
+            f"the release has trips at {name}, and the input has none: it is not the input of this release"
+        )
+    return int(found[0])
 
 
 def _agreement(truth: Floats, rebuilt: dict[str, Floats]) -> Agreement:
