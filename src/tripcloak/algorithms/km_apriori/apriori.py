@@ -12,7 +12,7 @@ from tripcloak.algorithms.base import Algorithm, Progress, Solution, silent
 from tripcloak.algorithms.budget import budget_of, whole_units
 from tripcloak.algorithms.km_apriori.itemsets import Items
 from tripcloak.algorithms.losses import Loss, LossName, SlotLoss, find_loss
-from tripcloak.arrays import Floats, Ints
+from tripcloak.arrays import Ints
 from tripcloak.criteria import Criterion, EverySegment, KMAnonymity
 from tripcloak.errors import InputError
 from tripcloak.matrix import ODMatrix
@@ -137,8 +137,8 @@ class _Pass(NamedTuple):
         if self._fits(cuts):
             return list(cuts)
         unsafe = items.unsafe(self.size, cuts)
-        when, lost = np.full(len(items.parent), NEVER), self._lost(cuts)
-        when[self._chosen(cuts)] = 0
+        when, lost = np.full(len(items.parent), NEVER), items.lost(cuts)
+        when[items.chosen(cuts)] = 0
         facts = items.parent, items.code, items.safe(self.size), items.whole
         cost = cheapest_fixes(unsafe, *facts, lost)
         order = np.lexsort((*unsafe.T[::-1], cost))
@@ -162,21 +162,3 @@ class _Pass(NamedTuple):
         items = self.items
         kept = items.released(self.size, cuts) if self.last else items.sharing_enough(self.size, cuts)
         return float(items.units[~kept].sum()) <= self.budget
-
-    def _chosen(self, cuts: Sequence[Ints]) -> Ints:
-        """Return the zones of the cuts."""
-        return np.concatenate(
-            [np.unique(cut) + first for cut, first in zip(cuts, self.items.first, strict=False)]
-        )
-
-    def _lost(self, cuts: Sequence[Ints]) -> Floats:
-        """Return what is lost below every zone at these cuts; of zones below them it does not matter."""
-        items, parts = self.items, []
-        lost = np.zeros(len(items.parent))
-        chosen = self._chosen(cuts)
-        lost[chosen] = items.whole[chosen]
-        for tree, part in zip(items.trees, items.split(lost), strict=True):
-            for level in tree.levels[:-1]:
-                np.add.at(part, tree.parent[level], part[level])
-            parts.append(part)
-        return np.concatenate(parts)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tripcloak.algorithms.descent import Axis
 from tripcloak.algorithms.descent.rows import ancestors_by_depth
@@ -84,8 +86,8 @@ class Items:
             parts.append(np.bincount(at[at >= 0], lost[at >= 0], minlength=len(tree)))
         return np.concatenate(parts)
 
-    def split(self, values: Ints) -> list[Ints]:
-        """Return values of all zones axis by axis."""
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return values of all zones axis by axis, as views."""
         return np.split(values, self.first[1:-1])
 
     def subsets(self, size: int) -> list[tuple[int, ...]]:
@@ -140,6 +142,21 @@ class Items:
     def zones(self, cuts: Sequence[Ints]) -> list[Ints]:
         """Return the zone of every flow between cuts, axis by axis."""
         return [cut[tile] for cut, (_, tile) in zip(cuts, self.matrix.axes, strict=True)]
+
+    def chosen(self, cuts: Sequence[Ints]) -> Ints:
+        """Return the zones of cuts."""
+        return np.concatenate([np.unique(cut) + first for cut, first in zip(cuts, self.first, strict=False)])
+
+    def lost(self, cuts: Sequence[Ints]) -> Floats:
+        """Return what is lost below every zone between cuts; nothing for zones below them."""
+        chosen = self.chosen(cuts)
+        lost = np.zeros(len(self.parent))
+        lost[chosen] = self.whole[chosen]
+        # Each part is a view: what is added to it is added to the whole.
+        for tree, part in zip(self.trees, self.split(lost), strict=True):
+            for level in tree.levels[:-1]:
+                np.add.at(part, tree.parent[level], part[level])
+        return lost
 
     def _groups(self, axes: Sequence[int], cuts: Sequence[Ints], keep: Bools | None = None) -> Groups:
         """Return the flows by the zones of some axes; on the others they are anywhere."""
