@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from strategies import hierarchy_of, trees
 from tripcloak.algorithms.descent import _kernels
 from tripcloak.algorithms.descent.rows import ancestors_by_depth, pack
-from tripcloak.matrix import Numbering
 
 
 def forms(name: str) -> pytest.MarkDecorator:
@@ -149,46 +148,35 @@ def test_sum_losses(kernel: Any, data: st.DataObject, n: int) -> None:
     assert found.tolist() == sum_losses(runs, volume, lead, rank, loss)
 
 
-def place_products(
-    parts: Sequence[Sequence[int]], parents: Sequence[Sequence[int]], numbered: dict[tuple[int, ...], int]
-) -> list[list[int]]:
-    """Return, axis by axis but the last, the number of the product above every product, -1 for none."""
-    found = []
+def place_products(parts: Sequence[Sequence[int]], parents: Sequence[Sequence[int]]) -> list[list[Any]]:
+    """Return, axis by axis but the last, the product above every product, None where there is none."""
+    found: list[list[Any]] = []
     for axis in range(len(parents) - 1):
         above = [
             (*part[:axis], parents[axis][part[axis]], *part[axis + 1 :]) for part in zip(*parts, strict=True)
         ]
-        found.append([numbered.get(product, -1) for product in above])
+        found.append([product if min(product) >= 0 else None for product in above])
     return found
 
 
 @forms("place_products")
 @given(data=st.data(), axes=st.integers(2, 3))
 def test_place_products(kernel: Any, data: st.DataObject, axes: int) -> None:
-    trees_of = [hierarchy_of(data.draw(trees())) for _ in range(axes)]
+    trees_of = tuple(hierarchy_of(data.draw(trees())) for _ in range(axes))
     n = data.draw(st.integers(1, 12))
     zones = np.array(
         [[data.draw(st.integers(0, len(tree) - 1)) for _ in range(n)] for tree in trees_of], dtype=np.int32
     )
     sizes = np.array([len(tree) for tree in trees_of])
-    start = np.cumsum(sizes) - sizes
     parent = np.concatenate([tree.parent for tree in trees_of]).astype(np.int32)
-    some = [
-        tuple(
-            int(tree.parent[zone]) if data.draw(st.booleans()) else int(zone)
-            for tree, zone in zip(trees_of, product, strict=True)
-        )
-        for product in zones.T
-    ]
-    known = {product: None for product in some if min(product) >= 0}
-    numbered = {product: number for number, product in enumerate(known)}
-    numbering = Numbering(room=64)
-    numbering.add(pack(tuple(trees_of), np.array(list(known), dtype=np.int64).reshape(-1, axes).T))
-    keys, up = kernel(zones, parent, start, sizes, *numbering.table)
-    assert keys.view(np.uint64).tolist() == pack(tuple(trees_of), zones).tolist()
-    expected = place_products(zones.tolist(), [tree.parent.tolist() for tree in trees_of], numbered)
-    assert up[:-1].tolist() == expected
-    assert (up[-1] == -1).all()
+    keys, above = kernel(zones, parent, np.cumsum(sizes) - sizes, sizes)
+    assert keys.view(np.uint64).tolist() == pack(trees_of, zones).tolist()
+    for found, expected in zip(
+        above, place_products(zones.tolist(), [tree.parent.tolist() for tree in trees_of]), strict=True
+    ):
+        for key, product in zip(found, expected, strict=True):
+            told = None if product is None else pack(trees_of, np.array(product)[:, None])[0]
+            assert key == (-1 if told is None else told)
 
 
 def sum_by_zone(zones: Sequence[Sequence[int]], losses: Sequence[Sequence[float]]) -> list[float]:

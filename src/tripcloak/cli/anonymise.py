@@ -294,7 +294,7 @@ def minutes(text: str | None) -> int | None:
         return None
     match = re.fullmatch(r"\s*(\d{1,5})\s*(min|m|h|d)\s*", text)
     if match is None:
-        raise InputError(f"a slot is a time such as 15min, 1h or 1d; got {text!r}")
+        raise InputError(f"--slot and --time-slot take a time such as 15min, 1h or 1d; got {text!r}")
     return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
 
 

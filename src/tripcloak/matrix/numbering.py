@@ -10,11 +10,6 @@ from tripcloak.arrays import Ints
 class Numbering:
     """Numbers keys by first appearance, over as many batches as there are.
 
-    Parameters
-    ----------
-    room
-        Keys to make room for at once; a table with room can be looked into before anything is added.
-
     Examples
     --------
     >>> numbering = Numbering()
@@ -24,13 +19,11 @@ class Numbering:
     ([1, 2], [70, 50, 90])
     """
 
-    def __init__(self, room: int = 0) -> None:
+    def __init__(self) -> None:
         self._n = 0
         self._found = np.empty(0, np.int64)
         self._slot_key = np.empty(0, np.int64)
         self._slot_number = np.empty(0, np.int32)
-        if room:
-            self._make_room(room)
 
     def __len__(self) -> int:
         return self._n

@@ -6,8 +6,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tripcloak.matrix._kernels import look_up
-
 
 @njit(cache=True)
 def sort_flows(
@@ -115,31 +113,27 @@ def place_products(
     parent: NDArray[np.int32],
     start: NDArray[np.int64],
     sizes: NDArray[np.int64],
-    slot_key: NDArray[np.int64],
-    slot_number: NDArray[np.int32],
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
-    """Return one key per product, and the numbers of the products above it on all axes but the last.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # pragma: no cover - compiled
+    """Return one key per product, and the keys of the products above it on all axes but the last.
 
     ``zones`` holds the zones of all products axis by axis, ``parent`` the parents in all trees, one tree
     behind the other from ``start`` on, and ``sizes`` the zones per tree. A product that has none above
-    on an axis, or none that was numbered, gets -1 there.
+    on an axis gets -1 there.
     """
     axes, n = zones.shape
     keys = np.zeros(n, np.int64)
     for axis in range(axes):
         for i in range(n):
             keys[i] = keys[i] * sizes[axis] + zones[axis, i]
-    up = np.full((axes, n), -1, np.int32)
-    above = np.empty(n, np.int64)
+    above = np.empty((axes - 1, n), np.int64)
     for axis in range(axes - 1):
         weight = 1
         for other in range(axis + 1, axes):
             weight *= sizes[other]
         for i in range(n):
             higher = parent[start[axis] + zones[axis, i]]
-            above[i] = -1 if higher < 0 else keys[i] + (higher - zones[axis, i]) * weight
-        up[axis] = look_up(above, slot_key, slot_number)
-    return keys, up
+            above[axis, i] = -1 if higher < 0 else keys[i] + (higher - zones[axis, i]) * weight
+    return keys, above
 
 
 @njit(cache=True)

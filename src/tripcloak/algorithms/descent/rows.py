@@ -103,7 +103,7 @@ class Descent:
         # One loss per zone and axis, or none where it differs between the tiles of a zone.
         self.zone_loss = np.concatenate(known) if len(known) == len(by_zone) else None
         self.parents = _Parents.of(self.trees)
-        self.numbering = Numbering(room=1024)
+        self.numbering = Numbering()
         leaves = np.lexsort(self.ancestors[-1][::-1])
         rank = np.empty(len(leaves), dtype=np.int32)
         rank[leaves] = np.arange(len(leaves))
@@ -144,8 +144,8 @@ class Descent:
             safe = self._safe(row, first, last, zones)
             end_reach(first[~safe], last[~safe], row.flows, reach, depth)
             first, last, inside, zones = first[safe], last[safe], inside[safe], zones[:, safe]
-            keys, up = place_products(zones, *self.parents, *self.numbering.table)
-            up[-1] = number[inside]
+            keys, above = place_products(zones, *self.parents)
+            up = np.stack([*(self.numbering.find(axis.view(np.uint64)) for axis in above), number[inside]])
             volume = row.volumes[last] - row.volumes[first]
             each = self._loss(row, first, last, zones, volume, depth)
             lead, number = lead[inside], self.numbering.add(keys.view(np.uint64))
