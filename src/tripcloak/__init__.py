@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tripcloak.algorithms import (
         METHODS,
         OIGH,
+        Glove,
+        GloveSk,
         InfTDA,
         KMApriori,
         Laplace,
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
 # Loaded on first use: importing the package, and with it `tripcloak --help`, stays quick.
 _HOMES = {
     "METHODS": "algorithms",
+    "Glove": "algorithms",
+    "GloveSk": "algorithms",
     "InfTDA": "algorithms",
     "KMApriori": "algorithms",
     "Laplace": "algorithms",
@@ -100,6 +104,8 @@ __all__ = [
     "AveragePeople",
     "City",
     "Cut",
+    "Glove",
+    "GloveSk",
     "Hierarchy",
     "InfTDA",
     "KAnonymity",

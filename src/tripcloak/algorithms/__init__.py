@@ -2,6 +2,7 @@
 
 from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm, Progress
+from tripcloak.algorithms.glove import Glove, GloveSk
 from tripcloak.algorithms.km_apriori import KMApriori
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.mondrian import Mondrian
@@ -20,6 +21,8 @@ __all__ = [
     "ATGDual",
     "ATGSoft",
     "Algorithm",
+    "Glove",
+    "GloveSk",
     "InfTDA",
     "KMApriori",
     "Laplace",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tripcloak.algorithms.atg import ATGDual, ATGSoft
 from tripcloak.algorithms.base import Algorithm
+from tripcloak.algorithms.glove import Glove, GloveSk
 from tripcloak.algorithms.km_apriori import KMApriori
 from tripcloak.algorithms.knapsack import QuadtreeKnapsack
 from tripcloak.algorithms.mondrian import Mondrian
@@ -26,6 +27,8 @@ _ALL: tuple[type[Algorithm], ...] = (
     OIGH,
     KMApriori,
     Mondrian,
+    Glove,
+    GloveSk,
     Suppression,
     Laplace,
     InfTDA,
