@@ -30,6 +30,7 @@ def audit_folder(
     unit: str | None = None,
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
+    known_items: int | None = None,
     tiling: Tiling | None = None,
     each_trip_is_a_person: bool = False,
     progress: Progress | None = None,
@@ -52,6 +53,8 @@ def audit_folder(
         main one if not given.
     diversity, closeness
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
+    known_items
+        For how many known items of a trip k was ordered, if not for all of them.
     tiling
         How places become tiles. Not used for H3, where the h3 library is asked; for other hierarchies
         it is rebuilt from the release's record if not given.
@@ -69,7 +72,9 @@ def audit_folder(
     raw = RawInput(tiling=tiling, each_trip_is_a_person=each_trip_is_a_person)
     centres = TileCentres(tiling)
     loaders = {"tree": load_tree, "centres": centres.load, "raw": raw.load, "recount": raw.recount}
-    order = Order(k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness)
+    order = Order(
+        k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness, known_items=known_items
+    )
     case = Evidence(folder, con, order=order, loaders=loaders)
     try:
         findings = BOOK.judge(case, progress=progress)

@@ -17,6 +17,8 @@ class Order:
     ----------
     k, unit
         A threshold, and what it counts: the manifest's main unit if not given.
+    known_items
+        How many items of a trip a reader may know for k to hold, if not all of them.
     diversity
         How many different tiles or places every released zone must cover.
     closeness
@@ -35,6 +37,7 @@ class Order:
     unit: str | None = None
     diversity: Mapping[str, int] = field(default_factory=dict)
     closeness: float | None = None
+    known_items: int | None = None
 
     def __post_init__(self) -> None:
         if self.unit is not None and self.unit not in UNITS:
@@ -43,6 +46,8 @@ class Order:
             raise InputError("give k together with the unit it counts")
         if self.k is not None and not self.k >= 2:
             raise InputError(f"k must be at least 2 (a group of one hides nobody); got {self.k:g}")
+        if self.known_items is not None and (self.k is None or not self.known_items >= 1):
+            raise InputError("give the number of known items, 1 or more, together with k")
         for what, least in self.diversity.items():
             if what not in COVERED or not least >= 2:
                 raise InputError(

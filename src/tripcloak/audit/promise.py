@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -44,8 +44,19 @@ class Promise:
         How far the destinations of an origin zone are from those of all at most.
     privacy : Privacy, optional
         The differential privacy that is promised in place of thresholds.
+    known_items : int, optional
+        How many of origin, destination and time a reader may know for the thresholds to hold; all of
+        them if not given.
     tile_km2 : mapping
         The area of a tile of each axis, None where tiles have none, if zones are boxes.
+    fold : str, optional
+        The period that slots are folded over.
+    apart : bool
+        Every slot was anonymised on its own, so released times are slots.
+    segment : mapping
+        The segment that the release is about, where it is about one only.
+    segments : tuple of str
+        The segments of which each must be safe in every flow, where that is promised.
     """
 
     thresholds: Mapping[str, float]
@@ -59,6 +70,11 @@ class Promise:
     closeness: float | None = None
     privacy: Privacy | None = None
     tile_km2: Mapping[str, float | None] = field(default_factory=dict)
+    known_items: int | None = None
+    fold: str | None = None
+    apart: bool = False
+    segment: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[str, ...] = ()
 
     @property
     def boxes(self) -> bool:
@@ -84,10 +100,12 @@ class Promise:
     def columns(self) -> tuple[str, ...]:
         """Return the numbers that may be published: trips go with their travellers, others stand alone.
 
-        Under differential privacy they are the noisy trips.
+        Under differential privacy they are the noisy trips; where a flow may be small, its volume only.
         """
         if self.privacy is not None:
             return ("trips",)
+        if self.known_items is not None:
+            return (self.volume,)
         allowed = set(self.thresholds) | ({"trips"} if "travellers" in self.thresholds else set())
         return tuple(unit for unit in UNITS if unit in allowed)
 
@@ -144,7 +162,7 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
     homogeneous = facts.get("homogeneous")
     if not isinstance(homogeneous, bool):
         raise unreadable("homogeneous", "true or false")
-    return Promise(
+    promise = Promise(
         thresholds,
         str(volume),
         _limit(facts, privacy),
@@ -155,6 +173,48 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
         privacy=privacy,
         tile_km2=_tile_sizes(facts),
     )
+    return replace(
+        promise,
+        known_items=_known_items(facts, promise),
+        fold=_fold(facts["hierarchy"]),
+        apart=_apart(facts["hierarchy"]),
+        segment=_segment(facts),
+        segments=_segments(facts),
+    )
+
+
+def _fold(hierarchy: Mapping[str, Any]) -> str | None:
+    """Return the period that slots are folded over."""
+    fold = hierarchy.get("fold")
+    if fold is not None and (fold not in FOLDS or "time_slot_minutes" not in hierarchy):
+        raise unreadable("hierarchy.fold", f"one of {', '.join(FOLDS)}, for slots of time")
+    return fold
+
+
+def _apart(hierarchy: Mapping[str, Any]) -> bool:
+    """Return whether slots were kept apart."""
+    slots = hierarchy.get("slots")
+    if slots is not None and (slots != "apart" or "time_slot_minutes" not in hierarchy):
+        raise unreadable("hierarchy.slots", "apart, for slots of time")
+    return slots is not None
+
+
+def _segment(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the segment that a release is about."""
+    segment = facts.get("segment", {})
+    if not isinstance(segment, Mapping) or not all(isinstance(value, str) for value in segment.values()):
+        raise unreadable("segment", "a value by column")
+    return dict(segment)
+
+
+def _segments(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the segments that are promised to be safe in every flow."""
+    segments = facts.get("segments", [])
+    if not isinstance(segments, list) or not all(isinstance(name, str) for name in segments):
+        raise unreadable("segments", "a list of names")
+    if len(set(segments)) < len(segments):
+        raise unreadable("segments", "a list in which every name is there once")
+    return tuple(segments)
 
 
 def _thresholds(facts: Mapping[str, Any], privacy: Privacy | None) -> dict[str, float]:
@@ -184,6 +244,18 @@ def _limit(facts: Mapping[str, Any], privacy: Privacy | None) -> float:
     if not is_number(limit) or not 0 <= limit < 1:
         raise unreadable("parameters.suppression_limit", "a share from 0 to below 1")
     return float(limit)
+
+
+def _known_items(facts: Mapping[str, Any], promise: Promise) -> int | None:
+    """Return how many items of a trip a reader may know, None where it is all of them."""
+    if "known_items" not in facts:
+        return None
+    known = facts["known_items"]
+    if type(known) is not int or not 1 <= known < len(promise.axes):
+        raise unreadable("known_items", f"a whole number from 1 to {len(promise.axes) - 1}")
+    if promise.privacy is not None or promise.closeness is not None:
+        raise unreadable("known_items", "left out where noise or close destinations are promised")
+    return known
 
 
 def _tile_sizes(facts: Mapping[str, Any]) -> dict[str, float | None]:

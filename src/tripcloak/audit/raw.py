@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,10 @@ class RawInput:
         """
 
     def recount(self, case: Evidence) -> None:
-        """Make ``audit_recount``: every released pair with its support, and pair 0 for what is withheld."""
+        """Make ``audit_recount``: every released pair with its support, and pair 0 for what is withheld.
+
+        And ``audit_shared``: the support of all pairs that share what a reader may know, if not all.
+        """
         for part in ("flows", "groups", "raw"):
             case.load(part)
         columns, axes = _view_columns(case), case.promise.axes
@@ -85,6 +89,12 @@ class RawInput:
         case.keep("audit_links", _LINKS.format(**names))
         travellers = self._travellers(columns, "people.travellers", "volume.trips")
         case.keep("audit_recount", _RECOUNT.format(travellers=travellers, **names))
+        if case.promise.known_items is not None:
+            itemsets = enumerate(combinations(axes, case.promise.known_items))
+            sharing = " union all ".join(
+                _SHARING.format(n=n, known=", ".join(known)) for n, known in itemsets
+            )
+            case.keep("audit_shared", _SHARED.format(sharing=sharing, travellers=travellers, **names))
 
     def _travellers(self, columns: Sequence[str], distinct: str, trips: str = "sum(trips)") -> str:
         """Return SQL for a number of travellers: null where the input cannot tell people apart."""
@@ -132,7 +142,7 @@ def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
         ends = (f"{FUNCTION}(o_id::varchar)", f"{FUNCTION}(d_id::varchar)")
     others = [name for name in (*PLACES, "person", "weight", "trips", "mark") if name in columns]
     if case.promise.slot is not None:
-        others.append(f"{_slot(case.promise.slot, case.promise.timezone)} as t")
+        others.append(f"{_slot(case.promise.slot, case.promise.timezone, case.promise.fold)} as t")
     kinds: list[Any] = ["double", "double"] if points else ["varchar"]
     vectorised: Any = "arrow"
     case.con.create_function(FUNCTION, _vectorised(encoder, points), kinds, "ubigint", type=vectorised)
@@ -162,12 +172,28 @@ def _vectorised(encoder: Encoder, points: bool) -> Any:
     return of_points if points else of_ids
 
 
-def _slot(minutes: int, timezone: str) -> str:
+def _slot(minutes: int, timezone: str, fold: str | None) -> str:
     """Return SQL for the name of the slot in which a trip starts, by the clock of a time zone."""
     local = f"timezone('{timezone}', start_time)"
-    form = {60: "%Y-%m-%dT%H", 1440: "%Y-%m-%d"}.get(minutes, "%Y-%m-%dT%H:%M")
     bucket = f"time_bucket(interval '{minutes} minutes', {local})"
-    return f"case when year({local}) between 1000 and 9999 then strftime({bucket}, '{form}') end"
+    if fold is None:
+        form = {60: "%Y-%m-%dT%H", 1440: "%Y-%m-%d"}.get(minutes, "%Y-%m-%dT%H:%M")
+        name = f"strftime({bucket}, '{form}')"
+    else:
+        name = _folded_slot(bucket, minutes, fold)
+    return f"case when year({local}) between 1000 and 9999 then {name} end"
+
+
+def _folded_slot(bucket: str, minutes: int, fold: str) -> str:
+    """Return SQL for the name of a slot in a period that repeats."""
+    clock = f"strftime({bucket}, '{'T%H' if minutes == 60 else 'T%H:%M'}')"
+    if fold == "day":
+        return "'every day'" if minutes == 1440 else clock
+    day = f"isodow({bucket}) || strftime({bucket}, '-%a')"
+    # The Monday before the epoch begins a week A.
+    weeks = f"floor(date_diff('day', date '1969-12-29', ({bucket})::date) / 7)::bigint"
+    letter = f"case when ({weeks} % 2) = 0 then 'A ' else 'B ' end || " if fold == "2weeks" else ""
+    return f"{letter}{day}" if minutes == 1440 else f"{letter}{day} || ' ' || {clock}"
 
 
 def _in_a_slot(case: Evidence) -> str:
@@ -268,4 +294,26 @@ _RECOUNT = f"""
     select pair, {{axes}}, coalesce(volume.trips, 0) as trips,
            {{travellers}} as travellers, volume.population
     from pairs left join volume using (pair) left join people using (pair)
+"""
+
+_SHARING = "select {n} as items, pair, dense_rank() over (order by {known}) as share from audit_pairs"
+
+_SHARED = """
+    with sharing as ({sharing}),
+    counted as (
+        select items, share, person, trips, weight
+        from audit_presence join audit_links using ({keys}) join sharing using (pair)
+    ),
+    volume as (
+        select items, share, sum(trips)::bigint as trips, fsum(weight) as population
+        from counted group by items, share
+    ),
+    people as (
+        select items, share, count(*) as travellers from (
+            select distinct items, share, person from counted where person is not null
+        ) group by items, share
+    )
+    select items, share, coalesce(volume.trips, 0) as trips, {travellers} as travellers, volume.population
+    from (select distinct items, share from sharing)
+    left join volume using (items, share) left join people using (items, share)
 """

@@ -67,7 +67,8 @@ def check_pairs(case: Evidence, axis: str, query: str) -> Pairs:
     """Return how many of the (tile, zone) rows of a query name a zone that does not hold the tile."""
     resolution, slot = case.promise.resolution, case.promise.slot
     if axis == "time" and slot is not None:
-        times = [calendar.contains(zone, tile, slot) for tile, zone in case.rows(query)]
+        fold = case.promise.fold
+        times = [calendar.contains(zone, tile, slot, fold) for tile, zone in case.rows(query)]
         return Pairs(len(times), times.count(False))
     if case.promise.boxes:
         number, inside = pairs_in_boxes(case, axis, query)
@@ -176,8 +177,8 @@ def lineage(case: Evidence, axis: str) -> str:
 
 
 def _times_above(case: Evidence, zones: list[str]) -> list[tuple[str, str]]:
-    released, slot = set(zones), case.promise.slot or 0
-    return [(zone, above) for zone in zones for above in calendar.above(zone, slot) if above in released]
+    released, clock = set(zones), (case.promise.slot or 0, case.promise.fold)
+    return [(zone, above) for zone in zones for above in calendar.above(zone, *clock) if above in released]
 
 
 def _cells_above(case: Evidence, zones: list[str]) -> list[tuple[str, str]]:

@@ -17,6 +17,10 @@ def command(
     k: Annotated[
         float | None, typer.Option("--k", help="The k that was ordered, if it should be at least this.")
     ] = None,
+    known_items: Annotated[
+        int | None,
+        typer.Option("--m", metavar="M", help="How many known items k was ordered for, if not all."),
+    ] = None,
     tiles: Annotated[
         int | None, typer.Option("--l", metavar="L", help="The l that was ordered, on tiles.")
     ] = None,
@@ -47,6 +51,7 @@ def command(
             folder,
             tuple(against),
             k=k,
+            known_items=known_items,
             diversity={what: least for what, least in asked.items() if least is not None},
             closeness=closeness,
             memory=memory,

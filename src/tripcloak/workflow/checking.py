@@ -23,6 +23,7 @@ def audit_against(
     inputs: tuple[str, ...],
     *,
     k: float | None = None,
+    known_items: int | None = None,
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
     memory: str | None = None,
@@ -34,6 +35,8 @@ def audit_against(
     ----------
     k
         A threshold the release must reach even if its manifest promises less.
+    known_items
+        How many items of a trip somebody may know for it to hold; all of them if not given.
     diversity, closeness
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     """
@@ -45,6 +48,7 @@ def audit_against(
             folder,
             con,
             k=k,
+            known_items=known_items,
             diversity=diversity,
             closeness=closeness,
             tiling=tiling,

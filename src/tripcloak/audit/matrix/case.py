@@ -136,11 +136,8 @@ class MatrixCase:
         )
 
     def _count_people(self) -> None:
-        travellers = self.matrix.flows.travellers
-        assert travellers is not None
-        passes = 1 + len(travellers.people) // ROWS_A_PASS
-        for turn in range(passes):
-            self.con.register("presence", self._presence())
+        for turn, passes in self.passes():
+            self.con.register("presence", self.presence())
             self.con.execute(
                 f"""insert into people select number, count(*) from (
                     select distinct number, person from presence
@@ -149,7 +146,13 @@ class MatrixCase:
             )
             self.con.unregister("presence")
 
-    def _presence(self) -> pa.RecordBatchReader:
+    def passes(self) -> list[tuple[int, int]]:
+        """Return (turn, turns) of the passes in which people are counted."""
+        assert self.matrix.flows.travellers is not None
+        turns = 1 + len(self.matrix.flows.travellers.people) // ROWS_A_PASS
+        return [(turn, turns) for turn in range(turns)]
+
+    def presence(self) -> pa.RecordBatchReader:
         """Return (group, person) of every flow and each of its travellers, as a stream."""
         import pyarrow as pa
 

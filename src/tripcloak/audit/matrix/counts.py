@@ -5,6 +5,7 @@ from __future__ import annotations
 from tripcloak.audit.findings import TOLERANCE, least, some
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.case import MatrixCase
+from tripcloak.audit.matrix.itemsets import count_shared
 from tripcloak.audit.rulebook import BrokenPart, Remark
 
 
@@ -28,13 +29,21 @@ def every_group_safe(case: MatrixCase) -> str | Remark | None:
         return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
     if not case.release.criterion.thresholds:
         return "the criterion protects nobody"
+    known, table = case.release.known_items, "groups left join recount using (number)"
+    if known is not None:
+        count_shared(case, known)
+        table = "shared recount"
     for unit, k in case.release.criterion.thresholds.items():
         short = case.value(
-            f"select count(*) from groups left join recount using (number) "
-            f"where not coalesce(recount.{unit}, 0) >= {least(unit, k)!r}"
+            f"select count(*) from {table} where not coalesce(recount.{unit}, 0) >= {least(unit, k)!r}"
         )
         if short:
             return f"{some(short, 'groups')} hold fewer than {k:g} {unit}"
+    if known is not None:
+        return Remark(
+            "not promised of a flow alone, which may hold fewer than k: all flows together that share any "
+            f"{known} of {', '.join(case.axes)} reach every threshold"
+        )
     return None
 
 

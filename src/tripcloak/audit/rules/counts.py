@@ -19,17 +19,39 @@ def every_group_safe(case: Evidence) -> str | Remark | None:
     """Every released group reaches every threshold, counted afresh from the raw input."""
     if case.value("select count(*) = 0 from audit_flows"):
         return "nothing is released"
-    for unit, k in case.thresholds.items():
+    return _less_than_ordered(case) or _too_few(case) or _weaker(case)
+
+
+def _less_than_ordered(case: Evidence) -> str | None:
+    for unit, k in case.ordered.items():
         if case.promise.thresholds.get(unit, 0) < k:
             return f"the manifest promises less than the {k:g} {unit} that were ordered"
-        short = case.value(
-            f"select count(*) from audit_recount where pair > {WITHHELD} "
-            f"and not coalesce({unit}, 0) >= {least(unit, k)!r}"
-        )
+    items = len(case.promise.axes)
+    if case.ordered and (case.promise.known_items or items) < (case.order.known_items or items):
+        return "the manifest promises k only to readers who know fewer of a trip's items than were ordered"
+    return None
+
+
+def _too_few(case: Evidence) -> str | None:
+    table, what = f"audit_recount where pair > {WITHHELD} and", "released flows"
+    if case.promise.known_items is not None:
+        table, what = "audit_shared where", "sets of released flows that a reader may tell apart"
+    for unit, k in case.promise.thresholds.items():
+        short = case.value(f"select count(*) from {table} not coalesce({unit}, 0) >= {least(unit, k)!r}")
         if short:
-            return f"{some(short, 'released flows')} hold fewer than {k:g} {unit}"
+            return f"{some(short, what)} hold fewer than {k:g} {unit}"
+    return None
+
+
+def _weaker(case: Evidence) -> Remark | None:
+    """Return what is promised where it is not that every flow reaches every threshold."""
     if case.promise.privacy is not None:
         return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
+    if case.promise.known_items is not None:
+        return Remark(
+            "not promised of a flow alone, which may hold fewer than k: all flows together that share any "
+            f"{case.promise.known_items} of {', '.join(case.promise.axes)} reach every threshold"
+        )
     return None
 
 
@@ -133,6 +155,8 @@ def suppressed_told_safely(case: Evidence) -> str | None:
         return None
     if case.promise.privacy is not None:
         return "the manifest tells an exact number about the input, which is not private"
+    if case.promise.known_items is not None:
+        return "the manifest tells the withheld volume, from which small flows could be solved for"
     number = whole(case.facts, "suppressed")
     withheld = _volumes(case)[1]
     if abs(number - withheld) > 0.5 + TOLERANCE * withheld:

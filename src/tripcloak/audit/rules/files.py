@@ -8,7 +8,7 @@ import json
 from tripcloak.audit.evidence import Evidence
 from tripcloak.audit.rulebook import BrokenPart
 from tripcloak.audit.rules.book import BOOK
-from tripcloak.io.folder import PUBLIC_FILES, file_digest
+from tripcloak.io.folder import PUBLIC_FILES, SEGMENT_FILES, file_digest
 
 ZONE_COLUMNS = ("axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "geometry")
 
@@ -20,17 +20,23 @@ def files_complete(case: Evidence) -> str | None:
     if any(path.is_symlink() or not path.is_file() for path in found):
         return "release/ holds something that is not a plain file"
     names = {path.name for path in found}
-    missing = sorted(set(PUBLIC_FILES) - names)
+    expected = _expected(case)
+    missing = sorted(expected - names)
     if missing:
         return f"release/ lacks {', '.join(missing)}"
-    return "release/ holds a file that does not belong there" if names - set(PUBLIC_FILES) else None
+    return "release/ holds a file that does not belong there" if names - expected else None
+
+
+def _expected(case: Evidence) -> set[str]:
+    """Return the names of the public files."""
+    return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if case.promise.segments else set())
 
 
 @BOOK.rule("digests-match")
 def digests_match(case: Evidence) -> str | None:
     """Every public file has the digest that the manifest states."""
     stated = case.facts.get("files")
-    expected = set(PUBLIC_FILES) - {"manifest.json"}
+    expected = _expected(case) - {"manifest.json"}
     if not isinstance(stated, dict) or set(stated) != expected:
         return "the manifest does not state the digest of every public file"
     changed = [name for name in sorted(expected) if not _unchanged(case, name, stated[name])]

@@ -14,7 +14,8 @@ KEYS = {
     "format", "version", "method", "parameters", "protects", "seed", "hierarchy", "homogeneous", "groups",
     "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
     "smallest", "bound", "measures", "dropped_rows", "files", "diversity", "closeness", "also",
-    "zone_form", "tile_km2", "differential_privacy",
+    "zone_form", "tile_km2", "differential_privacy", "known_items", "segment",
+    "segments",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
 """Those that anyone can compute from the released table; others may tell what was withheld."""
@@ -103,6 +104,8 @@ def _also(case: Evidence) -> str | None:
         numbers.append(f"{case.promise.closeness:g}")
     if case.promise.privacy is not None:
         numbers.append(case.promise.privacy.figures)
+    if case.promise.known_items is not None:
+        numbers.append(str(case.promise.known_items))
     words = case.facts.get("also", [])
     if not isinstance(words, list) or not all(isinstance(text, str) for text in words):
         raise unreadable("also", "a list of texts")

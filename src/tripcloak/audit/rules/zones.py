@@ -116,17 +116,21 @@ def _sizes(case: Evidence) -> str | None:
 
 def _times(case: Evidence) -> str | None:
     """Return what is wrong with the heights and the numbers of slots of times."""
-    slot = case.promise.slot
+    slot, fold = case.promise.slot, case.promise.fold
     if slot is None:
         return None
     case.load("groups")
     first, last = next(case.rows("select min(time), max(time) from audit_groups"))
-    weeks = calendar.weeks_between(first, last, slot)
+    weeks = calendar.weeks_between(first, last, slot) if fold is None else 0
     listed = list(case.rows("select zone, height, tiles from audit_zones where axis = 'time'"))
     wrong = sum(
-        calendar.height_and_tiles(zone, slot, weeks) != (height, tiles) for zone, height, tiles in listed
+        calendar.height_and_tiles(zone, slot, weeks, fold) != (height, tiles)
+        for zone, height, tiles in listed
     )
-    return f"release/zones.parquet gives {some(wrong, 'times')} a wrong length" if wrong else None
+    if wrong:
+        return f"release/zones.parquet gives {some(wrong, 'times')} a wrong length"
+    longer = sum(height > 0 for _, height, _ in listed) if case.promise.apart else 0
+    return f"slots are said to be apart, and {some(longer, 'times')} hold several" if longer else None
 
 
 def _true_zone(
