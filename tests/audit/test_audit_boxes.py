@@ -81,6 +81,17 @@ def test_honest_boxes_pass(kind: str, k: Any, worlds: dict[str, World], tmp_path
     assert (folder.facts["tile_km2"]["origins"] is None) == (kind == "stations")
 
 
+@pytest.mark.parametrize("method", ["glove", "glove-sk"])
+@pytest.mark.parametrize("kind", ["h3", "tracts"])
+def test_boxes_of_merged_flows_pass(method: str, kind: str, worlds: dict[str, World], tmp_path: Path) -> None:
+    world = worlds[kind]
+    release = METHODS[method](criterion=TEN_TRAVELLERS, suppression_limit=0.2).anonymise(world.matrix)
+    report = audit_matrix(world.matrix, release)
+    assert report.broken == ()
+    assert report.smallest_support["travellers"] >= 10
+    assert broken(world, world.publish(tmp_path / "out", release, unparsable=3)) == ()
+
+
 def test_files_alone_are_checked_where_the_tiles_are_known(worlds: dict[str, World], tmp_path: Path) -> None:
     cells = worlds["h3"].publish(tmp_path / "cells", boxed(worlds["h3"]))
     assert all(finding.ok for finding in audit_files(cells.path))
