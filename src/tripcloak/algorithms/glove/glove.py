@@ -91,10 +91,10 @@ class Glove(BoxMethod):
         raise InternalError("all flows together are safe, but merging them did not get there")
 
     def _merges(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Iterator[Merges]:
-        """Yield merges until everything is safe by the kernel's count; then until by ever more than that.
+        """Yield merges until all clusters are safe, and again if they are not quite.
 
-        The criterion has the last word: it counts weights in another order, and may ask for more than
-        its thresholds (for every segment's own people). Twice as much often enough is everything.
+        The criterion has the last word, and adds up weights to the last bit. A cluster whose weights
+        only seem to reach k here is merged further the second time.
         """
         from tripcloak.algorithms.glove._kernels import greedy_merges
 
@@ -104,8 +104,9 @@ class Glove(BoxMethod):
         volume = matrix.volume(main_volume(criterion)).astype(float)
         progress("merging boxes", 0, None)
         least = least_support(matrix, criterion)
-        for factor in (1.0, HAIR, *2.0 ** np.arange(1, 64)):
-            pairs = greedy_merges(points, volume, _support(matrix, least * factor), near)
+        for more in (1.0, HAIR):
+            support = _support(matrix, least * (1.0, 1.0, more))
+            pairs = greedy_merges(points, volume, support, near)
             yield Merges(pairs[:, 0], pairs[:, 1], np.arange(len(pairs) + 1))
 
 
