@@ -123,6 +123,12 @@ def test_what_fits_into_the_limit_is_withheld_in_place_of_generalising() -> None
     assert release.suppressed.sum() == 2
 
 
+def test_of_two_equal_generalisations_the_one_that_spares_the_origin_is_taken() -> None:
+    matrix = matrix_of({"ac": 5, "bd": 5, "ad": 1, "bc": 1})
+    release = KMApriori(criterion=KAnonymity(k=6), suppression_limit=0).anonymise(matrix)
+    assert group_pairs(release) == [("a", "cd"), ("b", "cd")]
+
+
 def test_withholding_goes_on_until_nothing_is_left_too_rare() -> None:
     """With one item known: without b's trip to c there is too little into c, so a's trips go as well."""
     matrix = matrix_of({"ac": 2, "bc": 1, "ad": 4, "cd": 5})
