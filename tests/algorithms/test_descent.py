@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from strategies import hierarchy_of, trees
 from tripcloak.algorithms.descent import _kernels
-from tripcloak.algorithms.descent.rows import ancestors_by_depth, pack
+from tripcloak.algorithms.descent.rows import pack
 
 
 def forms(name: str) -> pytest.MarkDecorator:
@@ -32,30 +32,49 @@ def sort_flows(
     )
 
 
+class Run(NamedTuple):
+    """A run as its plain twin sees it."""
+
+    first: int
+    last: int
+    lead: int
+    above: int
+    zones: tuple[int, ...]
+
+
 def split_runs(
-    runs: Sequence[tuple[int, int]],
+    runs: Sequence[Run],
+    numbers: Sequence[int],
     rank: Sequence[int],
     zone: Sequence[int],
     flows: Sequence[int],
     reach: Sequence[int],
     depth: int,
-) -> list[tuple[int, int, int, int]]:
-    """Return (first, last, run it lies in, zone) of every stretch of one zone and reach inside every run."""
+    fixed: Sequence[tuple[int, ...]],
+) -> list[Run]:
+    """Return every stretch of one zone and reach inside every run."""
     found = []
-    for number, (first, last) in enumerate(runs):
-        for here, places in groupby(range(first, last), key=lambda at: zone[rank[at]]):
+    for run, number in zip(runs, numbers, strict=True):
+        for here, places in groupby(range(run.first, run.last), key=lambda at: zone[rank[at]]):
             stretch = list(places)
             if here >= 0 and reach[flows[stretch[0]]] > depth:
-                found.append((stretch[0], stretch[-1] + 1, number, here))
+                zones = (*fixed[run.lead], here)
+                found.append(Run(stretch[0], stretch[-1] + 1, run.lead, number, zones))
     return found
 
 
-def end_reach(
-    runs: Sequence[tuple[int, int]], flows: Sequence[int], reach: Sequence[int], depth: int
-) -> list[int]:
-    """Return the reach of every flow after that of all flows in the runs is set."""
-    inside = {flows[at] for first, last in runs for at in range(first, last)}
-    return [depth if flow in inside else old for flow, old in enumerate(reach)]
+def keep_runs(
+    safe: Sequence[bool], runs: Sequence[Run], flows: Sequence[int], reach: Sequence[int], depth: int
+) -> tuple[list[Run], list[int]]:
+    """Return the safe runs, and the reach of every flow once those of all others end here."""
+    ended = {
+        flows[at]
+        for run, good in zip(runs, safe, strict=True)
+        if not good
+        for at in range(run.first, run.last)
+    }
+    kept = [run for run, good in zip(runs, safe, strict=True) if good]
+    return kept, [depth if flow in ended else old for flow, old in enumerate(reach)]
 
 
 def sum_losses(
@@ -101,37 +120,59 @@ def edges_of(runs: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
     return table[:, 0].copy(), table[:, 1].copy()
 
 
-@forms("split_runs")
-@given(tree=trees(), data=st.data())
-def test_split_runs_follows_a_tree_downwards(kernel: Any, tree: Any, data: st.DataObject) -> None:
-    at = ancestors_by_depth(hierarchy_of(tree))
-    leaves = np.lexsort(at[::-1])
-    by_rank = at[:, leaves]
-    behind = np.zeros(by_rank.max() + 2, dtype=np.int64)
-    for zone in by_rank:
-        behind[zone] = np.arange(1, len(leaves) + 1)
-    # Several zones of the first axes stand one behind the other, each with ranks that grow.
-    parts = data.draw(st.lists(st.lists(st.integers(0, len(leaves) - 1), max_size=40), max_size=3))
+@st.composite
+def row_of(draw: st.DrawFn, leaves: int) -> tuple[list[Run], list[tuple[int, ...]], Any, Any, Any, Any]:
+    """Return the runs of a row's combinations, their zones, and rank, flow, reach and trips by place.
+
+    Several combinations stand one behind the other, each with ranks that grow.
+    """
+    parts = draw(st.lists(st.lists(st.integers(0, leaves - 1), min_size=1, max_size=40), max_size=3))
     rank = np.array([r for part in parts for r in sorted(part)], dtype=np.int32)
-    ends = np.cumsum([0, *map(len, parts)])
-    runs = [(int(a), int(b)) for a, b in pairwise(ends)]
-    flows = np.array(data.draw(st.permutations(range(len(rank)))), dtype=np.int32)
-    reach = np.array([data.draw(st.integers(0, 4)) for _ in rank], dtype=np.int32)
-    for depth, zone in enumerate(by_rank):
-        first, last, inside, found = kernel(*edges_of(runs), rank, zone, behind, flows, reach, depth)
-        expected = split_runs(runs, rank.tolist(), zone.tolist(), flows.tolist(), reach.tolist(), depth)
-        assert list(zip(*map(np.ndarray.tolist, (first, last, inside, found)), strict=True)) == expected
-        runs = [(a, b) for a, b, _, _ in expected if data.draw(st.booleans())]
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    runs = [Run(a, b, lead, -1, ()) for lead, (a, b) in enumerate(pairwise(ends))]
+    fixed = [(draw(st.integers(0, 9)), draw(st.integers(0, 9))) for _ in runs]
+    flows = np.array(draw(st.permutations(range(len(rank)))), dtype=np.int32)
+    reach = np.array([draw(st.integers(0, 4)) for _ in rank], dtype=np.int32)
+    trips = np.array([draw(st.integers(1, 9)) for _ in rank], dtype=np.int64)
+    return runs, fixed, rank, flows, reach, trips
 
 
-@forms("end_reach")
-@given(data=st.data(), n=st.integers(0, 20), depth=st.integers(0, 5))
-def test_end_reach(kernel: Any, data: st.DataObject, n: int, depth: int) -> None:
-    runs = data.draw(runs_of(n))
-    flows = data.draw(st.permutations(range(n)))
-    reach = np.full(n, 9, dtype=np.int32)
-    kernel(*edges_of(runs), np.array(flows, dtype=np.int32), reach, depth)
-    assert reach.tolist() == end_reach(runs, flows, [9] * n, depth)
+def columns_of(runs: Sequence[Run]) -> list[Any]:
+    """Return first, last, lead and above of runs, as the kernels take them."""
+    types = (np.int64, np.int64, np.int32, np.int32)
+    return [np.array([run[at] for run in runs], dtype=kind) for at, kind in enumerate(types)]
+
+
+def runs_in(columns: Sequence[Any], zones: Any) -> list[Run]:
+    return [Run(*row, tuple(z)) for *row, z in zip(*(c.tolist() for c in columns), zones.T, strict=True)]
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "uncompiled"])
+@given(tree=trees(), data=st.data())
+def test_split_and_keep_runs_follow_a_tree_downwards(compiled: bool, tree: Any, data: st.DataObject) -> None:
+    split, keep = _kernels.split_runs, _kernels.keep_runs
+    if not compiled:
+        split, keep = split.py_func, keep.py_func
+    lineage = hierarchy_of(tree).lineage
+    runs, fixed, rank, flows, reach, trips = data.draw(row_of(len(lineage.leaves)))
+    upto = np.append(0, np.cumsum(trips))
+    numbers = [-1] * len(runs)
+    table = np.array(fixed, dtype=np.int32).reshape(-1, 2).T.copy()
+    for depth, zone in enumerate(lineage.by_rank):
+        first, last, lead, _ = columns_of(runs)
+        here = (rank, zone, lineage.behind, flows, reach, depth, table, upto)
+        *columns, zones, found = split(first, last, lead, np.array(numbers, dtype=np.int32), *here)
+        told = (rank.tolist(), zone.tolist(), flows.tolist(), reach.tolist(), depth, fixed)
+        runs = split_runs(runs, numbers, *told)
+        assert runs_in(columns, zones) == runs
+        assert found.tolist() == [int(trips[run.first : run.last].sum()) for run in runs]
+        safe = np.array([data.draw(st.booleans()) for _ in runs], dtype=bool)
+        runs, left = keep_runs(safe.tolist(), runs, flows.tolist(), reach.tolist(), depth)
+        *columns, zones, volume = keep(safe, *columns, zones, flows, reach, depth, upto / 2)
+        assert runs_in(columns, zones) == runs
+        assert reach.tolist() == left
+        assert volume.tolist() == [trips[run.first : run.last].sum() / 2 for run in runs]
+        numbers = list(range(7, 7 + len(runs)))
 
 
 @forms("sum_losses")

@@ -130,8 +130,14 @@ class _Search:
         return self._products(complete=True)
 
     def _products(self, complete: bool) -> SafeProducts:
-        zone, up = (np.concatenate(parts, axis=1) for parts in zip(*(f[:2] for f in self.found), strict=True))
-        volume, loss = (np.concatenate(parts) for parts in zip(*(f[2:] for f in self.found), strict=True))
+        zone = np.concatenate([found.zone for found in self.found], axis=1)
+        above, volume = (
+            np.concatenate(parts) for parts in zip(*((f.above, f.volume) for f in self.found), strict=True)
+        )
+        losses = [found.loss for found in self.found if found.loss is not None]
+        loss = np.concatenate(losses) if losses else self.descent.zone_losses(zone, volume)
+        numbering = Numbering()
+        up = self.descent.place(zone, above, numbering)
         inner = np.zeros(zone.shape)
         for axis in range(len(zone)):
             below = up[axis] >= 0
@@ -146,7 +152,7 @@ class _Search:
             loss=loss,
             up=up,
             inner=inner,
-            numbering=self.descent.numbering,
+            numbering=numbering,
             complete=complete,
         )
 

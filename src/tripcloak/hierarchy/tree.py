@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.errors import CutError, HierarchyError
+from tripcloak.hierarchy.lineage import Lineage
 
 Geometry = dict[str, Any]
 """A GeoJSON geometry: longitude and latitude in degrees."""
@@ -156,6 +157,11 @@ class Hierarchy:
     def levels(self) -> list[slice]:
         """Return the rows of every height, ascending: one slice each, since zones are sorted by height."""
         return _levels(self.zones.height)
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """Return the zones above every tile, from the root downwards."""
+        return Lineage.of(self.parent, self.n_tiles)
 
     @cached_property
     def children(self) -> tuple[Ints, Ints]:

@@ -36,6 +36,7 @@ class Numbering:
     @property
     def table(self) -> tuple[Ints, Ints]:
         """Return the hash table itself, for compiled loops that look keys up one by one."""
+        self._make_room(1)
         return self._slot_key, self._slot_number
 
     def add(self, keys: Ints) -> Ints:

@@ -35,26 +35,35 @@ def sort_flows(
 def split_runs(
     first: NDArray[np.int64],
     last: NDArray[np.int64],
+    lead: NDArray[np.int32],
+    number: NDArray[np.int32],
     rank: NDArray[np.int32],
     zone: NDArray[np.int32],
     end: NDArray[np.int64],
     flows: NDArray[np.int32],
     reach: NDArray[np.int32],
     depth: int,
+    fixed: NDArray[np.int32],
+    upto: NDArray[np.int64],
 ) -> tuple[
-    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
 ]:  # pragma: no cover - compiled
-    """Return the runs inside runs that share a zone: where each begins and ends, in which run, and its zone.
+    """Return the runs inside runs that share a zone: first, last, lead, above, zones and trips of each.
 
     ``rank`` grows within a run; ``zone`` is by rank, -1 for none, and ``end`` the first rank behind a
     zone. A run whose ranks have no zone has no runs inside, and one whose first flow does not reach
-    beyond this depth is left out.
+    beyond this depth is left out. A run inherits the lead of the one it lies in, whose number is
+    ``above``; its zones are those of its lead in ``fixed``, and its own. ``upto`` adds up the trips.
     """
     room = 0
     for run in range(len(first)):
         room += last[run] - first[run]
-    begins, stops = np.empty(room, np.int64), np.empty(room, np.int64)
-    inside, zones = np.empty(room, np.int64), np.empty(room, np.int32)
+    begins, stops, inside = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     n = 0
     for run in range(len(first)):
         at = first[run]
@@ -70,24 +79,62 @@ def split_runs(
                     low += stride
                 stride //= 2
             if reach[flows[at]] > depth:
-                begins[n], stops[n], inside[n], zones[n] = at, low, run, zone[rank[at]]
+                begins[n], stops[n], inside[n] = at, low, run
                 n += 1
             at = low
-    return begins[:n].copy(), stops[:n].copy(), inside[:n].copy(), zones[:n].copy()
+    leads, above, trips = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
+    zones = np.empty((len(fixed) + 1, n), np.int32)
+    for i in range(n):
+        leads[i], above[i] = lead[inside[i]], number[inside[i]]
+        trips[i] = upto[stops[i]] - upto[begins[i]]
+        zones[len(fixed), i] = zone[rank[begins[i]]]
+        for axis in range(len(fixed)):
+            zones[axis, i] = fixed[axis, leads[i]]
+    return begins[:n].copy(), stops[:n].copy(), leads, above, zones, trips
 
 
 @njit(cache=True)
-def end_reach(
+def keep_runs(
+    safe: NDArray[np.bool_],
     first: NDArray[np.int64],
     last: NDArray[np.int64],
+    lead: NDArray[np.int32],
+    above: NDArray[np.int32],
+    zones: NDArray[np.int32],
     flows: NDArray[np.int32],
     reach: NDArray[np.int32],
     depth: int,
-) -> None:  # pragma: no cover - compiled
-    """Set the reach of all flows in these runs."""
+    upto: NDArray[np.float64],
+) -> tuple[
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.float64],
+]:  # pragma: no cover - compiled
+    """Return first, last, lead, above, zones and volume of the safe runs; the flows of others end here.
+
+    ``upto`` adds up the volume. The reach of all flows in unsafe runs is set to this depth.
+    """
+    n = 0
     for run in range(len(first)):
-        for at in range(first[run], last[run]):
-            reach[flows[at]] = depth
+        n += safe[run]
+    firsts, lasts, volume = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    leads, aboves = np.empty(n, np.int32), np.empty(n, np.int32)
+    kept = np.empty((len(zones), n), np.int32)
+    n = 0
+    for run in range(len(first)):
+        if not safe[run]:
+            for at in range(first[run], last[run]):
+                reach[flows[at]] = depth
+            continue
+        firsts[n], lasts[n], leads[n], aboves[n] = first[run], last[run], lead[run], above[run]
+        volume[n] = upto[last[run]] - upto[first[run]]
+        for axis in range(len(zones)):
+            kept[axis, n] = zones[axis, run]
+        n += 1
+    return firsts, lasts, leads, aboves, kept, volume
 
 
 @njit(cache=True)

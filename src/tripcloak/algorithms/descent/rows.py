@@ -35,12 +35,15 @@ class Axis(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Safe products: their zones and the product above per axis, volume, and loss per unit of volume."""
+    """Safe products, numbered as they are found: their zones, the product above on the last axis, volume.
+
+    ``loss``, per unit of volume, is there where it differs between the tiles of a zone.
+    """
 
     zone: Ints
-    up: Ints
+    above: Ints
     volume: Floats
-    loss: Floats
+    loss: Floats | None
 
 
 class _Row(NamedTuple):
@@ -94,7 +97,7 @@ class Descent:
         self.matrix, self.criterion, self.volumes = matrix, criterion, volumes
         self.axes = axes
         self.trees = tuple(axis.tree for axis in axes)
-        self.ancestors = tuple(ancestors_by_depth(axis.tree) for axis in axes)
+        self.ancestors = tuple(axis.tree.lineage.ancestors for axis in axes)
         self.losses = tuple(
             losses_of(axis.loss or loss, axis.tree, at) for axis, at in zip(axes, self.ancestors, strict=True)
         )
@@ -103,16 +106,11 @@ class Descent:
         # One loss per zone and axis, or none where it differs between the tiles of a zone.
         self.zone_loss = np.concatenate(known) if len(known) == len(by_zone) else None
         self.parents = _Parents.of(self.trees)
-        self.numbering = Numbering()
-        leaves = np.lexsort(self.ancestors[-1][::-1])
-        rank = np.empty(len(leaves), dtype=np.int32)
-        rank[leaves] = np.arange(len(leaves))
-        self.rank = rank[axes[-1].codes]
-        self.by_rank = self.ancestors[-1][:, leaves]
-        self.rank_loss = self.losses[-1][:, leaves]
-        self.behind = np.zeros(len(self.trees[-1]) + 1, dtype=np.int64)
-        for zone in self.by_rank:
-            self.behind[zone] = np.arange(1, len(leaves) + 1)
+        self.found = 0
+        last = axes[-1].tree.lineage
+        self.rank = last.rank[axes[-1].codes]
+        self.by_rank, self.behind = last.by_rank, last.behind
+        self.rank_loss = None if self.zone_loss is not None else self.losses[-1][:, last.leaves]
         self.sorted = np.argsort(self.rank, kind="stable").astype(np.int32)
         deepest = np.full(matrix.n_flows, len(self.by_rank), dtype=np.int32)
         # The depth of the last axis from which on a flow is in no safe product, in rows not below others.
@@ -127,29 +125,43 @@ class Descent:
 
     def row(self, depths: tuple[int, ...]) -> Iterator[Found]:
         """Yield the safe products with zones of these depths on the first axes, by depth on the last."""
-        from tripcloak.algorithms.descent._kernels import end_reach, place_products, split_runs
+        from tripcloak.algorithms.descent._kernels import keep_runs, split_runs
 
         reach = self._reach(depths)
         row = self._open(depths, reach)
         first, last = row.first, np.append(row.first[1:], len(row.flows))
-        lead, number = np.arange(len(first)), np.full(len(first), -1, dtype=np.int32)
+        lead, number = np.arange(len(first), dtype=np.int32), np.full(len(first), -1, dtype=np.int32)
         # Invariant: the runs are the safe products one step above on the last axis, numbered.
-        for depth in range(len(self.by_rank)):
-            first, last, inside, zone = split_runs(
-                first, last, row.rank, self.by_rank[depth], self.behind, row.flows, reach, depth
+        for depth, zone in enumerate(self.by_rank):
+            first, last, lead, above, zones, trips = split_runs(
+                *(first, last, lead, number, row.rank, zone, self.behind),
+                *(row.flows, reach, depth, row.zone, row.trips),
             )
             if not len(first):
                 return
-            zones = np.vstack([row.zone[:, lead[inside]], zone])
-            safe = self._safe(row, first, last, zones)
-            end_reach(first[~safe], last[~safe], row.flows, reach, depth)
-            first, last, inside, zones = first[safe], last[safe], inside[safe], zones[:, safe]
-            keys, above = place_products(zones, *self.parents)
-            up = np.stack([*(self.numbering.find(axis.view(np.uint64)) for axis in above), number[inside]])
-            volume = row.volumes[last] - row.volumes[first]
-            each = self._loss(row, first, last, zones, volume, depth)
-            lead, number = lead[inside], self.numbering.add(keys.view(np.uint64))
-            yield Found(zones, up, volume, each)
+            safe = self._safe(Runs(row.flows, first, last), zones, trips)
+            first, last, lead, above, zones, volume = keep_runs(
+                safe, first, last, lead, above, zones, row.flows, reach, depth, row.volumes
+            )
+            number = np.arange(self.found, self.found + len(first), dtype=np.int32)
+            self.found += len(first)
+            yield Found(zones, above, volume, self._loss(row, first, last, volume, depth))
+
+    def place(self, zones: Ints, above: Ints, numbering: Numbering) -> Ints:
+        """Return, per axis, the number of the product above every product, -1 for none; all get a number."""
+        from tripcloak.algorithms.descent._kernels import place_products
+
+        keys, higher = place_products(zones, *self.parents)
+        numbering.add(keys.view(np.uint64))
+        return np.stack([*(numbering.find(axis.view(np.uint64)) for axis in higher), above])
+
+    def zone_losses(self, zones: Ints, volume: Floats) -> Floats:
+        """Return the loss per unit of volume of every product, where its zones alone decide it."""
+        from tripcloak.algorithms.descent._kernels import sum_by_zone
+
+        assert self.zone_loss is not None
+        each = sum_by_zone(zones, self.zone_loss, self.parents.start)
+        return np.where(volume > 0, each, 0.0)
 
     def _reach(self, depths: tuple[int, ...]) -> Ints:
         """Return how deep each flow may go on the last axis: no deeper than in any row above."""
@@ -187,43 +199,23 @@ class Descent:
             zone[:, first],
         )
 
-    def _safe(self, row: _Row, first: Ints, last: Ints, zones: Ints) -> Bools:
+    def _safe(self, runs: Runs, zones: Ints, trips: Ints) -> Bools:
         """Return which runs of flows may be released."""
         own = [
             zone if axis.zones is None else axis.zones[zone]
             for axis, zone in zip(self.axes, zones, strict=True)
         ]
-        trips = row.trips[last] - row.trips[first]
-        runs = Runs(row.flows, first, last)
         groups = Groups(self.matrix, runs, own[ORIGIN], own[DESTINATION], {"trips": trips})
         return self.criterion.safe(groups)
 
-    def _loss(self, row: _Row, first: Ints, last: Ints, zones: Ints, volume: Floats, depth: int) -> Floats:
-        """Return the loss per unit of volume of every run."""
-        from tripcloak.algorithms.descent._kernels import sum_by_zone, sum_losses
+    def _loss(self, row: _Row, first: Ints, last: Ints, volume: Floats, depth: int) -> Floats | None:
+        """Return the loss per unit of volume of every run, None where the zones alone decide it."""
+        from tripcloak.algorithms.descent._kernels import sum_losses
 
-        if self.zone_loss is not None:
-            each = sum_by_zone(zones, self.zone_loss, self.parents.start)
-            return np.where(volume > 0, each, 0.0)
-        assert row.lead is not None
+        if row.lead is None or self.rank_loss is None:
+            return None
         total = sum_losses(first, last, row.volume, row.lead, row.rank, self.rank_loss[depth])
         return total / np.where(volume > 0, volume, 1.0)
-
-
-def ancestors_by_depth(tree: Hierarchy) -> Ints:
-    """Return, for every depth and tile, the tile's ancestor that many steps below the root, -1 for none."""
-    tile = zone = np.arange(tree.n_tiles, dtype=np.int32)
-    depth = np.full(tree.n_tiles, -1, dtype=np.int32)
-    steps = []
-    while len(tile):
-        steps.append((tile, zone))
-        depth[tile] += 1
-        up = tree.parent[zone]
-        tile, zone = tile[up >= 0], up[up >= 0]
-    at = np.full((len(steps), tree.n_tiles), -1, dtype=np.int32)
-    for step, (tile, zone) in enumerate(steps):
-        at[depth[tile] - step, tile] = zone
-    return at
 
 
 def pack(trees: tuple[Hierarchy, ...], zones: Sequence[Ints] | Ints) -> Ints:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.algorithms.descent import Axis
-from tripcloak.algorithms.descent.rows import ancestors_by_depth
 from tripcloak.algorithms.losses import Loss, find_loss, losses_of
 from tripcloak.algorithms.products import find_products
 from tripcloak.arrays import Bools, Floats, Ints
@@ -81,7 +80,7 @@ class Items:
         """Return what is lost in all if every trip of a zone is released as that zone."""
         parts = []
         for (tree, tile), loss in zip(self.matrix.axes, self.losses, strict=False):
-            at = ancestors_by_depth(tree)
+            at = tree.lineage.ancestors
             lost = losses_of(loss, tree, at) * np.bincount(tile, self.units, minlength=tree.n_tiles)
             parts.append(np.bincount(at[at >= 0], lost[at >= 0], minlength=len(tree)))
         return np.concatenate(parts)
@@ -100,7 +99,7 @@ class Items:
 
     def safe(self, size: int) -> Ints:
         """Return the codes of all safe itemsets of a size, as a hash table."""
-        numbering = Numbering(1)
+        numbering = Numbering()
         for axes in self.subsets(size):
             zones = self._safe_zones(axes[0]) if size == 1 else self._safe_products(axes)
             codes = sum(self.code[zone + self.first[axis]] for zone, axis in zip(zones, axes, strict=True))
@@ -194,7 +193,7 @@ class Items:
         people, found = People(self.criterion), []
         keep = np.ones(self.matrix.n_flows, dtype=bool)
         # Invariant: `keep` are the flows whose zone one step above is safe; below others none is.
-        for depth in ancestors_by_depth(tree):
+        for depth in tree.lineage.ancestors:
             zone = depth[tile]
             keep &= zone >= 0
             groups = group_flows(self.matrix, zone, np.zeros_like(zone), keep=keep)
