@@ -174,6 +174,11 @@ TABLE_FILES = {
         {"travellers": "whole", "population": "number"},
         frozenset({"released_origin", "released_destination"}),
     ),
+    "segments": TableFile(
+        f"{PUBLIC}/segments.parquet",
+        {"origin": "text", "destination": "text", "segment": "text"},
+        {"trips": "whole", "travellers": "whole", "population": "whole"},
+    ),
     "hierarchy": TableFile(
         f"{PRIVATE}/hierarchy.parquet",
         {"axis": "text", "zone": "text", "parent": "text", "height": "whole", "tiles": "whole"},
@@ -185,6 +190,7 @@ TABLE_FILES = {
 
 TIME_COLUMNS: Mapping[str, Mapping[str, str]] = {
     "flows": {"time": "text"},
+    "segments": {"time": "text"},
     "groups": {"time": "text", "released_time": "text"},
 }
 """Further columns of a release in which time is an axis."""
@@ -270,4 +276,4 @@ def _loader(part: str) -> Loader:
     return lambda case: load_table(case, part)
 
 
-_FILE_LOADERS: dict[str, Loader] = {part: _loader(part) for part in ("flows", "zones", "groups")}
+_FILE_LOADERS: dict[str, Loader] = {part: _loader(part) for part in ("flows", "zones", "groups", "segments")}

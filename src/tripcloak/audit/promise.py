@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from tripcloak.audit.calendar import FOLDS
 from tripcloak.audit.entries import is_number, unreadable
 from tripcloak.audit.grids import Grid, H3Grid, grid_of
 from tripcloak.audit.privacy import Privacy, read_privacy
@@ -57,6 +58,8 @@ class Promise:
         The segment that the release is about, where it is about one only.
     segments : tuple of str
         The segments of which each must be safe in every flow, where that is promised.
+    segmented_by : tuple of str
+        What parts people into these segments, such as ``sex`` or ``age:10``.
     """
 
     thresholds: Mapping[str, float]
@@ -75,6 +78,7 @@ class Promise:
     apart: bool = False
     segment: Mapping[str, str] = field(default_factory=dict)
     segments: tuple[str, ...] = ()
+    segmented_by: tuple[str, ...] = ()
 
     @property
     def boxes(self) -> bool:
@@ -179,7 +183,8 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
         fold=_fold(facts["hierarchy"]),
         apart=_apart(facts["hierarchy"]),
         segment=_segment(facts),
-        segments=_segments(facts),
+        segments=_segments(facts, "names"),
+        segmented_by=_segments(facts, "by"),
     )
 
 
@@ -207,14 +212,16 @@ def _segment(facts: Mapping[str, Any]) -> dict[str, str]:
     return dict(segment)
 
 
-def _segments(facts: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the segments that are promised to be safe in every flow."""
-    segments = facts.get("segments", [])
-    if not isinstance(segments, list) or not all(isinstance(name, str) for name in segments):
-        raise unreadable("segments", "a list of names")
-    if len(set(segments)) < len(segments):
-        raise unreadable("segments", "a list in which every name is there once")
-    return tuple(segments)
+def _segments(facts: Mapping[str, Any], entry: str) -> tuple[str, ...]:
+    """Return the segments that are promised to be safe in every flow, or what parts people into them."""
+    if "segments" not in facts:
+        return ()
+    told = facts["segments"].get(entry) if isinstance(facts["segments"], Mapping) else None
+    if not isinstance(told, list) or not told or not all(isinstance(name, str) for name in told):
+        raise unreadable(f"segments.{entry}", "a list of names")
+    if len(set(told)) < len(told):
+        raise unreadable(f"segments.{entry}", "a list in which every name is there once")
+    return tuple(told)
 
 
 def _thresholds(facts: Mapping[str, Any], privacy: Privacy | None) -> dict[str, float]:

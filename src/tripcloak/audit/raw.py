@@ -11,6 +11,7 @@ import numpy as np
 
 from tripcloak.audit.encoding import Encoder, H3Encoder, NamedEncoder, TilingEncoder, tiling_of
 from tripcloak.audit.evidence import Evidence, column_names
+from tripcloak.audit.segments import segment_sql
 from tripcloak.errors import InputError
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 
@@ -54,6 +55,8 @@ class RawInput:
             case.keep("audit_names", "select key, name from audit_reader", _names(case, encoder))
             case.keep("audit_input", self._flows(columns, _keys(case)))
             case.keep("audit_places", _seen(columns))
+            if case.promise.segments:
+                case.keep("audit_segment_presence", _presence(columns, f"{_keys(case)}, segment"))
             case.con.execute("drop table audit_trips")
         except Exception as error:
             raise _explained(error) from None
@@ -143,6 +146,8 @@ def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
     others = [name for name in (*PLACES, "person", "weight", "trips", "mark") if name in columns]
     if case.promise.slot is not None:
         others.append(f"{_slot(case.promise.slot, case.promise.timezone, case.promise.fold)} as t")
+    if case.promise.segments:
+        others.append(f"{segment_sql(case.promise.segmented_by, columns)} as segment")
     kinds: list[Any] = ["double", "double"] if points else ["varchar"]
     vectorised: Any = "arrow"
     case.con.create_function(FUNCTION, _vectorised(encoder, points), kinds, "ubigint", type=vectorised)

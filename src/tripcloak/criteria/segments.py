@@ -50,6 +50,8 @@ class EverySegment:
         What must hold for each segment.
     parts
         The segments.
+    by
+        What parts people, such as ``sex`` or ``age:10``.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class EverySegment:
 
     criterion: Criterion
     parts: tuple[Part, ...] = field(repr=False)
+    by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.parts:

@@ -200,7 +200,8 @@ def _also(release: Release) -> dict[str, Any]:
         words.append(_known_words(release, release.known_items))
         promised["known_items"] = release.known_items
     if isinstance(release.criterion, EverySegment):
-        promised["segments"] = [part.name for part in release.criterion.parts]
+        names = [part.name for part in release.criterion.parts]
+        promised["segments"] = {"by": list(release.criterion.by), "names": names}
         words.append("the same holds for every one of the segments on its own")
     boxes = _boxes(release)
     return {**boxes, **promised, "also": words} if promised else boxes

@@ -160,7 +160,8 @@ def _for_every_segment(order: Order, reading: Reading, progress: Progress) -> Al
         source = replace(order.source, segment=segment.values)
         part = read_matrix(source, reading.place, memory=order.memory, folder=order.folder, progress=progress)
         parts.append(Part.of(segment.name, part.trips.matrix, reading.trips.matrix))
-    criterion = EverySegment(criterion=order.algorithm.criterion, parts=tuple(parts))
+    by = tuple(str(one) for one in order.every_segment)
+    criterion = EverySegment(criterion=order.algorithm.criterion, parts=tuple(parts), by=by)
     return replace(order.algorithm, criterion=criterion)
 
 

@@ -15,6 +15,7 @@ from tripcloak.io.folder import read_manifest, read_run
 from tripcloak.io.reading import read_release
 from tripcloak.metrics import measure
 from tripcloak.trips import TripSource, plain_errors
+from tripcloak.trips.segments import SegmentBy
 from tripcloak.workflow.reading import Place, opened, read_matrix
 
 
@@ -78,7 +79,11 @@ def measure_against(
 def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:
     """Return how the input of a release was read, for these inputs, as its private record says."""
     run = read_run(folder)
+    by = read_manifest(folder).get("segments", {}).get("by", [])
     try:
-        return replace(TripSource.from_dict(run["source"]), paths=inputs), Place.from_dict(run["tiling"])
-    except (KeyError, TypeError):
+        source = replace(TripSource.from_dict(run["source"]), paths=inputs)
+        parted = tuple(SegmentBy.parse(text).column for text in by)
+        carried = tuple(dict.fromkeys((*source.attributes, *parted)))
+        return replace(source, attributes=carried), Place.from_dict(run["tiling"])
+    except (KeyError, TypeError, AttributeError):
         raise InputError(f"{folder}/private/run.json does not say how the input was read") from None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tripcloak.audit.findings import AuditReport
-from tripcloak.audit.matrix import counts, privacy, zones
+from tripcloak.audit.matrix import counts, privacy, segments, zones
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.case import MatrixCase
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release
 
-__all__ = ["BOOK", "audit_matrix", "counts", "privacy", "zones"]
+__all__ = ["BOOK", "audit_matrix", "counts", "privacy", "segments", "zones"]
 
 
 def audit_matrix(matrix: ODMatrix, release: Release, *, memory: str = "512MB") -> AuditReport:

@@ -51,14 +51,19 @@ def _unchanged(case: Evidence, name: str, digest: object) -> bool:
 @BOOK.rule("csv-equals-parquet", "flows")
 def csv_equals_parquet(case: Evidence) -> str | None:
     """``flows.csv`` and ``flows.parquet`` hold the same rows."""
-    names = case.columns("audit_flows")
-    if _csv_header(case) != list(names):
-        return "flows.csv and flows.parquet have different columns"
+    return differs_from_csv(case, "flows")
+
+
+def differs_from_csv(case: Evidence, part: str) -> str | None:
+    """Return what differs between the two forms of a public table."""
+    names = case.columns(f"audit_{part}")
+    if _csv_header(case, part) != list(names):
+        return f"{part}.csv and {part}.parquet have different columns"
     columns = ", ".join(f"{_quoted(name)}: 'varchar'" for name in names)
-    path = str(case.public("flows.csv")).replace("'", "''")
+    path = str(case.public(f"{part}.csv")).replace("'", "''")
     case.keep("audit_csv", f"select * from read_csv('{_literal(path)}', columns = {{{columns}}}, {_CSV})")
     texts = ", ".join(f"{_identifier(name)}::varchar" for name in names)
-    table = f"select {texts} from audit_flows"
+    table = f"select {texts} from audit_{part}"
     differ = case.value(
         f"""select count(*) from (
             (select * from audit_csv except all {table})
@@ -66,18 +71,22 @@ def csv_equals_parquet(case: Evidence) -> str | None:
             ({table} except all select * from audit_csv)
         )"""
     )
-    return "flows.csv and flows.parquet hold different rows" if differ else None
+    return f"{part}.csv and {part}.parquet hold different rows" if differ else None
 
 
-_CSV = "auto_detect = false, delim = ',', quote = '\"', escape = '\"', header = true, encoding = 'utf-8'"
+# Folders of segments are called sex=F: not a column of the files in them.
+_CSV = (
+    "auto_detect = false, delim = ',', quote = '\"', escape = '\"', header = true, encoding = 'utf-8', "
+    "hive_partitioning = false"
+)
 
 
-def _csv_header(case: Evidence) -> list[str]:
+def _csv_header(case: Evidence, part: str = "flows") -> list[str]:
     try:
-        with case.public("flows.csv").open(encoding="utf-8", newline="") as file:
+        with case.public(f"{part}.csv").open(encoding="utf-8", newline="") as file:
             return next(csv.reader(file), [])
     except (OSError, ValueError, csv.Error):
-        raise BrokenPart("release/flows.csv cannot be read as CSV") from None
+        raise BrokenPart(f"release/{part}.csv cannot be read as CSV") from None
 
 
 def _literal(path: str) -> str:

@@ -106,6 +106,8 @@ def _also(case: Evidence) -> str | None:
         numbers.append(case.promise.privacy.figures)
     if case.promise.known_items is not None:
         numbers.append(str(case.promise.known_items))
+    if case.promise.segments:
+        numbers.append("")
     words = case.facts.get("also", [])
     if not isinstance(words, list) or not all(isinstance(text, str) for text in words):
         raise unreadable("also", "a list of texts")
