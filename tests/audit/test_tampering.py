@@ -204,6 +204,8 @@ ELSEWHERE = {
     "suppressed-not-solvable": "tests/audit/test_audit_withheld.py",
     "noise-suffices": "tests/audit/test_audit_noise.py",
     "noise-as-stated": "tests/audit/test_audit_noise.py",
+    "segments-safe": "tests/audit/test_audit_segments.py",
+    "segment-as-read": "tests/audit/test_audit_segments.py",
 }
 """Rules that say something of other releases than these, and where those are forged."""
 

@@ -47,6 +47,17 @@ def test_an_order_for_more_people_is_not_met(tripcloak, made, trips):
     assert tripcloak("audit", made, "--against", trips, "--k", 5).code == 0
 
 
+def test_an_order_for_readers_who_know_all_is_not_met_for_those_who_know_less(tripcloak, tmp_path, trips):
+    out = tmp_path / "out"
+    assert tripcloak("anonymise", trips, "--method", "km-apriori", "--m", 1, "--k", 5, "--out", out).code == 0
+    told = tripcloak("audit", out, "--against", trips)
+    assert told.code == 0, told.out
+    assert "not promised of a flow alone" in " ".join(told.out.replace("│", " ").split())
+    assert tripcloak("audit", out, "--against", trips, "--k", 5).code == 1
+    assert tripcloak("audit", out, "--against", trips, "--k", 5, "--m", 1).code == 0
+    assert tripcloak("audit", out, "--against", trips, "--m", 1).code == 2
+
+
 def test_another_input_breaks_rules_and_names_them(tripcloak, made, tmp_path, rows):
     others = some_trips(seed=99)
     file = write_csv(tmp_path / "other.csv", others)
