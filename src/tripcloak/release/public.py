@@ -47,11 +47,8 @@ def published_numbers(release: Release) -> dict[str, Ints]:
 
 def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
     """Return the published columns of every segment that is safe in every group; nothing without segments."""
-    criterion = release.criterion
-    if not isinstance(criterion, EverySegment):
-        return {}
     numbers: dict[str, dict[str, Ints]] = {}
-    for part in criterion.parts:
+    for part in release.segments:
         members = release.group_of_flow[part.row]
         groups = Groups(part.matrix, members, release.group_origin, release.group_destination)
         numbers[part.name] = {

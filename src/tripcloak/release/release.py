@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.criteria import Criterion, DifferentialPrivacy, KMAnonymity, TCloseness
+from tripcloak.criteria import Criterion, DifferentialPrivacy, EverySegment, KMAnonymity, Part, TCloseness
 from tripcloak.errors import InternalError
 from tripcloak.hierarchy import Zones
 from tripcloak.matrix import Groups, ODMatrix, Unit, Volume, group_flows
@@ -87,6 +87,11 @@ class Release:
     def k(self) -> float | None:
         """Return the threshold on the main unit; None where no number of people is promised."""
         return next(iter(self.criterion.thresholds.values()), None)
+
+    @property
+    def segments(self) -> tuple[Part, ...]:
+        """Return the segments of which each is promised to be safe in every group; none where that is not."""
+        return self.criterion.parts if isinstance(self.criterion, EverySegment) else ()
 
     @property
     def privacy(self) -> DifferentialPrivacy | None:

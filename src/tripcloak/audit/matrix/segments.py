@@ -7,20 +7,16 @@ from dataclasses import replace
 from tripcloak.audit.findings import least, some
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.case import MatrixCase
-from tripcloak.criteria import EverySegment
 
 
 @BOOK.rule("segments-safe", "recount")
 def segments_safe(case: MatrixCase) -> str | None:
     """Where it is promised, every segment reaches every threshold in every group."""
-    criterion = case.release.criterion
-    if not isinstance(criterion, EverySegment):
-        return None
-    for part in criterion.parts:
+    for part in case.release.segments:
         groups = case.release.group_of_flow[part.row]
         alone = MatrixCase(part.matrix, replace(case.release, group_of_flow=groups), case.con.cursor())
         alone.load("recount")
-        for unit, k in criterion.thresholds.items():
+        for unit, k in case.release.criterion.thresholds.items():
             reached = alone.value(
                 f"select count(*) from recount where number >= 0 and {unit} >= {least(unit, k)!r}"
             )
