@@ -8,6 +8,7 @@ from tripcloak.analysis.agreement import (
     correlations,
     cosines,
 )
+from tripcloak.analysis.answers import Answers, Questions, Scores, ask, ask_again, compare_answers
 from tripcloak.analysis.landuse import LandUse, land_use, telling
 from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap
 from tripcloak.analysis.profiles import Profiles, counted_profile, released_profile, time_shares
@@ -15,17 +16,23 @@ from tripcloak.analysis.reconstruction import Reconstruction, expected_flows, re
 from tripcloak.analysis.topics import SlotFlows, Topics, busiest, typical_flows
 
 __all__ = [
+    "Answers",
     "LandUse",
     "Overlap",
     "Profiles",
+    "Questions",
     "Reconstruction",
+    "Scores",
     "SlotFlows",
     "Spread",
     "Topics",
     "adjusted_rand",
     "area_overlap",
+    "ask",
+    "ask_again",
     "best_match",
     "busiest",
+    "compare_answers",
     "contingency",
     "correlations",
     "cosines",

@@ -15,8 +15,9 @@ def adjusted_rand(one: Ints, other: Ints) -> float:
     """Return the adjusted Rand index of two clusterings: 1 where they are the same, about 0 by chance.
 
     Pairs of things that both put together, beyond what two random clusterings of these sizes would.
+    Clusters are numbered from 0.
 
-    >>> adjusted_rand(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 3]))
+    >>> adjusted_rand(np.array([0, 0, 1, 1]), np.array([2, 2, 1, 1]))
     1.0
     >>> round(adjusted_rand(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])), 6)
     -0.5
@@ -28,16 +29,16 @@ def adjusted_rand(one: Ints, other: Ints) -> float:
     return 1.0 if highest == expected else float((both - expected) / (highest - expected))
 
 
-def contingency(one: Ints, other: Ints) -> Ints:
-    """Return how many things are in every cluster of the one and of the other, by ascending label.
+def contingency(
+    one: Ints, other: Ints, shape: tuple[int, int] | None = None, weight: Floats | None = None
+) -> Floats:
+    """Return how many things, or what weight, every cluster of the one (rows) shares with each of the other.
 
     >>> contingency(np.array([0, 0, 1]), np.array([0, 2, 2])).tolist()
-    [[1, 1], [0, 1]]
+    [[1, 0, 1], [0, 0, 1]]
     """
-    rows, row = np.unique(one, return_inverse=True)
-    columns, column = np.unique(other, return_inverse=True)
-    shape = len(rows), len(columns)
-    return np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)
+    n, m = (int(one.max()) + 1, int(other.max()) + 1) if shape is None else shape
+    return np.bincount(one.astype(np.int64) * m + other, weight, minlength=n * m).reshape(n, m)
 
 
 def correlations(one: Floats, other: Floats) -> Floats:
