@@ -34,9 +34,8 @@ def test_a_group_is_safe_if_all_that_shares_any_m_of_its_items_is(
     boxes, matrix = request.boxes, request.case.matrix()
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=matrix.n_flows, max_size=matrix.n_flows)))
     groups = grouped(matrix, levels, keep)
-    zones = zip(
-        *(column for column in (groups.origin, groups.destination, groups.time) if column is not None)
-    )
+    columns = [column for column in (groups.origin, groups.destination, groups.time) if column is not None]
+    zones = zip(*columns, strict=True)
     ids = [tree.zones.ids for tree, _ in matrix.axes]
     named = [tuple(str(i[z]) for i, z in zip(ids, zone, strict=True)) for zone in zones]
     tiles = zip(*(tree.zones.ids[tile].tolist() for tree, tile in matrix.axes), strict=True)

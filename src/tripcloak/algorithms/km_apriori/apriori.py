@@ -111,11 +111,12 @@ class KMApriori(Algorithm):
             progress("making itemsets safe", size - 1, m)
             cuts = _Pass(items, size, budget, last=size == m).run(cuts)
         progress("making itemsets safe", m, m)
-        zones = items.zones(cuts)
+        zones, released = items.zones(cuts), items.released(m, cuts)
+        assert released is not None
         return Solution(
             origin_zone=zones[0],
             destination_zone=zones[1],
-            suppressed=~items.released(m, cuts),
+            suppressed=~released,
             homogeneous=True,
             time_zone=zones[2] if len(zones) > 2 else None,
         )
@@ -159,6 +160,4 @@ class _Pass(NamedTuple):
 
     def _fits(self, cuts: Sequence[Ints]) -> bool:
         """Return whether what is unsafe may be withheld; only the last pass asks what that leaves unsafe."""
-        items = self.items
-        kept = items.released(self.size, cuts) if self.last else items.sharing_enough(self.size, cuts)
-        return float(items.units[~kept].sum()) <= self.budget
+        return self.items.released(self.size, cuts, self.budget, at_once=not self.last) is not None

@@ -120,17 +120,25 @@ class Items:
             found.append(items[~self.criterion.safe(groups)])
         return np.concatenate(found)
 
-    def released(self, size: int, cuts: Sequence[Ints]) -> Bools:
-        """Return the flows that may be released: all that stay safe once the others are withheld."""
-        kept = self.sharing_enough(size, cuts)
-        if size == len(self.trees):
-            return kept
-        # Invariant: no flow that is out could stay; what it shared items with may now be out as well.
-        while not (still := self.sharing_enough(size, cuts, kept))[kept].all():
-            kept = still
-        return kept
+    def released(
+        self, size: int, cuts: Sequence[Ints], most: float = math.inf, *, at_once: bool = False
+    ) -> Bools | None:
+        """Return the flows that may be released, or None if more than ``most`` would have to be withheld.
 
-    def sharing_enough(self, size: int, cuts: Sequence[Ints], among: Bools | None = None) -> Bools:
+        Without a flow what it shared items with may be too rare as well. ``at_once`` leaves that aside.
+        """
+        at_once = at_once or size == len(self.trees)
+        kept = np.ones(self.matrix.n_flows, dtype=bool)
+        # Invariant: no flow that is out could stay.
+        while True:
+            still = self.sharing_enough(size, cuts, kept)
+            if self.units[~still].sum() > most:
+                return None
+            if at_once or still[kept].all():
+                return still
+            kept = still
+
+    def sharing_enough(self, size: int, cuts: Sequence[Ints], among: Bools) -> Bools:
         """Return the flows that share each of their itemsets of a size with enough others, of those given."""
         enough = np.ones(self.matrix.n_flows, dtype=bool)
         for axes in self.subsets(size):
