@@ -8,7 +8,7 @@ from tripcloak.analysis.agreement import (
     correlations,
     cosines,
 )
-from tripcloak.analysis.answers import Answers, Questions, Scores, ask, ask_again, compare_answers
+from tripcloak.analysis.answers import Answers, Questions, Scores, aligned, ask, ask_again, compare_answers
 from tripcloak.analysis.landuse import LandUse, land_use, telling
 from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap
 from tripcloak.analysis.profiles import Profiles, counted_profile, released_profile, time_shares
@@ -27,6 +27,7 @@ __all__ = [
     "Spread",
     "Topics",
     "adjusted_rand",
+    "aligned",
     "area_overlap",
     "ask",
     "ask_again",

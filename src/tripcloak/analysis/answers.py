@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from tripcloak.analysis.agreement import (
     correlations,
     cosines,
 )
-from tripcloak.analysis.landuse import LandUse, land_use
+from tripcloak.analysis.landuse import LEFT_OUT, LandUse, land_use
 from tripcloak.analysis.profiles import Profiles
 from tripcloak.analysis.topics import SlotFlows, Topics, typical_flows
 from tripcloak.arrays import Floats, Ints
@@ -117,11 +117,32 @@ class UseScore(NamedTuple):
 
 
 class TopicScore(NamedTuple):
-    """How alike typical flows are: cosines of those matched, topic by topic, by pairs and by slots."""
+    """How alike typical flows are, topic by topic of the one.
+
+    Attributes
+    ----------
+    pairs, slots : array of float
+        Cosine with the matched topic of the other: of their pairs of zones, and of their slots.
+    volume : array of float
+        Share of the one's volume that each topic has.
+    match : array of int
+        The matched topics: those whose pairs are most alike, each taken once.
+    """
 
     pairs: Floats
     slots: Floats
+    volume: Floats
     match: Ints
+
+    @property
+    def mean_pairs(self) -> float:
+        """Return the cosine of pairs over all topics, each counting by its volume."""
+        return float(self.pairs @ self.volume)
+
+    @property
+    def mean_slots(self) -> float:
+        """Return the cosine of slots over all topics, each counting by its volume."""
+        return float(self.slots @ self.volume)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,8 +186,31 @@ def compare_answers(one: Answers, other: Answers) -> Scores:
         into=into,
         by_zone=np.where(one.profiles.volume > 0, by_zone, np.nan),
         land_use=_uses(one, other),
-        topics=_topics(one.topics, other.topics),
+        topics=_topics(one, other),
     )
+
+
+def aligned(one: Answers, other: Answers) -> Answers:
+    """Return the other's answers with clusters and topics numbered as those of the one that are most alike.
+
+    >>> draw = np.random.default_rng(0).poisson(50.0, (3, 6, 24)).astype(float)
+    >>> profiles, flows = Profiles(*draw[:2]), SlotFlows(np.arange(6), draw[2].T)
+    >>> answers = ask(profiles, flows, Questions(clusters=2, topics=2))
+    >>> use = answers.land_use
+    >>> swapped = replace(answers, land_use=LandUse(1 - use.cluster, use.profiles[::-1]))
+    >>> bool((aligned(answers, swapped).land_use.cluster == use.cluster).all())
+    True
+    """
+    scores = compare_answers(one, other)
+    use, topics = other.land_use, other.topics
+    if use is not None and scores.land_use is not None:
+        order = scores.land_use.match
+        number = np.append(np.argsort(order), LEFT_OUT)
+        use = LandUse(number[use.cluster], use.profiles[order])
+    if topics is not None and scores.topics is not None:
+        order = scores.topics.match
+        topics = Topics(topics.pair, topics.share[order], topics.weight[order])
+    return replace(other, land_use=use, topics=topics)
 
 
 def _uses(one: Answers, other: Answers) -> UseScore | None:
@@ -182,11 +226,18 @@ def _uses(one: Answers, other: Answers) -> UseScore | None:
     return UseScore(adjusted_rand(mine, its), same, int(both.sum()), match)
 
 
-def _topics(one: Topics | None, other: Topics | None) -> TopicScore | None:
-    if one is None or other is None:
+def _topics(one: Answers, other: Answers) -> TopicScore | None:
+    if one.topics is None or other.topics is None:
         return None
-    pairs = np.union1d(one.pair, other.pair)
-    similar = cosines(one.on(pairs), other.on(pairs))
+    mine, its = one.topics, other.topics
+    pairs = np.union1d(mine.pair, its.pair)
+    similar = cosines(mine.on(pairs), its.on(pairs))
     match = best_match(similar)
     row = np.arange(len(match))
-    return TopicScore(similar[row, match], cosines(one.weight, other.weight)[row, match], match)
+    volume = mine.weight @ one.flows.volume.sum(axis=1)
+    return TopicScore(
+        pairs=similar[row, match],
+        slots=cosines(mine.weight, its.weight)[row, match],
+        volume=volume / volume.sum(),
+        match=match,
+    )

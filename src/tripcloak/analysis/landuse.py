@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tripcloak.analysis.kmeans import k_means
 from tripcloak.analysis.profiles import Profiles
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.errors import ImpossibleRequestError
@@ -56,8 +57,6 @@ def land_use(profiles: Profiles, clusters: int, *, seed: int, weight: float = 1.
     >>> land_use(Profiles(out, out[[1, 0, 1, 3]]), 2, seed=0).cluster.tolist()
     [0, 1, 0, -1]
     """
-    from sklearn.cluster import KMeans
-
     told = telling(profiles, weight)
     shapes, volume = profiles.shapes[told], profiles.volume[told]
     if len(np.unique(shapes.round(6), axis=0)) < clusters:
@@ -66,12 +65,12 @@ def land_use(profiles: Profiles, clusters: int, *, seed: int, weight: float = 1.
             "coarse for this many kinds of land use, or the zones are too small; ask for fewer (--clusters) "
             "or give larger zones (--zones)"
         )
-    found = KMeans(clusters, n_init=STARTS, random_state=seed).fit(shapes, sample_weight=volume)
-    held = np.bincount(found.labels_, volume, minlength=clusters)
+    found = k_means(shapes, clusters, volume, seed=seed, starts=STARTS)
+    held = np.bincount(found.of_row, volume, minlength=clusters)
     order = np.argsort(-held, kind="stable")
     cluster = np.full(len(told), LEFT_OUT)
-    cluster[told] = np.argsort(order, kind="stable")[found.labels_]
-    return LandUse(cluster, found.cluster_centers_[order])
+    cluster[told] = np.argsort(order, kind="stable")[found.of_row]
+    return LandUse(cluster, found.centres[order])
 
 
 def telling(profiles: Profiles, weight: float = 1.0) -> Bools:

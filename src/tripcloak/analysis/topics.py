@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tripcloak.analysis.kmeans import k_means
 from tripcloak.arrays import Floats, Ints
 from tripcloak.errors import ImpossibleRequestError
 
@@ -86,7 +87,7 @@ def typical_flows(flows: SlotFlows, topics: int, *, seed: int) -> Topics:
     Raises
     ------
     ImpossibleRequestError
-        There are fewer slots with trips, or fewer pairs, than topics.
+        There are fewer slots that differ, or fewer pairs, than topics.
 
     Examples
     --------
@@ -96,12 +97,12 @@ def typical_flows(flows: SlotFlows, topics: int, *, seed: int) -> Topics:
     ([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[0], [1]])
     """
     busy = flows.volume.sum(axis=1) > 0
-    if min(int(busy.sum()), len(flows.pair)) < topics:
-        raise ImpossibleRequestError(
-            f"fewer than {topics} slots or pairs of zones have trips: the release is too coarse for this "
-            "many typical flows; ask for fewer (--topics)"
-        )
     held = flows.volume[busy]
+    if min(len(np.unique(_shares(held).round(6), axis=0)), len(flows.pair)) < topics:
+        raise ImpossibleRequestError(
+            f"fewer than {topics} slots have flows that differ, or fewer than {topics} pairs of zones have "
+            "any: the release is too coarse for this many typical flows; ask for fewer (--topics)"
+        )
     likeliest = max(
         (_fitted(held, start) for start in _starts(held, topics, seed)), key=lambda fit: fit.bound
     )
@@ -121,14 +122,11 @@ class _Fit(NamedTuple):
 
 def _starts(volume: Floats, topics: int, seed: int) -> list[Floats]:
     """Return first guesses of how much of every slot is which topic: clusters of slots, and random ones."""
-    from sklearn.cluster import KMeans
-
     total = volume.sum(axis=1)
     shapes = np.sqrt(volume / total[:, None])
     guesses = []
     for start in range(seed, seed + STARTS // 2):
-        cluster = KMeans(topics, n_init=1, random_state=start).fit_predict(shapes, sample_weight=total)
-        guesses.append(np.eye(topics)[cluster])
+        guesses.append(np.eye(topics)[k_means(shapes, topics, total, seed=start, starts=1).of_row])
         guesses.append(np.random.default_rng(start).dirichlet(np.full(topics, 0.3), len(volume)))
     return guesses
 

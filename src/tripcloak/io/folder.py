@@ -32,16 +32,20 @@ SEGMENT_FILES = ("segments.csv", "segments.parquet")
 
 
 class Parts(NamedTuple):
-    """What is put in place together: its name, and its folders and files in the order they are moved."""
+    """What is put in place together: its name, and its folders and files in the order they are moved.
+
+    Optional files need not be written; those of an earlier run go away all the same.
+    """
 
     what: str
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the folders and files."""
-        return (*self.folders, *self.files)
+        return (*self.folders, *self.files, *self.optional)
 
 
 # The private part first: a public part without its evidence must never stand alone.
@@ -133,11 +137,11 @@ def _tidy(staging: Path, out: Path, new: list[Path], parts: Parts) -> None:
     """Remove what was staged or moved aside, and the new folders that stayed empty."""
     for name in parts.folders:
         shutil.rmtree(staging / name, ignore_errors=True)
-    for name in parts.files:
+    for name in (*parts.files, *parts.optional):
         with suppress(OSError):
             (staging / name).unlink()
     # Should the old parts not have come back to their place, then those moved aside are all there is.
-    if all((out / name).exists() for name in parts.names):
+    if all((out / name).exists() for name in (*parts.folders, *parts.files)):
         shutil.rmtree(staging, ignore_errors=True)
     for folder in (staging / OLD, staging, *new):
         with suppress(OSError):

@@ -34,8 +34,6 @@ def lines_page(
         facts=dict(facts),
         names=list(dict.fromkeys(name for chart in charts for name in chart.lines)),
         charts=[drawing(chart) for chart in charts],
-        width=WIDTH,
-        height=HEIGHT,
     )
 
 
@@ -60,13 +58,22 @@ def drawing(chart: Chart) -> dict[str, Any]:
     return {
         "title": chart.title,
         "words": chart.words,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
         "lines": lines,
         "ticks": [
             {"y": f"{y(most * tick / TICKS):.1f}", "text": f"{most * tick / TICKS:,.3g}"}
             for tick in range(TICKS + 1)
         ],
         "labels": [
-            {"x": f"{LEFT + at * step:.1f}", "text": str(chart.labels[at])}
+            {"x": f"{LEFT + at * step:.1f}", "text": str(chart.labels[at]), "anchor": _anchor(at, chart)}
             for at in range(0, len(chart.labels), every)
         ],
     }
+
+
+def _anchor(at: int, chart: Chart) -> str:
+    """Return which end of a label stands at its place: the last ones would else stick out."""
+    return "end" if at and at > len(chart.labels) - 2 - len(chart.labels) // 14 else "middle"

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 
-def render_page(name: str, *, scripts: Sequence[str], **content: Any) -> str:
-    """The text of a page made of ``NAME.html.j2``, ``NAME.css`` and scripts.
+def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = (), **content: Any) -> str:
+    """The text of a page made of ``NAME.html.j2``, ``NAME.css`` and scripts; templates may import others.
 
     Its policy lets the browser run these scripts and this style and refuses every request. So there
     can be no style attributes; SVG says colours by classes.
@@ -21,15 +21,23 @@ def render_page(name: str, *, scripts: Sequence[str], **content: Any) -> str:
         What the template and the style are called.
     scripts : sequence of str
         Files with scripts, in the order they run.
+    styles : sequence of str
+        Files with styles that ``NAME.css`` builds on.
     **content
         What the template asks for; text is escaped.
     """
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
-    style, script = asset(f"{name}.css"), "\n".join(map(asset, scripts))
-    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return page.from_string(asset(f"{name}.html.j2")).render(
+    style, script = ("\n".join(map(asset, files)) for files in ((*styles, f"{name}.css"), scripts))
+    page = Environment(
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return page.get_template(f"{name}.html.j2").render(
         policy=content_policy(style, script), style=Markup(style), script=Markup(script), **content
     )
 

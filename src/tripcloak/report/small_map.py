@@ -106,23 +106,19 @@ def small_map(release: Release, frame: Frame, outline_bytes: int) -> SmallMap | 
     # Zones given as points have no area of their own; then the one that is drawn for them counts.
     areas = np.array([a or shape_area_km2(s) for a, s in zip(known.tolist(), shapes, strict=True)])
     shades = paint(shapes, volume[picked] / areas.clip(NOTHING), frame)
-    outlines = "" if len(shapes) > MOST_OUTLINES else _outlines(shapes, frame)
+    outlines = "" if len(shapes) > MOST_OUTLINES else outline_path(shapes, frame)
     if len(outlines) > outline_bytes:
         outlines = ""
     return SmallMap.of(shades, outlines, len(good) - len(picked))
 
 
-def _span(degrees: Floats, volume: Floats) -> tuple[float, float]:
-    """Return the degrees between which nearly all of the volume lies."""
-    order = np.argsort(degrees, kind="stable")
-    below = np.cumsum(volume[order], dtype=float)
-    first = int(np.searchsorted(below, (1 - SHOWN) * below[-1], side="right"))
-    last = int(np.searchsorted(below, SHOWN * below[-1]))
-    return float(degrees[order[first]]), float(degrees[order[max(first, last)]])
+def outline_path(shapes: Sequence[Sequence[Polygon]], frame: Frame) -> str:
+    """Return all rings as one SVG path in whole pixels, without those out of sight or too small to see.
 
-
-def _outlines(shapes: Sequence[Sequence[Polygon]], frame: Frame) -> str:
-    """Return all rings as one SVG path in whole pixels, without those out of sight or too small to see."""
+    >>> square = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    >>> outline_path([[[square]]], Frame(0.0, 0.0, 2.0, 1.0, 20, 10))
+    'M0 10l20 0 0-10 -20 0z'
+    """
     paths = []
     for shape in shapes:
         for polygon in shape:
@@ -133,6 +129,15 @@ def _outlines(shapes: Sequence[Sequence[Polygon]], frame: Frame) -> str:
                 if not outside and (high - low).max() > 2:
                     paths.append(_path(points))
     return "".join(paths)
+
+
+def _span(degrees: Floats, volume: Floats) -> tuple[float, float]:
+    """Return the degrees between which nearly all of the volume lies."""
+    order = np.argsort(degrees, kind="stable")
+    below = np.cumsum(volume[order], dtype=float)
+    first = int(np.searchsorted(below, (1 - SHOWN) * below[-1], side="right"))
+    last = int(np.searchsorted(below, SHOWN * below[-1]))
+    return float(degrees[order[first]]), float(degrees[order[max(first, last)]])
 
 
 def _path(points: NDArray[np.int64]) -> str:

@@ -17,6 +17,7 @@ from tripcloak.analysis import (
     Questions,
     Scores,
     SlotFlows,
+    aligned,
     ask,
     ask_again,
     busiest,
@@ -54,7 +55,8 @@ class Analysis:
     outside : dict
         Share of the released volume whose origin, or destination, lies in none of them.
     original, scores : optional
-        The answers of the original trips, and how alike those of the release are.
+        The answers of the original trips, and how alike those of the release are. Kinds of land use and
+        typical flows of the release then have the numbers of those that are most alike.
     by_chance : Scores, optional
         How alike the answers would be that the same city gives another time: what no release can beat.
     """
@@ -115,6 +117,7 @@ def analyse(
     return replace(
         found,
         original=original,
+        release=aligned(original, found.release),
         scores=compare_answers(original, found.release),
         by_chance=compare_answers(original, ask_again(original, questions)),
     )

@@ -12,6 +12,7 @@ from tripcloak.workflow.reconstruct import Rebuilt
 
 TABLES = ("flows.csv", "flows.parquet")
 INTERNAL = ("agreement.json", "profiles.html")
+RECONSTRUCTION = Parts("reconstruction", files=TABLES, optional=INTERNAL)
 
 
 def write_rebuilt(
@@ -22,11 +23,12 @@ def write_rebuilt(
     from pyarrow import csv, parquet
 
     table = pa.table(rebuilt.columns())
-    files = TABLES if checked is None else (*TABLES, *INTERNAL)
-    with staged(out, force=force, parts=Parts("reconstruction", files=files)) as staging:
+    with staged(out, force=force, parts=RECONSTRUCTION) as staging:
         parquet.write_table(table, staging / "flows.parquet", compression="zstd")
         csv.write_csv(table, staging / "flows.csv", csv.WriteOptions(quoting_style="needed"))
         if checked is not None:
+            for name in INTERNAL:
+                (staging / name).touch(mode=0o600)
             write_json(staging / "agreement.json", checked.agreement._asdict())
             page = profiles_page(checked, checked.telling_pairs(pairs))
             (staging / "profiles.html").write_text(page, encoding="utf-8")
