@@ -6,6 +6,7 @@ import typer
 
 from tripcloak._version import __version__
 from tripcloak.cli import (
+    analyse,
     anonymise,
     audit,
     compare,
@@ -53,5 +54,6 @@ app.command("metrics")(measures.command)
 app.command("methods")(methods.command)
 app.command("exposure")(exposure.command)
 app.command("reconstruct")(reconstruct.command)
+app.command("analyse")(analyse.command)
 app.command("demo")(demo.command)
 app.add_typer(synth.app, name="synth")
