@@ -128,23 +128,18 @@ class Items:
         Without a flow what it shared items with may be too rare as well. ``at_once`` leaves that aside.
         """
         at_once = at_once or size == len(self.trees)
+        shared = [self._groups(axes, cuts) for axes in self.subsets(size)]
         kept = np.ones(self.matrix.n_flows, dtype=bool)
         # Invariant: no flow that is out could stay.
         while True:
-            still = self.sharing_enough(size, cuts, kept)
+            still = kept
+            for groups in shared:
+                still = still & self._enough(groups, kept if at_once else still)
             if self.units[~still].sum() > most:
                 return None
             if at_once or still[kept].all():
                 return still
             kept = still
-
-    def sharing_enough(self, size: int, cuts: Sequence[Ints], among: Bools) -> Bools:
-        """Return the flows that share each of their itemsets of a size with enough others, of those given."""
-        enough = np.ones(self.matrix.n_flows, dtype=bool)
-        for axes in self.subsets(size):
-            groups = self._groups(axes, cuts, among)
-            enough &= np.append(self.criterion.safe(groups), False)[groups.of_flow]
-        return enough
 
     def zones(self, cuts: Sequence[Ints]) -> list[Ints]:
         """Return the zone of every flow between cuts, axis by axis."""
@@ -165,14 +160,19 @@ class Items:
                 np.add.at(part, tree.parent[level], part[level])
         return lost
 
-    def _groups(self, axes: Sequence[int], cuts: Sequence[Ints], keep: Bools | None = None) -> Groups:
+    def _enough(self, groups: Groups, among: Bools) -> Bools:
+        """Return the flows whose group is safe with nobody in it but some flows."""
+        left = groups if among.all() else replace(groups, members=np.where(among, groups.of_flow, -1))
+        return np.append(self.criterion.safe(left), False)[left.of_flow]
+
+    def _groups(self, axes: Sequence[int], cuts: Sequence[Ints]) -> Groups:
         """Return the flows by the zones of some axes; on the others they are anywhere."""
         zones = [
             zone if axis in axes else np.full(len(zone), tree.root)
             for axis, (tree, zone) in enumerate(zip(self.trees, self.zones(cuts), strict=True))
         ]
         time = zones[2] if len(zones) > 2 else None
-        groups = group_flows(self.matrix, zones[0], zones[1], time_zone=time, keep=keep)
+        groups = group_flows(self.matrix, zones[0], zones[1], time_zone=time)
         assert groups is not None
         return groups
 
