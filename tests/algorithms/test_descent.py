@@ -33,33 +33,47 @@ def sort_flows(
 
 
 class Run(NamedTuple):
-    """A run as its plain twin sees it."""
+    """A run as its plain twin sees it: first, last, the number above, trips and zones."""
 
     first: int
     last: int
-    lead: int
     above: int
+    trips: int
     zones: tuple[int, ...]
+
+
+def open_row(
+    flows: Sequence[int],
+    zones: Sequence[Sequence[int]],
+    codes: Sequence[Sequence[int]],
+) -> list[Run]:
+    """Return the stretches of flows that share a zone on every axis."""
+
+    def there(at: int) -> tuple[int, ...]:
+        return tuple(zone[code[flows[at]]] for zone, code in zip(zones, codes, strict=True))
+
+    found = [(here, list(places)) for here, places in groupby(range(len(flows)), key=there)]
+    return [Run(places[0], places[-1] + 1, 0, 0, (*here, 0)) for here, places in found]
 
 
 def split_runs(
     runs: Sequence[Run],
-    numbers: Sequence[int],
+    number: int,
     rank: Sequence[int],
     zone: Sequence[int],
     flows: Sequence[int],
     reach: Sequence[int],
     depth: int,
-    fixed: Sequence[tuple[int, ...]],
+    trips: Sequence[int],
 ) -> list[Run]:
     """Return every stretch of one zone and reach inside every run."""
     found = []
-    for run, number in zip(runs, numbers, strict=True):
+    for at, run in enumerate(runs):
         for here, places in groupby(range(run.first, run.last), key=lambda at: zone[rank[at]]):
-            stretch = list(places)
-            if here >= 0 and reach[flows[stretch[0]]] > depth:
-                zones = (*fixed[run.lead], here)
-                found.append(Run(stretch[0], stretch[-1] + 1, run.lead, number, zones))
+            a, b = (stretch := list(places))[0], stretch[-1] + 1
+            if here >= 0 and reach[flows[a]] > depth:
+                above = -1 if number < 0 else number + at
+                found.append(Run(a, b, above, sum(trips[a:b]), (*run.zones[:-1], here)))
     return found
 
 
@@ -120,31 +134,41 @@ def edges_of(runs: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
     return table[:, 0].copy(), table[:, 1].copy()
 
 
+def runs_in(table: Any) -> list[Run]:
+    return [Run(*row[:4], tuple(row[4:])) for row in table.T.tolist()]
+
+
+@forms("open_row")
+@given(data=st.data(), axes=st.integers(1, 2), n=st.integers(0, 12))
+def test_open_row(kernel: Any, data: st.DataObject, axes: int, n: int) -> None:
+    def drawn(size: int, most: int, kind: type) -> Any:
+        return np.array(data.draw(st.lists(st.integers(0, most), min_size=size, max_size=size)), dtype=kind)
+
+    flows = np.array(data.draw(st.permutations(range(n))), dtype=np.int32)
+    zones = tuple(drawn(5, 2, np.int32) for _ in range(axes))
+    codes = tuple(drawn(n, 4, np.int32) for _ in range(axes))
+    trips, volume = drawn(n, 9, np.int64), drawn(n, 9, np.float64)
+    table, trips_upto, volume_upto = kernel(flows, zones, codes, trips, volume)
+    assert runs_in(table) == open_row(flows.tolist(), zones, codes)
+    assert trips_upto.tolist() == [sum(trips[flows[:at]]) for at in range(n + 1)]
+    assert volume_upto.tolist() == [sum(volume[flows[:at]]) for at in range(n + 1)]
+
+
 @st.composite
-def row_of(draw: st.DrawFn, leaves: int) -> tuple[list[Run], list[tuple[int, ...]], Any, Any, Any, Any]:
-    """Return the runs of a row's combinations, their zones, and rank, flow, reach and trips by place.
+def row_of(draw: st.DrawFn, leaves: int) -> tuple[list[Run], Any, Any, Any, Any]:
+    """Return the runs of a row's combinations, and rank, flow, reach and trips by place.
 
     Several combinations stand one behind the other, each with ranks that grow.
     """
     parts = draw(st.lists(st.lists(st.integers(0, leaves - 1), min_size=1, max_size=40), max_size=3))
     rank = np.array([r for part in parts for r in sorted(part)], dtype=np.int32)
     ends = np.cumsum([0, *map(len, parts)]).tolist()
-    runs = [Run(a, b, lead, -1, ()) for lead, (a, b) in enumerate(pairwise(ends))]
-    fixed = [(draw(st.integers(0, 9)), draw(st.integers(0, 9))) for _ in runs]
+    zone = st.integers(0, 9)
+    runs = [Run(a, b, 0, 0, (draw(zone), draw(zone), 0)) for a, b in pairwise(ends)]
     flows = np.array(draw(st.permutations(range(len(rank)))), dtype=np.int32)
     reach = np.array([draw(st.integers(0, 4)) for _ in rank], dtype=np.int32)
     trips = np.array([draw(st.integers(1, 9)) for _ in rank], dtype=np.int64)
-    return runs, fixed, rank, flows, reach, trips
-
-
-def columns_of(runs: Sequence[Run]) -> list[Any]:
-    """Return first, last, lead and above of runs, as the kernels take them."""
-    types = (np.int64, np.int64, np.int32, np.int32)
-    return [np.array([run[at] for run in runs], dtype=kind) for at, kind in enumerate(types)]
-
-
-def runs_in(columns: Sequence[Any], zones: Any) -> list[Run]:
-    return [Run(*row, tuple(z)) for *row, z in zip(*(c.tolist() for c in columns), zones.T, strict=True)]
+    return runs, rank, flows, reach, trips
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "uncompiled"])
@@ -154,25 +178,21 @@ def test_split_and_keep_runs_follow_a_tree_downwards(compiled: bool, tree: Any, 
     if not compiled:
         split, keep = split.py_func, keep.py_func
     lineage = hierarchy_of(tree).lineage
-    runs, fixed, rank, flows, reach, trips = data.draw(row_of(len(lineage.leaves)))
-    upto = np.append(0, np.cumsum(trips))
-    numbers = [-1] * len(runs)
-    table = np.array(fixed, dtype=np.int32).reshape(-1, 2).T.copy()
+    runs, rank, flows, reach, trips = data.draw(row_of(len(lineage.leaves)))
+    table = np.array([(*run[:4], *run.zones) for run in runs], dtype=np.int64).reshape(-1, 7).T.copy()
+    upto, number = np.append(0, np.cumsum(trips)), -1
     for depth, zone in enumerate(lineage.by_rank):
-        first, last, lead, _ = columns_of(runs)
-        here = (rank, zone, lineage.behind, flows, reach, depth, table, upto)
-        *columns, zones, found = split(first, last, lead, np.array(numbers, dtype=np.int32), *here)
-        told = (rank.tolist(), zone.tolist(), flows.tolist(), reach.tolist(), depth, fixed)
-        runs = split_runs(runs, numbers, *told)
-        assert runs_in(columns, zones) == runs
-        assert found.tolist() == [int(trips[run.first : run.last].sum()) for run in runs]
+        table = split(table, number, rank, zone, lineage.behind, flows, reach, depth, upto)
+        plain = (rank.tolist(), zone.tolist(), flows.tolist(), reach.tolist(), depth, trips.tolist())
+        runs = split_runs(runs, number, *plain)
+        assert runs_in(table) == runs
         safe = np.array([data.draw(st.booleans()) for _ in runs], dtype=bool)
         runs, left = keep_runs(safe.tolist(), runs, flows.tolist(), reach.tolist(), depth)
-        *columns, zones, volume = keep(safe, *columns, zones, flows, reach, depth, upto / 2)
-        assert runs_in(columns, zones) == runs
+        table, volume = keep(safe, table, flows, reach, depth, upto / 2)
+        assert runs_in(table) == runs
         assert reach.tolist() == left
-        assert volume.tolist() == [trips[run.first : run.last].sum() / 2 for run in runs]
-        numbers = list(range(7, 7 + len(runs)))
+        assert volume.tolist() == [run.trips / 2 for run in runs]
+        number = 7 * depth
 
 
 @forms("sum_losses")

@@ -62,8 +62,9 @@ class DestinationMaps:
         released = self.released(choice)
         if len(released) == 0:
             return None
+        volume = products.volume[released]
         origin, destination = (
-            float(np.average(tree.zones.tiles[zone[released]], weights=products.volume[released]))
+            float((tree.zones.tiles[zone[released]] * volume).sum() / volume.sum())
             for tree, zone in zip(products.axes, products.zone, strict=True)
         )
         return origin, destination
@@ -110,9 +111,11 @@ def destination_maps(
 
 def _flat(tree: Hierarchy, zone_of_flow: Ints) -> tuple[Ints, Hierarchy]:
     """Return a tree of just the zones that have flows and a root above them, and its zones' old numbers."""
-    used = np.unique(zone_of_flow)
+    used = np.flatnonzero(np.bincount(zone_of_flow, minlength=len(tree)))
     used = used[np.argsort(tree.zones.ids[used], kind="stable")]
     zones = used if len(used) == 1 else np.append(used, tree.root)
-    parent = np.full(len(zones), len(zones) - 1)
-    parent[-1] = -1
-    return zones, Hierarchy.from_parents(tree.zones.ids[zones], parent, tiles=tree.zones.tiles[zones])
+    parent, height = np.full(len(zones), len(zones) - 1), np.zeros(len(zones), dtype=np.int32)
+    parent[-1], height[-1] = -1, len(zones) > 1
+    return zones, Hierarchy.from_parents(
+        tree.zones.ids[zones], parent, height=height, tiles=tree.zones.tiles[zones]
+    )

@@ -6,7 +6,7 @@ import math
 import multiprocessing
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -79,9 +79,9 @@ class SlotBySlot(Algorithm):
         return self.method.name
 
     def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
-        """Return the parameters of the method that is run in every slot."""
-        timeless = None if matrix is None else next(by_slot(matrix)).matrix
-        return self.method.parameters(timeless)
+        """Return the parameters of the method that is run in every slot, where there is no time."""
+        timeless = {f.name for f in fields(self.method) if f.metadata.get("axis") != "time"}
+        return {name: value for name, value in self.method.parameters().items() if name in timeless}
 
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise if there are no slots, or the method cannot be run slot by slot."""

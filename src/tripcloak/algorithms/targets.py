@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -102,7 +102,7 @@ class OriginStep:
         return targets[high]
 
     def _attempt(self, v_target: float) -> Attempt | None:
-        zone_of_tile = origin_cut(self.matrix.origins, self._volume, v_target)
+        zone_of_tile = _nearest(self.matrix.origins, self._below, v_target)
         key = zone_of_tile.tobytes()
         if key not in self._tried:
             self._tried[key] = self._solve(v_target, zone_of_tile)
@@ -126,12 +126,15 @@ class OriginStep:
         return np.bincount(self.matrix.flows.origin, volume, minlength=self.matrix.origins.n_tiles)
 
     @cached_property
-    def _targets(self) -> list[float]:
+    def _below(self) -> Floats:
+        return self.matrix.origins.sum_below(self._volume)
+
+    @cached_property
+    def _targets(self) -> tuple[float, ...]:
         """Numbers of two digits, which tell little of the data, up to one that leaves the map whole."""
-        decades = int(np.ceil(np.log10(self._volume.sum()))) + 1
-        steps = 10 ** (np.arange(decades * PER_DECADE + 1) / PER_DECADE)
-        targets = sorted({float(f"{step:.1e}") for step in steps})
-        enough = next(i for i, target in enumerate(targets) if target >= self._volume.sum())
+        total = self._volume.sum()
+        targets = _ladder(int(np.ceil(np.log10(total))) + 1)
+        enough = next(i for i, target in enumerate(targets) if target >= total)
         return targets[: enough + 1]
 
 
@@ -152,15 +155,29 @@ def origin_cut(tree: Hierarchy, volume: Floats, v_target: float) -> Ints:
     >>> tree.zones.ids[origin_cut(tree, np.array([3.0, 4.0, 9.0]), v_target=8)].tolist()
     ['ab', 'ab', 'c']
     """
-    off = tree.sum_below(volume) - v_target
+    return _nearest(tree, tree.sum_below(volume), v_target)
+
+
+def _nearest(tree: Hierarchy, below: Floats, v_target: float) -> Ints:
+    """Return that cut, given what leaves every zone."""
+    off = below - v_target
     zone = tree.highest(stands_alone(tree, off * off))
     offsets, members = tree.children
     only = np.diff(offsets) == 1
+    if not only.any():
+        return zone
     finer = np.arange(len(tree))
     finer[only] = members[offsets[:-1][only]]
     while only[zone].any():
         zone = finer[zone]
     return zone
+
+
+@cache
+def _ladder(decades: int) -> tuple[float, ...]:
+    """Return the numbers of two digits that are tried over so many decades."""
+    steps = 10 ** (np.arange(decades * PER_DECADE + 1) / PER_DECADE)
+    return tuple(sorted({float(f"{step:.1e}") for step in steps}))
 
 
 def check_target(v_target: float | None) -> None:

@@ -137,7 +137,7 @@ class ODMatrix:
             return space
         return (*space, (self.times, self.flows.slot))
 
-    @property
+    @cached_property
     def units(self) -> tuple[Unit, ...]:
         """Return the units this matrix can protect."""
         has = {

@@ -31,110 +31,128 @@ def sort_flows(
     return found
 
 
+FIRST, LAST, ABOVE, TRIPS, ZONES = range(5)
+"""Rows of a table of runs: where each begins and ends, the number of the run it lies in, its trips, and
+from there on its zones, axis by axis."""
+
+
+@njit(cache=True)
+def open_row(
+    flows: NDArray[np.int32],
+    zones: tuple[NDArray[np.int32], ...],
+    codes: tuple[NDArray[np.int32], ...],
+    trips: NDArray[np.int64],
+    volume: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:  # pragma: no cover - compiled
+    """Return a table of the runs of flows that share a zone on each of the first axes, and running sums.
+
+    ``zones`` is the zone of every tile, axis by axis, and ``codes`` the tile of every flow. The sums add
+    up the trips and the volume, from 0 before the first flow.
+    """
+    n, axes = len(flows), len(zones)
+    trips_upto, volume_upto = np.zeros(n + 1, trips.dtype), np.zeros(n + 1)
+    starts = np.empty(n, np.int64)
+    runs = 0
+    for at in range(n):
+        flow = flows[at]
+        trips_upto[at + 1] = trips_upto[at] + trips[flow]
+        volume_upto[at + 1] = volume_upto[at] + volume[flow]
+        new = at == 0
+        for axis in range(axes):
+            here, before = zones[axis][codes[axis][flow]], zones[axis][codes[axis][flows[at - 1]]]
+            new = new or here != before
+        if new:
+            starts[runs] = at
+            runs += 1
+    table = np.zeros((ZONES + axes + 1, runs), np.int64)
+    for run in range(runs):
+        table[FIRST, run] = starts[run]
+        table[LAST, run] = starts[run + 1] if run + 1 < runs else n
+        for axis in range(axes):
+            table[ZONES + axis, run] = zones[axis][codes[axis][flows[starts[run]]]]
+    return table, trips_upto, volume_upto
+
+
 @njit(cache=True)
 def split_runs(
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-    lead: NDArray[np.int32],
-    number: NDArray[np.int32],
+    runs: NDArray[np.int64],
+    number: int,
     rank: NDArray[np.int32],
     zone: NDArray[np.int32],
     end: NDArray[np.int64],
     flows: NDArray[np.int32],
     reach: NDArray[np.int32],
     depth: int,
-    fixed: NDArray[np.int32],
     upto: NDArray[np.int64],
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.int64],
-]:  # pragma: no cover - compiled
-    """Return the runs inside runs that share a zone: first, last, lead, above, zones and trips of each.
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return the runs inside runs that share a zone, which becomes the last of their zones.
 
-    ``rank`` grows within a run; ``zone`` is by rank, -1 for none, and ``end`` the first rank behind a
-    zone. A run whose ranks have no zone has no runs inside, and one whose first flow does not reach
-    beyond this depth is left out. A run inherits the lead of the one it lies in, whose number is
-    ``above``; its zones are those of its lead in ``fixed``, and its own. ``upto`` adds up the trips.
+    ``number`` is that of the first run, the others follow; -1 where they have none. ``rank`` grows within
+    a run; ``zone`` is by rank, -1 for none, and ``end`` the first rank behind a zone. A run whose ranks
+    have no zone has no runs inside, and one whose first flow does not reach beyond this depth is left
+    out. ``upto`` adds up the trips.
     """
     room = 0
-    for run in range(len(first)):
-        room += last[run] - first[run]
+    for run in range(runs.shape[1]):
+        room += runs[LAST, run] - runs[FIRST, run]
     begins, stops, inside = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     n = 0
-    for run in range(len(first)):
-        at = first[run]
-        while at < last[run] and zone[rank[at]] >= 0:
+    for run in range(runs.shape[1]):
+        at, last = runs[FIRST, run], runs[LAST, run]
+        while at < last and zone[rank[at]] >= 0:
             behind = end[zone[rank[at]]]
             # Strides that double, then halve: the longer a run, the less of it is looked at.
             low, stride = at + 1, 1
-            while low + stride <= last[run] and rank[low + stride - 1] < behind:
+            while low + stride <= last and rank[low + stride - 1] < behind:
                 low += stride
                 stride *= 2
             while stride > 0:
-                if low + stride <= last[run] and rank[low + stride - 1] < behind:
+                if low + stride <= last and rank[low + stride - 1] < behind:
                     low += stride
                 stride //= 2
             if reach[flows[at]] > depth:
                 begins[n], stops[n], inside[n] = at, low, run
                 n += 1
             at = low
-    leads, above, trips = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
-    zones = np.empty((len(fixed) + 1, n), np.int32)
+    found = np.empty((len(runs), n), np.int64)
     for i in range(n):
-        leads[i], above[i] = lead[inside[i]], number[inside[i]]
-        trips[i] = upto[stops[i]] - upto[begins[i]]
-        zones[len(fixed), i] = zone[rank[begins[i]]]
-        for axis in range(len(fixed)):
-            zones[axis, i] = fixed[axis, leads[i]]
-    return begins[:n].copy(), stops[:n].copy(), leads, above, zones, trips
+        found[FIRST, i], found[LAST, i] = begins[i], stops[i]
+        found[TRIPS, i] = upto[stops[i]] - upto[begins[i]]
+        found[ABOVE, i] = -1 if number < 0 else number + inside[i]
+        for row in range(ZONES, len(runs) - 1):
+            found[row, i] = runs[row, inside[i]]
+        found[len(runs) - 1, i] = zone[rank[begins[i]]]
+    return found
 
 
 @njit(cache=True)
 def keep_runs(
     safe: NDArray[np.bool_],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-    lead: NDArray[np.int32],
-    above: NDArray[np.int32],
-    zones: NDArray[np.int32],
+    runs: NDArray[np.int64],
     flows: NDArray[np.int32],
     reach: NDArray[np.int32],
     depth: int,
     upto: NDArray[np.float64],
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.float64],
-]:  # pragma: no cover - compiled
-    """Return first, last, lead, above, zones and volume of the safe runs; the flows of others end here.
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:  # pragma: no cover - compiled
+    """Return the safe runs and their volume; the flows of the others reach no further than this depth.
 
-    ``upto`` adds up the volume. The reach of all flows in unsafe runs is set to this depth.
+    ``upto`` adds up the volume.
     """
     n = 0
-    for run in range(len(first)):
+    for run in range(len(safe)):
         n += safe[run]
-    firsts, lasts, volume = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-    leads, aboves = np.empty(n, np.int32), np.empty(n, np.int32)
-    kept = np.empty((len(zones), n), np.int32)
+    kept, volume = np.empty((len(runs), n), np.int64), np.empty(n)
     n = 0
-    for run in range(len(first)):
-        if not safe[run]:
-            for at in range(first[run], last[run]):
+    for run in range(len(safe)):
+        if safe[run]:
+            for row in range(len(runs)):
+                kept[row, n] = runs[row, run]
+            volume[n] = upto[runs[LAST, run]] - upto[runs[FIRST, run]]
+            n += 1
+        else:
+            for at in range(runs[FIRST, run], runs[LAST, run]):
                 reach[flows[at]] = depth
-            continue
-        firsts[n], lasts[n], leads[n], aboves[n] = first[run], last[run], lead[run], above[run]
-        volume[n] = upto[last[run]] - upto[first[run]]
-        for axis in range(len(zones)):
-            kept[axis, n] = zones[axis, run]
-        n += 1
-    return firsts, lasts, leads, aboves, kept, volume
+    return kept, volume
 
 
 @njit(cache=True)

@@ -47,19 +47,19 @@ class Found(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """Flows in the order of a row, their ranks on the last axis, running sums, volume and loss so far.
+    """Flows in the order of a row, their ranks on the last axis, running sums, and runs.
 
-    ``first`` and ``zone`` say where each combination of the first axes' zones begins, and which it is.
+    ``runs`` is the table of the combinations of the first axes' zones. ``lead`` and ``volume`` of every
+    flow, the loss so far and what it is weighed by, are there where the loss differs within zones.
     """
 
     flows: Ints
     rank: Ints
     trips: Ints
     volumes: Floats
-    volume: Floats
-    lead: Floats | None
-    first: Ints
-    zone: Ints
+    runs: Ints
+    lead: Floats | None = None
+    volume: Floats | None = None
 
 
 class _Parents(NamedTuple):
@@ -94,6 +94,8 @@ class Descent:
     def __init__(
         self, matrix: ODMatrix, criterion: Criterion, axes: tuple[Axis, ...], volumes: Floats, loss: Loss
     ) -> None:
+        from tripcloak.algorithms.descent._kernels import sort_flows
+
         self.matrix, self.criterion, self.volumes = matrix, criterion, volumes
         self.axes = axes
         self.trees = tuple(axis.tree for axis in axes)
@@ -111,8 +113,9 @@ class Descent:
         self.rank = last.rank[axes[-1].codes]
         self.by_rank, self.behind = last.by_rank, last.behind
         self.rank_loss = None if self.zone_loss is not None else self.losses[-1][:, last.leaves]
-        self.sorted = np.argsort(self.rank, kind="stable").astype(np.int32)
         deepest = np.full(matrix.n_flows, len(self.by_rank), dtype=np.int32)
+        every = np.arange(matrix.n_flows, dtype=np.int32)
+        self.sorted = sort_flows(every, last.rank, axes[-1].codes, deepest)
         # The depth of the last axis from which on a flow is in no safe product, in rows not below others.
         self.reach = {
             depths: deepest.copy() for depths in product(*(range(len(at)) for at in self.ancestors[1:-1]))
@@ -125,27 +128,23 @@ class Descent:
 
     def row(self, depths: tuple[int, ...]) -> Iterator[Found]:
         """Yield the safe products with zones of these depths on the first axes, by depth on the last."""
-        from tripcloak.algorithms.descent._kernels import keep_runs, split_runs
+        from tripcloak.algorithms.descent._kernels import ABOVE, ZONES, keep_runs, split_runs
 
         reach = self._reach(depths)
         row = self._open(depths, reach)
-        first, last = row.first, np.append(row.first[1:], len(row.flows))
-        lead, number = np.arange(len(first), dtype=np.int32), np.full(len(first), -1, dtype=np.int32)
+        runs, number = row.runs, -1
         # Invariant: the runs are the safe products one step above on the last axis, numbered.
         for depth, zone in enumerate(self.by_rank):
-            first, last, lead, above, zones, trips = split_runs(
-                *(first, last, lead, number, row.rank, zone, self.behind),
-                *(row.flows, reach, depth, row.zone, row.trips),
-            )
-            if not len(first):
+            split = (row.rank, zone, self.behind, row.flows, reach, depth, row.trips)
+            runs = split_runs(runs, number, *split)
+            if not runs.size:
                 return
-            safe = self._safe(Runs(row.flows, first, last), zones, trips)
-            first, last, lead, above, zones, volume = keep_runs(
-                safe, first, last, lead, above, zones, row.flows, reach, depth, row.volumes
-            )
-            number = np.arange(self.found, self.found + len(first), dtype=np.int32)
-            self.found += len(first)
-            yield Found(zones, above, volume, self._loss(row, first, last, volume, depth))
+            safe = self._safe(row.flows, runs)
+            runs, volume = keep_runs(safe, runs, row.flows, reach, depth, row.volumes)
+            number = self.found
+            self.found += len(volume)
+            zones = runs[ZONES:].astype(np.int32)
+            yield Found(zones, runs[ABOVE].astype(np.int32), volume, self._loss(row, runs, volume, depth))
 
     def place(self, zones: Ints, above: Ints, numbering: Numbering) -> Ints:
         """Return, per axis, the number of the product above every product, -1 for none; all get a number."""
@@ -173,49 +172,42 @@ class Descent:
         return reach
 
     def _open(self, depths: tuple[int, ...], reach: Ints) -> _Row:
-        from tripcloak.algorithms.descent._kernels import sort_flows
+        from tripcloak.algorithms.descent._kernels import open_row, sort_flows
 
         flows = self.sorted
-        fixed = [at[depth] for at, depth in zip(self.ancestors, depths, strict=False)]
-        for axis in range(len(depths) - 1, -1, -1):
-            flows = sort_flows(flows, fixed[axis], self.axes[axis].codes, reach)
-        tiles = [self.axes[axis].codes[flows] for axis in range(len(depths))]
-        zone = np.vstack([at[tile] for at, tile in zip(fixed, tiles, strict=True)])
-        first = np.flatnonzero(np.append(True, (zone[:, 1:] != zone[:, :-1]).any(axis=0)))[: len(flows)]
-        volume = self.volumes[flows]
-        lead = None
-        if self.zone_loss is None:
-            lead = np.zeros(len(flows))
-            for at, depth, tile in zip(self.losses, depths, tiles, strict=False):
-                lead += at[depth][tile]
-        return _Row(
-            flows,
-            self.rank[flows],
-            np.append(0, np.cumsum(self.matrix.flows.trips[flows])),
-            np.append(0.0, np.cumsum(volume)),
-            volume,
-            lead,
-            first,
-            zone[:, first],
-        )
+        fixed = tuple(at[depth] for at, depth in zip(self.ancestors, depths, strict=False))
+        codes = tuple(axis.codes for axis in self.axes[:-1])
+        for zone, code in zip(fixed[::-1], codes[::-1], strict=True):
+            flows = sort_flows(flows, zone, code, reach)
+        runs, trips, volumes = open_row(flows, fixed, codes, self.matrix.flows.trips, self.volumes)
+        row = _Row(flows, self.rank[flows], trips, volumes, runs)
+        if self.zone_loss is not None:
+            return row
+        lead = np.zeros(len(flows))
+        for at, depth, code in zip(self.losses, depths, codes, strict=False):
+            lead += at[depth][code[flows]]
+        return row._replace(lead=lead, volume=self.volumes[flows])
 
-    def _safe(self, runs: Runs, zones: Ints, trips: Ints) -> Bools:
+    def _safe(self, flows: Ints, runs: Ints) -> Bools:
         """Return which runs of flows may be released."""
+        from tripcloak.algorithms.descent._kernels import FIRST, LAST, TRIPS, ZONES
+
         own = [
             zone if axis.zones is None else axis.zones[zone]
-            for axis, zone in zip(self.axes, zones, strict=True)
+            for axis, zone in zip(self.axes, runs[ZONES:], strict=True)
         ]
-        groups = Groups(self.matrix, runs, own[ORIGIN], own[DESTINATION], {"trips": trips})
+        members = Runs(flows, runs[FIRST], runs[LAST])
+        groups = Groups(self.matrix, members, own[ORIGIN], own[DESTINATION], {"trips": runs[TRIPS]})
         return self.criterion.safe(groups)
 
-    def _loss(self, row: _Row, first: Ints, last: Ints, volume: Floats, depth: int) -> Floats | None:
+    def _loss(self, row: _Row, runs: Ints, volume: Floats, depth: int) -> Floats | None:
         """Return the loss per unit of volume of every run, None where the zones alone decide it."""
-        from tripcloak.algorithms.descent._kernels import sum_losses
+        from tripcloak.algorithms.descent._kernels import FIRST, LAST, sum_losses
 
-        if row.lead is None or self.rank_loss is None:
+        if row.volume is None or row.lead is None or self.rank_loss is None:
             return None
-        total = sum_losses(first, last, row.volume, row.lead, row.rank, self.rank_loss[depth])
-        return total / np.where(volume > 0, volume, 1.0)
+        ranked = (row.volume, row.lead, row.rank, self.rank_loss[depth])
+        return sum_losses(runs[FIRST], runs[LAST], *ranked) / np.where(volume > 0, volume, 1.0)
 
 
 def pack(trees: tuple[Hierarchy, ...], zones: Sequence[Ints] | Ints) -> Ints:
