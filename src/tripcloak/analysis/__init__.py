@@ -10,7 +10,7 @@ from tripcloak.analysis.agreement import (
 )
 from tripcloak.analysis.answers import Answers, Questions, Scores, aligned, ask, ask_again, compare_answers
 from tripcloak.analysis.landuse import LandUse, land_use, telling
-from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap
+from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap, spread_over
 from tripcloak.analysis.profiles import Profiles, counted_profile, released_profile, time_shares
 from tripcloak.analysis.reconstruction import Reconstruction, expected_flows, reconstruct
 from tripcloak.analysis.topics import SlotFlows, Topics, busiest, typical_flows
@@ -44,6 +44,7 @@ __all__ = [
     "point_overlap",
     "reconstruct",
     "released_profile",
+    "spread_over",
     "telling",
     "time_shares",
     "typical_flows",

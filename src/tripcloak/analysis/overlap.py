@@ -105,6 +105,18 @@ def point_overlap(zone: Ints, points: Shapes, drawn: Shapes, n_zones: int) -> Ov
     return _overlap(zone[point], column[first], share, (n_zones, len(drawn)))
 
 
+def spread_over(shares: csr_array) -> Floats:
+    """Return over how many columns every row spreads, one that has nearly all counting as one; 0 without any.
+
+    >>> from scipy.sparse import csr_array
+    >>> spread_over(csr_array([[1.0, 0.0], [0.5, 0.5], [0.25, 0.0], [0.0, 0.0]])).tolist()
+    [1.0, 2.0, 1.0, 0.0]
+    """
+    total, squares = (np.asarray(part.sum(axis=1)).reshape(-1) for part in (shares, shares.power(2)))
+    found: Floats = total**2 / np.where(squares > 0, squares, 1.0)
+    return found
+
+
 def refuse_overlaps(drawn: Shapes, names: NDArray[np.str_]) -> None:
     """Raise if two drawn zones overlap by more than a sliver: what lies in both would count twice."""
     import shapely

@@ -77,7 +77,7 @@ def command(
 
 
 def _show(found: "Analysis", out: Path) -> None:
-    from tripcloak.workflow.analyse_facts import score_rows, slots_in_words, zones_in_words
+    from tripcloak.workflow.analyse_facts import coarse_words, score_rows, slots_in_words, zones_in_words
 
     outside = " and ".join(f"{share:.1%} of {axis}" for axis, share in found.outside.items())
     show(f"Zones: {zones_in_words(found)}. Slots: {slots_in_words(found)}. Outside the zones: {outside}.")
@@ -85,6 +85,8 @@ def _show(found: "Analysis", out: Path) -> None:
     if rows:
         columns = ("question", "measure", "release", "by chance alone")
         show(table("How alike the answers are to those of the original trips", columns, rows, numbers=False))
+    for sentence in coarse_words(found):
+        show(sentence)
     for whose, answers in (("release", found.release), ("original", found.original)):
         for question, why in {} if answers is None else answers.failures.items():
             show(f"No answer on {question} ({whose}): {why}.")

@@ -56,12 +56,13 @@ def command(
     from tripcloak.workflow.drawn import RULES
     from tripcloak.workflow.rebuilt_check import check_against
     from tripcloak.workflow.reconstruct import rebuild
-    from tripcloak.workflow.reconstruct_files import write_rebuilt
+    from tripcloak.workflow.reconstruct_files import refuse_if_rebuilt, write_rebuilt
 
     if rule not in RULES:
         raise InputError(f"--rule must be {' or '.join(RULES)}; got {rule!r}")
     if pair and not against:
         raise InputError("--pair draws original beside rebuilt flows; give the raw input with --against")
+    refuse_if_rebuilt(out, force=force)
     with progress_on_stderr() as progress:
         rebuilt = rebuild(release, zones, rule=rule, id_column=id_column, at_least=at_least)
         checked = None

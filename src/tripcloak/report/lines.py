@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,12 +14,13 @@ TICKS = 4
 
 
 class Chart(NamedTuple):
-    """A chart: its title, a word on it, the labels along it, and its lines by name."""
+    """A chart: its title, a word on it, the labels along it, its lines by name, and which labels to write."""
 
     title: str
     words: str
     labels: Sequence[str]
     lines: Mapping[str, Sequence[float]]
+    every: int | None = None
 
 
 def lines_page(
@@ -44,7 +46,10 @@ def drawing(chart: Chart) -> dict[str, Any]:
     >>> found["lines"][0]["path"], [tick["text"] for tick in found["ticks"]]
     ('M48.0,156.0L512.0,8.0', ['0', '2.5', '5', '7.5', '10'])
     """
-    most = max((max(values, default=0.0) for values in chart.lines.values()), default=0.0) or 1.0
+    height = max((max(values, default=0.0) for values in chart.lines.values()), default=0.0) or 1.0
+    tick_step = round_step(height / TICKS)
+    ticks = [tick_step * tick for tick in range(math.ceil(height / tick_step - 1e-9) + 1)]
+    most = ticks[-1]
     step = (WIDTH - LEFT - RIGHT) / max(len(chart.labels) - 1, 1)
 
     def y(value: float) -> float:
@@ -54,7 +59,7 @@ def drawing(chart: Chart) -> dict[str, Any]:
         return "M" + "L".join(f"{LEFT + at * step:.1f},{y(value):.1f}" for at, value in enumerate(values))
 
     lines = [{"name": name, "path": path(values)} for name, values in chart.lines.items()]
-    every = max(1, len(chart.labels) // 7)
+    every = chart.every or max(1, len(chart.labels) // 7)
     return {
         "title": chart.title,
         "words": chart.words,
@@ -63,15 +68,26 @@ def drawing(chart: Chart) -> dict[str, Any]:
         "left": LEFT,
         "right": WIDTH - RIGHT,
         "lines": lines,
-        "ticks": [
-            {"y": f"{y(most * tick / TICKS):.1f}", "text": f"{most * tick / TICKS:,.3g}"}
-            for tick in range(TICKS + 1)
-        ],
+        "ticks": [{"y": f"{y(tick):.1f}", "text": _tick(tick)} for tick in ticks],
         "labels": [
             {"x": f"{LEFT + at * step:.1f}", "text": str(chart.labels[at]), "anchor": _anchor(at, chart)}
             for at in range(0, len(chart.labels), every)
         ],
     }
+
+
+def round_step(least: float) -> float:
+    """Return the smallest round number that is not below a number.
+
+    >>> [round_step(least) for least in (1.0, 1.3, 2.1, 37.0, 0.004)]
+    [1.0, 2.0, 2.5, 50.0, 0.005]
+    """
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * digit for digit in (1, 2, 2.5, 5, 10) if power * digit >= least * (1 - 1e-9))
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _anchor(at: int, chart: Chart) -> str:

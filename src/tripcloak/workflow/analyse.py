@@ -17,6 +17,7 @@ from tripcloak.analysis import (
     Questions,
     Scores,
     SlotFlows,
+    Spread,
     aligned,
     ask,
     ask_again,
@@ -25,6 +26,7 @@ from tripcloak.analysis import (
     counted_profile,
     expected_flows,
     released_profile,
+    spread_over,
 )
 from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.errors import InputError
@@ -54,6 +56,8 @@ class Analysis:
         They are H3 cells that cover the release; nobody drew them.
     outside : dict
         Share of the released volume whose origin, or destination, lies in none of them.
+    reach : dict
+        Over how many of the zones a released zone spreads, and a released time over how many slots.
     original, scores : optional
         The answers of the original trips, and how alike those of the release are. Kinds of land use and
         typical flows of the release then have the numbers of those that are most alike.
@@ -66,6 +70,7 @@ class Analysis:
     regular: bool
     axis: SlotAxis
     outside: dict[str, float]
+    reach: dict[str, Spread]
     release: Answers
     original: Answers | None = None
     scores: Scores | None = None
@@ -106,6 +111,7 @@ def analyse(
         regular=zones is None or _cells(zones) is not None,
         axis=axis,
         outside=_outside(published, placed, overlaps),
+        reach=_reach(published, overlaps, axis),
         release=_of_release(published, placed, overlaps, axis, questions, progress),
     )
     if not inputs:
@@ -149,6 +155,16 @@ def _outside(published: Published, placed: Bools, overlaps: dict[str, Overlap]) 
     if min(outside.values()) > 1 - 1e-9:
         raise InputError("the release and these zones have nothing in common: no released zone overlaps one")
     return outside
+
+
+def _reach(published: Published, overlaps: dict[str, Overlap], axis: SlotAxis) -> dict[str, Spread]:
+    ends = (("origin", published.origin), ("destination", published.destination))
+    zones = np.concatenate([spread_over(overlaps[end].shares)[rows] for end, rows in ends])
+    slots = spread_over(axis.shares)[published.time]
+    return {
+        "zones": Spread.of(zones, np.tile(published.volume, 2)),
+        "slots": Spread.of(slots, published.volume),
+    }
 
 
 def _of_release(

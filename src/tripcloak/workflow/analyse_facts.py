@@ -15,6 +15,8 @@ from tripcloak.workflow.analyse import Analysis
 
 KINDS = "ABCDEFGH"
 TOP_PAIRS = 20
+TOO_MANY = {"zones": 5, "slots": 4}
+"""A released zone, or time, that spreads over more than this many says little about any one of them."""
 
 
 def facts(found: Analysis) -> dict[str, Any]:
@@ -24,6 +26,8 @@ def facts(found: Analysis) -> dict[str, Any]:
         "zones": {"number": len(found.drawn), "h3_cells": found.regular},
         "slots": {"number": len(found.axis.names), "minutes": found.axis.minutes, "fold": found.axis.fold},
         "outside": found.outside,
+        "reach": {name: _quantiles(spread) for name, spread in found.reach.items()},
+        "coarse": coarse_words(found),
         "questions": {
             "clusters": found.questions.clusters,
             "topics": found.questions.topics,
@@ -54,6 +58,23 @@ def score_rows(found: Analysis) -> list[ScoreRow]:
         ),
         ScoreRow("typical flows", "cosine of slots", *(_number(one and one.mean_slots) for one in topics)),
     ]
+
+
+def coarse_words(found: Analysis) -> list[str]:
+    """Return what the release is too coarse for, in sentences."""
+    half = {name: spread.quantiles[QUANTILES.index(0.5)] for name, spread in found.reach.items()}
+    sentences = []
+    if half["zones"] > TOO_MANY["zones"]:
+        sentences.append(
+            f"Half of the released trips are of zones as large as {half['zones']:,.0f} of these, or larger: "
+            "neighbours look alike. Larger zones (--zones) fit this release better."
+        )
+    if half["slots"] > TOO_MANY["slots"]:
+        sentences.append(
+            f"Half of the released trips are of times of {half['slots']:,.0f} slots or longer, so profiles "
+            "hardly show single ones. Raise --time-weight, or anonymise slot by slot (--slot)."
+        )
+    return sentences
 
 
 def slots_in_words(found: Analysis) -> str:
@@ -127,11 +148,7 @@ def _scores(scores: Scores) -> dict[str, Any]:
     use, topics = scores.land_use, scores.topics
     return {
         "profiles": {
-            name: {
-                "mean": spread.mean,
-                "quantiles": dict(zip((f"{q:.0%}" for q in QUANTILES), spread.quantiles, strict=True)),
-            }
-            for name, spread in (("start", scores.out), ("end", scores.into))
+            name: _quantiles(spread) for name, spread in (("start", scores.out), ("end", scores.into))
         },
         "land_use": None
         if use is None
@@ -148,6 +165,13 @@ def _scores(scores: Scores) -> dict[str, Any]:
                 )
             ],
         },
+    }
+
+
+def _quantiles(spread: Spread) -> dict[str, Any]:
+    return {
+        "mean": spread.mean,
+        "quantiles": dict(zip((f"{q:.0%}" for q in QUANTILES), spread.quantiles, strict=True)),
     }
 
 

@@ -20,6 +20,7 @@ from tripcloak.workflow.analyse import Analysis
 from tripcloak.workflow.analyse_facts import (
     KINDS,
     TOP_PAIRS,
+    coarse_words,
     facts,
     pair_names,
     score_rows,
@@ -115,8 +116,9 @@ def _parts(found: Analysis) -> page.Parts:
         facts={
             "zones": zones_in_words(found),
             "slots": slots_in_words(found),
-            "outside the zones, at the origin": f"{found.outside['origins']:.1%}",
-            "outside the zones, at the destination": f"{found.outside['destinations']:.1%}",
+            "outside the zones": f"{found.outside['origins']:.1%} of origins, "
+            f"{found.outside['destinations']:.1%} of destinations",
+            "a released trip is of": f"{_half(found, 'zones')} zones, {_half(found, 'slots')} slots (median)",
         },
         scores=score_rows(found),
         spread=_spread(found),
@@ -125,12 +127,17 @@ def _parts(found: Analysis) -> page.Parts:
         left_out=_left_out(found),
         kinds=list(_kind_charts(found)),
         topics=list(_topic_parts(found)),
-        failures=[
+        failures=coarse_words(found)
+        + [
             f"No answer on {question}, {whose}: {why}."
             for whose, answers in sides.items()
             for question, why in answers.failures.items()
         ],
     )
+
+
+def _half(found: Analysis, what: str) -> str:
+    return f"{found.reach[what].quantiles[2]:,.3g}"
 
 
 def _sides(found: Analysis) -> dict[str, Answers]:
@@ -191,6 +198,7 @@ def _spread(found: Analysis) -> Chart | None:
         "share of the trips in zones whose profile correlates at least this much with the original one",
         [f"{level:.2g}" for level in levels],
         {"release": reached(found.scores), "by chance alone": reached(found.by_chance)},
+        every=STEPS // 5,
     )
 
 

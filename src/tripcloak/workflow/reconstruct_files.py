@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tripcloak.io.folder import Parts, staged, write_json
+from tripcloak.io.folder import Parts, refuse_if_taken, staged, write_json
 from tripcloak.report.lines import Chart, lines_page
 from tripcloak.workflow.rebuilt_check import Checked
 from tripcloak.workflow.reconstruct import Rebuilt
@@ -13,6 +13,11 @@ from tripcloak.workflow.reconstruct import Rebuilt
 TABLES = ("flows.csv", "flows.parquet")
 INTERNAL = ("agreement.json", "profiles.html")
 RECONSTRUCTION = Parts("reconstruction", files=TABLES, optional=INTERNAL)
+
+
+def refuse_if_rebuilt(out: Path, *, force: bool) -> None:
+    """Raise if the folder already holds rebuilt flows, is no folder, or may not be written to."""
+    refuse_if_taken(out, force=force, parts=RECONSTRUCTION)
 
 
 def write_rebuilt(

@@ -84,8 +84,8 @@ def slot_axis(published: Published) -> SlotAxis:
     shares = time_shares([place[below] for below in _covered(released, tree)], len(names))
     if len(np.unique(shares.toarray(), axis=0)) < 2 and len(names) > 1:
         raise ImpossibleRequestError(
-            "all flows of this release are of one and the same time, which says nothing about hours; let "
-            "more be withheld (--suppress), lower --time-weight, or anonymise slot by slot (--slot 1h)"
+            "all flows of this release are of one and the same time, which says nothing about hours; raise "
+            "--time-weight, or anonymise slot by slot (--slot 1h)"
         )
     return SlotAxis(names, shares, minutes, fold, dict(zip(named.tolist(), place.tolist(), strict=True)))
 
@@ -95,8 +95,8 @@ def _numbers(released: Sequence[str], minutes: int) -> Ints:
     days = [day for name in released if name != ALL_TIME for day in _days(name)]
     if not days:
         raise ImpossibleRequestError(
-            "no flow of this release is of a shorter time than all, which says nothing about hours; let "
-            "more be withheld (--suppress), lower --time-weight, or anonymise slot by slot (--slot 1h)"
+            "no flow of this release is of a shorter time than all, which says nothing about hours; raise "
+            "--time-weight, or anonymise slot by slot (--slot 1h)"
         )
     first, last = (int(np.datetime64(day, "D").astype(np.int64)) for day in (min(days), max(days)))
     return np.arange(first * DAY // minutes, (last + 1) * DAY // minutes)
