@@ -130,7 +130,7 @@ MADE: dict[str, Data] = {
 _SMALL_SENEGAL = Stations(tiles=60, trips=1_500, towns=5)
 
 SMALL: dict[str, Data] = {
-    "paris": CityTrips(trips=8_000, people=2_000, radius_km=5, centre_km=3, tiles="h3:9"),
+    "paris": CityTrips(trips=4_000, people=1_000, radius_km=5, centre_km=3, tiles="h3:9"),
     "turin": CityTrips(trips=20_000, people=6_000, radius_km=3, centre_km=2, tiles="h3:9"),
     "porto": CityTrips(trips=30_000, people=3_000, radius_km=2, centre_km=1.5, tiles="h3:9"),
     "nyc": Stations(tiles=40, trips=1_500, towns=1, spread=0.05, mass=1.6, decay=5, near=0.02, chance=0.6),
