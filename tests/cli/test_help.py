@@ -10,7 +10,21 @@ import pytest
 
 import tripcloak as package
 
-COMMANDS = ("anonymise", "audit", "compare", "describe", "metrics", "methods", "demo", "synth", "synth city", "synth survey")
+COMMANDS = (
+    "anonymise",
+    "audit",
+    "compare",
+    "describe",
+    "exposure",
+    "reconstruct",
+    "analyse",
+    "metrics",
+    "methods",
+    "demo",
+    "synth",
+    "synth city",
+    "synth survey",
+)
 HEAVY = {"numpy", "duckdb", "pyarrow", "numba", "scipy", "shapely", "pyproj", "h3", "jinja2", "pandas"}
 
 
