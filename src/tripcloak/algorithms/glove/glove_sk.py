@@ -53,7 +53,7 @@ class GloveSk(BoxMethod):
     source: ClassVar[str] = "the ATG paper, 4.2 and appendix B; scikit-learn"
 
     most_flows: ClassVar[int] = 120_000
-    """Beyond this many flows the clustering takes more than ten minutes."""
+    """Beyond this many flows the clustering takes more than ten minutes, and more than 3 GB of memory."""
     most_for_all_pairs: ClassVar[int] = 20_000
     """Beyond this many flows the distances of all pairs, twice over, outgrow 3 GB of memory."""
 

@@ -87,7 +87,7 @@ def refuse_many_flows(matrix: ODMatrix, name: str, most: int) -> None:
     if matrix.n_flows > most:
         raise InputError(
             f"{name} compares flows with each other and takes at most {most:,} of them; this input has "
-            "more. Use coarser tiles (--tiles), or a method for large inputs: productcut, mondrian"
+            "more. Use coarser tiles (--hierarchy), or a method for large inputs: productcut, mondrian"
         )
 
 
