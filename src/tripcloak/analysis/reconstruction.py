@@ -73,7 +73,7 @@ def reconstruct(
     most = _between(_touched(origins.shares), flows, _touched(destinations.shares))
     pairs = most.tocoo()
     found = pairs.coords
-    at = tuple(np.asarray(table[found]).reshape(-1) for table in (expected, squares, least))
+    at = [_values(table, *found) for table in (expected, squares, least)]
     # A released flow of n trips gives a pair a binomial number of them: n p (1 - p) is its variance.
     deviation = NORMAL_95 * np.sqrt(np.maximum(at[0] - at[1], 0.0))
     # Sums taken in different orders differ in their last digits; the bounds hold for the estimate too.
@@ -114,6 +114,11 @@ def _flows(
 
 def _between(origins: csr_array, flows: csr_array, destinations: csr_array) -> csr_array:
     return (origins.T @ flows @ destinations).tocsr()
+
+
+def _values(table: csr_array, row: Ints, column: Ints) -> Floats:
+    """Return single numbers of a table; of no places it would give back a table."""
+    return np.asarray(table[row, column]).reshape(-1) if len(row) else np.zeros(0)
 
 
 def _inside(shares: csr_array) -> csr_array:
