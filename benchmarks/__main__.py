@@ -1,6 +1,6 @@
 """Measures everything that has a limit, prints one table, and exits 1 if a limit is missed.
 
-python -m benchmarks                  # all, with 20 M trips end to end (about 10 minutes)
+python -m benchmarks                  # all, with 20 M trips end to end (about 15 minutes)
 python -m benchmarks --quick          # the same with 2 M trips end to end
 python -m benchmarks --only peers     # one part
 """
@@ -50,7 +50,7 @@ def _cases(*, quick: bool) -> dict[str, Case]:
         "boxes": rivals.boxes,
         "heights": rivals.heights,
         "one-pass": rivals.one_pass,
-        "sums": rivals.noisy_sums,
+        "the-rest": rivals.the_rest,
         "peers": peers.peers,
         "measuring": cases.measuring,
         "end-to-end": lambda folder: cases.end_to_end(folder, larger),

@@ -52,7 +52,7 @@ def one_pass(folder: Path) -> Iterator[Line]:
         yield Line(f"{method} / one grouping of the flows", ratio, limit, "times", cost.peak_mb, remark)
 
 
-def noisy_sums(folder: Path) -> Iterator[Line]:
+def the_rest(folder: Path) -> Iterator[Line]:
     """Yield the methods that have no limit of their own yet."""
     for method in ("inftda", "km-apriori"):
         yield solved(folder, method, LARGE, "trips", limit=math.inf)

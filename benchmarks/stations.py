@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.hierarchy import DendrogramTiling, Hierarchy, ZoneFile
+from tripcloak.hierarchy import DendrogramTiling, Hierarchy, ZoneFile, time_hierarchy
 from tripcloak.matrix import ODMatrix
 
 Floats = NDArray[np.float64]
@@ -63,11 +63,29 @@ class Stations:
 
     def matrices(self, number: int) -> Iterator[ODMatrix]:
         """Yield this many matrices: other hours of the same country."""
+        for origin, destination in self._hours(number):
+            yield ODMatrix.from_trips(self.tree, self.tree, origin, destination)
+
+    def slots(self, number: int) -> ODMatrix:
+        """Return the same hours as one matrix with slots of time."""
+        hours = list(self._hours(number))
+        origin, destination = (np.concatenate(ends) for ends in zip(*hours, strict=True))
+        return ODMatrix.from_trips(
+            self.tree,
+            self.tree,
+            origin,
+            destination,
+            times=time_hierarchy(np.arange(number), 60),
+            slot=np.repeat(np.arange(number), [len(origin) for origin, _ in hours]),
+        )
+
+    def _hours(self, number: int) -> Iterator[list[Ints]]:
+        """Yield both ends of the trips of so many hours."""
         for hour in range(number):
             rng = self._generator(_TRIPS, hour)
             trips = round(self.trips * rng.uniform(0.5, 1.5)) if hour else self.trips
             origin, destination = np.divmod(self._drawn(rng, trips), len(self._kept))
-            yield ODMatrix.from_trips(self.tree, self.tree, *self._split(rng, origin, destination))
+            yield self._split(rng, origin, destination)
 
     @cached_property
     def tree(self) -> Hierarchy:

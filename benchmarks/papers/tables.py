@@ -49,7 +49,7 @@ def atg_tables(results: Results) -> Iterable[str]:
             pooled = {
                 run.title: pool({name: part[run.title] for name, part in parts.items()}) for run in ATG_RUNS
             }
-            heading = f"### {table.source}: mean over {', '.join(table.data)}\n"
+            heading = f"### {table.source}: mean over {', '.join(parts)}\n"
             yield heading + _table(table, ATG_RUNS, pooled, ATG_COLUMNS, ATG_METHODS)
     if rows := [row for name in ATG_DETAILED if name in results for row in _detailed(name, results[name])]:
         heads = [f"{_HEADS[name]}, {whose}" for name in _DETAILS for whose in ("published", "here")]
@@ -113,7 +113,8 @@ def _table(
     for run in runs:
         if run.published in table.figures:
             told = table.figures[run.published]
-            rows.append((f"{run.title}, published", *(shown(name, told.get(name)) for name in columns), ""))
+            short = run.title.partition(",")[0]
+            rows.append((f"{short}, published", *(shown(name, told.get(name)) for name in columns), ""))
         found = results.get(run.title, NOT_RUN)
         title = f"{run.title}, here" if run.published in table.figures else run.title
         if "failed" in found:

@@ -90,6 +90,10 @@ def test_what_the_remarks_say_of_the_papers_is_so() -> None:
         assert ATG_LARGE.figures[method]["G"] > max(parts(ATG_LARGE, method, "G"))
     above = [(n, m) for n, t in ATG_DETAILED.items() for m, row in t.figures.items() if row["E"] > 2]
     assert above == [("civ", "atg-soft")]
+    assert [t.figures["laplace"]["D"] for t in (ATG_SMALL, ATG_LARGE)] == [6.78, 3.33]
+    assert all(
+        row["D"] <= 2 for t in (ATG_SMALL, ATG_LARGE) for m, row in t.figures.items() if m != "laplace"
+    )
     for table in (ATG_SMALL, ATG_LARGE):
         printed = table.figures["suppression"]
         assert abs(printed["E"] - printed["S"]) > 0.05
