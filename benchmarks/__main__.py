@@ -47,6 +47,7 @@ def _cases(*, quick: bool) -> dict[str, Case]:
         "solving": cases.solving,
         "cutting": lambda folder: cases.cutting(folder, large),
         "dendrograms": cases.dendrograms,
+        "hours": cases.hours,
         "boxes": rivals.boxes,
         "heights": rivals.heights,
         "one-pass": rivals.one_pass,

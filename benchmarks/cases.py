@@ -75,6 +75,19 @@ def dendrograms(folder: Path) -> list[Line]:
     return lines
 
 
+def hours(folder: Path) -> list[Line]:
+    """One matrix per hour, 1,000 of them: the form of the New York taxi zones."""
+    lines = []
+    for method in ("atg-dual", "nestedcut"):
+        facts = task("hourly", method).json()
+        remark = (
+            f"{facts['flows']:,} flows, {facts['groups']:,} released; {facts['wall_s']:.1f} s by the clock"
+        )
+        what = f"{method}, 1,000 hourly matrices of 263 zones"
+        lines.append(Line(what, facts["cpu_s"], 20, "CPU s", remark=remark))
+    return lines
+
+
 def solved(folder: Path, method: str, trips: int, unit: str, *, limit: float) -> Line:
     """Return what a method costs on the made-up city, from matrix to release."""
     cost = task("solve", str(city(folder, trips)), method, unit)

@@ -12,7 +12,9 @@ import pytest
 from benchmarks import peers, tasks
 from benchmarks.lines import Line, Skipped
 from benchmarks.measuring import TookTooLong, city, run
+from benchmarks.stations import Stations
 from tripcloak import METHODS
+from tripcloak.matrix import by_slot
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,12 @@ def test_a_command_past_its_time_is_stopped() -> None:
 def test_a_command_that_fails_ends_the_bench() -> None:
     with pytest.raises(SystemExit, match="exit code 3"):
         run([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_hours_in_one_matrix_are_the_same_hours() -> None:
+    country = Stations(tiles=30, trips=800, towns=2)
+    for slot, alone in zip(by_slot(country.slots(3)), country.matrices(3), strict=True):
+        assert slot.matrix.digest() == alone.digest()
 
 
 def test_every_release_is_written_with_one_row_a_trip(small_city: Path, tmp_path: Path) -> None:

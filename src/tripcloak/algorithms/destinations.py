@@ -94,7 +94,9 @@ def destination_maps(
     codes[zones] = np.arange(len(zones), dtype=np.int32)
     # A copy is of one type with the new codes, whatever made the matrix: kernels index the pair by axis.
     destination = matrix.flows.destination.astype(np.int32)
-    axes = Axis(cut, codes[zone_of_flow], zones=zones), Axis(matrix.destinations, destination)
+    # The origin cut is settled: the map as a whole must be split into it at any price.
+    origins = Axis(cut, codes[zone_of_flow], zones=zones, must_split=len(cut) > 1)
+    axes = origins, Axis(matrix.destinations, destination)
     products = find_products(matrix, criterion, find_loss("tiles"), axes=axes)
     highest = highest_price(products)
     may_split = np.zeros(products.up.shape, dtype=bool)
@@ -104,7 +106,6 @@ def destination_maps(
     else:
         may_split[ORIGIN, 0] = True
         may_split[DESTINATION] = ~whole
-        # The origin cut is settled: the map as a whole must be split into it at any price.
         products = replace(products, loss=np.where(whole, np.inf, products.loss))
     return DestinationMaps(zones, products, may_split, partition_search(products, may_split, limit), highest)
 

@@ -25,13 +25,15 @@ ORIGIN, DESTINATION = 0, 1
 class Axis(NamedTuple):
     """One axis of the products: a tree, the tile of every flow in it, and a loss if it has its own.
 
-    Where the tree is not the matrix's, ``zones`` are the matrix's own numbers of its zones.
+    Where the tree is not the matrix's, ``zones`` are the matrix's own numbers of its zones. Of a tree that
+    ``must_split`` its root is never released: of the products with it only that of all roots is found.
     """
 
     tree: Hierarchy
     codes: Ints
     loss: Loss | None = None
     zones: Ints | None = None
+    must_split: bool = False
 
 
 class Found(NamedTuple):
@@ -133,8 +135,9 @@ class Descent:
         reach = self._reach(depths)
         row = self._open(depths, reach)
         runs, number = row.runs, -1
+        whole = any(axis.must_split and not at for axis, at in zip(self.axes, depths, strict=False))
         # Invariant: the runs are the safe products one step above on the last axis, numbered.
-        for depth, zone in enumerate(self.by_rank):
+        for depth, zone in enumerate(self.by_rank[:1] if whole else self.by_rank):
             split = (row.rank, zone, self.behind, row.flows, reach, depth, row.trips)
             runs = split_runs(runs, number, *split)
             if not runs.size:
