@@ -43,14 +43,14 @@ def command(
 ) -> None:
     """Ask a release what analysts ask: profiles of zones by the hour, land use, typical flows.
 
-    With --against the same is asked of the original trips, and the answers are compared: does the release
-    still answer the question? Of the release only the public files are read.
+    For releases with slots of time. With --against the same is asked of the original trips, and the answers
+    are compared: does the release still answer the question? Of the release only public files are read.
 
     [bold]Examples[/bold]
 
-      tripcloak anonymise trips.parquet --slot 1h --fold day --out out
+      tripcloak analyse out --out analysis
 
-      tripcloak analyse out --against trips.parquet --out analysis
+      tripcloak analyse out --against trips.parquet --zones districts.geojson --out analysis
     """
     from tripcloak.analysis import Questions
     from tripcloak.workflow.analyse import analyse

@@ -57,8 +57,9 @@ def refuse_if_taken(out: Path, *, force: bool, parts: Parts = RELEASE) -> None:
     if out.exists() and not out.is_dir():
         raise OutputExistsError(f"{out} is a file; --out needs a folder")
     if out.is_dir() and not force and any((out / name).exists() for name in parts.names):
+        article = "an" if parts.what[0] in "aeiou" else "a"
         raise OutputExistsError(
-            f"{out} already holds a {parts.what}; choose another folder, or replace it with --force"
+            f"{out} already holds {article} {parts.what}; choose another folder, or replace it with --force"
         )
     there = next(folder for folder in (out, *out.parents) if folder.exists())
     if not there.is_dir():

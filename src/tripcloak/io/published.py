@@ -25,10 +25,11 @@ class PublishedZones:
     def rows(self, ids: NDArray[np.str_]) -> Ints:
         """Return the row of every id."""
         order = np.argsort(self.ids)
-        place = order[np.minimum(np.searchsorted(self.ids, ids, sorter=order), len(order) - 1)]
-        if (self.ids[place] != ids).any():
+        ascending = self.ids[order]
+        place = np.searchsorted(ascending, ids)
+        if (np.append(ascending, "")[place] != ids).any():
             raise InputError("the released flows name a zone that the table of zones does not have")
-        found: Ints = place
+        found: Ints = order[place]
         return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tripcloak.analysis import area_overlap, equal_area
 from tripcloak.analysis.overlap import Shapes
@@ -54,8 +55,8 @@ def regular_zones(published: Published, resolution: int | None = None) -> ZoneFi
         small = km2 <= TOO_LARGE * cell_km2
         if volume[small].sum() < ENOUGH * volume.sum() or km2[small].sum() > 2 * MOST_CELLS * cell_km2:
             continue
-        cells = _covering(shapes[small], size)
-        if len(cells) <= MOST_CELLS:
+        touched = _touched(shapes[small], size)
+        if len(touched) <= MOST_CELLS and len(cells := _covering(shapes[small], touched)) <= MOST_CELLS:
             return cells
     raise ImpossibleRequestError(
         "the release is too coarse to tell one H3 cell from another, or its area too large for so small "
@@ -96,13 +97,19 @@ def _resolution(published: Published) -> int:
     return int(np.argmin(np.abs(np.log(sizes / max(wanted, sizes[-1])))))
 
 
-def _covering(shapes: Shapes, resolution: int) -> ZoneFile:
-    """Return the cells that have any part in common with an outline."""
-    import h3
+def _touched(shapes: Shapes, resolution: int) -> NDArray[np.str_]:
+    """Return cells that hold a corner of an outline, or one of some points inside."""
     import shapely
 
     points = np.concatenate([shapely.get_coordinates(shapes), _inside(shapes)])
-    touched = cells_to_text(np.unique(encode_points(points[:, 1], points[:, 0], resolution)))
+    return cells_to_text(np.unique(encode_points(points[:, 1], points[:, 0], resolution)))
+
+
+def _covering(shapes: Shapes, touched: NDArray[np.str_]) -> ZoneFile:
+    """Return the cells, of these and their neighbours, that have any part in common with an outline."""
+    import h3
+    import shapely
+
     cells = np.array(sorted({near for cell in touched for near in h3.grid_disk(str(cell), 1)}), dtype=np.str_)
     outlines = [cell_outline(str(cell)) for cell in cells]
     drawn = np.array([shapely.geometry.shape(outline) for outline in outlines], dtype=object)
