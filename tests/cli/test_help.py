@@ -25,7 +25,19 @@ COMMANDS = (
     "synth city",
     "synth survey",
 )
-HEAVY = {"numpy", "duckdb", "pyarrow", "numba", "scipy", "shapely", "pyproj", "h3", "jinja2", "pandas"}
+HEAVY = {
+    "numpy",
+    "duckdb",
+    "pyarrow",
+    "numba",
+    "scipy",
+    "shapely",
+    "sklearn",
+    "pyproj",
+    "h3",
+    "jinja2",
+    "pandas",
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
