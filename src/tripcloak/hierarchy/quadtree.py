@@ -160,8 +160,8 @@ class QuadtreeTiling:
 def study_area(lat_min: float, lon_min: float, lat_max: float, lon_max: float) -> Area:
     """Return the area (south, west, north, east) that holds an extent, widened to twentieths of a degree.
 
-    The outermost points of a data set are some people's very own places; edges on a coarse grid do not
-    tell where those are.
+    The outermost points of an extent are some people's very own places; edges on a coarse grid do not
+    tell where those are, but still how far the extent goes: it must not rest on few people.
 
     Examples
     --------

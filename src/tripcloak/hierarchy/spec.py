@@ -16,7 +16,7 @@ from tripcloak.hierarchy.tiling import Tiling
 from tripcloak.hierarchy.zonefile import ZoneFile
 
 Extent = tuple[float, float, float, float]
-"""Least latitude and longitude, then greatest latitude and longitude of the data."""
+"""Least latitude and longitude, then greatest latitude and longitude, of where enough people go."""
 
 FORMS = (
     "h3:RESOLUTION, h3:RESOLUTION/root=RESOLUTION, either with /binary, quadtree:DEPTH, dendrogram, "
@@ -46,8 +46,8 @@ def parse_tiling(
     area
         The study area of a quadtree: south, west, north, east.
     extent
-        Where the data lie, or a function that finds out; a quadtree without an area takes the
-        :func:`study_area` around it.
+        Where the data lie, but for places that few people reach, or a function that finds out; a
+        quadtree without an area takes the :func:`study_area` around it.
 
     Raises
     ------

@@ -25,6 +25,7 @@ from tripcloak.trips import (
     plain_errors,
 )
 from tripcloak.trips.segments import Segment, SegmentBy, find_segments
+from tripcloak.workflow.extent import common_extent, with_note_on_area
 
 if TYPE_CHECKING:
     import duckdb
@@ -128,7 +129,7 @@ def read_matrix(
     started = time.perf_counter()
     with opened(source, memory=memory, folder=folder) as (con, canonical), plain_errors():
         tiling = parse_tiling(
-            place.spec, zones=place.zones, area=place.area, extent=lambda: _extent(con, canonical)
+            place.spec, zones=place.zones, area=place.area, extent=lambda: common_extent(con, canonical)
         )
         trips = code_trips(
             con,
@@ -142,6 +143,8 @@ def read_matrix(
             progress=lambda rows: progress("reading trips", rows, None),
         )
     settled = replace(place, area=getattr(tiling, "area", None))
+    if settled.area != place.area:
+        trips = with_note_on_area(trips)
     return Reading(trips, tiling, settled, time.perf_counter() - started)
 
 
@@ -181,16 +184,3 @@ def engine_memory(memory: str | None) -> str:
     '400MB'
     """
     return f"{memory_budget(memory) * 2 // 5 // 10**6}MB"
-
-
-def _extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple[float, float, float, float]:
-    """Return where the kept trip ends lie; callers must widen it before anything is published."""
-    if canonical.endpoints != "points":
-        raise InputError("a quadtree over zone ids needs --area: south,west,north,east")
-    ((south, west, north, east),) = con.execute(
-        "select min(least(o_lat, d_lat)), min(least(o_lon, d_lon)), "
-        "max(greatest(o_lat, d_lat)), max(greatest(o_lon, d_lon)) from canonical where reason = 0"
-    ).fetchall()
-    if south is None:
-        raise InputError("no usable trip is left, so the study area cannot be found; give --area")
-    return south, west, north, east
