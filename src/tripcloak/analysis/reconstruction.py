@@ -28,7 +28,8 @@ class Reconstruction(NamedTuple):
         Between these the released volume lies with 95 % chance, were trips spread evenly and each on its
         own; never beyond ``least`` and ``most``.
     least, most : array of float
-        Between these it lies for certain: all released flows that lie inside, and all that touch.
+        All released flows that lie inside, and all that touch. The truth lies between them as far as
+        released zones hold their tiles (H3 cells stick out of their parents a little) and numbers are exact.
     """
 
     origin: Ints

@@ -70,6 +70,8 @@ def command(
         print_json(facts)
     else:
         _show(exposures, thresholds)
+    if all(one.failure is not None for one in exposures):
+        raise typer.Exit(1)
 
 
 def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: str) -> "Thresholds":

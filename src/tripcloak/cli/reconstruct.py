@@ -45,7 +45,8 @@ def command(
     """Rebuild the flows of a release between zones of your own.
 
     Released flows are spread evenly over their zones, and each estimate comes with an interval and with
-    bounds that hold for certain. Only the public files are read; with --against also the raw input.
+    bounds: all that lies inside, and all that touches. Only the public files are read; with --against
+    also the raw input.
 
     [bold]Examples[/bold]
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.arrays import Bools, Ints
-from tripcloak.criteria.kanonymity import Criterion
+from tripcloak.criteria.allof import AllOf
+from tripcloak.criteria.kanonymity import Criterion, KAnonymity
 from tripcloak.errors import InputError
 from tripcloak.matrix import Covered, Groups, ODMatrix, Unit
 
@@ -52,6 +53,9 @@ class EverySegment:
         The segments.
     by
         What parts people, such as ``sex`` or ``age:10``.
+    people_in_several
+        Somebody has trips in several segments. Travellers then do not add up over segments, and what
+        is too many would tell how few are in two of them: they are not published by segment.
 
     Examples
     --------
@@ -74,6 +78,7 @@ class EverySegment:
     criterion: Criterion
     parts: tuple[Part, ...] = field(repr=False)
     by: tuple[str, ...] = ()
+    people_in_several: bool = False
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -99,8 +104,14 @@ class EverySegment:
         for part in self.parts:
             if part.row.max() >= groups.matrix.n_flows:
                 raise InputError("segments in one release do not go together with slots kept apart (--slot)")
-            safe = safe & self.criterion.safe(self.part_of(groups, part))
+            safe = safe & self.of_people.safe(self.part_of(groups, part))
         return safe
+
+    @property
+    def of_people(self) -> Criterion:
+        """Return what must hold of the people in each segment; places are the same for everybody."""
+        parts = tuple(KAnonymity(k=k, unit=unit) for unit, k in self.thresholds.items())
+        return parts[0] if len(parts) == 1 else AllOf(criteria=parts)
 
     @staticmethod
     def part_of(groups: Groups, part: Part) -> Groups:

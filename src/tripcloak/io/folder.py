@@ -61,6 +61,11 @@ def refuse_if_taken(out: Path, *, force: bool, parts: Parts = RELEASE) -> None:
         raise OutputExistsError(
             f"{out} already holds {article} {parts.what}; choose another folder, or replace it with --force"
         )
+    if any((folder / "manifest.json").is_file() for folder in (out, *out.resolve().parents)):
+        raise OutputExistsError(
+            f"{out} lies in the public part of a release, where all that is written is published; "
+            "choose another folder"
+        )
     there = next(folder for folder in (out, *out.parents) if folder.exists())
     if not there.is_dir():
         raise OutputExistsError(f"{there} is a file; --out needs a folder below folders")

@@ -52,9 +52,18 @@ def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
         members = release.group_of_flow[part.row]
         groups = Groups(part.matrix, members, release.group_origin, release.group_destination)
         numbers[part.name] = {
-            unit: np.rint(groups.support(unit)).astype(np.int64) for unit in published_units(release)
+            unit: np.rint(groups.support(unit)).astype(np.int64) for unit in _units_of_segments(release)
         }
     return numbers
+
+
+def _units_of_segments(release: Release) -> tuple[Unit, ...]:
+    """Return the numbers told by segment: no travellers where some are in several; sums would tell."""
+    units = published_units(release)
+    criterion = release.criterion
+    if isinstance(criterion, EverySegment) and criterion.people_in_several:
+        units = tuple(unit for unit in units if unit != "travellers")
+    return units
 
 
 class ReleasedZones(NamedTuple):

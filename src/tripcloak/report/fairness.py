@@ -53,7 +53,7 @@ def fairness_words(facts: Mapping[str, Any]) -> list[str]:
     ...     print(sentence)
     sex=M pays most: its zones hold 4.0 times as many tiles as those of the segment that pays least.
     In samples of equal size the factor is 2.0: size alone explains 50 % of the difference.
-    Withheld, because too few people are in them: sex=X.
+    Withheld, because they cannot be made safe on their own: sex=X.
     """
     sentences = []
     if len(facts["segments"]) > 1:
@@ -68,7 +68,8 @@ def fairness_words(facts: Mapping[str, Any]) -> list[str]:
                 + " of the difference."
             )
     if facts["withheld"]:
-        sentences.append(f"Withheld, because too few people are in them: {', '.join(facts['withheld'])}.")
+        names = ", ".join(facts["withheld"])
+        sentences.append(f"Withheld, because they cannot be made safe on their own: {names}.")
     return sentences
 
 
@@ -104,4 +105,4 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value).replace("|", "/")

@@ -94,5 +94,10 @@ def find_segments(con: duckdb.DuckDBPyConnection, by: Sequence[SegmentBy]) -> li
         f"SELECT {', '.join(labels)}, {trips}::BIGINT, {people} FROM canonical WHERE reason = 0 "
         f"GROUP BY {', '.join(str(i + 1) for i in range(len(by)))} ORDER BY ALL"
     ).fetchall()
+    for column, one in enumerate(by):
+        if one.width is not None and rows and all(row[column] == UNKNOWN for row in rows):
+            raise InputError(
+                f"the column {one.column} holds no numbers to make bins of; write --segment {one.column}"
+            )
     names = [str(one) for one in by]
     return [Segment(dict(zip(names, row, strict=False)), row[-2], row[-1]) for row in rows]

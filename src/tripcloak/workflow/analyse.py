@@ -33,10 +33,9 @@ from tripcloak.errors import InputError
 from tripcloak.hierarchy import ZoneFile
 from tripcloak.io.published import Published, read_published
 from tripcloak.matrix import ODMatrix, Volume
-from tripcloak.workflow.checking import how_it_was_read
+from tripcloak.workflow.checking import read_as_released
 from tripcloak.workflow.drawn import overlaps_with, placed_flows, read_drawn
 from tripcloak.workflow.original_trips import original_ends
-from tripcloak.workflow.reading import read_matrix
 from tripcloak.workflow.regular import regular_zones
 from tripcloak.workflow.slot_axis import SlotAxis, slot_axis
 
@@ -116,8 +115,7 @@ def analyse(
     )
     if not inputs:
         return found
-    source, place = how_it_was_read(folder, inputs)
-    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    matrix = read_as_released(folder, inputs, memory=memory, progress=progress)
     original = _of_trips(matrix, found, published.facts["volume"], progress)
     progress("asking the same of other trips", 0, None)
     return replace(

@@ -13,6 +13,7 @@ from tripcloak.errors import InputError
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.io.folder import read_manifest, read_run
 from tripcloak.io.reading import read_release
+from tripcloak.matrix import ODMatrix
 from tripcloak.metrics import measure
 from tripcloak.trips import TripSource, plain_errors
 from tripcloak.trips.segments import SegmentBy
@@ -74,6 +75,20 @@ def measure_against(
     matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
     progress("measuring", 0, None)
     return measure(matrix, read_release(folder, matrix), volume=volume)  # type: ignore[arg-type]
+
+
+def read_as_released(
+    folder: Path, inputs: tuple[str, ...], *, memory: str | None = None, progress: Progress = silent
+) -> ODMatrix:
+    """Return the matrix of the very input that a release was made from, or raise where it is another."""
+    source, place = how_it_was_read(folder, inputs)
+    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    if read_run(folder).get("input_digest") != matrix.digest():
+        raise InputError(
+            f"{folder} was made from another input than this one, or the input was changed since; "
+            "give the very files it was made from"
+        )
+    return matrix
 
 
 def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:

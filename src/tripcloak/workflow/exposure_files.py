@@ -11,6 +11,7 @@ from typing import Any
 from tripcloak.io.folder import Parts, staged, write_json
 
 FILES = Parts("exposure table", files=("exposure.json", "exposure.csv", "exposure.md"))
+INTERNAL = "Internal: computed from data that is not released. Not for publication."
 SIDES = ("participants", "population")
 
 
@@ -18,7 +19,9 @@ def write_exposures(out: Path, facts: Mapping[str, Any], *, force: bool = False)
     """Write what is known about exposures into a folder; all or nothing."""
     rows = [_row(one) for one in facts["exposures"]]
     with staged(out, force=force, parts=FILES) as staging:
-        write_json(staging / "exposure.json", dict(facts))
+        for name in FILES.files:
+            (staging / name).touch(mode=0o600)
+        write_json(staging / "exposure.json", {"internal": INTERNAL, **facts})
         (staging / "exposure.csv").write_text(_csv(rows), encoding="utf-8")
         (staging / "exposure.md").write_text(_markdown(rows, facts["thresholds"]), encoding="utf-8")
 
@@ -50,7 +53,7 @@ def _markdown(rows: list[dict[str, Any]], thresholds: Mapping[str, float]) -> st
     lines = [
         "# Who is exposed",
         "",
-        "Internal: computed from data that is not released. Not for publication.",
+        INTERNAL,
         "",
         f"A released flow is safe with {needs}.",
         "",

@@ -109,7 +109,13 @@ def _promised(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the main promise: a smallest number, or that numbers are noisy and there is none."""
     if "differential_privacy" in facts:
         return {"Numbers": "noisy; no smallest number of people is promised (no k-anonymity)"}
-    return {"Every flow holds at least": ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())}
+    protected = ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
+    if "known_items" in facts:
+        items = facts["known_items"]
+        return {
+            f"All flows that share {items} known {'item' if items == 1 else 'items'} hold at least": protected
+        }
+    return {"Every flow holds at least": protected}
 
 
 def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:

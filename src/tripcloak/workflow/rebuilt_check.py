@@ -15,9 +15,8 @@ from tripcloak.arrays import Floats, Ints
 from tripcloak.errors import InputError
 from tripcloak.hierarchy import Hierarchy, ZoneFile
 from tripcloak.matrix import ODMatrix, Volume
-from tripcloak.workflow.checking import how_it_was_read
+from tripcloak.workflow.checking import read_as_released
 from tripcloak.workflow.original_trips import original_ends
-from tripcloak.workflow.reading import read_matrix
 from tripcloak.workflow.reconstruct import Rebuilt
 
 
@@ -94,8 +93,7 @@ def check_against(
     progress: Progress = silent,
 ) -> Checked:
     """Return rebuilt flows beside those of the raw input, read as the release says it was."""
-    source, place = how_it_was_read(folder, inputs)
-    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    matrix = read_as_released(folder, inputs, memory=memory, progress=progress)
     drawn = ZoneFile.read(zones, id_column=id_column)
     slots = 1 if matrix.times is None else matrix.times.n_tiles
     progress("placing the original trips", 0, None)
