@@ -13,7 +13,7 @@ from pyarrow import Table, csv, parquet
 
 from made_trips import some_trips, write_csv
 from tripcloak.algorithms import NestedCut, ProductCut, SlotBySlot, TwinCut
-from tripcloak.criteria import KAnonymity
+from tripcloak.criteria import AllOf, KAnonymity, LDiversity
 from tripcloak.io.folder import file_digest
 from tripcloak.trips import TripSource
 from tripcloak.trips.segments import SegmentBy
@@ -155,3 +155,52 @@ def test_a_folder_named_like_a_column_is_audited(trips: Path, tmp_path: Path) ->
     assert report.safe, report.broken
     rewrite_manifest(out, lambda facts: facts["segment"].update(sex="M"))
     assert "segment-as-read" in audit_against(out, (str(trips),)).broken
+
+
+@pytest.fixture(scope="module")
+def purposes(trips: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Trips of two purposes, so that most people are in both segments, and their common release."""
+    rows = [{**row, "purpose": "ab"[number % 2]} for number, row in enumerate(some_trips(900))]
+    raw = write_csv(tmp_path_factory.mktemp("purposes") / "trips.csv", rows)
+    return raw, made(raw, raw.parent / "out", every_segment=(SegmentBy.parse("purpose"),))
+
+
+def test_people_in_several_segments_are_not_told_by_segment(purposes: tuple[Path, Path]) -> None:
+    """Travellers of both segments minus those of the flow would be those in both, and they may be few."""
+    raw, out = purposes
+    assert parquet.read_table(out / "release" / "segments.parquet").column_names[3:] == ["trips"]
+    assert "travellers" in parquet.read_table(out / "release" / "flows.parquet").column_names
+    report = audit_against(out, (str(raw),))
+    assert report.safe, report.broken
+
+
+def test_telling_them_all_the_same_is_caught(purposes: tuple[Path, Path], tmp_path: Path) -> None:
+    raw, out = purposes
+    folder = tmp_path / "out"
+    shutil.copytree(out, folder)
+
+    def tell(rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            row["travellers"] = row["trips"]
+
+    edit_segments(folder, tell)
+    assert "segments-safe" in audit_against(folder, (str(raw),)).broken
+
+
+def test_a_release_of_one_segment_must_say_so(trips: Path, tmp_path: Path) -> None:
+    source = TripSource(paths=(str(trips),), segment={"sex": "F"})
+    out = made(trips, tmp_path / "out", source=source)
+    rewrite_manifest(out, lambda facts: facts.pop("segment"))
+    assert "segment-as-read" in audit_against(out, (str(trips),)).broken
+
+
+def test_places_are_asked_of_the_whole_and_people_of_each_segment(trips: Path, tmp_path: Path) -> None:
+    criterion = AllOf(criteria=(KAnonymity(k=3), LDiversity(l=2)))
+    out = made(
+        trips,
+        tmp_path / "out",
+        algorithm=TwinCut(criterion=criterion),
+        every_segment=(SegmentBy.parse("sex"),),
+    )
+    report = audit_against(out, (str(trips),))
+    assert report.safe, report.broken

@@ -8,7 +8,7 @@ import pytest
 
 from release_folders import contents
 from tripcloak.errors import InputError, OutputExistsError
-from tripcloak.io.folder import Parts, staged
+from tripcloak.io.folder import RELEASE, Parts, staged
 
 PARTS = Parts("comparison", files=("a.txt", "b.txt", "c.txt"))
 
@@ -74,3 +74,19 @@ def test_one_old_file_is_enough_to_refuse(tmp_path):
     with pytest.raises(OutputExistsError, match="already holds a comparison"):
         write(tmp_path, "new")
     assert (tmp_path / "b.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("below", ["", "deeper/down"])
+def test_nothing_is_written_into_the_public_part_of_a_release(tmp_path: Path, below: str) -> None:
+    """What lies there is published: internal tables, and whole private folders, must not."""
+    public = tmp_path / "out" / "release"
+    public.mkdir(parents=True)
+    (public / "manifest.json").write_text("{}")
+    out = public / below
+    for parts in (RELEASE, Parts("table", files=("table.csv",))):
+        with (
+            pytest.raises(OutputExistsError, match="public part of a release"),
+            staged(out, force=True, parts=parts),
+        ):
+            raise AssertionError("a place to write was given")
+    assert [path.name for path in public.iterdir()] == ["manifest.json"]
