@@ -45,6 +45,14 @@ class ImpossibleRequestError(TripcloakError):
     exit_code = 1
 
 
+class TooFewError(ImpossibleRequestError):
+    """Even all flows together, in one group, would not be safe; ``needs`` says what a group must hold."""
+
+    def __init__(self, message: str, needs: str) -> None:
+        super().__init__(message)
+        self.needs = needs
+
+
 class AuditFailedError(TripcloakError):
     """An audit found a rule broken (exit code 1)."""
 

@@ -15,7 +15,7 @@ from tripcloak.algorithms.losses import find_loss
 from tripcloak.algorithms.repair import is_close, repair
 from tripcloak.arrays import Bools, Ints
 from tripcloak.criteria import Criterion, EverySegment, KAnonymity, LDiversity, TCloseness
-from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.errors import ImpossibleRequestError, InputError, TooFewError
 from tripcloak.hierarchy import Zones
 from tripcloak.matrix import ODMatrix, group_flows
 from tripcloak.release import Bound, Release, build_release
@@ -173,14 +173,20 @@ class Algorithm(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
 
-def _refuse_if_hopeless(matrix: ODMatrix, criterion: Criterion) -> None:
-    """Raise if even one group of everything would not be safe."""
+def all_in_one(matrix: ODMatrix, criterion: Criterion) -> bool:
+    """Return whether a single group of everything would be safe."""
     roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
     everything = group_flows(matrix, *roots)
     assert everything is not None
-    if not criterion.safe(everything).all():
-        raise ImpossibleRequestError(
+    return bool(criterion.safe(everything).all())
+
+
+def _refuse_if_hopeless(matrix: ODMatrix, criterion: Criterion) -> None:
+    """Raise if even one group of everything would not be safe."""
+    if not all_in_one(matrix, criterion):
+        raise TooFewError(
             f"not possible: the whole input, in one single group, does not hold {criterion.words()}. "
             "Ask for less (a smaller k or l, another unit), or bring more data; "
-            "`tripcloak describe` shows what is realistic."
+            "`tripcloak describe` shows what is realistic.",
+            needs=criterion.words(),
         )

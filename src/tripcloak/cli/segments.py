@@ -20,25 +20,32 @@ def release_segments(order: "Order", by: Sequence["SegmentBy"], *, draws: int, j
     if json:
         print_json(outcomes.to_dict())
         return
-    facts = {**outcomes.fairness.to_dict(), "withheld": list(outcomes.withheld)}
-    show(table("One release per segment", COLUMNS, [_row(segment) for segment in facts["segments"]]))
+    facts = outcomes.facts()
+    rows = facts["segments"]
+    people = "trips" if rows[0]["travellers"] is None else "travellers"
+    show(table("One release per segment", ("segment", people, *COLUMNS), [_row(row, people) for row in rows]))
     for sentence in fairness_words(facts):
         show(sentence)
-    show(f"Publish the release folders in {outcomes.out}; keep the private folders and fairness.* inside.")
+    for note in outcomes.notes:
+        show(f"Note: {note}")
+    show(
+        f"Publish the folders release in {outcomes.out}/*; keep the folders private and the files "
+        f"fairness.* (open {outcomes.out / 'fairness.html'}) inside."
+    )
 
 
-COLUMNS = ("segment", "people", "zones", "G", "GDM (m)", "S", "G at equal size")
+COLUMNS = ("zones", "flows", "G", "GDM (m)", "S", "G at equal size")
 
 
-def _row(segment: dict[str, Any]) -> tuple[str, ...]:
-    people = segment["trips"] if segment["travellers"] is None else segment["travellers"]
-    metres = segment["GDM"]
+def _row(segment: dict[str, Any], people: str) -> tuple[str, ...]:
+    metres, equal = segment["GDM"], segment["G_at_equal_size"]
     return (
         segment["segment"],
-        number(people),
-        f"{segment['origins']}x{segment['destinations']}",
+        number(segment[people]),
+        f"{segment['origins']} x {segment['destinations']}",
+        number(segment["groups"]),
         f"{segment['G']:,.0f}",
         "-" if metres is None else f"{metres:,.0f}",
         f"{segment['S']:.1%}",
-        "-" if segment["G_at_equal_size"] is None else f"{segment['G_at_equal_size']:,.0f}",
+        "-" if equal is None else f"{equal:,.0f}",
     )

@@ -47,30 +47,48 @@ def fairness_words(facts: Mapping[str, Any]) -> list[str]:
 
     Examples
     --------
-    >>> facts = {"segments": [1, 2], "pays_most": "sex=M", "times": 4.0, "times_at_equal_size": 2.0,
-    ...          "explained_by_size": 0.5, "equal_size": 50, "withheld": ["sex=X"]}
+    >>> people = {"travellers": 50, "G_at_equal_size": 30.0}
+    >>> facts = {"segments": [people, people], "pays_most": "sex=M", "pays_least": "sex=F", "times": 4.0,
+    ...          "times_of_sampled": 4.0, "times_at_equal_size": 2.0, "explained_by_size": 0.5,
+    ...          "equal_size": 50, "withheld": {"sex=X": "it does not hold at least 10 travellers"}}
     >>> for sentence in fairness_words(facts):
     ...     print(sentence)
-    sex=M pays most: its zones hold 4.0 times as many tiles as those of the segment that pays least.
-    In samples of equal size the factor is 2.0: size alone explains 50 % of the difference.
-    Withheld, because they cannot be made safe on their own: sex=X.
+    sex=M pays most: its zones hold 4.00 times as many tiles as those of sex=F, which pays least.
+    In samples of 50 travellers from each segment that factor is 2.00: size alone explains 50 % of it.
+    Withheld: sex=X (it does not hold at least 10 travellers).
     """
     sentences = []
     if len(facts["segments"]) > 1:
         sentences.append(
-            f"{facts['pays_most']} pays most: its zones hold {facts['times']:.1f} times as many tiles as "
-            "those of the segment that pays least."
+            f"{facts['pays_most']} pays most: its zones hold {_factor(facts['times'])} times as many tiles "
+            f"as those of {facts['pays_least']}, which pays least."
         )
         if facts["explained_by_size"] is not None:
-            sentences.append(
-                f"In samples of equal size the factor is {facts['times_at_equal_size']:.1f}: size alone "
-                f"explains {facts['explained_by_size']:.0%}".replace("%", " %")
-                + " of the difference."
-            )
-    if facts["withheld"]:
-        names = ", ".join(facts["withheld"])
-        sentences.append(f"Withheld, because they cannot be made safe on their own: {names}.")
-    return sentences
+            sentences.append(_explained(facts))
+    reasons: dict[str, list[str]] = {}
+    for name, reason in facts["withheld"].items():
+        reasons.setdefault(reason, []).append(name)
+    told = [f"Withheld: {', '.join(names)} ({reason})." for reason, names in reasons.items()]
+    return [*sentences, *told]
+
+
+def _explained(facts: Mapping[str, Any]) -> str:
+    """Return how much of the difference goes when all segments are of one size, as a sentence."""
+    unit = "trips" if facts["segments"][0]["travellers"] is None else "travellers"
+    sampled = sum(row["G_at_equal_size"] is not None for row in facts["segments"])
+    equal, size = _factor(facts["times_at_equal_size"]), f"{facts['equal_size']:,} {unit}"
+    share = f"size alone explains {100 * facts['explained_by_size']:.0f} % of it."
+    if sampled == len(facts["segments"]):
+        return f"In samples of {size} from each segment that factor is {equal}: {share}"
+    own = _factor(facts["times_of_sampled"])
+    return (
+        f"Among the {sampled} segments of {size} or more the factor is {own}, and {equal} in samples "
+        f"of {size} from each: {share}"
+    )
+
+
+def _factor(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
 
 def fairness_page(facts: Mapping[str, Any]) -> str:

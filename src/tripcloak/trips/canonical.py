@@ -151,7 +151,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         projections, notes = without_empty_person(con, projections)
         area = open_area(con, source.box, source.polygon)
         names = _create_whole_view(con, projections, assignment, area, source.silence)
-        _create_narrow_view(con, names, source)
+        _create_view(con, names, source)
         notes += note_on_input(con, projections, source.timezone, names)
     columns = {c.role: c.source for p in projections for c in p.columns.values() if c.role and c.source}
     return Canonical(
@@ -167,6 +167,20 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         projections=tuple(projections),
         timezone=source.timezone,
     )
+
+
+def narrow(canonical: Canonical, source: TripSource) -> None:
+    """Let the view hold what a source asks for of the rows that were opened.
+
+    Segments and samples of one input are read one after the other this way, and GPS fixes sorted once.
+
+    Parameters
+    ----------
+    source
+        The source that was opened, but for its segment and sample. Columns that part the input must have
+        been carried along.
+    """
+    _create_view(canonical.connection, canonical.names, source)
 
 
 def clean(canonical: Canonical) -> CleaningReport:
@@ -229,7 +243,7 @@ def _create_whole_view(
     return (*names, "reason")
 
 
-def _create_narrow_view(con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource) -> None:
+def _create_view(con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource) -> None:
     """Create the view: all rows, or those of a segment, or of a sample of its travellers."""
     inside = segment_condition(source.segment) if source.segment else "true"
     rows = f"SELECT * FROM {WHOLE} WHERE {inside}"

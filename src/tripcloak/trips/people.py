@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tripcloak.matrix import WeightsSeen
-from tripcloak.trips.canonical import VIEW, Canonical
+from tripcloak.trips.canonical import WHOLE, Canonical
 from tripcloak.trips.cleaning import CleaningReport, tell
 from tripcloak.trips.fixes import uneven_fixes
 from tripcloak.trips.tables import quoted
@@ -69,7 +69,8 @@ def _uneven(canonical: Canonical) -> dict[str, int]:
 def _uneven_rows(con: duckdb.DuckDBPyConnection, attributes: tuple[str, ...]) -> dict[str, int]:
     columns = [quoted(f"attr_{name}") for name in attributes]
     differ = ", ".join(f"min({column}) <> max({column}) AS {column}" for column in columns)
-    people = f"SELECT {differ} FROM {VIEW} WHERE reason = 0 AND person IS NOT NULL GROUP BY person"
+    # In a segment everybody has one value: whether they are in others too, only the whole input tells.
+    people = f"SELECT {differ} FROM {WHOLE} WHERE reason = 0 AND person IS NOT NULL GROUP BY person"
     (found,) = con.execute(
         f"SELECT {', '.join(f'count_if({c})' for c in columns)} FROM ({people})"
     ).fetchall()

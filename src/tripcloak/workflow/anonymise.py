@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tripcloak.algorithms import Algorithm
-from tripcloak.algorithms.base import Progress, silent
+from tripcloak.algorithms.base import Progress, all_in_one, silent
 from tripcloak.audit import AuditReport, audit_matrix
 from tripcloak.criteria import EverySegment, Part
-from tripcloak.errors import InternalError
+from tripcloak.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.io.folder import refuse_if_taken
+from tripcloak.matrix import ODMatrix
 from tripcloak.metrics import measure
 from tripcloak.release import Release
 from tripcloak.trips import CleaningReport, TripSource
-from tripcloak.trips.segments import SegmentBy
+from tripcloak.trips.segments import Segment, SegmentBy
 from tripcloak.workflow.people import Few, few_facts, groups_of_few, refuse_hollow
 from tripcloak.workflow.publish import publish
-from tripcloak.workflow.reading import Place, Reading, engine_memory, read_matrix, segments_of
+from tripcloak.workflow.reading import Place, Reading, engine_memory, opened_by_segment, read_matrix
+
+if TYPE_CHECKING:
+    from tripcloak.workflow.reading import Opened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,28 +99,50 @@ class Outcome:
         }
 
 
-def anonymise(order: Order, progress: Progress = silent) -> Outcome:
+def anonymise(order: Order, progress: Progress = silent, within: Opened | None = None) -> Outcome:
     """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
 
     Reads, solves, checks the result with SQL of its own, measures, and writes aside before it puts
     the release in place. An unsafe result is never written.
+
+    Parameters
+    ----------
+    within
+        The order's source, where it is open already.
     """
     refuse_if_taken(order.out, force=order.force)
     order.algorithm.check_request()
     if order.place.time_slot is not None:
         order.algorithm.require_time()
+    if not order.every_segment:
+        return _released(order, progress, within, ())
+    if order.place.apart:
+        raise InputError("segments in one release do not go together with slots kept apart (--slot)")
+    with opened_by_segment(order.source, order.every_segment, memory=order.memory, folder=order.folder) as (
+        shared,
+        segments,
+    ):
+        return _released(order, progress, shared, segments)
+
+
+def _released(
+    order: Order, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+) -> Outcome:
     reading = read_matrix(
         order.source,
         order.place,
         repeats=order.algorithm.needs_repeats,
         memory=order.memory,
         folder=order.folder,
+        within=within,
         progress=progress,
     )
     matrix = reading.trips.matrix
     refuse_hollow(matrix, order.algorithm.criterion)
     started = time.perf_counter()
-    algorithm = order.algorithm if not order.every_segment else _for_every_segment(order, reading, progress)
+    algorithm = order.algorithm
+    if within is not None and segments:
+        algorithm = _for_every_segment(order, reading, _parts(order, reading, within, segments, progress))
     release = algorithm.anonymise(matrix, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
@@ -153,16 +182,44 @@ def anonymise(order: Order, progress: Progress = silent) -> Outcome:
     )
 
 
-def _for_every_segment(order: Order, reading: Reading, progress: Progress) -> Algorithm:
-    """Return the method with a criterion that asks for every segment of the input to be safe."""
+def _parts(
+    order: Order, reading: Reading, within: Opened, segments: Sequence[Segment], progress: Progress
+) -> tuple[Part, ...]:
+    """Return every segment as a part of the whole matrix."""
     parts = []
-    for segment in segments_of(order.source, order.every_segment, memory=order.memory):
+    for segment in segments:
         source = replace(order.source, segment=segment.values)
-        part = read_matrix(source, reading.place, memory=order.memory, folder=order.folder, progress=progress)
+        part = read_matrix(source, reading.place, memory=order.memory, within=within, progress=progress)
         parts.append(Part.of(segment.name, part.trips.matrix, reading.trips.matrix))
-    by = tuple(str(one) for one in order.every_segment)
-    criterion = EverySegment(criterion=order.algorithm.criterion, parts=tuple(parts), by=by)
+    return tuple(parts)
+
+
+def _for_every_segment(order: Order, reading: Reading, parts: tuple[Part, ...]) -> Algorithm:
+    """Return the method with a criterion that asks for every segment of the input to be safe.
+
+    Where some segment is too small to be safe even taken whole, an error names it.
+    """
+    matrix, by = reading.trips.matrix, tuple(str(one) for one in order.every_segment)
+    criterion = EverySegment(
+        criterion=order.algorithm.criterion,
+        parts=parts,
+        by=by,
+        people_in_several=_people(matrix) < sum(_people(part.matrix) for part in parts),
+    )
+    asked = criterion.resolve(matrix).of_people
+    small = [part.name for part in parts if not all_in_one(part.matrix, asked)]
+    if small:
+        raise ImpossibleRequestError(
+            f"not possible: taken whole, these segments do not hold {asked.words()}: {', '.join(small)}. "
+            "Part the input less finely (--segment), leave these out (--where), or ask for less"
+        )
     return replace(order.algorithm, criterion=criterion)
+
+
+def _people(matrix: ODMatrix) -> int:
+    """Return how many different people there are; 0 where nobody is told apart."""
+    travellers = matrix.flows.travellers
+    return 0 if travellers is None else len(np.unique(travellers.people))
 
 
 def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, Any]:

@@ -69,6 +69,8 @@ class Fairness:
     >>> found = Fairness((few, many), 50)
     >>> found.pays_most.name, found.times, found.times_at_equal_size, found.explained_by_size
     ('sex=M', 4.0, 2.0, 0.5)
+    >>> found.pays_least.name, found.times_of_sampled
+    ('sex=F', 4.0)
     """
 
     burdens: tuple[Burden, ...]
@@ -80,14 +82,24 @@ class Fairness:
         return max(self.burdens, key=lambda one: one.loss.G)
 
     @property
+    def pays_least(self) -> Burden:
+        """Return the segment with the smallest loss."""
+        return min(self.burdens, key=lambda one: one.loss.G)
+
+    @property
     def times(self) -> float:
         """Return how many times the loss of the best-off segment the worst-off one has."""
         return _times([one.loss.G for one in self.burdens])
 
     @property
+    def times_of_sampled(self) -> float | None:
+        """Return the same among the segments that take part in the comparison at equal size."""
+        return _times([one.loss.G for one in self._sampled]) if len(self._sampled) > 1 else None
+
+    @property
     def times_at_equal_size(self) -> float | None:
         """Return the same for samples of equal size; None where fewer than two segments were sampled."""
-        losses = [one.at_equal_size.G for one in self.burdens if one.at_equal_size is not None]
+        losses = [one.at_equal_size.G for one in self._sampled if one.at_equal_size is not None]
         return _times(losses) if len(losses) > 1 else None
 
     @property
@@ -97,11 +109,14 @@ class Fairness:
         Losses differ by factors, so the share is taken on their logarithms, among the segments that were
         sampled.
         """
-        equal = self.times_at_equal_size
-        own = _times([one.loss.G for one in self.burdens if one.at_equal_size is not None] or [1.0])
-        if equal is None or own <= 1:
+        own, equal = self.times_of_sampled, self.times_at_equal_size
+        if own is None or equal is None or own <= 1:
             return None
         return min(1.0, max(0.0, 1 - math.log(equal) / math.log(own)))
+
+    @property
+    def _sampled(self) -> list[Burden]:
+        return [one for one in self.burdens if one.at_equal_size is not None]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -124,7 +139,9 @@ class Fairness:
             ],
             "equal_size": self.equal_size,
             "pays_most": self.pays_most.name,
+            "pays_least": self.pays_least.name,
             "times": self.times,
+            "times_of_sampled": self.times_of_sampled,
             "times_at_equal_size": self.times_at_equal_size,
             "explained_by_size": self.explained_by_size,
         }

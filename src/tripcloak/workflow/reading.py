@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tripcloak.algorithms.base import Progress, silent
 from tripcloak.errors import InputError
@@ -24,11 +24,15 @@ from tripcloak.trips import (
     open_canonical,
     plain_errors,
 )
+from tripcloak.trips.canonical import narrow
 from tripcloak.trips.segments import Segment, SegmentBy, find_segments
 from tripcloak.workflow.extent import common_extent, with_note_on_area
 
 if TYPE_CHECKING:
     import duckdb
+
+    Opened: TypeAlias = tuple[duckdb.DuckDBPyConnection, Canonical]
+    """A connection with the cleaned records of a source as the view ``canonical``, and what is in it."""
 
 _SIZES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -98,9 +102,7 @@ class Reading:
 
 
 @contextmanager
-def opened(
-    source: TripSource, *, memory: str | None = None, folder: Path | None = None
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Canonical]]:
+def opened(source: TripSource, *, memory: str | None = None, folder: Path | None = None) -> Iterator[Opened]:
     """Give a connection with the cleaned records of a source as the view ``canonical``."""
     with connect(engine_memory(memory), folder) as con:
         yield con, open_canonical(con, source)
@@ -113,6 +115,7 @@ def read_matrix(
     repeats: bool = False,
     memory: str | None = None,
     folder: Path | None = None,
+    within: Opened | None = None,
     progress: Progress = silent,
 ) -> Reading:
     """Return the OD matrix of a source.
@@ -125,9 +128,12 @@ def read_matrix(
         How much memory to use, such as ``1GB``; half of the machine's by default.
     folder
         Where what does not fit in memory waits; the system's temporary folder by default.
+    within
+        The same source, opened already, but for its segment and sample.
     """
     started = time.perf_counter()
-    with opened(source, memory=memory, folder=folder) as (con, canonical), plain_errors():
+    reading = opened(source, memory=memory, folder=folder) if within is None else _narrowed(within, source)
+    with reading as (con, canonical), plain_errors():
         tiling = parse_tiling(
             place.spec, zones=place.zones, area=place.area, extent=lambda: common_extent(con, canonical)
         )
@@ -148,16 +154,30 @@ def read_matrix(
     return Reading(trips, tiling, settled, time.perf_counter() - started)
 
 
-def segments_of(source: TripSource, by: Sequence[SegmentBy], *, memory: str | None = None) -> list[Segment]:
-    """Return the segments of a source, parted by these columns."""
+@contextmanager
+def opened_by_segment(
+    source: TripSource,
+    by: Sequence[SegmentBy],
+    *,
+    memory: str | None = None,
+    folder: Path | None = None,
+) -> Iterator[tuple[Opened, list[Segment]]]:
+    """Give a source, opened once for all its segments by these columns, and the segments."""
     if len({one.column for one in by}) < len(by):
         raise InputError("a column parts the input once; one was given twice (--segment)")
     carried = tuple(dict.fromkeys((*source.attributes, *(one.column for one in by))))
-    with opened(replace(source, attributes=carried), memory=memory) as (con, _), plain_errors():
-        segments = find_segments(con, by)
-    if not segments:
-        raise InputError("no usable trip is left, so there are no segments")
-    return segments
+    with opened(replace(source, attributes=carried), memory=memory, folder=folder) as within:
+        with plain_errors():
+            segments = find_segments(within[0], by)
+        if not segments:
+            raise InputError("no usable trip is left, so there are no segments")
+        yield within, segments
+
+
+@contextmanager
+def _narrowed(within: Opened, source: TripSource) -> Iterator[Opened]:
+    narrow(within[1], source)
+    yield within
 
 
 def memory_budget(memory: str | None) -> int:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.algorithms.base import Progress, silent
-from tripcloak.errors import ImpossibleRequestError, InputError
-from tripcloak.io.folder import Parts, refuse_if_taken, staged
+from tripcloak.errors import EmptyInputError, ImpossibleRequestError, InputError, TooFewError
+from tripcloak.io.folder import PUBLIC, Parts, refuse_if_taken, staged, write_json
 from tripcloak.metrics import measure
-from tripcloak.report.fairness import fairness_csv, fairness_markdown, fairness_page
+from tripcloak.report.fairness import INTERNAL, fairness_csv, fairness_markdown, fairness_page
 from tripcloak.trips.segments import Segment, SegmentBy
 from tripcloak.workflow.anonymise import Order, Outcome, anonymise
 from tripcloak.workflow.fairness import Burden, Fairness, Sample
-from tripcloak.workflow.reading import read_matrix, segments_of
+from tripcloak.workflow.reading import opened_by_segment, read_matrix
+
+if TYPE_CHECKING:
+    from tripcloak.workflow.reading import Opened
+
+MOST_SEGMENTS = 200
+"""Each segment is read, solved, audited and drawn from."""
 
 FAIRNESS = Parts("fairness table", files=("fairness.json", "fairness.csv", "fairness.md", "fairness.html"))
 
@@ -28,25 +34,33 @@ class SegmentOutcomes:
     ----------
     released : dict
         Name of the segment to what came of it.
-    withheld : tuple of str
-        Segments that cannot be made safe on their own: named, and not shown.
+    withheld : dict
+        Segments that cannot be made safe on their own, and why: named, and not shown.
     fairness : Fairness
         The loss of every segment, as it is and at equal size.
+    notes : tuple of str
+        What a reader should know about how the input was read, over all segments.
     """
 
     released: dict[str, Outcome]
-    withheld: tuple[str, ...]
+    withheld: dict[str, str]
     fairness: Fairness
+    notes: tuple[str, ...]
     out: Path
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --segment ... --json`` prints."""
         return {
             "segments": {name: outcome.to_dict() for name, outcome in self.released.items()},
-            "withheld": list(self.withheld),
+            "withheld": self.withheld,
             "fairness": self.fairness.to_dict(),
+            "notes": list(self.notes),
             "out": str(self.out),
         }
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the fairness table and its words are made of."""
+        return {**self.fairness.to_dict(), "withheld": self.withheld}
 
 
 def anonymise_segments(
@@ -69,30 +83,22 @@ def anonymise_segments(
             f"{order.algorithm.name} hides a traveller once, and segments would tell of them once each; "
             "leave out --segment, or choose a method of k-anonymity"
         )
-    segments = segments_of(order.source, by, memory=order.memory)
-    folders = {one.name: folder_name(one) for one in segments}
-    if len(set(folders.values())) < len(segments):
-        raise InputError("two segments have names that differ in punctuation only; mend the column first")
     refuse_if_taken(order.out, force=order.force, parts=FAIRNESS)
-    for folder in folders.values():
-        refuse_if_taken(order.out / folder, force=order.force)
-    released: dict[str, Outcome] = {}
-    withheld: list[str] = []
-    for segment in segments:
-        source = replace(order.source, segment=segment.values)
-        part = replace(order, source=source, out=order.out / folders[segment.name])
-        try:
-            released[segment.name] = anonymise(part, _about(segment.name, progress))
-        except ImpossibleRequestError:
-            withheld.append(segment.name)
-    if not released:
-        raise ImpossibleRequestError(
-            "not possible: no segment can be made safe on its own. Part the input less finely (--segment), "
-            "or ask for less"
-        )
-    fairness = _fairness(order, segments, released, draws, progress)
-    _write(order, fairness, tuple(withheld))
-    return SegmentOutcomes(released=released, withheld=tuple(withheld), fairness=fairness, out=order.out)
+    with opened_by_segment(order.source, by, memory=order.memory, folder=order.folder) as (within, segments):
+        orders = _orders(order, segments)
+        released, withheld = _released(orders, within, progress)
+        shown = [segment for segment in segments if segment.name in released]
+        sampler = _Sampler(orders, within, draws, progress)
+        fairness = _fairness(shown, list(released.values()), sampler)
+    outcomes = SegmentOutcomes(
+        released=released,
+        withheld=withheld,
+        fairness=fairness,
+        notes=(*_all_notes(released), *_left_over(orders, withheld)),
+        out=order.out,
+    )
+    _write(order, outcomes.facts())
+    return outcomes
 
 
 def folder_name(segment: Segment) -> str:
@@ -105,29 +111,110 @@ def folder_name(segment: Segment) -> str:
     return "".join(letter if letter.isalnum() or letter in "=,-_." else "_" for letter in plain)[:150]
 
 
+def _orders(order: Order, segments: Sequence[Segment]) -> dict[str, Order]:
+    """Return the order of every segment; each has a folder of its own, which must be free."""
+    if len(segments) > MOST_SEGMENTS:
+        raise InputError(
+            f"the input falls into more than {MOST_SEGMENTS} segments; give numbers a width of bins, as in "
+            "--segment age:10, or part it by other columns"
+        )
+    folders = {one.name: folder_name(one) for one in segments}
+    if len(set(folders.values())) < len(segments):
+        raise InputError("two segments have names that differ in punctuation only; mend the column first")
+    for folder in folders.values():
+        refuse_if_taken(order.out / folder, force=order.force)
+    return {
+        one.name: replace(
+            order, source=replace(order.source, segment=one.values), out=order.out / folders[one.name]
+        )
+        for one in segments
+    }
+
+
+def _released(
+    orders: Mapping[str, Order], within: Opened, progress: Progress
+) -> tuple[dict[str, Outcome], dict[str, str]]:
+    """Return what came of every segment that can be released, and why the others cannot."""
+    released: dict[str, Outcome] = {}
+    withheld: dict[str, str] = {}
+    for name, part in orders.items():
+        try:
+            released[name] = anonymise(part, _about(name, progress), within)
+        except TooFewError as error:
+            withheld[name] = f"taken whole, it does not hold {error.needs}"
+        except (ImpossibleRequestError, EmptyInputError) as error:
+            withheld[name] = str(error)
+        except InputError as error:
+            # What the first segment meets is most likely nothing of its own.
+            raise type(error)(f"{name}: {error}" if released or withheld else str(error)) from error
+    if not released:
+        raise ImpossibleRequestError(
+            "not possible: no segment can be made safe on its own. Part the input less finely (--segment), "
+            "or ask for less"
+        )
+    return released, withheld
+
+
 def _about(name: str, progress: Progress) -> Progress:
     return lambda what, done, total: progress(f"{name}: {what}", done, total)
 
 
-def _fairness(
-    order: Order, segments: Sequence[Segment], released: dict[str, Outcome], draws: int, progress: Progress
-) -> Fairness:
+def _all_notes(released: Mapping[str, Outcome]) -> list[str]:
+    """Return the notes on all segments; one that several have is told once."""
+    told: dict[str, list[str]] = {}
+    for name, outcome in released.items():
+        for note in outcome.notes:
+            told.setdefault(note, []).append(name)
+    return [
+        note if len(names) == len(released) else f"{', '.join(names)}: {note}" for note, names in told.items()
+    ]
+
+
+def _left_over(orders: Mapping[str, Order], withheld: Mapping[str, str]) -> list[str]:
+    """Return a warning for every withheld segment of which an earlier run has left a release."""
+    left = [orders[name].out for name in withheld if (orders[name].out / PUBLIC).exists()]
+    return [f"{folder} holds a release of an earlier run, which this one did not replace" for folder in left]
+
+
+class _Sampler(NamedTuple):
+    """Draws samples of a segment's travellers and makes releases of them, to see their loss."""
+
+    orders: Mapping[str, Order]
+    within: Opened
+    draws: int
+    progress: Progress
+
+    def losses(self, segment: Segment, size: int) -> list[Sample]:
+        """Return the losses of samples of this size; those that cannot be made safe are left out."""
+        drawn = [self._loss(segment, (size, seed)) for seed in range(self.draws)]
+        return [one for one in drawn if one is not None]
+
+    def _loss(self, segment: Segment, sample: tuple[int, int]) -> Sample | None:
+        order = self.orders[segment.name]
+        told = _about(f"{segment.name}, sample {sample[1] + 1} of {self.draws}", self.progress)
+        source = replace(order.source, sample=sample)
+        reading = read_matrix(source, order.place, memory=order.memory, within=self.within, progress=told)
+        matrix = reading.trips.matrix
+        try:
+            release = order.algorithm.anonymise(matrix, told)
+        except ImpossibleRequestError:
+            return None
+        return Sample.of(measure(matrix, release))
+
+
+def _fairness(shown: Sequence[Segment], outcomes: Sequence[Outcome], sampler: _Sampler) -> Fairness:
     """Return the loss of every released segment, as it is and in samples of the smallest one's size."""
-    shown = [segment for segment in segments if segment.name in released]
     sizes = [segment.trips if segment.travellers is None else segment.travellers for segment in shown]
-    equal = _equal_size(sizes, [released[segment.name] for segment in shown])
+    equal = _equal_size(sizes, outcomes)
     burdens = []
-    for done, (segment, size) in enumerate(zip(shown, sizes, strict=True)):
-        progress("drawing samples of equal size", done, len(shown))
-        outcome = released[segment.name]
-        if size == equal and draws:
+    for segment, size, outcome in zip(shown, sizes, outcomes, strict=True):
+        samples: list[Sample] = []
+        if sampler.draws and size == equal:
             samples = [Sample.of(outcome.metrics)]
-        else:
-            seeds = range(draws if size > equal else 0)
-            drawn = [_sampled(order, segment, (equal, seed)) for seed in seeds]
-            samples = [one for one in drawn if one is not None]
+        elif len(shown) > 1 and size > equal:
+            samples = sampler.losses(segment, equal)
         burdens.append(Burden.of(segment, outcome, samples))
-    return Fairness(tuple(burdens), equal if draws else None)
+    return Fairness(tuple(burdens), equal if sampler.draws else None)
 
 
 def _equal_size(sizes: Sequence[int], outcomes: Sequence[Outcome]) -> int:
@@ -139,23 +226,15 @@ def _equal_size(sizes: Sequence[int], outcomes: Sequence[Outcome]) -> int:
     return min(telling or sizes)
 
 
-def _sampled(order: Order, segment: Segment, sample: tuple[int, int]) -> Sample | None:
-    """Return the loss of a sample of a segment's travellers; None where it cannot be made safe."""
-    source = replace(order.source, segment=segment.values, sample=sample)
-    reading = read_matrix(source, order.place, memory=order.memory, folder=order.folder)
-    matrix = reading.trips.matrix
-    try:
-        release = order.algorithm.anonymise(matrix)
-    except ImpossibleRequestError:
-        return None
-    return Sample.of(measure(matrix, release))
-
-
-def _write(order: Order, fairness: Fairness, withheld: tuple[str, ...]) -> None:
-    import json
-
-    facts = {**fairness.to_dict(), "withheld": list(withheld)}
-    texts = (json.dumps(facts, indent=2), fairness_csv(facts), fairness_markdown(facts), fairness_page(facts))
+def _write(order: Order, facts: Mapping[str, Any]) -> None:
+    texts = {
+        "fairness.csv": fairness_csv(facts),
+        "fairness.md": fairness_markdown(facts),
+        "fairness.html": fairness_page(facts),
+    }
     with staged(order.out, force=order.force, parts=FAIRNESS) as staging:
-        for name, text in zip(FAIRNESS.files, texts, strict=True):
+        for name in FAIRNESS.files:
+            (staging / name).touch(mode=0o600)
+        write_json(staging / "fairness.json", {"internal": INTERNAL, **facts})
+        for name, text in texts.items():
             (staging / name).write_text(text, encoding="utf-8")
