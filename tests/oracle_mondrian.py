@@ -62,6 +62,6 @@ def _safe(points: Sequence[Point], part: list[int], least: Mapping[str, float]) 
     held = {
         "trips": sum(points[row].trips for row in part),
         "travellers": len({person for row in part for person in points[row].people}),
-        "population": sum(points[row].population for row in part),
+        "population": sum(Fraction(points[row].population) for row in part),
     }
     return all(held[unit] >= k for unit, k in least.items())

@@ -163,20 +163,43 @@ def _both_safe(
 ) -> bool:  # pragma: no cover - compiled
     """Return whether what lies below an edge, and the rest, each reach every threshold."""
     least = support.least
-    trips, population = np.zeros(2, np.int64), np.zeros(2, np.float64)
+    trips = np.zeros(2, np.int64)
+    near, rest, exact = np.zeros(2), np.zeros(2), np.ones(2, np.bool_)
+    # Invariant: near + rest is the population so far; to the last bit where exact.
     for i in range(start, end):
         part = 0 if rows.at[i, side] < edge else 1
         if least[TRIPS] > 0:
             trips[part] += support.trips[rows.flow[i]]
         if least[POPULATION] > 0:
-            population[part] += support.population[rows.flow[i]]
-    if trips.min() < least[TRIPS] or population.min() < least[POPULATION]:
+            near[part], lost = _two_sum(near[part], support.population[rows.flow[i]])
+            rest[part], lost = _two_sum(rest[part], lost)
+            exact[part] = exact[part] and lost == 0.0
+    if trips.min() < least[TRIPS]:
         return False
+    for part in range(2):
+        if _rounded_down(near[part], rest[part], exact[part]) < least[POPULATION]:
+            return False
     if least[TRAVELLERS] == 0:
         return True
     return _enough_people(rows, start, end, side, edge, True, support, met) and _enough_people(
         rows, start, end, side, edge, False, support, met
     )
+
+
+@njit(cache=True)
+def _rounded_down(near: float, rest: float, exact: bool) -> float:  # pragma: no cover - compiled
+    """Return a sum of two parts as whoever checks a finished group rounds it: never up."""
+    total, lost = _two_sum(near, rest)
+    # What inexact parts lack is far less than the last bit of their sum.
+    return np.nextafter(total, 0.0) if lost < 0.0 or not exact else total
+
+
+@njit(cache=True)
+def _two_sum(a: float, b: float) -> tuple[float, float]:  # pragma: no cover - compiled
+    """Return a + b as a double, and exactly what that lacks (Knuth)."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
 
 
 @njit(cache=True)
