@@ -22,8 +22,9 @@ def release_segments(order: "Order", by: Sequence["SegmentBy"], *, draws: int, j
         return
     facts = outcomes.facts()
     rows = facts["segments"]
-    people = "trips" if rows[0]["travellers"] is None else "travellers"
-    show(table("One release per segment", ("segment", people, *COLUMNS), [_row(row, people) for row in rows]))
+    unit = "trips" if rows[0]["travellers"] is None else "travellers"
+    columns = ("segment", "people" if unit == "travellers" else unit, *COLUMNS)
+    show(table("One release per segment", columns, [_row(row, unit) for row in rows]))
     for sentence in fairness_words(facts):
         show(sentence)
     for note in outcomes.notes:
@@ -34,16 +35,15 @@ def release_segments(order: "Order", by: Sequence["SegmentBy"], *, draws: int, j
     )
 
 
-COLUMNS = ("zones", "flows", "G", "GDM (m)", "S", "G at equal size")
+COLUMNS = ("zones", "G", "GDM (m)", "S", "G at equal size")
 
 
-def _row(segment: dict[str, Any], people: str) -> tuple[str, ...]:
+def _row(segment: dict[str, Any], unit: str) -> tuple[str, ...]:
     metres, equal = segment["GDM"], segment["G_at_equal_size"]
     return (
         segment["segment"],
-        number(segment[people]),
-        f"{segment['origins']} x {segment['destinations']}",
-        number(segment["groups"]),
+        number(segment[unit]),
+        f"{segment['origins']}x{segment['destinations']}",
         f"{segment['G']:,.0f}",
         "-" if metres is None else f"{metres:,.0f}",
         f"{segment['S']:.1%}",
