@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from strategies import hierarchy_of
-from tripcloak.algorithms import METHODS, Algorithm, Mondrian, NestedCut, ODkAnon, SlotBySlot, TwinCut
+from tripcloak.algorithms import (
+    METHODS,
+    Algorithm,
+    Mondrian,
+    NestedCut,
+    ODkAnon,
+    SlotBySlot,
+    Suppression,
+    TwinCut,
+)
 from tripcloak.algorithms import slots as slots_module
+from tripcloak.algorithms.base import Progress, Solution
 from tripcloak.audit import audit_matrix
-from tripcloak.criteria import KAnonymity, TCloseness
+from tripcloak.criteria import Criterion, KAnonymity, TCloseness
 from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
 from tripcloak.matrix import ODMatrix, by_slot
@@ -127,3 +139,69 @@ def test_what_cannot_be_run_slot_by_slot_says_so() -> None:
     with pytest.raises(InputError, match="jobs must be 1 or more"):
         SlotBySlot.of(NestedCut(), jobs=0)
     assert "slot by slot" not in METHODS
+
+
+def in_slots(*slots: tuple[int, int]) -> ODMatrix:
+    """Return hours with so many trips from a to a, and so many others alone between tiles of their own."""
+    ends = [(0, 0, hour) for hour, (many, _) in enumerate(slots) for _ in range(many)]
+    ends += [(1 + i % 3, i // 3, hour) for hour, (_, alone) in enumerate(slots) for i in range(alone)]
+    origin, destination, slot = np.array(ends).T
+    tree, hours = hierarchy_of(TREE), np.arange(len(slots))
+    return ODMatrix.from_trips(
+        tree, tree, origin, destination, times=time_hierarchy(hours + 8, 60), slot=slot
+    )
+
+
+def withheld(matrix: ODMatrix, limit: float, jobs: int = 1) -> list[int]:
+    """Return how many trips suppression withholds in every hour."""
+    method = Suppression(criterion=KAnonymity(k=5), suppression_limit=limit)
+    release = SlotBySlot.of(method, jobs=jobs).anonymise(matrix)
+    assert audit_matrix(matrix, release).safe
+    return [
+        int(slot.matrix.flows.trips[release.group_of_flow[slot.rows] < 0].sum()) for slot in by_slot(matrix)
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_one_slot_does_not_need_another_may_use(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    monkeypatch.setattr(slots_module, "WORTH_A_PROCESS", 0)
+    matrix = in_slots((100, 0), (84, 6), (50, 10))
+    assert withheld(matrix, 16 / 250, jobs) == [0, 6, 10]
+    with pytest.raises(ImpossibleRequestError, match=r"more than all slots together.*--fold.*taken alone"):
+        withheld(matrix, 15 / 250, jobs)
+
+
+class Unwilling(Suppression):
+    """A method that cannot work on more than one flow."""
+
+    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+        if matrix.n_flows > 1:
+            raise ImpossibleRequestError("not possible: too many flows")
+        return super().solve(matrix, criterion, progress)
+
+
+def test_a_slot_that_no_limit_helps_is_withheld_whole_while_that_fits() -> None:
+    matrix = in_slots((100, 0), (7, 3), (50, 0))
+    method = Unwilling(criterion=KAnonymity(k=5), suppression_limit=10 / 160)
+    release = SlotBySlot.of(method).anonymise(matrix)
+    hidden = [bool((release.group_of_flow[slot.rows] < 0).all()) for slot in by_slot(matrix)]
+    assert hidden == [False, True, False]
+    with pytest.raises(ImpossibleRequestError, match="too many flows"):
+        SlotBySlot.of(replace(method, suppression_limit=9 / 160)).anonymise(matrix)
+
+
+@given(
+    slots=st.lists(st.tuples(st.integers(5, 30), st.integers(0, 9)), min_size=1, max_size=6), data=st.data()
+)
+def test_suppression_fits_slot_by_slot_just_where_it_fits_over_all(
+    slots: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    total, alone = sum(map(sum, slots)), sum(few for _, few in slots)
+    allowed = data.draw(st.integers(0, total - 1))
+    fits = alone <= allowed
+    try:
+        assert withheld(in_slots(*slots), allowed / total) == [few for _, few in slots]
+    except ImpossibleRequestError:
+        assert not fits
+    else:
+        assert fits

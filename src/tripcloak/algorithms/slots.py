@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tripcloak.algorithms.base import Algorithm, Progress, Solution, silent
-from tripcloak.arrays import Bools, Ints
+from tripcloak.arrays import Bools, Floats, Ints
 from tripcloak.criteria import Criterion
 from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.matrix import ODMatrix, Slot, by_slot, group_flows
@@ -28,7 +28,9 @@ class SlotBySlot(Algorithm):
 
     Each slot gets zones of its own, so the release is homogeneous within a slot at most. Slots in which
     all trips together are not safe are withheld whole; what is left of the limit then holds in every
-    other slot.
+    other slot. A slot that the method cannot release within that gets what the others did not use; if
+    that does not help it is withheld whole as well, and all others are solved again with what is then
+    left. The request is refused only when whole slots no longer fit into the limit.
 
     Parameters
     ----------
@@ -96,20 +98,25 @@ class SlotBySlot(Algorithm):
 
     def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
         """Return where every flow goes, slot by slot."""
-        possible, limit = self._possible(matrix, criterion)
+        slots = self._possible(matrix, criterion)
+        volume = matrix.volume(main_volume(criterion))
+        method = replace(self.method, criterion=criterion)
+        solved, stuck = self._within_limit(method, slots, volume, progress)
+        # Invariant: what is stuck could not be solved with a larger limit than the next round leaves it.
+        while stuck:
+            slots = [slot for slot in slots if slot.tile not in stuck]
+            self._refuse_if_beyond(slots, volume, next(iter(stuck.values())))
+            solved, stuck = self._within_limit(method, slots, volume, progress)
         suppressed = np.ones(matrix.n_flows, dtype=bool)
         origin, destination = (tiles.astype(np.int32) for _, tiles in matrix.axes[:2])
-        method = replace(self.method, criterion=criterion, suppression_limit=limit)
-        solved = _solved(method, possible, self.jobs if matrix.n_flows >= WORTH_A_PROCESS else 1)
-        for done, (slot, answer) in enumerate(solved, 1):
+        for slot, answer in solved:
             origin[slot.rows] = answer.origin_zone
             destination[slot.rows] = answer.destination_zone
             suppressed[slot.rows] = answer.suppressed
-            progress("solving slots", done, len(possible))
         return Solution(origin, destination, suppressed, homogeneous=False, time_zone=matrix.flows.slot)
 
-    def _possible(self, matrix: ODMatrix, criterion: Criterion) -> tuple[list[Slot], float]:
-        """Return the slots that can be safe at all, and the limit that is left for each of them."""
+    def _possible(self, matrix: ODMatrix, criterion: Criterion) -> list[Slot]:
+        """Return the slots that can be safe at all."""
         roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
         whole = group_flows(matrix, *roots, time_zone=matrix.flows.slot)
         assert whole is not None
@@ -119,19 +126,66 @@ class SlotBySlot(Algorithm):
         volume = matrix.volume(main_volume(criterion))
         total = volume.sum()
         hopeless = total - sum(volume[slot.rows].sum() for slot in slots)
-        if hopeless > self.suppression_limit * total or not slots:
+        if hopeless > self._allowed(float(total)) or not slots:
             raise ImpossibleRequestError(
                 f"not possible: some slots of time, taken whole, do not hold {criterion.words()}, and to "
-                f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. Take longer "
-                "slots (--slot), fold them over days or weeks (--fold), or raise the limit (--suppress)."
+                f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. {_WAYS}"
             )
-        return slots, self.suppression_limit if hopeless == 0 else self._left(float(total), float(hopeless))
+        return slots
 
-    def _left(self, total: float, hopeless: float) -> float:
-        """Return the limit that is left for the other slots once the hopeless ones are withheld."""
-        # A hair less, so that rounding in no slot breaks the limit of the whole.
-        left = (self.suppression_limit * total - hopeless) / (total - hopeless) * (1 - 1e-12)
-        return max(0.0, left)
+    def _within_limit(
+        self, method: Algorithm, slots: Sequence[Slot], volume: Ints | Floats, progress: Progress
+    ) -> tuple[list[tuple[Slot, _Answer]], dict[int, str]]:
+        """Return the slots that are solved when all others are withheld, and why some are not.
+
+        What the limit allows is shared out evenly; what solved slots leave of it goes to the rest, as
+        long as that helps one of them.
+        """
+        jobs = self.jobs if len(volume) >= WORTH_A_PROCESS else 1
+        total, waiting = float(volume.sum()), list(slots)
+        left = self._allowed(total) - (total - _held(volume, slots))
+        solved: list[tuple[Slot, _Answer]] = []
+        while waiting:
+            stuck: dict[int, str] = {}
+            limit = self._share(left, _held(volume, waiting), total)
+            for slot, answer in _solved(replace(method, suppression_limit=limit), waiting, jobs):
+                if isinstance(answer, str):
+                    stuck[slot.tile] = answer
+                    continue
+                solved.append((slot, answer))
+                left -= float(volume[slot.rows][answer.suppressed].sum())
+                progress("solving slots", len(solved), len(slots))
+            if len(stuck) == len(waiting):
+                return solved, {} if _held(volume, waiting) <= left else stuck
+            waiting = [slot for slot in waiting if slot.tile in stuck]
+        return solved, {}
+
+    def _share(self, left: float, held: float, total: float) -> float:
+        """Return the limit for slots that hold so much, of which so much may be withheld."""
+        if held == total:
+            return self.suppression_limit
+        return min(max(0.0, left / held), 1 - 2.0**-53) if held > 0 else 0.0
+
+    def _allowed(self, total: float) -> float:
+        """Return how much may be withheld of so much."""
+        # A hair more, so that sums that differ by rounding alone do not decide; releases bear twice that.
+        return self.suppression_limit * total * (1 + 4e-13)
+
+    def _refuse_if_beyond(self, slots: Sequence[Slot], volume: Ints | Floats, reason: str) -> None:
+        """Raise if all but these slots are more than may be withheld."""
+        total = float(volume.sum())
+        if not slots or total - _held(volume, slots) > self._allowed(total):
+            raise ImpossibleRequestError(
+                "not possible: some slots of time need more than all slots together may withhold, and so "
+                f"does withholding them whole. {_WAYS} One of them, taken alone, is {reason}"
+            )
+
+
+_WAYS = "Take longer slots (--slot), fold them over days or weeks (--fold), or raise the limit (--suppress)."
+
+
+def _held(volume: Ints | Floats, slots: Sequence[Slot]) -> float:
+    return float(sum(volume[slot.rows].sum() for slot in slots))
 
 
 class _Answer(NamedTuple):
@@ -142,7 +196,7 @@ class _Answer(NamedTuple):
     suppressed: Bools
 
 
-def _solved(method: Algorithm, slots: Sequence[Slot], jobs: int) -> Iterator[tuple[Slot, _Answer]]:
+def _solved(method: Algorithm, slots: Sequence[Slot], jobs: int) -> Iterator[tuple[Slot, _Answer | str]]:
     if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():
         yield from ((slot, _solve(method, slot)) for slot in slots)
         return
@@ -168,11 +222,15 @@ class _Worker:
         cls.method, cls.slots = method, slots
 
     @classmethod
-    def solve(cls, number: int) -> _Answer:
+    def solve(cls, number: int) -> _Answer | str:
         return _solve(cls.method, cls.slots[number])
 
 
-def _solve(method: Algorithm, slot: Slot) -> _Answer:
+def _solve(method: Algorithm, slot: Slot) -> _Answer | str:
+    """Return what a method makes of a slot, or why that is not possible."""
     method.refuse(slot.matrix)
-    answer = method.solve(slot.matrix, method.criterion, silent)
+    try:
+        answer = method.solve(slot.matrix, method.criterion, silent)
+    except ImpossibleRequestError as error:
+        return str(error)
     return _Answer(answer.origin_zone, answer.destination_zone, answer.suppressed)
