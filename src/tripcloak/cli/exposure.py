@@ -1,7 +1,7 @@
 """tripcloak exposure."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,10 +11,9 @@ from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, t
 from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
+    from tripcloak.algorithms import Algorithm
     from tripcloak.matrix import ODMatrix
     from tripcloak.workflow.exposure import Exposure, Thresholds
-
-MEASURES = ("G", "C_AVG", "GDM_mean")
 
 
 @takes_input
@@ -35,6 +34,7 @@ def command(
     suppress: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the volume that may be withheld.")
     ] = 0.1,
+    levels: Annotated[int | None, typer.Option(help="odkanon: heights its filter looks up.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the tables, if wanted.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace tables that are already there.")] = False,
     json: Json = False,
@@ -48,14 +48,16 @@ def command(
 
       tripcloak exposure survey.parquet --k 10 --k-population auto --methods odkanon,twincut
     """
-    from tripcloak.algorithms import method
     from tripcloak.workflow.exposure import cross_exposure
-    from tripcloak.workflow.exposure_files import write_exposures
+    from tripcloak.workflow.exposure_files import refuse_taken, write_exposures
     from tripcloak.workflow.reading import read_matrix
 
     if unit not in (None, "travellers", "trips"):
         raise InputError(f"--unit says what a participant is: travellers or trips; got {unit!r}")
-    chosen = [method(name.strip())(suppression_limit=suppress) for name in methods.split(",")]
+    criterion(k, "population", k_population=k_population)
+    chosen = _methods(methods, suppress, levels)
+    if out is not None:
+        refuse_taken(out, force=force)
     with progress_on_stderr() as progress:
         matrix = read_matrix(given.source, given.place, memory=given.memory, progress=progress).trips.matrix
         thresholds = _thresholds(matrix, k, unit, k_population)
@@ -74,6 +76,23 @@ def command(
         raise typer.Exit(1)
 
 
+def _methods(names: str, suppress: float, levels: int | None) -> "list[Algorithm]":
+    from tripcloak.algorithms import method
+
+    chosen = [method(name) for name in dict.fromkeys(name.strip() for name in names.split(","))]
+    noisy = [one.name for one in chosen if one.noisy]
+    if noisy:
+        raise InputError(f"{', '.join(noisy)}: noise knows no k; name methods of k-anonymity (--methods)")
+    own: dict[str, Any] = {} if levels is None else {"levels": levels}
+    made = [
+        one(suppression_limit=suppress, **(own if "levels" in one.__dataclass_fields__ else {}))
+        for one in chosen
+    ]
+    if own and not any("levels" in one.__dataclass_fields__ for one in chosen):
+        raise InputError("--levels is an option of odkanon, which is not among --methods")
+    return made
+
+
 def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: str) -> "Thresholds":
     from tripcloak.workflow.exposure import Thresholds
 
@@ -83,30 +102,33 @@ def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: st
 
 
 def _show(exposures: "list[Exposure]", thresholds: "Thresholds") -> None:
-    needs = f"{number(thresholds.k)} {thresholds.unit}, {number(thresholds.population)} population"
-    columns = ("method", "target", "flows", thresholds.unit, "below", "population", "below")
-    show(table(f"Smallest released flows (safe is: {needs})", columns, [_sides(one) for one in exposures]))
-    rows = [
-        (one.method, one.target, *(_both(one, name) for name in MEASURES)) for one in exposures if one.metrics
-    ]
-    show(table("Measured on participants / on the population", ("method", "target", *MEASURES), rows))
+    from tripcloak.workflow.exposure_files import MEASURES
+
+    needs = f"{number(thresholds.k)} {thresholds.unit} or {number(thresholds.population)} population"
+    columns = ("method", "protecting", "flows", f"fewest {thresholds.unit}", "least population")
+    show(table(f"Who is exposed: flows below {needs}", columns, [_sides(one) for one in exposures]))
+    for side in ("participants", "population"):
+        rows = [
+            (one.method, one.target, *(_measure(one.metrics[side][name]) for name in MEASURES))
+            for one in exposures
+            if one.metrics
+        ]
+        if rows:
+            show(table(f"Measured on the {side}", ("method", "protecting", *MEASURES), rows))
     for one in exposures:
         if one.failure is not None:
             show(f"{one.method}, protecting {one.target}: {one.failure}")
+    show("Computed from data that is not released: not for publication.")
 
 
 def _sides(one: "Exposure") -> tuple[str, ...]:
     if one.participants is None or one.population is None:
-        return (one.method, one.target, *("-",) * 5)
-    sides: list[str] = []
-    for side in (one.participants, one.population):
-        short = f"{side.below:,} (-{side.furthest:.0%})" if side.below else "0"
-        sides += [f"{side.smallest:,.0f}", short]
+        return (one.method, one.target, *("-",) * 3)
+    sides = [
+        f"{side.smallest:,.0f}" + (f" ({side.below:,} below, -{side.furthest:.0%})" if side.below else "")
+        for side in (one.participants, one.population)
+    ]
     return (one.method, one.target, number(one.groups), *sides)
-
-
-def _both(one: "Exposure", name: str) -> str:
-    return " / ".join(_measure(one.metrics[side][name]) for side in ("participants", "population"))
 
 
 def _measure(value: float | None) -> str:

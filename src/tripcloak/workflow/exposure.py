@@ -111,14 +111,21 @@ def cross_exposure(
     exposures = []
     for done, method in enumerate(methods):
         for target in TARGETS:
-            progress(f"{method.name}, protecting {target}", done, len(methods))
-            exposures.append(_exposure(matrix, method, target, thresholds))
+            what = f"{method.name}, protecting {target}"
+            progress(what, done, len(methods))
+            exposures.append(_exposure(matrix, method, target, thresholds, _about(what, progress)))
     return exposures
 
 
-def _exposure(matrix: ODMatrix, method: Algorithm, target: Target, thresholds: Thresholds) -> Exposure:
+def _about(what: str, progress: Progress) -> Progress:
+    return lambda step, done, total: progress(f"{what}: {step}", done, total)
+
+
+def _exposure(
+    matrix: ODMatrix, method: Algorithm, target: Target, thresholds: Thresholds, progress: Progress
+) -> Exposure:
     try:
-        release = replace(method, criterion=thresholds.criterion(target)).anonymise(matrix)
+        release = replace(method, criterion=thresholds.criterion(target)).anonymise(matrix, progress)
     except (ImpossibleRequestError, InputError) as error:
         return Exposure(method=method.name, target=target, metrics={}, failure=str(error))
     return Exposure(
