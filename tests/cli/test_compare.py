@@ -156,3 +156,13 @@ def started_by(parent: int) -> list[int]:
         return [int(child) for file in listed for child in file.read_text().split()]
     except OSError:
         return []
+
+
+@pytest.mark.parametrize("asked", [("--unit", "population"), ("--unit", "travellers,population")])
+def test_what_anonymise_refuses_is_not_recommended(tripcloak, tmp_path, trips, asked):
+    told = tripcloak("compare", trips, *QUICK, *asked, "--methods", "odkanon")
+    alone = tripcloak("anonymise", trips, *QUICK, *asked, "--method", "odkanon", "--out", tmp_path / "out")
+    assert told.code == alone.code == 2
+    assert told.err == alone.err
+    assert "--k-population" in told.err
+    assert told.out == ""

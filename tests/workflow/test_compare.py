@@ -22,6 +22,8 @@ from tripcloak.metrics import measure
 from tripcloak.trips import TripSource
 from tripcloak.workflow import workers
 from tripcloak.workflow.compare import Lineup, SideBySide, compare
+from tripcloak.workflow.compare_files import headline
+from tripcloak.workflow.protection import criterion
 from tripcloak.workflow.reading import Place, read_matrix
 from tripcloak.workflow.rows import MEASURES, Row
 from tripcloak.workflow.workers import jobs_that_fit
@@ -165,6 +167,9 @@ def test_trees_whose_outlines_are_made_by_functions_reach_the_processes(tmp_path
         ({"jobs": 0}, "at least one method must run"),
         ({"epsilon": -1.0}, "epsilon"),
         ({"units": ("cats",)}, "unit must be one of"),
+        ({"units": ("travellers", "population")}, "--k-population N"),
+        ({"units": ("trips",), "k_population": "50"}, "goes with --unit population"),
+        ({"k_population": "many"}, "a number of people or auto"),
     ],
 )
 def test_a_wrong_lineup_is_refused_before_anything_is_read(wrong, words):
@@ -176,6 +181,25 @@ def test_a_unit_that_the_input_does_not_have_is_told_once_and_not_in_every_row(s
     trips = TripSource(paths=source.paths, columns={"person": "none"})
     with pytest.raises(InputError, match="needs a person or vehicle id"):
         compare(Lineup(source=trips, place=H3, units=("travellers",)))
+
+
+def test_a_k_that_protects_nobody_is_refused_as_it_is_for_a_release(source):
+    hollow = Lineup(source=source, place=H3, methods=("odkanon",), ks=(5,), units=("population",))
+    with pytest.raises(InputError, match="protects nobody here"):
+        compare(hollow)
+    found = compare(replace(hollow, k_population="auto"))
+    assert row_of(found, "odkanon").ran
+
+
+def test_the_population_has_a_threshold_of_its_own(source):
+    asked = criterion(5, None, k_population="900")
+    matrix = read_matrix(source, H3).trips.matrix
+    alone = METHODS["odkanon"](criterion=asked).anonymise(matrix)
+    found = compare(Lineup(source=source, place=H3, methods=("odkanon",), ks=(5,), k_population="900"))
+    row = row_of(found, "odkanon")
+    assert row.groups == len(alone.trips)
+    assert min(alone.support("population")) >= 900
+    assert "k = 5 travellers and population (at least 900)" in headline(found.choices[0])
 
 
 def test_jobs_follow_memory_and_cores():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.options import ZONES, Given, Json, takes_input
-from tripcloak.cli.protection import criterion
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.cli.segments import release_segments
 from tripcloak.errors import InputError
+from tripcloak.workflow.protection import criterion
 
 if TYPE_CHECKING:
     from tripcloak.release import Bound

@@ -52,6 +52,15 @@ def command(
             rich_help_panel=COMPARED,
         ),
     ] = None,
+    k_population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help="Smallest population of a released flow: a number, or auto for k times the mean weight. "
+            "Without --unit it is asked for beside k.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None,
     suppress: Annotated[
         str,
         typer.Option(
@@ -108,6 +117,7 @@ def command(
         ks=tuple(numbers("--k", k)),
         limits=tuple(numbers("--suppress", suppress)),
         units=() if unit is None else _names(unit),
+        k_population=k_population,
         epsilon=epsilon,
         time_limit=seconds(time_limit),
         jobs=jobs,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.options import Given, Json, takes_input
-from tripcloak.cli.protection import criterion
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 from tripcloak.errors import InputError
+from tripcloak.workflow.protection import criterion
 
 if TYPE_CHECKING:
     from tripcloak.algorithms import Algorithm

@@ -14,13 +14,15 @@ import numpy as np
 from tripcloak._version import __version__
 from tripcloak.algorithms import METHODS, method
 from tripcloak.algorithms.base import Progress, silent
-from tripcloak.criteria import AllOf, Criterion, KAnonymity
+from tripcloak.criteria import Criterion
 from tripcloak.errors import InputError, TripcloakError
 from tripcloak.matrix import ODMatrix
 from tripcloak.report.raster import Frame
 from tripcloak.report.small_map import SmallMap, frame_of
 from tripcloak.trips import CleaningReport, TripSource
 from tripcloak.workflow.choice import Choice, choices
+from tripcloak.workflow.people import refuse_hollow
+from tripcloak.workflow.protection import criterion
 from tripcloak.workflow.reading import Place, Reading, memory_budget, read_matrix
 from tripcloak.workflow.rows import Row, Trial
 from tripcloak.workflow.shelf import Address, Shelf
@@ -47,6 +49,8 @@ class Lineup:
         Thresholds, and shares of the volume that may be withheld; every pair is tried.
     units
         What k counts; settled by the input if not given.
+    k_population
+        Smallest population of a released flow: a number, or ``auto`` for k times the mean weight.
     epsilon
         For methods of differential privacy, which do not run without.
     time_limit
@@ -65,6 +69,7 @@ class Lineup:
     ks: tuple[float, ...] = (10,)
     limits: tuple[float, ...] = (0.1,)
     units: tuple[str, ...] = ()
+    k_population: str | None = None
     epsilon: float | None = None
     time_limit: float = 300.0
     jobs: int | None = None
@@ -99,8 +104,22 @@ class Lineup:
 
     def criterion(self, k: float) -> Criterion:
         """Return when a group is safe, for one k."""
-        parts = tuple(KAnonymity(k=k, unit=unit) for unit in self.units or (None,))  # type: ignore[arg-type]
-        return parts[0] if len(parts) == 1 else AllOf(criteria=parts)
+        return criterion(k, ",".join(self.units) or None, k_population=self.k_population)
+
+    def refuse_hollow(self, matrix: ODMatrix) -> None:
+        """Raise if some k would protect nobody, as a release would be refused."""
+        if all(METHODS[name].noisy for name in self.methods or METHODS):
+            return
+        for k in self.ks:
+            refuse_hollow(matrix, self.criterion(k))
+
+    def unit(self, k: float, matrix: ODMatrix) -> str:
+        """Return what one k counts, in words."""
+        told = self.criterion(k).resolve(matrix).thresholds
+        if self.k_population is None:
+            return ",".join(told)
+        least = f"population (at least {told['population']:.0f})"
+        return ",".join(least if name == "population" else name for name in told)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -151,7 +170,8 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
     )
     matrix, budget = reading.trips.matrix, memory_budget(lineup.memory)
     unit = ",".join(lineup.criterion(lineup.ks[0]).resolve(matrix).thresholds)
-    planned = list(_plan(lineup, matrix, unit))
+    lineup.refuse_hollow(matrix)
+    planned = list(_plan(lineup, matrix))
     trials = [trial for trial in planned if isinstance(trial, Trial)]
     frame = _frame(matrix, len(trials))
     facts = _facts(lineup.source, reading)
@@ -181,7 +201,7 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
     )
 
 
-def _plan(lineup: Lineup, matrix: ODMatrix, unit: str) -> Iterator[Trial | Row]:
+def _plan(lineup: Lineup, matrix: ODMatrix) -> Iterator[Trial | Row]:
     """Yield what to run, and rows for what cannot run on this input; k by k and limit by limit."""
     noisy = {name for name in lineup.methods or METHODS if METHODS[name].noisy}
     for turn, (k, limit) in enumerate((k, limit) for k in lineup.ks for limit in lineup.limits):
@@ -189,7 +209,7 @@ def _plan(lineup: Lineup, matrix: ODMatrix, unit: str) -> Iterator[Trial | Row]:
             # Noise heeds neither k nor the limit: once is enough.
             if turn and name in noisy:
                 continue
-            asked: dict[str, Any] = {"k": k, "unit": unit, "limit": limit}
+            asked: dict[str, Any] = {"k": k, "unit": lineup.unit(k, matrix), "limit": limit}
             try:
                 yield _trial(lineup, name, matrix, **asked)
             except TripcloakError as error:
