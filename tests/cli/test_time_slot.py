@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 from made_trips import some_trips, without, write_csv
 from released_folders import Folder
+from tripcloak.algorithms import METHODS
 from tripcloak.audit import AuditReport
 from tripcloak.cli.run import run
 from tripcloak.synth import City, write_city
@@ -248,7 +249,7 @@ def test_a_release_without_slots_says_nothing_of_time(tmp_path: Path, trips: Pat
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--time-slot", "1h"], "twincut does not know time as an axis; use the method productcut"),
+        (["--time-slot", "1h"], "twincut does not know time as an axis; use a method that does"),
         (["--method", "productcut", "--time-slot", "7min"], "divisor of 60 minutes"),
         (["--method", "productcut", "--time-slot", "5h"], "whole hours that divide a day"),
         (["--method", "productcut", "--time-slot", "soon"], "--time-slot take a time such as 15min"),
@@ -265,6 +266,11 @@ def test_wrong_options_are_refused_before_anything_is_read(
     assert told.code == 2
     assert words in told.words
     assert not (tmp_path / "out").exists()
+
+
+def test_a_method_without_time_names_all_that_know_it(tripcloak: Any, tmp_path: Path, trips: Path) -> None:
+    told = tripcloak("anonymise", trips, "--time-slot", "1h", "--out", tmp_path / "out").words
+    assert all((name in told) == method.handles_time for name, method in METHODS.items() if name != "twincut")
 
 
 def test_an_input_without_times_is_refused(tripcloak: Any, tmp_path: Path) -> None:

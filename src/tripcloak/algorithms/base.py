@@ -152,9 +152,13 @@ class Algorithm(ABC):
     @classmethod
     def require_time(cls) -> None:
         """Raise if this method cannot take time as an axis."""
+        # The list of methods imports this module.
+        from tripcloak.algorithms.registry import METHODS
+
         if not cls.handles_time:
+            able = ", ".join(name for name, method in METHODS.items() if method.handles_time)
             raise InputError(
-                f"{cls.name} does not know time as an axis; use the method productcut, "
+                f"{cls.name} does not know time as an axis; use a method that does ({able}), "
                 "or leave out the slots of time (--time-slot)"
             )
 
