@@ -139,14 +139,20 @@ class Algorithm(ABC):
             if self.closeness is not None:
                 raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
         self.check_request()
-        if (self.draws_zones or self.noisy) and isinstance(self.criterion, EverySegment):
-            raise InputError(
-                f"{self.name} cannot ask for all segments at once; release segments apart (--segment)"
-            )
+        if isinstance(self.criterion, EverySegment):
+            self.require_segments()
         if self.draws_zones and (self.closeness is not None or self.criterion.floors):
             raise InputError(
                 f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "
                 "here; leave out --l and --t, or choose a method that works on the hierarchy"
+            )
+
+    @classmethod
+    def require_segments(cls) -> None:
+        """Raise if this method cannot make every segment of every group safe."""
+        if cls.draws_zones or cls.noisy:
+            raise InputError(
+                f"{cls.name} cannot ask for all segments at once; release segments apart (--segment)"
             )
 
     @classmethod

@@ -93,7 +93,7 @@ def code_trips(
     """
     if time_slot is not None and not canonical.has_start:
         raise InputError(
-            "slots of time (--time-slot) need the start of every trip; name it with --start-time"
+            "slots of time (--slot, --time-slot) need the start of every trip; name it with --start-time"
         )
     columns = _columns(canonical) | ({} if time_slot is None else {"slot": np.int64})
     slots = None if time_slot is None else Slots(time_slot, fold)

@@ -116,6 +116,7 @@ def anonymise(order: Order, progress: Progress = silent, within: Opened | None =
         order.algorithm.require_time()
     if not order.every_segment:
         return _released(order, progress, within, ())
+    order.algorithm.require_segments()
     if order.place.apart:
         raise InputError("segments in one release do not go together with slots kept apart (--slot)")
     with opened_by_segment(order.source, order.every_segment, memory=order.memory, folder=order.folder) as (

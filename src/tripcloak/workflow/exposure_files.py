@@ -10,7 +10,7 @@ from typing import Any
 
 from tripcloak.io.folder import Parts, refuse_if_taken, staged, write_json
 
-FILES = Parts("exposure table", files=("exposure.json", "exposure.csv", "exposure.md"))
+FILES = Parts("table of exposures", files=("exposure.json", "exposure.csv", "exposure.md"))
 INTERNAL = "Internal: computed from data that is not released. Not for publication."
 SIDES = ("participants", "population")
 MEASURES = ("C_DM", "C_AVG", "G", "E", "GDM_mean")
