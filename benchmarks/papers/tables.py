@@ -111,22 +111,23 @@ def _table(
 ) -> str:
     rows: list[Sequence[str]] = []
     for run in runs:
-        if run.published in table.figures:
-            told = table.figures[run.published]
+        told = table.figures.get(run.published or "")
+        if told is not None:
             short = run.title.partition(",")[0]
             rows.append((f"{short}, published", *(shown(name, told.get(name)) for name in columns), ""))
+        whose = ", not in the paper" if told is None else ", here"
         found = results.get(run.title, NOT_RUN)
-        title = f"{run.title}, here" if run.published in table.figures else run.title
-        if "failed" in found:
-            rows.append((title, *["-"] * len(columns), found["failed"]))
-        else:
-            here = mean(found["matrices"])
-            cells = (shown(name, here.get(name)) for name in columns)
-            rows.append((title, *cells, _words(found, why.get(run.published or "", ""))))
+        here = mean(found["matrices"]) if "matrices" in found else {}
+        cells = (shown(name, here.get(name)) for name in columns)
+        rows.append(
+            (run.title + whose * bool(table.figures), *cells, _words(found, why.get(run.published or "", "")))
+        )
     return _markdown(("", *(_HEADS[name] for name in columns), "why they differ" if why else ""), rows)
 
 
 def _words(found: Result, why: str) -> str:
+    if "failed" in found:
+        return str(found["failed"])
     without = f"without {', '.join(found['without'])}, see table 6" if found.get("without") else ""
     return "; ".join(words for words in (without, why) if words)
 
