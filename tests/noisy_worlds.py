@@ -56,7 +56,9 @@ class World:
     def _axis(self, tiles: Ints) -> tuple[Hierarchy, Ints]:
         if self.kind == "tree":
             return TREE, tiles.astype(np.int32)
-        tiling = H3Tiling(8, 6) if self.kind == "h3" else QuadtreeTiling(3, (40.0, -75.0, 41.0, -73.0))
+        tiling = (
+            H3Tiling(8, f"{CELL:x}") if self.kind == "h3" else QuadtreeTiling(3, (40.0, -75.0, 41.0, -73.0))
+        )
         keys = self.keys[tiles]
         tree = tiling.hierarchy(np.unique(keys))
         return tree, tiling.tiles(keys, tree)

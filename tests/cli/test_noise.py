@@ -68,6 +68,7 @@ def test_json_says_what_is_promised_and_no_k(
         ((), "needs --epsilon"),
         (("--epsilon", 0), "epsilon must be a finite number above 0"),
         (("--epsilon", 1, "--contributions", 0), "contributions must be 1 or more"),
+        (("--epsilon", 1, "--hierarchy", "quadtree:8"), "give --area"),
         (("--epsilon", 1, "--time-slot", "1h"), "does not know time as an axis"),
     ],
     ids=str,
@@ -116,7 +117,7 @@ def test_two_runs_differ_and_neither_tells_a_seed(tripcloak: Tripcloak, file: Pa
         # Without a delta every pair gets noise: for all of them to come out twice is out of the question.
         given = (
             "--hierarchy",
-            "h3:9",
+            "h3:9/root=851fb467fffffff",
             "--height",
             2,
             "--epsilon",

@@ -22,7 +22,7 @@ from tripcloak.algorithms.noise import Noisy, source
 from tripcloak.algorithms.noise.contributions import bound_contributions
 from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import ImpossibleRequestError, InputError, InternalError
-from tripcloak.hierarchy import H3BinaryTiling, Hierarchy
+from tripcloak.hierarchy import H3BinaryTiling, H3Tiling, Hierarchy
 from tripcloak.io.reading import read_release
 from tripcloak.matrix import NOBODY, ODMatrix
 from tripcloak.release import Release, build_noisy_release
@@ -153,6 +153,22 @@ def test_nothing_but_the_noise_looks_at_the_numbers(method: type[Noisy], world: 
 
 
 @every_method
+def test_one_traveller_far_away_changes_no_public_fact(method: type[Noisy]) -> None:
+    tiling, facts = H3Tiling(6), []
+    lat, lon = np.append(np.full(3000, 48.85), -33.9), np.append(np.full(3000, 2.35), 151.2)
+    for trips in (3000, 3001):
+        keys = tiling.encode(lat[:trips], lon[:trips])
+        tree = tiling.hierarchy(np.unique(keys))
+        tiles, person = tiling.tiles(keys, tree), np.arange(trips, dtype=np.int32)
+        matrix = ODMatrix.from_trips(tree, tree, tiles, tiles, person=person, repeats=True)
+        made_of = made(method, height=3).anonymise(matrix, noise=Same())
+        assert made_of.privacy is not None
+        facts.append((made_of.privacy.to_dict(), made_of.parameters))
+    assert facts[0] == facts[1]
+    assert facts[0][0]["study_area"] == "world"
+
+
+@every_method
 @given(dice=seeds)
 def test_the_order_of_rows_does_not_matter(method: type[Noisy], dice: Random) -> None:
     world = World("tree")
@@ -271,7 +287,7 @@ def test_a_folder_tells_no_exact_number_and_promises_no_k(
         release,
         run={},
         dropped={"null_island": 77_777},
-        tilings={"spec": "h3:8/root=6"},
+        tilings={"spec": "h3:8/root=861fb4677ffffff"},
     )
     assert facts["protects"] == {}
     assert facts["seed"] is None
@@ -300,7 +316,7 @@ def test_a_folder_tells_no_exact_number_and_promises_no_k(
 def test_a_folder_reads_back_as_the_release_it_was(method: type[Noisy], world: World, tmp_path: Path) -> None:
     matrix = world.matrix(diced_trips(Random(4), world, trips=60, people=20))
     release = made(method, height=1, delta=0.3).anonymise(matrix, noise=Same(seed=3))
-    spec = {"h3": "h3:8/root=6", "quadtree": "quadtree:3", "tree": "table:x"}[world.kind]
+    spec = {"h3": "h3:8/root=861fb4677ffffff", "quadtree": "quadtree:3", "tree": "table:x"}[world.kind]
     publish(tmp_path / "out", matrix, release, run={}, dropped={}, tilings={"spec": spec})
     again = read_release(tmp_path / "out", matrix)
     assert published(again) == published(release)

@@ -71,7 +71,9 @@ def test_axes_share_the_finest_cell_that_holds_both() -> None:
 
 
 @pytest.mark.parametrize(
-    "tiling", [H3Tiling(7), H3Tiling(6, 1), QuadtreeTiling(6, AREA)], ids=lambda tiling: tiling.name
+    "tiling",
+    [H3Tiling(2), H3Tiling(6, h3.latlng_to_cell(40.1, -74.1, 1)), QuadtreeTiling(6, AREA)],
+    ids=lambda tiling: tiling.name,
 )
 def test_grids_agree_with_the_trees_where_tiles_occur(tiling: H3Tiling | QuadtreeTiling) -> None:
     trees = (
@@ -131,6 +133,8 @@ def test_trees_that_do_not_tell_what_there_could_be_have_no_domain() -> None:
     union = tree_of(H3BinaryTiling(8), [40.1, 40.15], [-74.1, -74.11])
     assert shared_domains(plain, plain) is None
     assert shared_domains(union, union) is None
+    around_the_data = tree_of(H3Tiling(8, 2), [40.1], [-74.1])
+    assert shared_domains(around_the_data, around_the_data) is None
     assert shared_domains(plain, replace(plain, complete=True)) is None
 
 

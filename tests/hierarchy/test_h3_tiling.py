@@ -176,3 +176,21 @@ def test_it_is_a_tiling_and_its_trees_travel_between_processes() -> None:
     tree = tree_around(48.85, 2.35, 0.05, H3Tiling(9))
     copy = pickle.loads(pickle.dumps(tree))
     assert copy.zones.outline(0) == tree.zones.outline(0)
+
+
+def test_nothing_lies_outside_a_root_that_is_named() -> None:
+    tiling = H3Tiling(9, "851fb467fffffff")
+    keys = tiling.encode(np.array([48.8584, -33.9]), np.array([2.2945, 151.2]))
+    assert (keys == OUTSIDE).tolist() == [False, True]
+    assert (tiling.keys(["891fb46741bffff", "89be0e35d2bffff", "x"]) == OUTSIDE).tolist() == [
+        False,
+        True,
+        True,
+    ]
+    tree = tiling.hierarchy(keys[:1])
+    assert str(tree.zones.ids[tree.root]) == "851fb467fffffff"
+    with pytest.raises(HierarchyError, match="inside its root"):
+        tiling.hierarchy(H3Tiling(9).encode(np.array([-33.9]), np.array([151.2])))
+    for bad in ("851fb467ffffff0", "8a1fb46622dffff"):
+        with pytest.raises(HierarchyError, match="must be an H3 cell"):
+            H3Tiling(9, bad)

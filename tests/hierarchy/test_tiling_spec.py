@@ -21,7 +21,8 @@ def zones(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "spec",
-    ["h3:10", "h3:0", "h3:10/root=5", "h3:10/binary", "h3:10/root=5/binary", "quadtree:9", "dendrogram",
+    ["h3:10", "h3:0", "h3:10/root=5", "h3:10/binary", "h3:10/root=5/binary", "h3:9/root=851fb467fffffff",
+     "quadtree:9", "dendrogram",
      "table:county,state"],
 )  # fmt: skip
 def test_a_tilings_name_is_its_text(spec: str, zones: Path) -> None:

@@ -43,7 +43,7 @@ def tiling_of(case: Evidence, given: Tiling | None) -> Tiling | None:
 
 
 class H3Encoder:
-    """H3 cells of one resolution, by the h3 library.
+    """H3 cells of one resolution, by the h3 library; only those inside a cell, where one is given.
 
     Examples
     --------
@@ -52,26 +52,36 @@ class H3Encoder:
     ['891fb46741bffff']
     >>> encoder.names(encoder.of_ids(["8a1fb46622dffff"]))
     ['891fb46622fffff']
+    >>> bool(H3Encoder(9, "851fb463fffffff").of_ids(["8a1fb46622dffff"])[0] == OUTSIDE)
+    True
     """
 
-    def __init__(self, resolution: int) -> None:
-        self._resolution = resolution
+    def __init__(self, resolution: int, within: str | None = None) -> None:
+        self._resolution, self._within = resolution, within
 
     def of_points(self, lat: Floats, lon: Floats) -> Keys:
-        """Return the cell of every point."""
+        """Return the cell of every point, or OUTSIDE."""
         from h3.api.basic_int import latlng_to_cell
 
         resolution = self._resolution
         found = [latlng_to_cell(*point, resolution) for point in zip(lat.tolist(), lon.tolist(), strict=True)]
-        return np.array(found, dtype=np.uint64)
+        return self._inside(np.array(found, dtype=np.uint64))
 
     def of_ids(self, ids: Sequence[str]) -> Keys:
         """Return the cell or ancestor named by every id; OUTSIDE where it is coarser or no cell at all."""
-        return np.array([self._lifted(text) for text in ids], dtype=np.uint64)
+        return self._inside(np.array([self._lifted(text) for text in ids], dtype=np.uint64))
 
     def names(self, keys: Keys) -> Sequence[str]:
         """Return the cells as hexadecimal text."""
         return [f"{key:x}" for key in keys.tolist()]
+
+    def _inside(self, keys: Keys) -> Keys:
+        if self._within is None:
+            return keys
+        at = cells.resolution_of(self._within) or 0
+        known, row = np.unique(keys, return_inverse=True)
+        inside = [key != OUTSIDE and cells.ancestor(f"{key:x}", at) == self._within for key in known.tolist()]
+        return np.where(np.array(inside, dtype=bool)[row], keys, OUTSIDE)
 
     def _lifted(self, text: str) -> int:
         at = cells.resolution_of(text)

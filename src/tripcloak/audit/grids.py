@@ -39,7 +39,7 @@ def grid_of(spec: str) -> Grid | None:
     >>> grid_of("h3:9/root=5"), grid_of("quadtree:8"), grid_of("dendrogram")
     (H3Grid(resolution=9, unions=False), Quadtree(depth=8), None)
     """
-    match = re.fullmatch(r"h3:(\d{1,2})((?:/root=\d{1,2}|/binary){0,2})", spec)
+    match = re.fullmatch(r"h3:(\d{1,2})((?:/root=(?:\d{1,2}|[0-9a-f]{15})|/binary){0,2})", spec)
     if match and int(match[1]) <= 15:
         return H3Grid(int(match[1]), "/binary" in match[2])
     match = re.fullmatch(r"quadtree:(\d{1,2})", spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -107,7 +108,8 @@ class RawInput:
 
     def _encoder(self, case: Evidence) -> Encoder:
         if case.promise.resolution is not None:
-            return H3Encoder(case.promise.resolution)
+            root = re.search(r"/root=([0-9a-f]{15})\b", case.promise.spec)
+            return H3Encoder(case.promise.resolution, root and root[1])
         tiling = tiling_of(case, self.tiling)
         if tiling is not None:
             return TilingEncoder(tiling)

@@ -14,7 +14,6 @@ import numpy as np
 
 from tripcloak.arrays import Ints
 from tripcloak.hierarchy.grid_domains import H3Domain, QuadtreeDomain
-from tripcloak.hierarchy.h3_cells import text_to_cells
 from tripcloak.hierarchy.quadtree import QuadtreeTiling
 from tripcloak.hierarchy.tiling import Keys
 from tripcloak.hierarchy.tree import Hierarchy, Zones
@@ -61,12 +60,14 @@ class Domain(Protocol):
 def shared_domains(origins: Hierarchy, destinations: Hierarchy) -> tuple[Domain, Domain] | None:
     """Return the domains of both axes over one study area, or None where a tree does not tell its own.
 
-    The study area is the root of the trees: of an H3 grid, the finest cell that holds the roots of both.
+    The study area never follows from where the data lie: it is the whole of a file's zones, the area of a
+    quadtree, and of an H3 grid the cell that its text names as the root (``h3:9/root=871fb4674ffffff``),
+    or else the world.
 
     Examples
     --------
     >>> from tripcloak.hierarchy import H3Tiling
-    >>> tiling = H3Tiling(9)
+    >>> tiling = H3Tiling(9, "871fb4674ffffff")
     >>> ends = (tiling.hierarchy(tiling.encode(np.array([lat]), np.array([2.3]))) for lat in (48.85, 48.86))
     >>> origins, destinations = shared_domains(*ends)
     >>> origins.study_area, origins.size(0), origins == destinations
@@ -107,19 +108,15 @@ def steps_down(domains: tuple[Domain, Domain], height: int) -> list[int]:
 def _domain(tree: Hierarchy) -> Domain | None:
     if tree.complete:
         return TreeDomain(tree)
-    if match := re.fullmatch(r"h3:(\d+)(?:/root=\d+)?", tree.name):
-        return H3Domain(int(match[1]), _root_cell(tree))
+    # A root given by its resolution alone is the cell that holds the data.
+    if match := re.fullmatch(r"h3:(\d+)(?:/root=([0-9a-f]{15}))?", tree.name):
+        return H3Domain(int(match[1]), int(match[2], 16) if match[2] else None)
     outline = tree.zones.outline(tree.root)
     if (match := re.fullmatch(r"quadtree:(\d+)", tree.name)) and outline is not None:
         parts = outline["coordinates"] if outline["type"] == "MultiPolygon" else [outline["coordinates"]]
         (west, south), (east, north) = parts[0][0][0], parts[-1][0][2]
         return QuadtreeDomain(QuadtreeTiling(int(match[1]), (south, west, north, east)))
     return None
-
-
-def _root_cell(tree: Hierarchy) -> int | None:
-    cell = text_to_cells(tree.zones.ids[[tree.root]])
-    return None if cell[0] == np.uint64(2**64 - 1) else int(cell[0])
 
 
 @dataclass(frozen=True)

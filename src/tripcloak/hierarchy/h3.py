@@ -59,7 +59,8 @@ class H3Tiling:
     resolution
         0 (about 4.4 million km2 a cell) to 15 (about 1 m2).
     root
-        Resolution of the root, where a coarser one than the finest is wanted.
+        Resolution of the root, where a coarser one than the finest is wanted; or the root itself, a cell
+        by its hexadecimal text, and nothing outside it is a tile then.
 
     Examples
     --------
@@ -71,12 +72,14 @@ class H3Tiling:
     """
 
     resolution: int
-    root: int | None = None
+    root: int | str | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.resolution <= FINEST:
             raise HierarchyError(f"an H3 resolution is a number from 0 to {FINEST}; found {self.resolution}")
-        if self.root is not None and not 0 <= self.root <= self.resolution:
+        if isinstance(self.root, str):
+            self._require_cell(self.root)
+        elif self.root is not None and not 0 <= self.root <= self.resolution:
             raise HierarchyError(
                 f"the root of h3:{self.resolution} must be a resolution from 0 to {self.resolution}; "
                 f"found {self.root}"
@@ -84,18 +87,18 @@ class H3Tiling:
 
     @property
     def name(self) -> str:
-        """Return the tiling's text, ``h3:10`` or ``h3:10/root=5``."""
+        """Return the tiling's text, ``h3:10``, ``h3:10/root=5`` or ``h3:10/root=851fb467fffffff``."""
         return f"h3:{self.resolution}" + ("" if self.root is None else f"/root={self.root}")
 
     def encode(self, lat: Floats, lon: Floats) -> Keys:
-        """Return the cell of every point."""
-        return encode_points(lat, lon, self.resolution)
+        """Return the cell of every point, or OUTSIDE the root where that is a cell."""
+        return self._inside(encode_points(lat, lon, self.resolution))
 
     def keys(self, ids: Sequence[str] | NDArray[np.str_]) -> Keys:
         """Return the cell named by each hexadecimal text; finer cells are lifted, others are OUTSIDE."""
         cells = text_to_cells(ids)
         fits = (cells != OUTSIDE) & (resolution_of(cells) >= self.resolution)
-        return np.where(fits, parent_cells(cells, self.resolution), OUTSIDE)
+        return self._inside(np.where(fits, parent_cells(cells, self.resolution), OUTSIDE))
 
     def hierarchy(self, keys: Keys) -> Hierarchy:
         """Return the hierarchy over these cells and their ancestors."""
@@ -114,6 +117,22 @@ class H3Tiling:
     def tiles(self, keys: Keys, hierarchy: Hierarchy) -> Ints:
         """Return the row of every cell in a hierarchy of this tiling, or -1."""
         return rows_of(keys, text_to_cells(hierarchy.zones.ids[: hierarchy.n_tiles]))
+
+    def _inside(self, cells: Keys) -> Keys:
+        if not isinstance(self.root, str):
+            return cells
+        root = text_to_cells([self.root])
+        known = cells != OUTSIDE
+        known[known] = parent_cells(cells[known], int(resolution_of(root)[0])) == root
+        return np.where(known, cells, OUTSIDE)
+
+    def _require_cell(self, root: str) -> None:
+        cell = text_to_cells([root])
+        if cell[0] == OUTSIDE or cells_to_text(cell)[0] != root or resolution_of(cell)[0] > self.resolution:
+            raise HierarchyError(
+                f"the root of h3:{self.resolution} must be an H3 cell of at most that resolution, in lower "
+                f"case such as 851fb467fffffff; found {root!r}"
+            )
 
     def _rows(self, keys: Keys) -> CellRows:
         levels, parent = self._levels(keys)
@@ -151,6 +170,10 @@ class H3Tiling:
         covering = [r for r in range(self.resolution + 1) if len(np.unique(parent_cells(ends, r))) == 1]
         if self.root is None:
             return covering[-1] if covering else 0
+        if isinstance(self.root, str):
+            if np.any(self._inside(keys) == OUTSIDE):
+                raise HierarchyError(f"all tiles of {self.name} must lie inside its root")
+            return int(resolution_of(text_to_cells([self.root]))[0])
         if self.root in covering:
             return self.root
         most = f"root={covering[-1]} or coarser" if covering else "no root: they span several base cells"

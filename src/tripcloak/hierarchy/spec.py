@@ -19,12 +19,12 @@ Extent = tuple[float, float, float, float]
 """Least latitude and longitude, then greatest latitude and longitude, of where enough people go."""
 
 FORMS = (
-    "h3:RESOLUTION, h3:RESOLUTION/root=RESOLUTION, either with /binary, quadtree:DEPTH, dendrogram, "
+    "h3:RESOLUTION, h3:RESOLUTION/root=RESOLUTION or CELL, each with /binary, quadtree:DEPTH, dendrogram, "
     "table:COLUMN,COLUMN,... (for example h3:10, h3:10/root=5, h3:10/binary, quadtree:9, table:county,state)"
 )
 
 # Options in any order, each at most once.
-_H3 = re.compile(r"(?!.*binary.*binary)(\d{1,2})(/binary)?(?:/root=(\d{1,2}))?(/binary)?")
+_H3 = re.compile(r"(?!.*binary.*binary)(\d{1,2})(/binary)?(?:/root=(\d{1,2}|[0-9a-f]{15}))?(/binary)?")
 
 
 def parse_tiling(
@@ -39,8 +39,8 @@ def parse_tiling(
     Parameters
     ----------
     spec
-        ``h3:10``, ``h3:10/root=5``, ``h3:10/binary``, ``quadtree:9``, ``dendrogram`` or
-        ``table:county,state``.
+        ``h3:10``, ``h3:10/root=5``, ``h3:10/root=851fb467fffffff``, ``h3:10/binary``, ``quadtree:9``,
+        ``dendrogram`` or ``table:county,state``.
     zones
         The zones file that dendrogram and table need.
     area
@@ -65,7 +65,7 @@ def parse_tiling(
     kind = kind.lower()
     if kind == "h3" and (match := _H3.fullmatch(rest.lower())):
         kind_of_h3 = H3BinaryTiling if match[2] or match[4] else H3Tiling
-        return kind_of_h3(int(match[1]), None if match[3] is None else int(match[3]))
+        return kind_of_h3(int(match[1]), _root(match[3]))
     if kind == "quadtree" and re.fullmatch(r"\d{1,2}", rest):
         return QuadtreeTiling(int(rest), _study_area(spec, area, extent))
     if kind == "dendrogram" and spec.strip().lower() == "dendrogram":
@@ -74,6 +74,11 @@ def parse_tiling(
     if kind == "table" and all(levels):
         return TableTiling(_zone_file(spec, zones), levels)
     raise InputError(f"{spec!r} is not a hierarchy; expected one of {FORMS}")
+
+
+def _root(text: str | None) -> int | str | None:
+    """Return a root as a tiling takes it: a resolution of at most two digits, or a cell."""
+    return int(text) if text is not None and len(text) <= 2 else text
 
 
 def _study_area(spec: str, area: Area | None, extent: Extent | Callable[[], Extent] | None) -> Area:

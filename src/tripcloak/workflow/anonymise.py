@@ -24,6 +24,7 @@ from tripcloak.trips.segments import Segment, SegmentBy
 from tripcloak.workflow.people import Few, few_facts, groups_of_few, refuse_hollow
 from tripcloak.workflow.publish import publish
 from tripcloak.workflow.reading import Place, Reading, engine_memory, opened_by_segment, read_matrix
+from tripcloak.workflow.study_area import refuse_area_of_data
 
 if TYPE_CHECKING:
     from tripcloak.workflow.reading import Opened
@@ -112,6 +113,7 @@ def anonymise(order: Order, progress: Progress = silent, within: Opened | None =
     """
     refuse_if_taken(order.out, force=order.force)
     order.algorithm.check_request()
+    refuse_area_of_data(order.algorithm, order.place)
     if order.place.time_slot is not None:
         order.algorithm.require_time()
     if not order.every_segment:
@@ -139,7 +141,8 @@ def _released(
         progress=progress,
     )
     matrix = reading.trips.matrix
-    refuse_hollow(matrix, order.algorithm.criterion)
+    if not order.algorithm.noisy:
+        refuse_hollow(matrix, order.algorithm.criterion)
     started = time.perf_counter()
     algorithm = order.algorithm
     if within is not None and segments:

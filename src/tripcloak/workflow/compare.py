@@ -27,6 +27,7 @@ from tripcloak.workflow.reading import Place, Reading, memory_budget, read_matri
 from tripcloak.workflow.rows import Row, Trial
 from tripcloak.workflow.shelf import Address, Shelf
 from tripcloak.workflow.solo import Desk
+from tripcloak.workflow.study_area import refuse_area_of_data
 from tripcloak.workflow.workers import Found, Limits, jobs_that_fit, run_trials
 
 OWN_CLOCK = 0.8
@@ -226,6 +227,7 @@ def _trial(lineup: Lineup, name: str, matrix: ODMatrix, *, k: float, unit: str, 
     if METHODS[name].noisy:
         options["epsilon"] = lineup.epsilon
     algorithm = METHODS[name](criterion=lineup.criterion(k), suppression_limit=limit, **options)
+    refuse_area_of_data(algorithm, lineup.place)
     algorithm.refuse(matrix)
     return Trial(algorithm=algorithm, k=k, unit=unit, limit=limit)
 

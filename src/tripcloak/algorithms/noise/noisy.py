@@ -89,8 +89,10 @@ class Noisy(Algorithm):
             )
         if shared_domains(matrix.origins, matrix.destinations) is None:
             raise InputError(
-                f"{self.name} needs zones that do not depend on the data: use h3:RES, quadtree:DEPTH, "
-                "or a zones file with dendrogram or table (h3:RES/binary leaves out unions that do not occur)"
+                f"{self.name} needs zones that do not depend on the data: use h3:RES (of the whole world), "
+                "h3:RES/root=CELL (of one H3 cell), quadtree:DEPTH with --area, or a zones file with dendrogram "
+                "or table (h3:RES/root=RES takes the cell that holds the data, and h3:RES/binary leaves out "
+                "unions that do not occur)"
             )
 
     def anonymise(
