@@ -105,6 +105,15 @@ def test_what_would_break_the_promise_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@METHODS
+@pytest.mark.parametrize("given", [("--k-population", "auto"), ("--unit", "population", "--k", 50)], ids=str)
+def test_thresholds_on_the_population_play_no_part(
+    tripcloak: Tripcloak, file: Path, tmp_path: Path, method: str, given: tuple[object, ...]
+) -> None:
+    told = tripcloak("anonymise", file, "--method", method, *HERE, *given, "--out", tmp_path / "out")
+    assert told.code == 0, told.err
+
+
 def test_other_methods_know_no_epsilon(tripcloak: Tripcloak, file: Path, tmp_path: Path) -> None:
     told = tripcloak("anonymise", file, "--epsilon", 1, "--out", tmp_path / "out")
     assert told.code == 2

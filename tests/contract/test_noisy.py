@@ -20,7 +20,7 @@ from strategies import seeds
 from tripcloak.algorithms import METHODS
 from tripcloak.algorithms.noise import Noisy, source
 from tripcloak.algorithms.noise.contributions import bound_contributions
-from tripcloak.criteria import AllOf, KAnonymity, LDiversity, TCloseness
+from tripcloak.criteria import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
 from tripcloak.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.hierarchy import H3BinaryTiling, H3Tiling, Hierarchy
 from tripcloak.io.reading import read_release
@@ -195,7 +195,7 @@ def test_the_input_stays_as_it_is(method: type[Noisy]) -> None:
 @every_method
 def test_numbers_of_k_and_limit_play_no_part(method: type[Noisy]) -> None:
     matrix = World("tree").matrix(diced_trips(Random(1), World("tree"), trips=25, people=4))
-    ks = (KAnonymity(k=10**9), AllOf(criteria=(KAnonymity(k=2), KAnonymity(k=3, unit="trips"))))
+    ks = (AveragePeople(k=10**9), AllOf(criteria=(KAnonymity(k=2), KAnonymity(k=3, unit="trips"))))
     one, other = (
         made(method, criterion=k, suppression_limit=limit).anonymise(matrix, noise=Same())
         for k, limit in zip(ks, (0.0, 0.9), strict=True)
@@ -234,6 +234,9 @@ def test_what_cannot_be_had_is_refused_before_any_work(
         *({"epsilon": bad} for bad in (0.0, float("inf"), float("nan"))),
         *({"delta": bad} for bad in (1.0, -0.1)),
         {"contributions": 0},
+        {"epsilon": 1e-16},
+        {"contributions": 10**15},
+        {"delta": 1e-320},
         {"height": -1},
     ],
     ids=str,

@@ -12,13 +12,18 @@ from tripcloak.algorithms.base import Algorithm, Progress, Solution, silent
 from tripcloak.algorithms.noise.contributions import Contributions, bound_contributions
 from tripcloak.algorithms.noise.source import NoiseSource, OpenDPNoise, require_opendp
 from tripcloak.arrays import Ints
-from tripcloak.criteria import AllOf, Criterion, DifferentialPrivacy, KAnonymity
+from tripcloak.criteria import AllOf, AveragePeople, Criterion, DifferentialPrivacy, KAnonymity
 from tripcloak.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.hierarchy import Domain, shared_domains
 from tripcloak.matrix import ODMatrix
 from tripcloak.release import Release, build_noisy_release
 
 Domains = tuple[Domain, Domain]
+
+LARGEST_NOISE = 1_000_000_000
+"""Contributions by epsilon, at most: beyond that thresholds and sums are no longer exact."""
+SMALLEST_DELTA = 1e-100
+"""A chance so small that smaller ones promise nothing more, and are no longer exact."""
 
 
 class Drawn(NamedTuple):
@@ -67,6 +72,14 @@ class Noisy(Algorithm):
             raise InputError(f"delta must be a chance from 0 to below 1; got {self.delta:g}")
         if self.contributions < 1:
             raise InputError(f"contributions must be 1 or more; got {self.contributions}")
+        if 0 < self.delta < SMALLEST_DELTA:
+            raise InputError(f"delta must be 0, or {SMALLEST_DELTA:g} or more; got {self.delta:g}")
+        if self.epsilon is not None and self.contributions / self.epsilon > LARGEST_NOISE:
+            raise InputError(
+                f"epsilon {self.epsilon:g} with contributions {self.contributions:,} asks for noise of more "
+                f"than {LARGEST_NOISE:,} trips, in which every number drowns; choose a larger epsilon or fewer "
+                "contributions"
+            )
         if self.height is not None and self.height < 0:
             raise InputError(f"height must be 0 (tiles) or more; got {self.height}")
 
@@ -90,8 +103,8 @@ class Noisy(Algorithm):
         if shared_domains(matrix.origins, matrix.destinations) is None:
             raise InputError(
                 f"{self.name} needs zones that do not depend on the data: use h3:RES (of the whole world), "
-                "h3:RES/root=CELL (of one H3 cell), quadtree:DEPTH with --area, or a zones file with dendrogram "
-                "or table (h3:RES/root=RES takes the cell that holds the data, and h3:RES/binary leaves out "
+                "h3:RES/root=CELL (of one H3 cell), quadtree:DEPTH with --area, or a zones file with "
+                "dendrogram or table (h3:RES/root=RES takes the cell that holds the data, and h3:RES/binary leaves out "
                 "unions that do not occur)"
             )
 
@@ -166,4 +179,4 @@ def _is_plain(criterion: Criterion) -> bool:
     """Return whether a criterion asks for k alone, which every method is given and noise does not heed."""
     if isinstance(criterion, AllOf):
         return all(_is_plain(part) for part in criterion.criteria)
-    return isinstance(criterion, KAnonymity)
+    return isinstance(criterion, KAnonymity | AveragePeople)
