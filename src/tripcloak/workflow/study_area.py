@@ -13,7 +13,7 @@ def refuse_area_of_data(algorithm: Algorithm, place: Place) -> None:
     Examples
     --------
     >>> from tripcloak.algorithms import METHODS
-    >>> refuse_area_of_data(METHODS["laplace"](epsilon=1.0), Place("quadtree:8"))
+    >>> refuse_area_of_data(METHODS["laplace"](epsilon=1.0), Place(spec="quadtree:8"))
     Traceback (most recent call last):
     tripcloak.errors.InputError: laplace needs a study area that does not follow from the data: give ...
     """

@@ -77,8 +77,8 @@ class Noisy(Algorithm):
         if self.epsilon is not None and self.contributions / self.epsilon > LARGEST_NOISE:
             raise InputError(
                 f"epsilon {self.epsilon:g} with contributions {self.contributions:,} asks for noise of more "
-                f"than {LARGEST_NOISE:,} trips, in which every number drowns; choose a larger epsilon or fewer "
-                "contributions"
+                f"than {LARGEST_NOISE:,} trips, in which every number drowns; choose a larger epsilon or "
+                "fewer contributions"
             )
         if self.height is not None and self.height < 0:
             raise InputError(f"height must be 0 (tiles) or more; got {self.height}")
@@ -104,8 +104,8 @@ class Noisy(Algorithm):
             raise InputError(
                 f"{self.name} needs zones that do not depend on the data: use h3:RES (of the whole world), "
                 "h3:RES/root=CELL (of one H3 cell), quadtree:DEPTH with --area, or a zones file with "
-                "dendrogram or table (h3:RES/root=RES takes the cell that holds the data, and h3:RES/binary leaves out "
-                "unions that do not occur)"
+                "dendrogram or table (h3:RES/root=RES takes the cell that holds the data, and h3:RES/binary "
+                "leaves out unions that do not occur)"
             )
 
     def anonymise(
