@@ -331,3 +331,12 @@ def test_the_study_area_of_a_file_is_all_of_it(worlds: dict[str, World], tmp_pat
     world, release = made(worlds, "inftda on tracts")
     folder = world.publish(tmp_path / "out", stated(release, study_area="t00"))
     assert audit(world, folder).broken == ("noise-suffices",)
+
+
+def test_contributions_that_are_understated_fail(worlds: dict[str, World], tmp_path: Path) -> None:
+    """The noise may fit what is stated, but the total is that of people who were counted more often."""
+    world = worlds["h3"]
+    release = InfTDA(epsilon=400, contributions=100, height=4).anonymise(world.matrix, noise=Drawn())
+    forged = stated(release, contributions=1)
+    assert "noise-as-stated" in audit_matrix(world.matrix, forged).broken
+    assert "noise-as-stated" in audit(world, world.publish(tmp_path / "out", forged)).broken

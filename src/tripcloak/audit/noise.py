@@ -31,6 +31,7 @@ CLEAR = 0.5
 
 
 CANNOT_TELL = "not to be told: so few numbers, or so little noise, do not show whether there is any"
+TOO_MANY = "more trips are published than the stated contributions allow"
 TOO_CLOSE = "published numbers are closer to the recount than the stated noise would leave them"
 
 
@@ -47,12 +48,15 @@ class Noisy(NamedTuple):
         All the group's trips.
     certain : array of bool
         Whether both are the same whichever trips are counted: nobody in the group has too many.
+    all_counted : int, optional
+        All trips that are counted, also those in no published group.
     """
 
     published: Ints
     counted: Ints
     recount: Ints
     certain: Bools
+    all_counted: int | None = None
 
 
 class Trial(NamedTuple):
@@ -115,6 +119,24 @@ def verdict(privacy: Privacy, numbers: Noisy) -> bool | None:
     if any(trial.exponent > alarm for trial in trials):
         return False
     return True if any(trial.strongest > alarm for trial in trials) else None
+
+
+def too_many(privacy: Privacy, numbers: Noisy) -> bool:
+    """Return whether more trips are published than bounded contributions and the stated noise allow.
+
+    Numbers with Gaussian noise add up to a total with noise of its own, which is t or more with a chance of
+    at most exp(-t**2 / (2 scale**2)). How many trips are counted does not depend on which.
+
+    >>> told = {"unit": "traveller", "contributions": 3, "noise": "Gaussian", "noise_scale": 10.0}
+    >>> stated = Privacy(epsilon=1, delta=1e-6, **told)
+    >>> one = np.array([1000])
+    >>> [too_many(stated, Noisy(one, one, one, one > 0, total)) for total in (990, 900)]
+    [False, True]
+    """
+    if privacy.noise != "Gaussian" or numbers.all_counted is None:
+        return False
+    reach = privacy.noise_scale * math.sqrt(2 * math.log(1 / FALSE_ALARM))
+    return bool(numbers.published.sum() - numbers.all_counted > reach + 1)
 
 
 def too_few_made_up(privacy: Privacy, made_up: int, could_be: int) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from tripcloak.audit.counted import Counted, counted_trips, id_marks
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.case import MatrixCase
-from tripcloak.audit.noise import CANNOT_TELL, TOO_CLOSE, Noisy, beside, verdict
+from tripcloak.audit.noise import CANNOT_TELL, TOO_CLOSE, TOO_MANY, Noisy, beside, too_many, verdict
 from tripcloak.audit.privacy import ENTRY, Privacy, read_privacy, too_little
 from tripcloak.audit.rulebook import BrokenPart, Remark
 
@@ -35,7 +35,10 @@ def noise_as_stated(case: MatrixCase) -> str | Remark | None:
     privacy = _stated(case)
     if privacy is None:
         return None
-    found = verdict(privacy, _numbers(case, privacy))
+    numbers = _numbers(case, privacy)
+    if too_many(privacy, numbers):
+        return TOO_MANY
+    found = verdict(privacy, numbers)
     return Remark(CANNOT_TELL) if found is None else None if found else TOO_CLOSE
 
 
@@ -60,6 +63,8 @@ def _numbers(case: MatrixCase, privacy: Privacy) -> Noisy:
     counted = counted_trips(
         flows.travellers.people, origin, destination, flows.repeats, privacy.contributions
     )
+    total = int(counted.trips.sum())
     here = kept[flow]
     counted = Counted(counted.trips[here], counted.busy[here])
-    return beside(release.trips, recount, group[flow][here], flows.repeats[here], counted)
+    found = beside(release.trips, recount, group[flow][here], flows.repeats[here], counted)
+    return found._replace(all_counted=total)

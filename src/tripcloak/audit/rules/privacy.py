@@ -9,7 +9,16 @@ import numpy as np
 from tripcloak.audit.counted import Counted, counted_trips, id_marks
 from tripcloak.audit.entries import unreadable
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.noise import CANNOT_TELL, TOO_CLOSE, Noisy, beside, too_few_made_up, verdict
+from tripcloak.audit.noise import (
+    CANNOT_TELL,
+    TOO_CLOSE,
+    TOO_MANY,
+    Noisy,
+    beside,
+    too_few_made_up,
+    too_many,
+    verdict,
+)
 from tripcloak.audit.privacy import Privacy, too_little
 from tripcloak.audit.raw import WITHHELD
 from tripcloak.audit.rulebook import Remark
@@ -20,7 +29,22 @@ from tripcloak.audit.rules.book import BOOK
 def noise_suffices(case: Evidence) -> str | None:
     """Where differential privacy is promised, the stated noise gives the stated epsilon and delta."""
     privacy = case.promise.privacy
-    return None if privacy is None else too_little(privacy) or _outside(case, privacy)
+    return (
+        None
+        if privacy is None
+        else too_little(privacy) or _other_parameters(case, privacy) or _outside(case, privacy)
+    )
+
+
+def _other_parameters(case: Evidence, privacy: Privacy) -> str | None:
+    """Return what is wrong if the method was run with other numbers than are promised."""
+    asked = case.facts["parameters"]
+    # Where nobody is told apart every trip counts, whatever was asked for.
+    fits = asked.get("epsilon") == privacy.epsilon and privacy.contributions in {
+        asked.get("contributions"),
+        1,
+    }
+    return None if fits else "the parameters name another epsilon or other contributions than the promise"
 
 
 def _outside(case: Evidence, privacy: Privacy) -> str | None:
@@ -47,6 +71,8 @@ def noise_as_stated(case: Evidence) -> str | Remark | None:
     if case.value("select count(*) = 0 from audit_flows"):
         return "nothing is released"
     numbers = _numbers(case, privacy)
+    if too_many(privacy, numbers):
+        return TOO_MANY
     if privacy.noise == "Laplace" and not privacy.delta:
         # Every pair of zones got noise, so that many must have come out of nowhere.
         hidden = case.value("select count(*) from audit_groups where released_origin is null")
@@ -90,7 +116,8 @@ def _numbers(case: Evidence, privacy: Privacy) -> Noisy:
     known, marks = np.array(sorted(names), dtype=np.uint64), id_marks(names[key] for key in sorted(names))
     origin, destination = (marks[np.searchsorted(known, side)] for side in (origin, destination))
     counted = counted_trips(person, origin, destination, trips, privacy.contributions)
+    total = int(counted.trips.sum())
     group = np.minimum(np.searchsorted(pair, of_row), len(pair) - 1)
     here = pair[group] == of_row
     counted = Counted(counted.trips[here], counted.busy[here])
-    return beside(published, recount, group[here], trips[here], counted)
+    return beside(published, recount, group[here], trips[here], counted)._replace(all_counted=total)
