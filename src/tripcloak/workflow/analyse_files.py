@@ -118,7 +118,7 @@ def _parts(found: Analysis) -> page.Parts:
             "slots": slots_in_words(found),
             "outside the zones": f"{found.outside['origins']:.1%} of origins, "
             f"{found.outside['destinations']:.1%} of destinations",
-            "a released trip is of": f"{_half(found, 'zones')} zones, {_half(found, 'slots')} slots (median)",
+            "half of the trips are of": f"{_half(found, 'zone')} and {_half(found, 'slot')}, or less",
         },
         scores=score_rows(found),
         spread=_spread(found),
@@ -137,7 +137,9 @@ def _parts(found: Analysis) -> page.Parts:
 
 
 def _half(found: Analysis, what: str) -> str:
-    return f"{found.reach[what].quantiles[2]:,.3g}"
+    """Return over how many zones or slots a released trip spreads, the median, in words."""
+    number = f"{found.reach[f'{what}s'].quantiles[2]:,.2g}"
+    return f"{number} {what}{'' if number == '1' else 's'}"
 
 
 def _sides(found: Analysis) -> dict[str, Answers]:
