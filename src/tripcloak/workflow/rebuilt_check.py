@@ -167,9 +167,7 @@ def _by_slot(rebuilt: Rebuilt, times: Hierarchy | None) -> dict[str, _Sparse]:
 def _time(times: Hierarchy, name: str) -> int:
     found = np.flatnonzero(times.zones.ids == name)
     if not len(found):
-        raise InputError(
-            f"the release has trips at {name}, and the input has none: it is not the input of this release"
-        )
+        raise InputError(f"the released flows name a time that their input does not have: {name!r}")
     return int(found[0])
 
 
