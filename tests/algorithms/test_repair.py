@@ -32,7 +32,12 @@ TREE: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": 
 BY_TRIPS = KAnonymity(k=2, unit="trips")
 
 # Closeness is not defined for zones that a method draws itself, and noise knows no k.
-ON_TREES = [name for name, method in METHODS.items() if not (method.draws_zones or method.noisy)]
+# Suppression alone generalises nothing, so it refuses most requests before there is anything to repair.
+ON_TREES = [
+    name
+    for name, method in METHODS.items()
+    if not (method.draws_zones or method.noisy or name == "suppression")
+]
 
 
 class Request:
