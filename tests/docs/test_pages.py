@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tripcloak.audit.rules import BOOK
+from tripcloak.cli.run import run as tripcloak
 from tripcloak.io.folder import PUBLIC_FILES
 from tripcloak.synth import City, write_city
 
@@ -25,6 +27,7 @@ RUN = [
     "docs/architecture.md",
     "docs/methods/odkanon.md",
     "docs/methods/time.md",
+    "docs/people.md",
 ]
 MATCHING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -79,6 +82,28 @@ def test_what_a_page_shows_is_what_happens(page: str, place: Path) -> None:
             # Printed lines stand in comments behind the calls, or in the text below the block.
             missing = [line for line in printed.splitlines() if line not in block.text + block.after]
             assert not missing, f"{page} does not show {missing}"
+
+
+def test_the_long_commands_of_a_page_run_in_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page about people, with fewer of them: every command works and prints the rows that are shown."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    ran = 0
+    for block in blocks("docs/people.md"):
+        if block.kind == "python":
+            run([sys.executable, "-c", block.text], tmp_path)
+        for command, shown in commands(block) if block.kind in ("console", "shellsession") else ():
+            capsys.readouterr()
+            arguments = shlex.split(command.replace("--people 3300", "--people 400"))
+            code = tripcloak(arguments[1:])
+            told = capsys.readouterr()
+            assert code == 0, f"{command}\n{told.err}"
+            rows = re.findall(r"^│ ([a-zA-Z][^│=]*?) *│", shown, flags=re.M)
+            assert not [row for row in rows if row not in told.out], command
+            ran += 1
+    assert ran > 9
 
 
 def check_output(shown: str, printed: str) -> None:

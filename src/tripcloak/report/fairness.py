@@ -37,7 +37,7 @@ def fairness_csv(facts: Mapping[str, Any]) -> str:
 def fairness_markdown(facts: Mapping[str, Any]) -> str:
     """Return the table as Markdown, with what it says in words."""
     lines = [f"| {' | '.join(words for _, words in COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
-    lines += [f"| {' | '.join(_cell(row[name]) for name, _ in COLUMNS)} |" for row in facts["segments"]]
+    lines += [f"| {' | '.join(_cell(row[name], name) for name, _ in COLUMNS)} |" for row in facts["segments"]]
     said = "\n".join(f"- {sentence}" for sentence in fairness_words(facts))
     return f"# Who pays for being safe\n\n{INTERNAL}\n\n" + "\n".join(lines) + f"\n\n{said}\n"
 
@@ -105,7 +105,7 @@ def fairness_page(facts: Mapping[str, Any]) -> str:
         }
         for row in facts["segments"]
     ]
-    rows = [[_cell(row[name]) for name, _ in COLUMNS] for row in facts["segments"]]
+    rows = [[_cell(row[name], name) for name, _ in COLUMNS] for row in facts["segments"]]
     return render_page(
         "fairness",
         scripts=(),
@@ -118,9 +118,11 @@ def fairness_page(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, name: str = "") -> str:
     if value is None:
         return "–"
+    if name == "S":
+        return f"{100 * value:.1f} %"
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value).replace("|", "/")

@@ -11,6 +11,8 @@ from tripcloak.report.page import render_page
 WIDTH, HEIGHT = 520, 180
 LEFT, RIGHT, TOP, BOTTOM = 48, 8, 8, 24
 TICKS = 4
+LETTER = 6
+"""About how wide a letter of a label is."""
 
 
 class Chart(NamedTuple):
@@ -69,10 +71,7 @@ def drawing(chart: Chart) -> dict[str, Any]:
         "right": WIDTH - RIGHT,
         "lines": lines,
         "ticks": [{"y": f"{y(tick):.1f}", "text": _tick(tick)} for tick in ticks],
-        "labels": [
-            {"x": f"{LEFT + at * step:.1f}", "text": str(chart.labels[at]), "anchor": _anchor(at, chart)}
-            for at in range(0, len(chart.labels), every)
-        ],
+        "labels": _labels(chart, step, every),
     }
 
 
@@ -88,6 +87,20 @@ def round_step(least: float) -> float:
 
 def _tick(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def _labels(chart: Chart, step: float, every: int) -> list[dict[str, str]]:
+    """Return the labels along a chart; one that would run into the one before is left out."""
+    labels: list[dict[str, str]] = []
+    free = -math.inf
+    for at in range(0, len(chart.labels), every):
+        x, text, anchor = LEFT + at * step, str(chart.labels[at]), _anchor(at, chart)
+        width = len(text) * LETTER
+        begins = x - (width if anchor == "end" else width / 2)
+        if begins >= free:
+            labels.append({"x": f"{x:.1f}", "text": text, "anchor": anchor})
+            free = begins + width + LETTER
+    return labels
 
 
 def _anchor(at: int, chart: Chart) -> str:
