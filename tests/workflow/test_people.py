@@ -13,6 +13,7 @@ from tripcloak.criteria import AllOf, AveragePeople, Criterion, KAnonymity
 from tripcloak.errors import InputError
 from tripcloak.trips import TripSource
 from tripcloak.workflow.anonymise import Order, Outcome, anonymise
+from tripcloak.workflow.people import Few
 from tripcloak.workflow.reading import Place, read_matrix
 
 MEAN = 1000.0
@@ -185,3 +186,10 @@ def test_fixes_that_disagree_about_their_person_are_reported(notes_on, where) ->
     assert "'sex' differs between rows of one person, for some people" in note
     assert "'weight'" not in note
     assert notes_on(fixes(), attributes=("sex",)) == ""
+
+
+def test_the_warning_names_what_would_protect_people() -> None:
+    of_trips = Few(10, "travellers", 3, 1, of_trips=True).note()
+    assert "--unit travellers counts people" in of_trips
+    assert "population" not in of_trips
+    assert "--unit travellers,population" in Few(10, "travellers", 3, 1).note()

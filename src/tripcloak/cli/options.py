@@ -157,7 +157,7 @@ def input_options(
         str,
         typer.Option(
             metavar="SPEC",
-            help="h3:RES, h3:RES/root=RES, h3:RES/binary, quadtree:DEPTH, dendrogram, table:COL,COL.",
+            help="h3:RES, h3:RES/root=RES|CELL, h3:RES/binary, quadtree:DEPTH, dendrogram, table:COL,COL.",
             rich_help_panel=ZONES,
         ),
     ] = "h3:10",

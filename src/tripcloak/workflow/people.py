@@ -25,19 +25,24 @@ class Few(NamedTuple):
         Groups with fewer.
     smallest : int
         The smallest number of them behind any released group.
+    of_trips : bool
+        Trips were protected, and not the population.
     """
 
     fewer_than: int
     unit: Unit
     groups: int
     smallest: int
+    of_trips: bool = False
 
     def note(self) -> str:
         """Return the warning that goes with groups of few people."""
+        better = "--unit travellers,population protects both sides"
+        if self.of_trips:
+            better = "--unit travellers counts people"
         return (
             f"{self.groups:,} released flows hold fewer than {self.fewer_than:,} {self.unit} (the smallest "
-            f"{self.smallest:,}): people are not protected by what was asked for; "
-            "--unit travellers,population protects both sides"
+            f"{self.smallest:,}): people are not protected by what was asked for; {better}"
         )
 
 
@@ -66,7 +71,8 @@ def groups_of_few(matrix: ODMatrix, release: Release) -> Few | None:
         return None
     fewer_than = _expected(matrix, thresholds)
     found = np.asarray(release.support(people))
-    return Few(fewer_than, people, int(np.count_nonzero(found < fewer_than)), int(found.min()))
+    few, smallest = int(np.count_nonzero(found < fewer_than)), int(found.min())
+    return Few(fewer_than, people, few, smallest, of_trips="trips" in thresholds)
 
 
 def few_facts(few: Few | None) -> dict[str, Any]:
