@@ -1,0 +1,1 @@
+"""Methods that anonymise trajectories, one file each."""

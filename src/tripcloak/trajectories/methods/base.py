@@ -1,0 +1,75 @@
+"""The contract every method on trajectories keeps: frozen parameters, one verb, a release or an error."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.trajectories.release import (
+    Promise,
+    Solution,
+    TrajectoryRelease,
+    build_trajectory_release,
+)
+from tripcloak.trajectories.trajectories import Trajectories
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with (what is being done, steps done, steps in all or None when nobody knows)."""
+
+
+def silent(what: str, done: int, total: int | None) -> None:
+    """Ignore progress."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryAlgorithm(ABC):
+    """A method and its parameters. Pure and deterministic: same samples, same release.
+
+    Parameters
+    ----------
+    k
+        The number of released trajectories among which each person's is hidden.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    promise: ClassVar[Promise] = "containment"
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
+
+    def anonymise(self, trajectories: Trajectories, progress: Progress = silent) -> TrajectoryRelease:
+        """Return a release of the trajectories, or raise an error that says what is possible."""
+        if trajectories.n_users < self.k:
+            raise ImpossibleRequestError(
+                f"not possible: k = {self.k} needs {self.k} people or more, and the input has fewer; "
+                "ask for a smaller k, or bring more people"
+            )
+        started = time.perf_counter()
+        solution = self.solve(trajectories, progress)
+        return build_trajectory_release(
+            trajectories,
+            solution,
+            promise=self.promise,
+            method=self.name,
+            parameters=self.parameters(),
+            k=self.k,
+            delta=getattr(self, "delta", None),
+            seconds=time.perf_counter() - started,
+        )
+
+    @abstractmethod
+    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+        """Return the released trajectories. There are k people or more."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the method's own parameters, beyond k; how many threads work is none."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"k", "jobs"}}
