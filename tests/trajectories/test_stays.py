@@ -1,0 +1,137 @@
+"""Stays against a plain twin, and the trips between them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tripcloak.errors import InputError
+from tripcloak.trajectories import Boxes, Grid, Trajectories
+from tripcloak.trajectories.stays import Stays, Visits, find_stays, trips_between
+from tripcloak.trajectories.stays._kernels import mark_arrivals
+
+HOUR = 3600
+
+
+def plain_stays(visits, metres, minutes):
+    """Return the stays of every trajectory, one sample after the other."""
+    found = []
+    for one in range(len(visits.offsets) - 1):
+        places: list[list[int]] = []
+        for sample in range(visits.offsets[one], visits.offsets[one + 1]):
+            here = visits.x[sample], visits.y[sample]
+            if places:
+                there = visits.x[places[-1][0]], visits.y[places[-1][0]]
+                if (here[0] - there[0]) ** 2 + (here[1] - there[1]) ** 2 <= metres**2:
+                    places[-1].append(sample)
+                    continue
+            places.append([sample])
+        for place in places:
+            begins, ends = visits.begins[place[0]], visits.ends[place[-1]]
+            if ends - begins >= minutes * 60:
+                found.append((one, begins, ends, np.mean(visits.x[place]), np.mean(visits.y[place])))
+    return found
+
+
+def walks(*people):
+    """Return visits of one step of a minute each, from (minute, x, y) of every person."""
+    samples = np.array([sample for person in people for sample in sorted(person)], dtype=float)
+    offsets = np.cumsum([0, *map(len, people)])
+    begins = (samples[:, 0] * 60).astype(np.int64)
+    return Visits(offsets, begins, begins + 60, samples[:, 1], samples[:, 2])
+
+
+SAMPLES = st.tuples(st.integers(0, 300), st.integers(0, 8), st.integers(0, 8))
+PEOPLE = st.lists(st.lists(SAMPLES, min_size=1, max_size=12), min_size=1, max_size=4)
+
+
+@given(PEOPLE, st.sampled_from([1.0, 2.0, 5.0]), st.sampled_from([0, 10, 60]))
+def test_stays_are_those_of_the_plain_twin(people, metres, minutes):
+    visits = walks(*people)
+    stays = find_stays(visits, metres=metres, minutes=minutes)
+    plain = plain_stays(visits, metres, minutes)
+    assert len(stays.owner) == len(plain)
+    assert np.allclose(np.column_stack(stays), np.array(plain).reshape(-1, 5))
+
+
+def mark_arrivals_plainly(visits, radius):
+    arrives = np.zeros(len(visits.x), dtype=bool)
+    mark_arrivals.py_func(visits.offsets, visits.x, visits.y, radius, arrives)
+    return arrives
+
+
+def test_the_kernel_does_the_same_uncompiled():
+    draw = np.random.default_rng(5)
+    visits = walks(*(draw.integers(0, 9, (30, 3)).tolist() for _ in range(5)))
+    compiled = np.zeros(len(visits.x), dtype=bool)
+    mark_arrivals(visits.offsets, visits.x, visits.y, 3.0, compiled)
+    assert 5 < compiled.sum() < len(compiled)
+    assert (compiled == mark_arrivals_plainly(visits, 3.0)).all()
+
+
+def test_a_commute_is_two_trips_and_the_way_there_is_no_stay():
+    home, work = (0.0, 0.0), (8000.0, 0.0)
+    day = [(minute, *home) for minute in (0, 200, 420)]
+    day += [(425, 2000.0, 0.0), (435, 5000.0, 0.0)]
+    day += [(445, *work), (700, *work), (1000, *work), (1030, *home), (1300, *home)]
+    visits = walks(day)
+    trips = trips_between(find_stays(visits))
+    assert (trips.leaves // 60).tolist() == [421, 1001]
+    assert (trips.arrives // 60).tolist() == [445, 1030]
+    assert trips.origin_x.tolist() == [0, 8000]
+    assert trips.destination_x.tolist() == [8000, 0]
+    assert trips.too_long == 0
+
+
+def test_nobody_travels_from_one_persons_last_stay_to_anothers_first():
+    visits = walks([(0, 0.0, 0.0), (60, 0.0, 0.0)], [(100, 9000.0, 0.0), (160, 9000.0, 0.0)])
+    stays = find_stays(visits)
+    assert len(stays.owner) == 2
+    assert len(trips_between(stays).owner) == 0
+
+
+def test_after_a_long_silence_nobody_knows_and_that_is_no_trip():
+    visits = walks([(0, 0.0, 0.0), (60, 0.0, 0.0), (3000, 9000.0, 0.0), (3100, 9000.0, 0.0)])
+    trips = trips_between(find_stays(visits))
+    assert (len(trips.owner), trips.too_long) == (0, 1)
+    assert len(trips_between(find_stays(visits), hours=72).owner) == 1
+
+
+def test_a_walk_around_the_block_is_no_trip():
+    visits = walks([(0, 0.0, 0.0), (60, 0.0, 0.0), (65, 900.0, 0.0), (70, 10.0, 0.0), (130, 10.0, 0.0)])
+    stays = find_stays(visits)
+    assert len(stays.owner) == 2
+    assert len(trips_between(stays).owner) == 0
+
+
+def test_check_ins_need_no_duration():
+    visits = walks([(0, 0.0, 0.0), (60, 5000.0, 0.0), (120, 0.0, 0.0)])
+    assert len(find_stays(visits).owner) == 0
+    assert len(trips_between(find_stays(visits, minutes=0)).owner) == 2
+
+
+def test_samples_and_boxes_are_taken_at_their_centres():
+    grid = Grid(seconds=60, metres=100)
+    made = Trajectories.of(user=["a", "a"], t=[1, 5], x=[0, 3], y=[-1, 0], grid=grid)
+    visits = Visits.of_trajectories(made)
+    assert visits.begins.tolist() == [60, 300]
+    assert visits.ends.tolist() == [120, 360]
+    assert visits.x.tolist() == [50, 350]
+    assert visits.y.tolist() == [-50, 50]
+    box = Boxes(*(np.array([side], dtype=np.int32) for side in (0, 60, 0, 10, 2, 4)))
+    assert find_stays(Visits.of_boxes(grid, np.array([0, 1]), box)) == Stays(
+        *(np.array([value]) for value in (0, 0, HOUR, 500.0, 300.0))
+    )
+
+
+@pytest.mark.parametrize("wish", [{"metres": 0}, {"minutes": -1}, {"metres": float("nan")}])
+def test_what_cannot_be_a_stay_is_refused(wish):
+    with pytest.raises(InputError, match="stay"):
+        find_stays(walks([(0, 0.0, 0.0)]), **wish)
+
+
+def test_a_trip_takes_some_time():
+    with pytest.raises(InputError, match="hours"):
+        trips_between(find_stays(walks([(0, 0.0, 0.0)])), hours=0)
