@@ -26,6 +26,8 @@ def root() -> None:
       tripcloak synth city --out city.parquet
 
       tripcloak synth survey --out survey.parquet
+
+      tripcloak synth cdr --out cdr.parquet
     """
 
 
@@ -78,6 +80,52 @@ def survey(
     made = Survey(people=people, seed=seed, days=days, form=form)  # type: ignore[arg-type]
     with progress_on_stderr() as progress:
         write_survey(made, out, progress=lambda done, total: progress("following participants", done, total))
+
+
+@app.command("cdr")
+def cdr(
+    out: Out,
+    users: Annotated[int, typer.Option(help="Number of users.")] = 1000,
+    samples: Annotated[int, typer.Option(help="Calls of a user, on average.")] = 144,
+    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 14,
+    seed: Seed = 1,
+    antennas: Annotated[int, typer.Option(help="Number of antennas.")] = 2000,
+    equal: Annotated[bool, typer.Option("--equal", help="Exactly as many calls for every user.")] = False,
+    stations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write the antennas to as well.")
+    ] = None,
+    positions: Annotated[
+        bool,
+        typer.Option("--positions/--no-positions", help="Positions of antennas in every row, or ids alone."),
+    ] = True,
+    force: Force = False,
+) -> None:
+    """Write the calls of made-up phone users: user, time, antenna; nights at home, days at work, bursts.
+
+    [bold]Example[/bold]
+
+      tripcloak synth cdr --users 10000 --seed 1 --out cdr.parquet
+
+      tripcloak synth cdr --no-positions --stations stations.csv --out cdr.csv
+    """
+    from tripcloak.synth import Cdr, write_cdr, write_stations
+
+    for file in (out, stations):
+        if file is not None:
+            _refuse_if_there(file, force)
+    made = Cdr(
+        users=users,
+        samples=samples,
+        days=days,
+        seed=seed,
+        antennas=antennas,
+        equal=equal,
+        positions=positions,
+    )
+    with progress_on_stderr() as progress:
+        write_cdr(made, out, progress=lambda done, total: progress("following users", done, total))
+    if stations is not None:
+        write_stations(made, stations)
 
 
 def _refuse_if_there(out: Path, force: bool) -> None:

@@ -80,13 +80,13 @@ def trait_columns(people: People, person: Ints, first_person: int, person_digits
     """Id, weight, age and sex of the person of every row."""
     import pyarrow as pa
 
-    names = _person_ids(first_person + np.arange(people.age.size), person_digits)
+    names = person_ids(first_person + np.arange(people.age.size), person_digits)
     letters = np.where(people.female, np.uint8(ord("F")), np.uint8(ord("M")))[:, None]
     return [
-        _strings(names, person),
+        strings(names, person),
         pa.array(people.weight[person]),
         pa.array(people.age[person]),
-        _strings(letters, person),
+        strings(letters, person),
     ]
 
 
@@ -107,7 +107,7 @@ def longitude(east: Floats, centre: tuple[float, float]) -> Floats:
     return wrapped
 
 
-def _person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
+def person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
     """ASCII codes (people, digits + 1) of 'p' and the person's number with leading zeros."""
     codes = np.empty((number.size, digits + 1), dtype=np.uint8)
     codes[:, 0] = ord("p")
@@ -116,7 +116,7 @@ def _person_ids(number: Ints, digits: int) -> NDArray[np.uint8]:
     return codes
 
 
-def _strings(codes: NDArray[np.uint8], index: Ints) -> pa.Array:
+def strings(codes: NDArray[np.uint8], index: Ints) -> pa.Array:
     """Arrow strings of equal length, one for each index into the rows of ASCII codes."""
     import pyarrow as pa
 

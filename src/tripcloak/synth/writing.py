@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripcloak.errors import InputError
+from tripcloak.synth.cdr import Cdr
 from tripcloak.synth.city import City
 from tripcloak.synth.records import city_schema
 from tripcloak.synth.survey import BLOCK_PEOPLE, Survey
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 Told = Callable[[int, int], None]
 
 # Few distinct values a row group: a dictionary pays. Elsewhere it costs time and is thrown away.
-_DICTIONARY = ["person_id", "weight", "age", "sex", "category"]
+_DICTIONARY = ("person_id", "weight", "age", "sex", "category")
+_DICTIONARY_OF_CALLS = ("user_id", "antenna_id", "lat", "lon")
 
 
 def write_city(city: City, path: Path, progress: Told | None = None) -> None:
@@ -90,14 +92,62 @@ def write_survey(survey: Survey, path: Path, progress: Told | None = None) -> No
     _write_whole(path, survey.schema, batches())
 
 
-def _write_whole(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+def write_cdr(cdr: Cdr, path: Path, progress: Told | None = None) -> None:
+    """Write made-up call detail records to a file, as :func:`write_city` does; returns nothing.
+
+    Parameters
+    ----------
+    progress
+        Called with (users done, users in all) now and then, and at the end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_cdr(Cdr(users=3), Path(folder) / "cdr.csv")
+    ...     (Path(folder) / "cdr.csv").read_text().splitlines()[0]
+    '"user_id","timestamp","antenna_id","lat","lon"'
+    """
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        done = 0
+        for batch in cdr.batches():
+            yield batch
+            done = min(done + cdr.block_users, cdr.users)
+            if progress is not None:
+                progress(done, cdr.users)
+
+    _write_whole(path, cdr.schema, batches(), dictionary=_DICTIONARY_OF_CALLS)
+
+
+def write_stations(cdr: Cdr, path: Path) -> None:
+    """Write the antennas of made-up call detail records to a file; returns nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_stations(Cdr(antennas=100), Path(folder) / "stations.csv")
+    ...     len((Path(folder) / "stations.csv").read_text().splitlines())
+    101
+    """
+    stations = cdr.stations()
+    _write_whole(path, stations.schema, iter([stations]))
+
+
+def _write_whole(
+    path: Path,
+    schema: pa.Schema,
+    batches: Iterator[pa.RecordBatch],
+    dictionary: tuple[str, ...] = _DICTIONARY,
+) -> None:
     if path.is_dir():
         raise InputError("output: expected the name of a file, found a folder; add a file name")
     if not path.parent.is_dir():
         raise InputError("output: the folder for the file does not exist; make it first or choose another")
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with _writer(aside, schema, csv=path.suffix.lower() == ".csv") as writer:
+        with _writer(aside, schema, dictionary, csv=path.suffix.lower() == ".csv") as writer:
             for batch in batches:
                 writer.write_batch(batch)
         aside.replace(path)
@@ -105,12 +155,14 @@ def _write_whole(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch
         aside.unlink(missing_ok=True)
 
 
-def _writer(path: Path, schema: pa.Schema, *, csv: bool) -> pa.csv.CSVWriter | pa.parquet.ParquetWriter:
+def _writer(
+    path: Path, schema: pa.Schema, dictionary: tuple[str, ...], *, csv: bool
+) -> pa.csv.CSVWriter | pa.parquet.ParquetWriter:
     if csv:
         from pyarrow.csv import CSVWriter
 
         return CSVWriter(path, schema)
     from pyarrow.parquet import ParquetWriter
 
-    few = [name for name in _DICTIONARY if name in schema.names]
+    few = [name for name in dictionary if name in schema.names]
     return ParquetWriter(path, schema, compression="snappy", use_dictionary=few)
