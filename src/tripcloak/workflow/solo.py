@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -26,6 +25,7 @@ from tripcloak.metrics import measure
 from tripcloak.release import Release
 from tripcloak.report.raster import Frame
 from tripcloak.report.small_map import small_map
+from tripcloak.workflow.cost import Cost, timed
 from tripcloak.workflow.rows import MEASURES, Promise, Row, Trial
 from tripcloak.workflow.shelf import Address, take
 
@@ -43,14 +43,6 @@ class Desk(NamedTuple):
     frame: Frame | None
     outline_bytes: int
     audit_memory: str
-
-
-class Cost(NamedTuple):
-    """What it took to get from the matrix to the release."""
-
-    cpu_s: float
-    wall_s: float
-    peak_mb: float | None
 
 
 def main(arguments: list[str]) -> None:
@@ -92,7 +84,7 @@ def run(desk: Desk, trial: Trial, taken: Callable[[Address], Any], tell: Tell) -
     matrix: ODMatrix = taken(desk.matrix)
     _touch(matrix)
     tell({"phase": "solving"})
-    release, cost = _timed(lambda: trial.algorithm.anonymise(matrix))
+    release, cost = timed(lambda: trial.algorithm.anonymise(matrix))
     tell({"phase": "checking"})
     if desk.points is not None:
         matrix = replace(matrix, points=_points(desk.points, taken))
@@ -150,29 +142,6 @@ def _note(trial: Trial, release: Release, cost: Cost) -> str | None:
 
 def _points(addresses: tuple[Address, ...], taken: Callable[[Address], Any]) -> PointSource:
     return lambda: (taken(address) for address in addresses)
-
-
-def _timed(work: Callable[[], Release]) -> tuple[Release, Cost]:
-    """Return what a piece of work returns, and what it took; memory is what it held beyond what was there."""
-    # Linux forgets the highest mark so far when asked to; where it may not, the mark of the start stays.
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    before = _memory("VmRSS")
-    wall, cpu = time.perf_counter(), time.process_time()
-    release = work()
-    spent = time.process_time() - cpu, time.perf_counter() - wall
-    highest = _memory("VmHWM")
-    peak = None if before is None or highest is None else max(highest - before, 0.0)
-    return release, Cost(*spent, peak)
-
-
-def _memory(name: str) -> float | None:
-    """Return one of the kernel's figures on this process, in MB; None where the kernel has none."""
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith(f"{name}:"):
-                return int(line.split()[1]) * 1024 / 1e6
-    return None
 
 
 def _rehearse(trial: Trial, matrix: ODMatrix) -> None:
