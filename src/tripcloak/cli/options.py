@@ -47,7 +47,8 @@ class Given:
     memory: str | None
 
 
-def _column(flag: str, words: str) -> Any:
+def column(flag: str, words: str) -> Any:
+    """Return the option that names a column of the input."""
     return typer.Option(flag, metavar="COLUMN", help=words, rich_help_panel=COLUMNS, show_default=False)
 
 
@@ -125,34 +126,34 @@ def input_options(
             show_default=False,
         ),
     ] = None,
-    origin_lat: Annotated[str | None, _column("--origin-lat", "Latitude of the origin.")] = None,
-    origin_lon: Annotated[str | None, _column("--origin-lon", "Longitude of the origin.")] = None,
+    origin_lat: Annotated[str | None, column("--origin-lat", "Latitude of the origin.")] = None,
+    origin_lon: Annotated[str | None, column("--origin-lon", "Longitude of the origin.")] = None,
     destination_lat: Annotated[
-        str | None, _column("--destination-lat", "Latitude of the destination.")
+        str | None, column("--destination-lat", "Latitude of the destination.")
     ] = None,
     destination_lon: Annotated[
-        str | None, _column("--destination-lon", "Longitude of the destination.")
+        str | None, column("--destination-lon", "Longitude of the destination.")
     ] = None,
-    origin: Annotated[str | None, _column("--origin", "Zone id of the origin.")] = None,
-    destination: Annotated[str | None, _column("--destination", "Zone id of the destination.")] = None,
+    origin: Annotated[str | None, column("--origin", "Zone id of the origin.")] = None,
+    destination: Annotated[str | None, column("--destination", "Zone id of the destination.")] = None,
     origin_place: Annotated[
-        str | None, _column("--origin-place", "Place at the origin, such as a station (for --l-places).")
+        str | None, column("--origin-place", "Place at the origin, such as a station (for --l-places).")
     ] = None,
     destination_place: Annotated[
-        str | None, _column("--destination-place", "Place at the destination (for --l-places).")
+        str | None, column("--destination-place", "Place at the destination (for --l-places).")
     ] = None,
     person: Annotated[
-        str | None, _column("--person", "Person or vehicle id; `none` if a found one is not.")
+        str | None, column("--person", "Person or vehicle id; `none` if a found one is not.")
     ] = None,
-    weight: Annotated[str | None, _column("--weight", "Population each trip stands for.")] = None,
-    trips: Annotated[str | None, _column("--trips", "Number of trips a row stands for.")] = None,
-    start_time: Annotated[str | None, _column("--start-time", "Start of the trip.")] = None,
-    end_time: Annotated[str | None, _column("--end-time", "End of the trip.")] = None,
-    lat: Annotated[str | None, _column("--lat", "GPS points: latitude.")] = None,
-    lon: Annotated[str | None, _column("--lon", "GPS points: longitude.")] = None,
-    time: Annotated[str | None, _column("--time", "GPS points: time.")] = None,
-    trip_id: Annotated[str | None, _column("--trip-id", "GPS points: id that sets trips apart.")] = None,
-    polyline: Annotated[str | None, _column("--polyline", r"Path as [\[lon,lat],...].")] = None,
+    weight: Annotated[str | None, column("--weight", "Population each trip stands for.")] = None,
+    trips: Annotated[str | None, column("--trips", "Number of trips a row stands for.")] = None,
+    start_time: Annotated[str | None, column("--start-time", "Start of the trip.")] = None,
+    end_time: Annotated[str | None, column("--end-time", "End of the trip.")] = None,
+    lat: Annotated[str | None, column("--lat", "GPS points: latitude.")] = None,
+    lon: Annotated[str | None, column("--lon", "GPS points: longitude.")] = None,
+    time: Annotated[str | None, column("--time", "GPS points: time.")] = None,
+    trip_id: Annotated[str | None, column("--trip-id", "GPS points: id that sets trips apart.")] = None,
+    polyline: Annotated[str | None, column("--polyline", r"Path as [\[lon,lat],...].")] = None,
     hierarchy: Annotated[
         str,
         typer.Option(
@@ -185,7 +186,7 @@ def input_options(
         columns={role: given[role] for role in ROLE_FLAGS if given[role] is not None},
         form=form,  # type: ignore[arg-type]  # checked by TripSource itself
         where=where,
-        box=_box("--box", box),
+        box=box_of("--box", box),
         polygon=polygon,
         silence=silence,
         attributes=tuple(attribute or ()),
@@ -194,18 +195,23 @@ def input_options(
         zone_prefix=zone_prefix,
     )
     file = None if zones is None else str(Path(zones).resolve())
-    return Given(source, Place(spec=hierarchy, zones=file, area=_box("--area", area)), memory)
+    return Given(source, Place(spec=hierarchy, zones=file, area=box_of("--area", area)), memory)
 
 
 def takes_input(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has all shared input options in place of its parameter ``given``."""
-    shared = inspect.signature(input_options).parameters
-    own = {n: p for n, p in inspect.signature(command).parameters.items() if n != "given"}
+    return takes(input_options, "given", command)
+
+
+def takes(options: Callable[..., Any], name: str, command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has shared options in place of one parameter, and gets what they make."""
+    shared = inspect.signature(options).parameters
+    own = {n: p for n, p in inspect.signature(command).parameters.items() if n != name}
 
     @functools.wraps(command)
     def wrapped(**values: Any) -> None:
-        given = input_options(**{name: values.pop(name) for name in shared})
-        command(given=given, **values)
+        made = options(**{option: values.pop(option) for option in shared})
+        command(**{name: made}, **values)
 
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own.values())]
     # Typer reads a command's options from its signature and its annotations.
@@ -227,7 +233,12 @@ def numbers(flag: str, text: str) -> Sequence[float]:
         raise InputError(f"{flag} takes numbers separated by commas; got {text!r}") from None
 
 
-def _box(flag: str, text: str | None) -> tuple[float, float, float, float] | None:
+def box_of(flag: str, text: str | None) -> tuple[float, float, float, float] | None:
+    """Return the box of an option; None where there is none.
+
+    >>> box_of("--box", "48.8,2.2,48.9,2.4")
+    (48.8, 2.2, 48.9, 2.4)
+    """
     if text is None:
         return None
     values = numbers(flag, text)
