@@ -25,7 +25,19 @@ def seconds(*moment: int) -> float:
 
 def test_presets_use_known_roles() -> None:
     assert {role for preset in PRESETS.values() for role in preset.columns} <= set(ROLES)
-    assert list(PRESETS) == ["porto-taxi", "nyc-tlc", "citibike", "divvy", "cabspotting", "geolife", "lodes"]
+    assert list(PRESETS) == [
+        "porto-taxi",
+        "nyc-tlc",
+        "citibike",
+        "divvy",
+        "cabspotting",
+        "geolife",
+        "tdrive",
+        "foursquare",
+        "gowalla",
+        "cdr",
+        "lodes",
+    ]
 
 
 PORTO = """"TRIP_ID","CALL_TYPE","ORIGIN_CALL","ORIGIN_STAND","TAXI_ID","TIMESTAMP","DAY_TYPE","MISSING_DATA","POLYLINE"

@@ -6,23 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tripcloak.errors import InputError, MissingColumnError
 from tripcloak.trips.area import Area, open_area
 from tripcloak.trips.cleaning import CleaningReport
-from tripcloak.trips.columns import Assignment, assign_columns, check_attributes, check_same_form, plain_name
+from tripcloak.trips.columns import plain_name
 from tripcloak.trips.engine import plain_errors
 from tripcloak.trips.fixes import make_trips, report_fixes, trips_sql
 from tripcloak.trips.names import PEOPLE_ONCE
-from tripcloak.trips.notes import note_on_input, without_empty_person
-from tripcloak.trips.objections import object_to_swapped, object_to_text, object_to_weights
-from tripcloak.trips.presets import Preset, find_preset
-from tripcloak.trips.projection import Projection, project, union
+from tripcloak.trips.notes import note_on_input
+from tripcloak.trips.opening import Rows, open_rows
+from tripcloak.trips.presets import Preset
 from tripcloak.trips.rules import column_rules, place_rules, reason_sql, zone_rules
 from tripcloak.trips.schema import Endpoints, Form
 from tripcloak.trips.segments import segment_condition
 from tripcloak.trips.source import TripSource
-from tripcloak.trips.tables import Table, open_tables, quoted
-from tripcloak.trips.values import Casts
+from tripcloak.trips.tables import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -71,9 +68,13 @@ class Canonical:
     people_once: bool
     notes: list[str]
     files: int
-    connection: duckdb.DuckDBPyConnection = field(repr=False)
-    projections: tuple[Projection, ...] = field(repr=False)
+    opened: Rows = field(repr=False)
     timezone: str = "UTC"
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """Return the connection that has the view."""
+        return self.opened.connection
 
     @property
     def has_person(self) -> bool:
@@ -107,7 +108,7 @@ class Canonical:
 
     def broken_lines(self) -> int:
         """Return the lines that had the wrong number of fields, as known after a full scan."""
-        return sum(_rejected(self.connection, p.table.rejects) for p in self.projections if p.table.rejects)
+        return self.opened.broken_lines()
 
     def fixes_report(self) -> CleaningReport | None:
         """Return what became of the GPS fixes, if trips were made of fixes."""
@@ -115,10 +116,7 @@ class Canonical:
 
     def object_to(self, report: CleaningReport) -> None:
         """Raise an InputError if the rows show that the input as a whole was misread."""
-        with plain_errors():
-            object_to_text(self.connection, report, self.projections, self.broken_lines())
-        object_to_swapped(report, self.columns)
-        object_to_weights(report, self.columns.get("weight", "weight"))
+        self.opened.object_to(report)
 
 
 def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canonical:
@@ -141,30 +139,22 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
     >>> canonical.form, canonical.has_person, report.kept, report.dropped
     ('trips', True, 1, {'null_island': 1})
     """
-    preset = None if source.preset is None else find_preset(source.preset)
-    con.execute("SET TimeZone = 'UTC'")
-    _check_timezone(con, source.timezone)
-    tables = open_tables(con, source.paths, preset)
-    name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
-    with plain_errors(name, has_condition=source.where is not None):
-        projections, assignment = _project_all(tables, source, preset)
-        projections, notes = without_empty_person(con, projections)
+    rows = open_rows(con, source)
+    with plain_errors(rows.name, has_condition=source.where is not None):
         area = open_area(con, source.box, source.polygon)
-        names = _create_whole_view(con, projections, assignment, area, source.silence)
+        names = _create_whole_view(con, rows, area, source.silence)
         _create_view(con, names, source)
-        notes += note_on_input(con, projections, source.timezone, names)
-    columns = {c.role: c.source for p in projections for c in p.columns.values() if c.role and c.source}
+        notes = [*rows.notes, *note_on_input(con, rows.projections, source.timezone, names)]
     return Canonical(
-        form=assignment.form,
-        endpoints=assignment.endpoints,
-        columns=columns,
+        form=rows.assignment.form,
+        endpoints=rows.assignment.endpoints,
+        columns=rows.columns,
         names=names,
         attributes=source.attributes,
-        people_once=_people_once(source, preset, columns),
+        people_once=_people_once(source, rows.preset, rows.columns),
         notes=notes,
-        files=sum(len(table.files) for table in tables),
-        connection=con,
-        projections=tuple(projections),
+        files=rows.files,
+        opened=rows,
         timezone=source.timezone,
     )
 
@@ -190,47 +180,15 @@ def clean(canonical: Canonical) -> CleaningReport:
     return CleaningReport.from_rows(dict(rows), canonical)
 
 
-def _check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
-    if not con.execute("SELECT 1 FROM pg_timezone_names() WHERE name = ? LIMIT 1", [timezone]).fetchall():
-        raise InputError("unknown time zone (--timezone); expected a name such as UTC or Europe/Paris")
-
-
-def _project_all(
-    tables: Sequence[Table], source: TripSource, preset: Preset | None
-) -> tuple[list[Projection], Assignment]:
-    casts = Casts(
-        timezone=source.timezone,
-        time_formats=preset.time_formats if preset else (),
-        zone_prefix=source.zone_prefix,
-    )
-    form = source.form or (preset.form if preset else None)
-    known = preset.columns if preset else None
-    projections, assignments = [], []
-    for table in tables:
-        names = tuple(table.types)
-        try:
-            assignment = assign_columns(names, given=source.columns, known=known, form=form)
-            attributes = check_attributes(source.attributes, names)
-        except MissingColumnError as error:
-            raise MissingColumnError(f"{table.name}: {error}") from None
-        assignments.append(assignment)
-        projections.append(project(table, assignment, casts, attributes, source.where))
-    return projections, check_same_form(assignments)
-
-
 def _create_whole_view(
-    con: duckdb.DuckDBPyConnection,
-    projections: Sequence[Projection],
-    assignment: Assignment,
-    area: Area,
-    silence: float,
+    con: duckdb.DuckDBPyConnection, rows: Rows, area: Area, silence: float
 ) -> tuple[str, ...]:
     """Create the view of all rows and return its columns."""
-    sql, types = union(projections)
-    if assignment.form == "points":
+    sql, types = rows.select()
+    if rows.assignment.form == "points":
         types = make_trips(con, sql, types, silence)
         sql = trips_sql()
-    rules = zone_rules() if assignment.endpoints == "zones" else place_rules(area)
+    rules = zone_rules() if rows.assignment.endpoints == "zones" else place_rules(area)
     reason = reason_sql([*rules, *column_rules(tuple(types))])
     carried = [name for name in types if name.startswith("attr_")]
     names = [name for name in _ORDER if name in types] + carried
@@ -272,13 +230,3 @@ def _people_once(source: TripSource, preset: Preset | None, columns: Mapping[str
     if preset is not None and preset.people_once is not None:
         return preset.people_once
     return plain_name(columns.get("trips", "")) in PEOPLE_ONCE
-
-
-def _rejected(con: duckdb.DuckDBPyConnection, rejects: str) -> int:
-    """Return the broken lines of the fullest scan; a line may be listed once per field it lacks."""
-    known = con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [rejects]).fetchall()
-    if not known:
-        return 0
-    lines = f"SELECT scan_id, count(DISTINCT (file_id, line)) AS n FROM {rejects} GROUP BY scan_id"
-    ((most,),) = con.execute(f"SELECT coalesce(max(n), 0) FROM ({lines})").fetchall()
-    return int(most)

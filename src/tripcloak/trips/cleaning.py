@@ -21,14 +21,17 @@ _NAMES_AND_WORDS = (
     ("single_fix", "trip of a single fix"),
     ("missing_person", "GPS fix without an id"),
     ("missing_time", "GPS fix without a time"),
+    ("bad_time", "time before 1970 or in the future"),
+    ("outside_window", "time outside the window"),
+    ("unknown_antenna", "base station missing, or not in the table of stations"),
     ("missing_coordinate", "coordinate missing or not a finite number"),
     ("swapped", "latitude and longitude look swapped"),
     ("out_of_range", "coordinate out of range"),
     ("null_island", "coordinate is (0, 0)"),
     ("vacant", "GPS fix without a passenger on board"),
     ("missing_zone", "zone id missing"),
-    ("outside_box", "an end outside the box"),
-    ("outside_polygon", "an end outside the polygon"),
+    ("outside_box", "outside the box"),
+    ("outside_polygon", "outside the polygon"),
     ("end_before_start", "end before start"),
     ("missing_weight", "weight missing or not a finite number"),
     ("negative_weight", "negative weight"),
@@ -37,6 +40,9 @@ _NAMES_AND_WORDS = (
     ("missing_start", "start time missing or beyond four-digit years, so in no slot of time"),
     ("outside_tiling", "an end in no known zone"),
     ("duplicate", "exact duplicate of another row"),
+    ("jump", "reached only faster than anybody travels"),
+    ("outside_area", "outside the study area"),
+    ("repeated", "in the same step of time and space as another fix of the same person"),
 )
 
 REASONS: tuple[Reason, ...] = tuple(
@@ -159,7 +165,7 @@ def named(by_number: Mapping[int, int]) -> dict[str, int]:
 
     Examples
     --------
-    >>> named({0: 5, 9: 2, 1: 1, 3: 0})
+    >>> named({0: 5, 12: 2, 1: 1, 3: 0})
     {'unparsable': 1, 'null_island': 2}
     """
     return {reason.name: by_number[reason.number] for reason in REASONS if by_number.get(reason.number)}

@@ -60,7 +60,7 @@ def assign_columns(
     ('trips', 'start_lng', False)
     """
     given = given or {}
-    found = _find(names, given, KNOWN_NAMES if known is None else known)
+    found = find_roles(names, given, KNOWN_NAMES if known is None else known)
     # Somebody who names a zone column wants zones, even where coordinates exist.
     if {"origin", "destination"} & set(given) and form in (None, "zones", "counts"):
         found = {role: column for role, column in found.items() if role not in COORDINATES}
@@ -73,6 +73,36 @@ def assign_columns(
                     form=candidate, columns={r: found[r] for r in dict.fromkeys(wanted) if r in found}
                 )
     raise MissingColumnError(_what_is_missing(names, found, form))
+
+
+def find_roles(
+    names: Sequence[str], given: Mapping[str, str], known: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Return the column of each role that has one: the given one, or the best of the known names.
+
+    Examples
+    --------
+    >>> find_roles(["Lat", "lng", "site"], {"antenna": "site"}, {"lat": ("lat",), "lon": ("lon", "lng")})
+    {'lat': 'Lat', 'lon': 'lng', 'antenna': 'site'}
+    """
+    by_plain: dict[str, str] = {}
+    for name in names:
+        by_plain.setdefault(plain_name(name), name)
+    found: dict[str, str] = {}
+    for role in ROLES:
+        if role in given:
+            column = match_column(given[role], names)
+            if column is None and given[role].lower() != _NONE:
+                raise MissingColumnError(
+                    f"the input has no column {given[role]!r} ({flag_of(role)}); "
+                    f"its columns are: {listed(names)}"
+                )
+        else:
+            usual = (plain_name(name) for name in known.get(role, ()))
+            column = next((by_plain[name] for name in usual if name in by_plain), None)
+        if column is not None:
+            found[role] = column
+    return found
 
 
 def match_column(name: str, names: Iterable[str]) -> str | None:
@@ -95,29 +125,6 @@ def listed(names: Sequence[str], most: int = 40) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _find(
-    names: Sequence[str], given: Mapping[str, str], known: Mapping[str, Sequence[str]]
-) -> dict[str, str]:
-    by_plain: dict[str, str] = {}
-    for name in names:
-        by_plain.setdefault(plain_name(name), name)
-    found: dict[str, str] = {}
-    for role in ROLES:
-        if role in given:
-            column = match_column(given[role], names)
-            if column is None and given[role].lower() != _NONE:
-                raise MissingColumnError(
-                    f"the input has no column {given[role]!r} ({flag_of(role)}); "
-                    f"its columns are: {listed(names)}"
-                )
-        else:
-            usual = (plain_name(name) for name in known.get(role, ()))
-            column = next((by_plain[name] for name in usual if name in by_plain), None)
-        if column is not None:
-            found[role] = column
-    return found
-
-
 def plain_name(name: str) -> str:
     """Return a column name without case, spaces, dots and underscores."""
     return re.sub(r"[^0-9a-z]", "", name.lower())
@@ -136,6 +143,8 @@ def _what_is_missing(names: Sequence[str], found: Mapping[str, str], form: Form 
             "or --person --time --lat --lon (GPS fixes)."
         )
     )
+    if {"lat", "lon"} & set(missing):
+        other += " Records of base stations need the table of their places (--stations)."
     found_words = f"Columns found: {listed(names)}. Name the right ones with these flags."
     return f"missing columns: {words}. {found_words}{other}"
 

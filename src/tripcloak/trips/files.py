@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tripcloak.errors import InputError
-from tripcloak.trips.presets import Preset
+from tripcloak.trips.presets import Layout, Preset
 
 FileKind = Literal["csv", "parquet"]
 
@@ -70,13 +70,26 @@ def kind_of(file: Path, preset: Preset | None = None) -> FileKind | None:
     >>> kind_of(Path("trips.csv.gz")), kind_of(Path("trips.parquet")), kind_of(Path("trips.xlsx"))
     ('csv', 'parquet', None)
     """
-    ending = file.suffix.lower()
-    if ending in _COMPRESSED:
-        ending = Path(file.stem).suffix.lower()
+    if layout_of(file, preset) is not None:
+        return "csv"
+    ending = _ending(file)
+    if file.suffix.lower() in _COMPRESSED:
         return "csv" if _KINDS.get(ending) == "csv" else None
-    if preset is not None and preset.layout is not None:
-        return "csv" if ending in preset.layout.suffixes else None
     return _KINDS.get(ending)
+
+
+def layout_of(file: Path, preset: Preset | None) -> Layout | None:
+    """Return the layout of a text file that has no line of names, as a preset knows it, or None.
+
+    Examples
+    --------
+    >>> from tripcloak.trips.presets import find_preset
+    >>> geolife = find_preset("geolife")
+    >>> layout_of(Path("1.plt"), geolife).skip, layout_of(Path("fixes.parquet"), geolife)
+    (6, None)
+    """
+    layout = None if preset is None else preset.layout
+    return layout if layout is not None and _ending(file) in layout.suffixes else None
 
 
 def read_top(file: Path) -> Top:
@@ -99,6 +112,12 @@ def read_top(file: Path) -> Top:
             f"the first line of {file.name} looks like data; expected column names such as start_lat there"
         )
     return Top(_unique(_padded(header, next((line for line in lines if line), []))), delimiter)
+
+
+def _ending(file: Path) -> str:
+    """Return the ending that tells the kind of a file, without that of its compression."""
+    ending = file.suffix.lower()
+    return Path(file.stem).suffix.lower() if ending in _COMPRESSED else ending
 
 
 def _expand(path: str, preset: Preset | None) -> list[Path]:
@@ -137,7 +156,8 @@ def _hidden(file: Path, folder: Path) -> bool:
 
 def _readable(file: Path, preset: Preset | None) -> Path:
     if kind_of(file, preset) is None:
-        known = tuple(_KINDS) if preset is None or preset.layout is None else preset.layout.suffixes
+        layout = None if preset is None else preset.layout
+        known = dict.fromkeys((*(layout.suffixes if layout else ()), *_KINDS))
         raise InputError(
             f"{_name(file, preset)}: expected a file that ends in {', '.join(known)}"
             " (text may be compressed: .gz, .zst); convert it first"

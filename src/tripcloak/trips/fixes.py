@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tripcloak.trips.cleaning import NUMBERS, UNPARSABLE, CleaningReport, named
-from tripcloak.trips.rules import fix_rules, reason_sql
+from tripcloak.trips.rules import Rule, fix_rules, reason_sql
 from tripcloak.trips.tables import quoted
 
 if TYPE_CHECKING:
@@ -74,6 +74,11 @@ def uneven_fixes(
     return dict(zip(columns, found, strict=True))
 
 
+def judged_sql(fixes: str, key: str, rules: Sequence[Rule]) -> str:
+    """Return SQL of all fixes with their ``key`` (whose they are) and ``fix_reason``, 0 for good ones."""
+    return f"SELECT *, {reason_sql(rules)} AS fix_reason FROM (SELECT *, {key} AS key FROM ({fixes}))"
+
+
 def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
     key = "person" if "person" in types else "trip_id"
     trip = "trip_id" if "trip_id" in types else "NULL"
@@ -87,8 +92,7 @@ def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
     )
     # Partitions hold one person's fixes (of one trip id); bad ones wait together under a null key.
     return f"""
-        WITH judged AS (SELECT *, {reason_sql(fix_rules(tuple(types)))} AS fix_reason
-                        FROM (SELECT *, {key} AS key FROM ({fixes}))),
+        WITH judged AS ({judged_sql(fixes, key, fix_rules(tuple(types)))}),
         sorted AS (SELECT CASE WHEN fix_reason IN {good} THEN key END AS key,
                           CASE WHEN fix_reason IN {good} THEN {trip} END AS trip,
                           fix_reason, epoch_us(t) AS instant, lat, lon{carried} FROM judged),

@@ -59,7 +59,18 @@ _FIX_TIME = (
     "time_utc",
     "unixtime",
     "epoch",
+    "utc_timestamp",
+    "utc_time",
+    "event_time",
+    "checkin_time",
+    "check_in_time",
+    "call_time",
 )
+
+_ANTENNAS = (
+    "antenna_id", "antenna", "cell_id", "cell", "cgi", "ecgi", "bts_id", "bts", "base_station_id",
+    "base_station", "tower_id", "tower", "site_id", "site", "station_id", "station",
+)  # fmt: skip
 
 _PEOPLE = (
     "person_id", "person", "id_person", "user_id", "user", "uid", "traveller_id", "traveler_id",
@@ -133,6 +144,7 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
     "lat": (*_LAT, "gps_lat", "gps_latitude", "position_lat"),
     "lon": (*_LON, "gps_lon", "gps_longitude", "position_lon"),
     "time": (*_FIX_TIME, *_times(_START, ("started_at",))),
+    "antenna": _ANTENNAS,
     "polyline": ("polyline", "path", "trajectory", "coordinates"),
     "trip_id": (
         "trip_id",

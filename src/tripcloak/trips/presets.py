@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tripcloak.errors import InputError
+from tripcloak.trips.names import KNOWN_NAMES
 from tripcloak.trips.schema import Form
 
 
@@ -19,6 +20,7 @@ class Layout:
     suffixes: tuple[str, ...]
     pattern: str
     """Which files of a folder belong to the data set; others (lists, manuals) are passed over."""
+    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,9 @@ _RIDES = {
     "destination_lat": ("end_lat", "end station latitude"),
     "destination_lon": ("end_lng", "end station longitude"),
 }
+
+_FLAT = {role: KNOWN_NAMES[role] for role in ("person", "time", "lat", "lon")}
+"""Names in tables that others made of a data set."""
 
 _PORTO = Preset(
     name="porto-taxi",
@@ -137,11 +142,11 @@ _CABSPOTTING = Preset(
     words="GPS fixes of San Francisco taxis, one file a cab; trips are runs with a passenger",
     form="points",
     columns={
-        "person": ("cab",),
-        "time": ("unix_time",),
-        "lat": ("latitude",),
-        "lon": ("longitude",),
-        "occupied": ("occupancy",),
+        "person": ("cab", *_FLAT["person"]),
+        "time": ("unix_time", *_FLAT["time"]),
+        "lat": ("latitude", *_FLAT["lat"]),
+        "lon": ("longitude", *_FLAT["lon"]),
+        "occupied": ("occupancy", "occupied"),
     },
     layout=Layout(
         columns=("latitude", "longitude", "occupancy", "unix_time"),
@@ -149,7 +154,13 @@ _CABSPOTTING = Preset(
         suffixes=(".txt",),
         pattern="new_*.txt",
     ),
-    derived=(Derived(name="cab", sql=r"regexp_extract(filename, '(?:new_)?([^/\\]*)\.txt$', 1)"),),
+    derived=(
+        Derived(
+            name="cab",
+            sql=r"regexp_extract(filename, '(?:new_)?([^/\\]*)\.txt$', 1)",
+            needs=("unix_time",),
+        ),
+    ),
     ids_in_paths=True,
 )
 
@@ -158,11 +169,11 @@ _GEOLIFE = Preset(
     words="GPS fixes of GeoLife, one folder a person and one .plt file a trajectory",
     form="points",
     columns={
-        "person": ("person",),
-        "time": ("date_time",),
-        "lat": ("latitude",),
-        "lon": ("longitude",),
-        "trip_id": ("trajectory",),
+        "person": ("person", *_FLAT["person"]),
+        "time": ("date_time", *_FLAT["time"]),
+        "lat": ("latitude", *_FLAT["lat"]),
+        "lon": ("longitude", *_FLAT["lon"]),
+        "trip_id": ("trajectory", "trip_id", "trajectory_id", "traj_id"),
     },
     layout=Layout(
         columns=("latitude", "longitude", "zero", "altitude_feet", "days", "date", "time"),
@@ -172,11 +183,81 @@ _GEOLIFE = Preset(
         pattern="*.plt",
     ),
     derived=(
-        Derived(name="person", sql=r"regexp_extract(filename, '([^/\\]+)[/\\]Trajectory[/\\][^/\\]*$', 1)"),
-        Derived(name="trajectory", sql=r"regexp_extract(filename, '([^/\\]*)\.plt$', 1)"),
-        Derived(name="date_time", sql='concat_ws(\' \', "date", "time")'),
+        Derived(
+            name="person",
+            sql=r"regexp_extract(filename, '([^/\\]+)[/\\]Trajectory[/\\][^/\\]*$', 1)",
+            needs=("altitude_feet",),
+        ),
+        Derived(
+            name="trajectory",
+            sql=r"regexp_extract(filename, '([^/\\]*)\.plt$', 1)",
+            needs=("altitude_feet",),
+        ),
+        Derived(name="date_time", sql='concat_ws(\' \', "date", "time")', needs=("date", "time")),
     ),
     ids_in_paths=True,
+)
+
+_TDRIVE = Preset(
+    name="tdrive",
+    words="GPS fixes of Beijing taxis (T-Drive), one file a taxi",
+    form="points",
+    columns=_FLAT,
+    layout=Layout(
+        columns=("taxi_id", "date_time", "longitude", "latitude"),
+        delimiter=",",
+        suffixes=(".txt",),
+        pattern="*.txt",
+    ),
+    ids_in_paths=True,
+)
+
+_FOURSQUARE = Preset(
+    name="foursquare",
+    words="check-ins of Foursquare in New York and Tokyo, 2012-2013",
+    form="points",
+    columns=_FLAT,
+    layout=Layout(
+        columns=(
+            "user_id",
+            "venue_id",
+            "category_id",
+            "category",
+            "latitude",
+            "longitude",
+            "offset_minutes",
+            "utc_time",
+        ),
+        delimiter="\t",
+        suffixes=(".txt",),
+        pattern="dataset_TSMC2014_*.txt",
+        encoding="latin-1",
+    ),
+    time_formats=("%a %b %d %H:%M:%S %z %Y",),
+)
+
+_GOWALLA = Preset(
+    name="gowalla",
+    words="check-ins of Gowalla all over the world, 2009-2010",
+    form="points",
+    columns=_FLAT,
+    layout=Layout(
+        columns=("user_id", "checkin_time", "latitude", "longitude", "venue_id"),
+        delimiter="\t",
+        suffixes=(".txt",),
+        pattern="*totalCheckins.txt*",
+    ),
+)
+
+_CDR = Preset(
+    name="cdr",
+    words="call detail records: a subscriber, a time and a base station (or its place)",
+    form="points",
+    columns={
+        **_FLAT,
+        "person": ("subscriber", "caller_id", "caller", "imsi", "msisdn", *_FLAT["person"]),
+        "antenna": KNOWN_NAMES["antenna"],
+    },
 )
 
 _LODES = Preset(
@@ -193,7 +274,20 @@ _LODES = Preset(
 )
 
 PRESETS: dict[str, Preset] = {
-    preset.name: preset for preset in (_PORTO, _NYC_TLC, _CITIBIKE, _DIVVY, _CABSPOTTING, _GEOLIFE, _LODES)
+    preset.name: preset
+    for preset in (
+        _PORTO,
+        _NYC_TLC,
+        _CITIBIKE,
+        _DIVVY,
+        _CABSPOTTING,
+        _GEOLIFE,
+        _TDRIVE,
+        _FOURSQUARE,
+        _GOWALLA,
+        _CDR,
+        _LODES,
+    )
 }
 
 

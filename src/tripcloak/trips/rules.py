@@ -30,7 +30,7 @@ def reason_sql(rules: Sequence[Rule]) -> str:
     Examples
     --------
     >>> reason_sql([Rule("end_before_start", "e < s", "e >= s")])
-    '(CASE WHEN e >= s THEN 0 WHEN e < s THEN 14 ELSE 0 END)::UTINYINT'
+    '(CASE WHEN e >= s THEN 0 WHEN e < s THEN 17 ELSE 0 END)::UTINYINT'
     """
     ordered = sorted(rules, key=lambda rule: NUMBERS[rule.reason])
     if not ordered:
@@ -80,6 +80,7 @@ def column_rules(columns: Sequence[str]) -> list[Rule]:
     finite_trips = f"isfinite(trips) AND trips >= 0 AND trips <= {_MOST_TRIPS} AND trips = floor(trips)"
     rules = {
         "bad": [Rule("unparsable", "bad", "NOT bad")],
+        "unplaced": [Rule("unknown_antenna", "unplaced", "NOT unplaced")],
         "incomplete": [Rule("incomplete", "incomplete", "NOT incomplete")],
         "single": [Rule("single_fix", "single", "NOT single")],
         "weight": [
@@ -97,13 +98,21 @@ def column_rules(columns: Sequence[str]) -> list[Rule]:
     return [rule for column, of_column in rules.items() if column in columns for rule in of_column]
 
 
-def fix_rules(columns: Sequence[str]) -> list[Rule]:
-    """Return the rules on single GPS fixes, which are cleaned before they are joined to trips."""
+def fix_rules(columns: Sequence[str], area: Area | None = None) -> list[Rule]:
+    """Return the rules on single GPS fixes, which are cleaned before they are joined to trips.
+
+    Parameters
+    ----------
+    columns
+        The columns there are; without ``occupied``, fixes of vacant vehicles are as good as others.
+    area
+        Where every fix must lie; anywhere on earth if not given.
+    """
     rules = [
         Rule("missing_person", "key IS NULL", "key IS NOT NULL"),
         Rule("missing_time", "t IS NULL", "t IS NOT NULL"),
-        *place_rules(Area(), (("lat", "lon"),)),
-        *column_rules([column for column in columns if column in ("bad", "incomplete")]),
+        *place_rules(area or Area(), (("lat", "lon"),)),
+        *column_rules([column for column in columns if column in ("bad", "incomplete", "unplaced")]),
     ]
     return [*rules, Rule("vacant", "NOT occupied", "occupied")] if "occupied" in columns else rules
 

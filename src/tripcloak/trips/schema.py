@@ -48,6 +48,7 @@ ROLES: dict[str, Role] = {
         Role("lat", "number", "--lat", "latitude of a GPS fix", "48.8566"),
         Role("lon", "number", "--lon", "longitude of a GPS fix", "2.3522"),
         Role("time", "time", "--time", "time of a GPS fix", "2024-05-01 08:30:00"),
+        Role("antenna", "zone", "--antenna", "id of the base station", "A17"),
         Role("polyline", "polyline", "--polyline", "path of the trip", "[[2.35,48.85],[2.36,48.86]]"),
         Role("trip_id", "separator", "--trip-id", "id that sets one person's trips apart", "7"),
         Role("incomplete", "truth", None, "mark of an incomplete record", "True"),

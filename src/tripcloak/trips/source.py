@@ -50,6 +50,8 @@ class TripSource:
         Only the rows of one segment: column (with the width of bins, as in ``age:10``) to value.
     sample : tuple of int, optional
         Only so many travellers (trips where there are no ids), drawn by a hash with this seed.
+    stations : str, optional
+        Path of a table of base stations (id, latitude, longitude), where records name an antenna.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class TripSource:
     zone_prefix: int | None = None
     segment: Mapping[str, str] = field(default_factory=dict)
     sample: tuple[int, int] | None = None
+    stations: str | None = None
 
     def __post_init__(self) -> None:
         paths = (self.paths,) if isinstance(self.paths, str) else self.paths

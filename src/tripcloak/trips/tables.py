@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tripcloak.errors import EmptyInputError
 from tripcloak.trips.engine import plain_errors
-from tripcloak.trips.files import Top, expand_paths, kind_of, read_top
+from tripcloak.trips.files import Top, expand_paths, kind_of, layout_of, read_top
 from tripcloak.trips.presets import Derived, Preset
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def _groups(
         key: Top | _Types
         if kind_of(file, preset) == "parquet":
             key = _parquet_types(con, file)
-        elif preset is not None and preset.layout is not None:
-            key = Top(preset.layout.columns, preset.layout.delimiter)
+        elif (layout := layout_of(file, preset)) is not None:
+            key = Top(layout.columns, layout.delimiter)
         else:
             key = read_top(file)
         groups.setdefault(key, []).append(str(file))
@@ -129,13 +129,15 @@ def _parquet_table(files: list[str], types: dict[str, str], preset: Preset | Non
 def _text_table(
     con: duckdb.DuckDBPyConnection, files: list[str], top: Top, preset: Preset | None, number: int
 ) -> Table:
-    layout = None if preset is None else preset.layout
+    layout = layout_of(Path(files[0]), preset)
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in top.names)
     options = (
         f"auto_detect = false, header = {layout is None}, skip = {layout.skip if layout else 0}, "
         f"delim = {literal(top.delimiter)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
         f"ignore_errors = true, hive_partitioning = false{_filename(preset)}"
     )
+    if layout is not None and layout.encoding != "utf-8":
+        options += f", encoding = {literal(layout.encoding)}"
     rejects = f"tripcloak_rejects_{number}"
     # A second input opened on the same connection must not find the first one's broken lines.
     con.execute(f"DROP TABLE IF EXISTS {rejects}")

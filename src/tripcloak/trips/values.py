@@ -100,9 +100,10 @@ class Casts:
             naive = self._zoned(f"TRY_CAST({column} AS TIMESTAMP)")
             iso = f"CASE WHEN regexp_matches({column}, {literal(OFFSET)}) THEN {iso} ELSE {naive} END"
         ways = [iso]
-        if self.time_formats:
-            formats = ", ".join(literal(way) for way in self.time_formats)
-            ways.append(self._zoned(f"try_strptime({column}, [{formats}])"))
+        for way in self.time_formats:
+            tried = f"try_strptime({column}, {literal(way)})"
+            # One with an offset says its zone itself.
+            ways.append(f"make_timestamptz(epoch_us({tried}))" if "%z" in way else self._zoned(tried))
         ways.append(_unix(f"TRY_CAST({column} AS DOUBLE)"))
         return _tried(f"coalesce({', '.join(ways)})", column)
 
