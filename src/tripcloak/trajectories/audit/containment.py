@@ -1,0 +1,179 @@
+"""Containment: in how many released trajectories all samples of an original one are found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from tripcloak.arrays import Ints
+from tripcloak.errors import InternalError
+
+CHUNK = 256
+"""Trajectories that one thread takes at a time."""
+
+QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+
+T = TypeVar("T")
+
+
+class Samples(NamedTuple):
+    """Samples of many trajectories, by time within each; of trajectory i at offsets[i]:offsets[i + 1]."""
+
+    offsets: Ints
+    t: Any
+    x: Any
+    y: Any
+
+
+class Spans(NamedTuple):
+    """Boxes of many trajectories, with exclusive ends, in the same units as the samples."""
+
+    offsets: Ints
+    t0: Any
+    t1: Any
+    x0: Any
+    x1: Any
+    y0: Any
+    y1: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Supports:
+    """How well each original trajectory is hidden, and how mixed each released one is.
+
+    Attributes
+    ----------
+    support : array of int64
+        Per original trajectory, the released ones that contain all its samples.
+    two_sided : array of int64
+        Those among them that have no box without one of its samples.
+    members : array of int64
+        Per released trajectory, the original ones that it contains in this two-sided way.
+    """
+
+    support: Ints
+    two_sided: Ints
+    members: Ints
+
+    def distribution(self) -> dict[str, dict[str, float]]:
+        """Return quantiles of both numbers over the original trajectories."""
+        return {
+            name: {f"{q:g}": float(v) for q, v in zip(QUANTILES, np.quantile(values, QUANTILES), strict=True)}
+            for name, values in (("support", self.support), ("two_sided_support", self.two_sided))
+            if len(values)
+        }
+
+
+def count_supports(samples: Samples, spans: Spans, *, jobs: int | None = None) -> Supports:
+    """Return in how many released trajectories each original one is contained; exact, for any ``jobs``.
+
+    Coarse cells of space and time that a trajectory touches screen out nearly all pairs: whoever
+    contains another touches all its cells. What is left is compared sample by sample.
+
+    Parameters
+    ----------
+    samples
+        The original trajectories, each by time.
+    spans
+        The released trajectories, each by time, without overlaps in time. Where boxes do overlap,
+        fewer may be counted than there are, never more.
+    jobs
+        Threads; as many as there are processors if not given.
+
+    Examples
+    --------
+    >>> samples = Samples(np.array([0, 1, 2]), np.array([0, 1]), np.array([5, 9]), np.array([0, 0]))
+    >>> wide = [np.array([v, v]) for v in (0, 2, 0, 10, 0, 1)]
+    >>> count_supports(samples, Spans(np.array([0, 1, 2]), *wide)).support.tolist()
+    [2, 2]
+    """
+    from tripcloak.trajectories.audit._kernels import count_holding, join_marks, mark_cells
+
+    n, released = len(samples.offsets) - 1, len(spans.offsets) - 1
+    if n < 1 or released < 1:
+        return Supports(*(np.zeros(size, np.int64) for size in (n, n, released)))
+    cuts = _cuts(samples)
+    order = _near_each_other(spans, cuts)
+    starts, boxes = _in_order(spans, order)
+    marks = mark_cells(samples.offsets, *_sample_bins(samples, cuts))
+    released_marks = mark_cells(starts, *_box_bins(boxes, cuts))
+    released_side = (starts, boxes, released_marks, join_marks(released_marks))
+    workers = jobs or os.cpu_count() or 1
+    support, both = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    held = np.zeros((workers, released), np.int64)
+
+    def work(worker: int) -> None:
+        for at in range(worker * CHUNK, n, workers * CHUNK):
+            rows = np.arange(at, min(at + CHUNK, n))
+            count_holding(rows, *samples, marks, *released_side, support, both, held[worker])
+
+    in_threads(work, workers)
+    members = np.empty(released, np.int64)
+    members[order] = held.sum(axis=0)
+    return Supports(support, both, members)
+
+
+def in_threads(work: Callable[[int], T], workers: int) -> list[T]:
+    """Return what each worker, called with its number, gives."""
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        return list(pool.map(work, range(workers)))
+
+
+def _cuts(samples: Samples) -> list[Any]:
+    """Return where time, x and y are cut, so that each bin holds as many original samples as the next."""
+    from tripcloak.trajectories.audit._kernels import SPACE, TIMES
+
+    bins = (TIMES, SPACE, SPACE)
+    cuts = []
+    for values, number in zip((samples.t, samples.x, samples.y), bins, strict=True):
+        cuts.append(np.quantile(values, np.arange(1, number) / number, method="lower"))
+    return cuts
+
+
+def _sample_bins(samples: Samples, cuts: list[Any]) -> tuple[Ints, Ints]:
+    columns = zip(cuts, (samples.t, samples.x, samples.y), strict=True)
+    bins = np.stack([np.searchsorted(cut, column, side="right") for cut, column in columns]).astype(np.uint8)
+    return bins, bins
+
+
+def _box_bins(boxes: Any, cuts: list[Any]) -> tuple[Ints, Ints]:
+    """Return the first and the last bin in which a sample of each box can be."""
+    # A value below an exclusive end is in a bin no later than the last one that begins before the end.
+    lows = [np.searchsorted(cut, boxes[:, 2 * axis], side="right") for axis, cut in enumerate(cuts)]
+    highs = [np.searchsorted(cut, boxes[:, 2 * axis + 1], side="left") for axis, cut in enumerate(cuts)]
+    low, high = (np.stack(bins).astype(np.uint8) for bins in (lows, highs))
+    return low, high
+
+
+def _near_each_other(spans: Spans, cuts: list[Any]) -> Ints:
+    """Return an order of the released trajectories in which neighbours lie near each other."""
+    if spans.offsets[0] != 0 or (np.diff(spans.offsets) < 1).any():
+        raise InternalError("every released trajectory needs a sample")
+    begins, lengths = spans.offsets[:-1], np.diff(spans.offsets)
+    key = np.zeros(len(begins), np.int64)
+    bins = []
+    for axis, (low, high) in enumerate(((spans.x0, spans.x1), (spans.y0, spans.y1)), start=1):
+        middles = np.asarray(low, np.float64) / 2 + np.asarray(high, np.float64) / 2
+        bins.append(np.searchsorted(cuts[axis], np.add.reduceat(middles, begins) / lengths))
+    for bit in range(4):
+        for axis in (0, 1):
+            key |= ((bins[axis] >> bit) & 1) << (2 * bit + axis)
+    extent = np.maximum.reduceat(spans.x1, begins) - np.minimum.reduceat(spans.x0, begins)
+    return np.lexsort((extent, key))
+
+
+def _in_order(spans: Spans, order: Ints) -> tuple[Ints, Any]:
+    """Return where each trajectory begins, and a row a box, trajectories in this order."""
+    lengths = np.diff(spans.offsets)[order]
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    rows = np.arange(starts[-1]) + np.repeat(spans.offsets[:-1][order] - starts[:-1], lengths)
+    columns = spans[1:]
+    boxes = np.empty((len(rows), 6), np.result_type(*columns))
+    for at, column in enumerate(columns):
+        boxes[:, at] = np.asarray(column)[rows]
+    return starts, boxes

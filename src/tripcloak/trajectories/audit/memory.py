@@ -1,0 +1,206 @@
+"""The audit of a release in memory, before it is written: arrays against arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tripcloak.arrays import Ints
+from tripcloak.trajectories.audit.colocation import count_companions
+from tripcloak.trajectories.audit.containment import Samples, Spans, Supports, count_supports
+from tripcloak.trajectories.audit.findings import TrajectoryAudit, some
+from tripcloak.trajectories.audit.promise import (
+    companion_faults,
+    lone_faults,
+    promise_faults,
+    support_faults,
+    two_sided_faults,
+)
+from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark, Rulebook
+from tripcloak.trajectories.release import TrajectoryRelease
+from tripcloak.trajectories.trajectories import Trajectories
+
+
+def audit_release(
+    trajectories: Trajectories, release: TrajectoryRelease, *, jobs: int | None = None
+) -> TrajectoryAudit:
+    """Return what an independent recount says about a release, before it is written.
+
+    For every original trajectory the released ones that contain all its samples are counted, which is
+    what is left to somebody who knows the whole trajectory (paper 002 II-B); no code of the methods or
+    the measures takes part.
+
+    Parameters
+    ----------
+    trajectories
+        The original trajectories.
+    release
+        What was made of them.
+    jobs
+        Threads; as many as there are processors if not given. The audit is the same for any number.
+
+    Examples
+    --------
+    >>> from tripcloak.trajectories import Boxes, Grid
+    >>> made = Trajectories.of(user=[0, 1], t=[0, 0], x=[3, 7], y=[0, 0], grid=Grid())
+    >>> wide = Boxes(*(np.array([v, v]) for v in (0, 1, 3, 8, 0, 1)))
+    >>> told = dict(method="by hand", parameters={}, k=2, promise="containment", grid=made.grid)
+    >>> where = dict(offsets=np.arange(3), released_of=np.arange(2), box_of=np.arange(2))
+    >>> release = TrajectoryRelease(boxes=wide, input_digest=made.digest, **told, **where)
+    >>> audit = audit_release(made, release)
+    >>> audit.safe, audit.smallest_support
+    (True, 2)
+    """
+    case = Arrays(trajectories, release, jobs)
+    findings = BOOK.judge(case)
+    try:
+        supports = case.supports
+    except BrokenPart:
+        return TrajectoryAudit.of(findings)
+    return TrajectoryAudit.of(
+        findings,
+        smallest_support=int(supports.support.min()),
+        smallest_two_sided_support=int(supports.two_sided.min()),
+        distribution=supports.distribution(),
+    )
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """What is audited: the original trajectories and a release of them."""
+
+    trajectories: Trajectories
+    release: TrajectoryRelease
+    jobs: int | None = None
+
+    @cached_property
+    def supports(self) -> Supports:
+        """Return in how many released trajectories each original one is contained."""
+        if shape_faults(self.release):
+            raise BrokenPart("could not be checked: the released boxes are not whole")
+        made = self.trajectories
+        samples = Samples(made.offsets, made.t, made.x, made.y)
+        return count_supports(samples, Spans(self.release.offsets, *self.release.boxes), jobs=self.jobs)
+
+    @cached_property
+    def companions(self) -> Ints:
+        """Return how many others keep within delta of each released trajectory."""
+        release, boxes = self.release, self.release.boxes
+        faults = shape_faults(release) or promise_faults(release.k, release.promise, release.delta)
+        if faults or release.delta is None:
+            raise BrokenPart("could not be checked: the released boxes or the promise are not whole")
+        x, y = (np.asarray(side, np.float64) * release.grid.metres for side in (boxes.x0, boxes.y0))
+        return count_companions(release.offsets, boxes.t0, x, y, delta=release.delta, jobs=self.jobs)
+
+
+BOOK: Rulebook[Arrays] = Rulebook()
+
+
+@BOOK.rule("promise-valid")
+def promise_valid(case: Arrays) -> str | None:
+    """The release makes a promise that means something."""
+    return promise_faults(case.release.k, case.release.promise, case.release.delta)
+
+
+@BOOK.rule("input-unchanged")
+def input_unchanged(case: Arrays) -> str | None:
+    """The release was made of these very samples, on their grid."""
+    if case.release.grid != case.trajectories.grid:
+        return "the release is told on another grid than its input"
+    return (
+        None if case.release.input_digest == case.trajectories.digest else "the release is of another input"
+    )
+
+
+@BOOK.rule("boxes-whole")
+def boxes_whole(case: Arrays) -> str | None:
+    """Every released trajectory has samples, each with an extent, by time and without overlaps."""
+    return shape_faults(case.release)
+
+
+def shape_faults(release: TrajectoryRelease) -> str | None:
+    """Return what is wrong with the shape of the released trajectories."""
+    offsets, boxes = np.asarray(release.offsets), release.boxes
+    n = len(boxes.t0)
+    if len(offsets) < 2 or n == 0:
+        return "nothing is released"
+    if offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 1).any():
+        return "a released trajectory has no samples"
+    if any(len(side) != n for side in boxes):
+        return "the sides of the released boxes differ in number"
+    if any((high <= low).any() for low, high in (boxes[:2], boxes[2:4], boxes[4:])):
+        return "a released box has no extent"
+    within = np.ones(n, dtype=bool)
+    within[offsets[:-1]] = False
+    return "released boxes overlap in time" if (boxes.t0[1:] < boxes.t1[:-1])[within[1:]].any() else None
+
+
+@BOOK.rule("everybody-accounted")
+def everybody_accounted(case: Arrays) -> str | None:
+    """Every original trajectory has a released one of its own, or none; no released one is left over."""
+    told = np.asarray(case.release.released_of)
+    if len(told) != case.trajectories.n_users:
+        return "the release does not account for every original trajectory"
+    kept = told[told >= 0]
+    if not np.array_equal(np.sort(kept), np.arange(case.release.n_released)):
+        return "a released trajectory is nobody's, or two people's"
+    if case.release.promise == "containment" and len(kept) < len(told):
+        return f"{some(len(told) - len(kept), 'original trajectories')} are deleted, which nobody promised"
+    return None
+
+
+@BOOK.rule("own-samples-held")
+def own_samples_held(case: Arrays) -> str | Remark | None:
+    """Every sample lies in a box of its own person's released trajectory."""
+    made, release = case.trajectories, case.release
+    if release.promise == "colocation":
+        return Remark("not promised: released points may lie elsewhere than the original ones")
+    box = np.asarray(release.box_of)
+    if len(box) != made.n_samples or len(release.released_of) != made.n_users:
+        return "the release does not account for every sample"
+    if (box < 0).any() or (box >= release.n_boxes).any():
+        return f"{some(int((box < 0).sum()), 'samples')} are deleted, which nobody promised"
+    if shape_faults(release):
+        raise BrokenPart("could not be checked: the released boxes are not whole")
+    whose = np.repeat(np.arange(release.n_released), np.diff(release.offsets))
+    held = whose[box] == np.asarray(release.released_of)[made.owner]
+    for column, low, high in zip(
+        (made.t, made.x, made.y), release.boxes[::2], release.boxes[1::2], strict=True
+    ):
+        held &= (low[box] <= column) & (column < high[box])
+    return (
+        None
+        if held.all()
+        else f"{some(int((~held).sum()), 'samples')} lie outside the box that stands for them"
+    )
+
+
+@BOOK.rule("support-reaches-k")
+def support_reaches_k(case: Arrays) -> str | Remark | None:
+    """All samples of each original trajectory are contained in k released ones or more."""
+    return support_faults(case.supports, case.release.k, case.release.promise)
+
+
+@BOOK.rule("two-sided-support-reaches-k")
+def two_sided_support_reaches_k(case: Arrays) -> str | Remark | None:
+    """K or more of them hold one of its samples in every box, for those who know that they know all."""
+    return two_sided_faults(case.supports, case.release.k, case.release.promise)
+
+
+@BOOK.rule("nobody-alone")
+def nobody_alone(case: Arrays) -> str | Remark | None:
+    """Every released trajectory may stand for two people or more."""
+    return lone_faults(case.supports, case.release.promise)
+
+
+@BOOK.rule("companions-reach-k")
+def companions_reach_k(case: Arrays) -> str | Remark | None:
+    """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
+    if case.release.promise != "colocation":
+        return Remark("not promised: released trajectories are boxes that hold several people")
+    spans = zip(case.release.boxes[::2], case.release.boxes[1::2], strict=True)
+    if any((np.asarray(high) - low != 1).any() for low, high in spans):
+        return "a promise of colocation is about points, and some released boxes are larger"
+    return companion_faults(case.companions, case.release.k)
