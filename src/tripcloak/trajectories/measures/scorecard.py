@@ -1,0 +1,145 @@
+"""The scorecard: every measure of one release of trajectories at once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tripcloak.trajectories.measures.accuracy import Accuracy, accuracy
+from tripcloak.trajectories.measures.anchors import (
+    AnchorAgreement,
+    compare_anchors,
+    home,
+    local_seconds,
+    work,
+)
+from tripcloak.trajectories.measures.displacement import FIT, Law, displacement_laws, slopes
+from tripcloak.trajectories.measures.distribution import Distribution, distribution
+from tripcloak.trajectories.measures.entropy import RegularityAgreement, compare_regularity
+from tripcloak.trajectories.measures.sample_errors import SampleErrors, sample_errors
+from tripcloak.trajectories.measures.shape import Agreement, agreement, centre_shift_km, shapes
+from tripcloak.trajectories.measures.tracks import Tracks, paired_tracks
+from tripcloak.trajectories.release import TrajectoryRelease
+from tripcloak.trajectories.trajectories import Trajectories
+
+
+class ShapeAgreement(NamedTuple):
+    """Where trajectories lie and how far they reach: centre of mass, radii of gyration, convex hull."""
+
+    centre_km: Distribution
+    radius: Agreement
+    timed_radius: Agreement
+    hull: Agreement
+
+
+class TrajectoryMeasures(NamedTuple):
+    """Every measure, with the distributions behind it; for the eyes of the data owner."""
+
+    accuracy: Accuracy
+    errors: SampleErrors
+    shape: ShapeAgreement
+    home: AnchorAgreement
+    work: AnchorAgreement
+    regularity: RegularityAgreement
+    laws: tuple[dict[float, Law], dict[float, Law]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every measure by name, ready for JSON; None stands for what cannot be told, never NaN."""
+        sizes, errors, shape = self.accuracy, self.errors, self.shape
+        return {
+            "spatial_error_km": errors.spatial_km.to_dict(),
+            "time_error_minutes": errors.time_minutes.to_dict(),
+            "created": errors.created,
+            "deleted": errors.deleted,
+            "deleted_users": errors.deleted_users,
+            "cost": errors.cost.mean,
+            "area_km2": sizes.area_km2.to_dict(),
+            "duration_minutes": sizes.duration_minutes.to_dict(),
+            "area_km2_per_original_sample": sizes.own_area_km2.to_dict(),
+            "duration_minutes_per_original_sample": sizes.own_duration_minutes.to_dict(),
+            "centre_of_mass_km": shape.centre_km.to_dict(),
+            "radius_of_gyration": shape.radius.to_dict(),
+            "radius_of_gyration_by_time": shape.timed_radius.to_dict(),
+            "hull": shape.hull.to_dict(),
+            "home": self.home.to_dict(),
+            "work": self.work.to_dict(),
+            **self.regularity.to_dict(),
+            "displacement_slopes": slopes(*self.laws),
+            "displacement_fit": list(FIT),
+        }
+
+
+def measure_trajectories(
+    trajectories: Trajectories, release: TrajectoryRelease, *, timezone: str | None = None
+) -> dict[str, Any]:
+    """Return every measure by name, always the same ones in the same order, ready for JSON.
+
+    The values are private: they are computed from data that is not released. ``timezone`` says what
+    night and working hours are; without it the longitude does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tripcloak.trajectories import Boxes, Grid, Solution
+    >>> from tripcloak.trajectories.release import build_trajectory_release
+    >>> made = Trajectories.of(user=["a", "a"], t=[0, 10], x=[0, 20], y=[0, 0], grid=Grid())
+    >>> whole = Boxes(*(np.array([side]) for side in (0, 11, 0, 21, 0, 1)))
+    >>> solution = Solution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
+    >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
+    >>> found = measure_trajectories(made, build_trajectory_release(made, solution, **told))
+    >>> found["spatial_error_km"]["mean"], found["time_error_minutes"]["median"], found["deleted"]
+    (1.0, 5.0, 0.0)
+    """
+    return take_measures(trajectories, release, timezone=timezone).to_dict()
+
+
+def take_measures(
+    trajectories: Trajectories,
+    release: TrajectoryRelease,
+    *,
+    timezone: str | None = None,
+    cell_km: float = 1.0,
+    people: int = 20_000,
+    seed: int = 0,
+) -> TrajectoryMeasures:
+    """Return every measure with the distributions behind it.
+
+    Parameters
+    ----------
+    trajectories, release
+        What was, and what is told of it.
+    timezone : str, optional
+        The time zone of home and work; without it the longitude says what the clocks show.
+    cell_km : float
+        How large a place is, for home, work and entropy.
+    people, seed : int
+        Entropy is taken of this many people at random where there are more.
+    """
+    original, released = paired_tracks(trajectories, release)
+    before, after = shapes(original), shapes(released)
+    homes, works = _compare_places(original, released, timezone, cell_km)
+    return TrajectoryMeasures(
+        accuracy(release),
+        sample_errors(trajectories, release),
+        ShapeAgreement(
+            distribution(centre_shift_km(before, after)),
+            agreement(before.radius, after.radius),
+            agreement(before.timed_radius, after.timed_radius),
+            agreement(before.hull, after.hull),
+        ),
+        homes,
+        works,
+        compare_regularity(original, released, people=people, seed=seed, cell_km=cell_km),
+        (displacement_laws(original, before.radius), displacement_laws(released, after.radius)),
+    )
+
+
+def _compare_places(
+    original: Tracks, released: Tracks, timezone: str | None, cell_km: float
+) -> tuple[AnchorAgreement, AnchorAgreement]:
+    """Return how homes and places of work agree."""
+    found = []
+    for tracks in (original, released):
+        local = local_seconds(tracks, timezone)
+        found.append((home(tracks, local, cell_km), work(tracks, local, cell_km)))
+    (home_before, work_before), (home_after, work_after) = found
+    return compare_anchors(home_before, home_after), compare_anchors(work_before, work_after)

@@ -1,0 +1,129 @@
+"""Shape: where a trajectory lies and how far it reaches, original against released."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tripcloak.arrays import Floats
+from tripcloak.trajectories.measures._kernels import gyrations, hull_areas
+from tripcloak.trajectories.measures.distribution import Distribution, distribution, share
+from tripcloak.trajectories.measures.tracks import Tracks
+
+BINS = 16
+"""Into how many parts a band cuts the original values."""
+
+
+class Shapes(NamedTuple):
+    """Where people's points lie: centre of mass and radii of gyration in km, convex hull in km2."""
+
+    x: Floats
+    y: Floats
+    radius: Floats
+    timed_radius: Floats
+    hull: Floats
+
+
+class Band(NamedTuple):
+    """Released values by original ones: people cut into parts of one size by their original value.
+
+    Attributes
+    ----------
+    original : array of float
+        The median original value of each part, rising.
+    low, middle, high : array of float
+        The quantiles of 10, 50 and 90 % of the released values of the same people.
+    """
+
+    original: Floats
+    low: Floats
+    middle: Floats
+    high: Floats
+
+
+class Agreement(NamedTuple):
+    """One number of everybody, original and released.
+
+    Attributes
+    ----------
+    original, released : Distribution
+        The number over people.
+    relative_error : Distribution
+        Released less original as a share of the original, where that is not 0.
+    within : float or None
+        The share of people whose released number is within 10 % of the original one.
+    band : Band
+        The released by the original number.
+    """
+
+    original: Distribution
+    released: Distribution
+    relative_error: Distribution
+    within: float | None
+    band: Band
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what to tell, ready for JSON."""
+        return {
+            "original": self.original.to_dict(),
+            "released": self.released.to_dict(),
+            "relative_error": self.relative_error.to_dict(),
+            "within_10_percent": self.within,
+        }
+
+
+def shapes(tracks: Tracks) -> Shapes:
+    """Return centre, radii and hull of everybody's points.
+
+    The centre of mass is the mean of all points, each counted once. The radius of gyration is the root
+    of their mean squared distance from it; the timed one weighs each point by the time spent there
+    (paper 002, footnote 5): half the time to the points before and after, and one step more.
+
+    Examples
+    --------
+    >>> from tripcloak.trajectories import Grid
+    >>> square = np.array([0, 0, 20, 20]), np.array([0, 20, 20, 0])
+    >>> found = shapes(Tracks(Grid(), np.array([0, 4]), np.arange(4), *square))
+    >>> found.x.tolist(), found.radius.round(4).tolist(), found.hull.round(4).tolist()
+    ([0.5], [0.7071], [1.0])
+    """
+    x, y, plain, timed = gyrations(tracks.offsets, tracks.t, tracks.x, tracks.y, 2)
+    hull = hull_areas(tracks.offsets, tracks.x, tracks.y)
+    km = tracks.km
+    return Shapes(x * km, y * km, plain * km, timed * km, hull * km**2)
+
+
+def agreement(original: Floats, released: Floats) -> Agreement:
+    """Return how a number of everybody, in the same order, agrees with the original one.
+
+    Examples
+    --------
+    >>> found = agreement(np.array([0.0, 2.0, 10.0]), np.array([0.0, 3.0, 10.5]))
+    >>> found.relative_error.quantiles["q95"], found.within
+    (0.5, 0.6666666666666666)
+    """
+    some = original > 0
+    return Agreement(
+        distribution(original),
+        distribution(released),
+        distribution(released[some] / original[some] - 1),
+        share(int((np.abs(released - original) <= 0.1 * original).sum()), len(original)),
+        _band(original, released),
+    )
+
+
+def centre_shift_km(original: Shapes, released: Shapes) -> Floats:
+    """Return how far each person's centre of mass moved, in km."""
+    return np.asarray(np.hypot(released.x - original.x, released.y - original.y))
+
+
+def _band(original: Floats, released: Floats) -> Band:
+    some = np.flatnonzero(original > 0)
+    order = some[np.argsort(original[some], kind="stable")]
+    parts = [part for part in np.array_split(order, BINS) if len(part)]
+
+    def told(values: Floats, q: float) -> Floats:
+        return np.array([np.quantile(values[part], q) for part in parts])
+
+    return Band(told(original, 0.5), *(told(released, q) for q in (0.1, 0.5, 0.9)))
