@@ -1,0 +1,1 @@
+"""What the methods that hide people in clusters round a pivot share."""
