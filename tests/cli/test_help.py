@@ -24,6 +24,7 @@ COMMANDS = (
     "synth",
     "synth city",
     "synth survey",
+    "synth cdr",
 )
 HEAVY = {
     "numpy",

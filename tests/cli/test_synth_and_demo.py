@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from release_folders import contents, is_whole
 
@@ -72,6 +72,59 @@ def test_a_survey_can_be_described_as_it_is(tripcloak, tmp_path, name, form):
 def test_a_survey_that_cannot_be(tripcloak, untouched, tmp_path, options, words):
     with untouched():
         told = tripcloak("synth", "survey", "--out", tmp_path / "survey.parquet", *options)
+    assert told.code == 2
+    assert words in told.words
+
+
+@pytest.mark.parametrize("name", ["cdr.parquet", "cdr.csv"])
+def test_calls_of_exactly_so_many_users(tripcloak, tmp_path, name):
+    file = tmp_path / name
+    told = tripcloak("synth", "cdr", "--users", 30, "--samples", 12, "--equal", "--seed", 5, "--out", file)
+    assert (told.code, told.out, told.err) == (0, "", "")
+    table = csv.read_csv(file) if name.endswith("csv") else parquet.read_table(file)
+    assert table.column_names == ["user_id", "timestamp", "antenna_id", "lat", "lon"]
+    assert set(table["user_id"].value_counts().field("counts").to_pylist()) == {12}
+    assert len(table) == 360
+
+
+def test_calls_in_two_files(tripcloak, tmp_path):
+    calls, stations = tmp_path / "cdr.parquet", tmp_path / "stations.csv"
+    options = ("--users", 30, "--antennas", 90, "--no-positions", "--stations", stations)
+    told = tripcloak("synth", "cdr", *options, "--out", calls)
+    assert (told.code, told.out, told.err) == (0, "", "")
+    table, antennas = parquet.read_table(calls), csv.read_csv(stations)
+    assert table.column_names == ["user_id", "timestamp", "antenna_id"]
+    assert antennas.column_names == ["antenna_id", "lat", "lon"]
+    assert len(antennas) == 90
+    assert set(table["antenna_id"].to_pylist()) <= set(antennas["antenna_id"].to_pylist())
+
+
+@pytest.mark.parametrize("taken", ["cdr.parquet", "stations.parquet"])
+def test_neither_file_of_calls_is_replaced_without_force(tripcloak, untouched, tmp_path, taken):
+    (tmp_path / taken).write_text("mine")
+    files = ("--out", tmp_path / "cdr.parquet", "--stations", tmp_path / "stations.parquet")
+    with untouched():
+        told = tripcloak("synth", "cdr", "--users", 5, *files)
+    assert told.code == 2
+    assert "--force" in told.words
+    assert tripcloak("synth", "cdr", "--users", 5, *files, "--force").code == 0
+    assert parquet.read_metadata(tmp_path / taken).num_rows > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--users", "0"], "users"),
+        (["--samples", "0"], "samples"),
+        (["--days", "400"], "days"),
+        (["--antennas", "1"], "antennas"),
+        (["--stations", "here"], "file of their own"),
+    ],
+)
+def test_calls_that_cannot_be(tripcloak, untouched, tmp_path, monkeypatch, options, words):
+    monkeypatch.chdir(tmp_path)
+    with untouched():
+        told = tripcloak("synth", "cdr", "--out", tmp_path / "here", *options)
     assert told.code == 2
     assert words in told.words
 

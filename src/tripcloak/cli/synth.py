@@ -108,7 +108,7 @@ def cdr(
 
       tripcloak synth cdr --no-positions --stations stations.csv --out cdr.csv
     """
-    from tripcloak.synth import Cdr, write_cdr, write_stations
+    from tripcloak.synth import Cdr, write_cdr
 
     for file in (out, stations):
         if file is not None:
@@ -123,9 +123,12 @@ def cdr(
         positions=positions,
     )
     with progress_on_stderr() as progress:
-        write_cdr(made, out, progress=lambda done, total: progress("following users", done, total))
-    if stations is not None:
-        write_stations(made, stations)
+        write_cdr(
+            made,
+            out,
+            progress=lambda done, total: progress("following users", done, total),
+            stations=stations,
+        )
 
 
 def _refuse_if_there(out: Path, force: bool) -> None:

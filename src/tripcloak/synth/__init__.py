@@ -6,6 +6,6 @@ Nobody in it exists, so it can be shown, shared and measured on. See ``docs/synt
 from tripcloak.synth.cdr import Cdr
 from tripcloak.synth.city import City
 from tripcloak.synth.survey import Survey
-from tripcloak.synth.writing import write_cdr, write_city, write_stations, write_survey
+from tripcloak.synth.writing import write_cdr, write_city, write_survey
 
-__all__ = ["Cdr", "City", "Survey", "write_cdr", "write_city", "write_stations", "write_survey"]
+__all__ = ["Cdr", "City", "Survey", "write_cdr", "write_city", "write_survey"]

@@ -11,7 +11,7 @@ from tripcloak.synth.journeys import DAY
 from tripcloak.synth.laws import activity, gaps, look_up
 from tripcloak.synth.movers import PAST, Stays
 from tripcloak.synth.plan import Floats, Ints
-from tripcloak.synth.streams import uniform, user_keys
+from tripcloak.synth.streams import CALLS, uniform, user_keys
 
 BUSIEST = DAY // 2
 """Calls of one user on a day, at most."""
@@ -30,7 +30,6 @@ _WEEKEND = np.array(
     ]
 )
 
-_STREAM = 2
 # Silences add up as whole numbers: the sum of a user's does not depend on whose come before.
 _UNIT = 1e6
 
@@ -51,7 +50,7 @@ def draw_calls(seed: int, users: Ints, *, samples: int, equal: bool, days: int) 
     >>> calls.user.tolist(), bool(calls.time.max() < 14 * 86_400)
     ([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2], True)
     """
-    keys = user_keys(seed, _STREAM, users)
+    keys = user_keys(seed, CALLS, users)
     luck = uniform(keys, np.arange(3)[:, None])
     each = np.full(users.size, samples)
     if not equal:

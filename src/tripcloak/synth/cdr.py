@@ -20,8 +20,8 @@ from tripcloak.synth.records import FIRST_MIDNIGHT, latitude, longitude, person_
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_CALLS, BLOCK_USERS = 400_000, 4096
-"""Calls and users of a batch, about and at most."""
+BLOCK_CALLS, BLOCK_DAYS = 400_000, 57_344
+"""Calls of a batch, about, and days that its users live, at most."""
 
 BUSY = 8640
 """Calls a day and user, at most on average: one every ten seconds."""
@@ -115,14 +115,14 @@ class Cdr:
 
     @property
     def block_users(self) -> int:
-        """Users of a record batch, so that it holds no more calls than fit into memory with ease.
+        """Users of a record batch, so that their calls and their days take little memory.
 
         Examples
         --------
         >>> Cdr(samples=400).block_users, Cdr(samples=10).block_users
         (1000, 4096)
         """
-        return max(1, min(BLOCK_USERS, BLOCK_CALLS // self.samples))
+        return max(1, min(BLOCK_DAYS // self.days, BLOCK_CALLS // self.samples))
 
     def stations(self) -> pa.RecordBatch:
         """Antennas and where they are: ``antenna_id``, ``lat``, ``lon``.

@@ -16,7 +16,7 @@ from tripcloak.synth.country import Country, arrows, fold_inside, home_places, w
 from tripcloak.synth.journeys import DAY
 from tripcloak.synth.laws import exploring, jumps, look_up, waits
 from tripcloak.synth.plan import Floats, Ints
-from tripcloak.synth.streams import Keys, uniform, user_keys
+from tripcloak.synth.streams import HABITS, MOVES, Keys, uniform, user_keys
 
 PAST = 7 * DAY
 """Seconds lived before the period, so that its first day is like the others."""
@@ -37,7 +37,6 @@ _GO_HOME = np.array(
 )
 _GO_TO_WORK = np.array([0.0] * 5 + [0.4, 0.6, 0.7, 0.7, 0.6, 0.4, 0.25, 0.25, 0.42, 0.3, 0.12] + [0.0] * 8)
 
-_STREAMS = HABITS, MOVES = 0, 1
 _DRAWS = 8
 
 

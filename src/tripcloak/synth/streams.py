@@ -12,6 +12,9 @@ from tripcloak.synth.plan import Floats, Ints
 
 Keys = NDArray[np.uint64]
 
+HABITS, MOVES, CALLS = 0, 1, 2
+"""What the streams of a user are for."""
+
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 

@@ -92,13 +92,20 @@ def write_survey(survey: Survey, path: Path, progress: Told | None = None) -> No
     _write_whole(path, survey.schema, batches())
 
 
-def write_cdr(cdr: Cdr, path: Path, progress: Told | None = None) -> None:
+def write_cdr(cdr: Cdr, path: Path, progress: Told | None = None, *, stations: Path | None = None) -> None:
     """Write made-up call detail records to a file, as :func:`write_city` does; returns nothing.
 
     Parameters
     ----------
     progress
         Called with (users done, users in all) now and then, and at the end.
+    stations
+        Where a second file with the antennas shall be. There are both files in the end, or neither.
+
+    Raises
+    ------
+    InputError
+        When a folder does not exist, a path is a folder, or both files are the same.
 
     Examples
     --------
@@ -110,29 +117,20 @@ def write_cdr(cdr: Cdr, path: Path, progress: Told | None = None) -> None:
     """
 
     def batches() -> Iterator[pa.RecordBatch]:
-        done = 0
-        for batch in cdr.batches():
+        for number, batch in enumerate(cdr.batches(), start=1):
             yield batch
-            done = min(done + cdr.block_users, cdr.users)
             if progress is not None:
-                progress(done, cdr.users)
+                progress(min(number * cdr.block_users, cdr.users), cdr.users)
+        # Written while the calls are still aside: should it fail, they go too.
+        if stations is not None:
+            antennas = cdr.stations()
+            _write_whole(stations, antennas.schema, iter([antennas]))
 
+    if stations is not None:
+        _check_path(stations)
+        if stations.resolve() == path.resolve():
+            raise InputError("stations: expected a file of their own, found that of the calls; rename one")
     _write_whole(path, cdr.schema, batches(), dictionary=_DICTIONARY_OF_CALLS)
-
-
-def write_stations(cdr: Cdr, path: Path) -> None:
-    """Write the antennas of made-up call detail records to a file; returns nothing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_stations(Cdr(antennas=100), Path(folder) / "stations.csv")
-    ...     len((Path(folder) / "stations.csv").read_text().splitlines())
-    101
-    """
-    stations = cdr.stations()
-    _write_whole(path, stations.schema, iter([stations]))
 
 
 def _write_whole(
@@ -141,10 +139,7 @@ def _write_whole(
     batches: Iterator[pa.RecordBatch],
     dictionary: tuple[str, ...] = _DICTIONARY,
 ) -> None:
-    if path.is_dir():
-        raise InputError("output: expected the name of a file, found a folder; add a file name")
-    if not path.parent.is_dir():
-        raise InputError("output: the folder for the file does not exist; make it first or choose another")
+    _check_path(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with _writer(aside, schema, dictionary, csv=path.suffix.lower() == ".csv") as writer:
@@ -153,6 +148,13 @@ def _write_whole(
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _check_path(path: Path) -> None:
+    if path.is_dir():
+        raise InputError("output: expected the name of a file, found a folder; add a file name")
+    if not path.parent.is_dir():
+        raise InputError("output: the folder for the file does not exist; make it first or choose another")
 
 
 def _writer(
