@@ -114,12 +114,14 @@ def take_measures(
     people, seed : int
         Entropy is taken of this many people at random where there are more.
     """
+    # What needs every sample comes first and alone, so that less is held at a time.
+    sizes, errors = accuracy(release), sample_errors(trajectories, release)
     original, released = paired_tracks(trajectories, release)
     before, after = shapes(original), shapes(released)
     homes, works = _compare_places(original, released, timezone, cell_km)
     return TrajectoryMeasures(
-        accuracy(release),
-        sample_errors(trajectories, release),
+        sizes,
+        errors,
         ShapeAgreement(
             distribution(centre_shift_km(before, after)),
             agreement(before.radius, after.radius),
