@@ -140,13 +140,15 @@ class CleaningReport:
             "dropped": dict(self.dropped),
         } | before
 
-    def why_empty(self) -> str:
-        """Return words for the error that no usable row is left."""
+    def why_empty(self, what: str = "trip") -> str:
+        """Return words for the error that no usable row is left; ``what`` is what a row should become."""
         stages = [stage for stage in (self.before, self) if stage is not None and stage.dropped]
         if not stages:
-            return "no row was read; expected at least one trip (check the condition, if one was given)"
+            return f"no row was read; expected at least one {what} (check the condition, if one was given)"
         told = "; ".join(f"{words}: {tell(n)} {stage.word}" for stage in stages for words, n in stage.table())
-        return f"no usable trip is left after cleaning ({told}); check the columns, the box and the condition"
+        return (
+            f"no usable {what} is left after cleaning ({told}); check the columns, the box and the condition"
+        )
 
 
 def describe_cleaning(dropped: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -1,0 +1,225 @@
+"""Where on earth the fixes are, and the one projection in metres that serves them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.errors import InputError
+from tripcloak.trajectories.reading.jumps import distance_km
+from tripcloak.trajectories.reading.tracks import Tracks
+from tripcloak.trips.cleaning import FEW
+
+REACH_KM = 1800.0
+"""So far from the centre of an equal-area projection lengths are wrong by one in a hundred."""
+
+MOST = 0.9
+"""The share of fixes, and of people, that a study area must hold to be taken without asking."""
+
+_HALF_HEIGHT = 11
+"""Degrees from the middle of a study area to its northern and southern edge."""
+
+_ROWS, _COLUMNS = 180, 360
+_CANDIDATES = 50
+_CHUNK = 1 << 20
+
+Box = tuple[float, float, float, float]
+
+
+class Region(NamedTuple):
+    """Where a projection serves: its centre, and the study area where fixes beyond it must be left out."""
+
+    lat: float
+    lon: float
+    box: Box | None = None
+
+    @property
+    def projection(self) -> str:
+        """Return the PROJ text of the equal-area projection around the centre."""
+        return f"+proj=laea +lat_0={self.lat:g} +lon_0={self.lon:g} +datum=WGS84 +units=m +no_defs"
+
+
+class Cells(NamedTuple):
+    """The cells of one degree in which there are fixes.
+
+    Attributes
+    ----------
+    south, west : array of int64
+        Their corner.
+    fixes, people : array of int64
+        How many fixes, and how many different people, are in each.
+    """
+
+    south: Ints
+    west: Ints
+    fixes: Ints
+    people: Ints
+
+
+def choose_region(cells: Cells, box: Box | None = None) -> Region:
+    """Return the region that serves all fixes, or the study area that holds nearly all of them.
+
+    The centre is rounded to a tenth of a degree and follows from cells with ten people or more, so that
+    it does not tell where few of them are; edges of a study area are whole degrees around the centre.
+
+    Parameters
+    ----------
+    box
+        The area that was asked for, if any: south, west, north, east.
+
+    Raises
+    ------
+    InputError
+        The fixes are too far apart for one projection.
+
+    Examples
+    --------
+    >>> cells = Cells(*(np.array(column) for column in ([39, 40], [116, 116], [900, 100], [20, 15])))
+    >>> choose_region(cells)
+    Region(lat=39.9, lon=116.5, box=None)
+    """
+    for centre in _candidates(cells, box):
+        if _farthest_km(cells, centre).max() <= REACH_KM:
+            return centre
+    region = _densest(cells)
+    if cells.fixes[_cells_within(cells, region.box)].sum() < MOST * cells.fixes.sum():
+        raise InputError(too_far_apart())
+    return region
+
+
+def too_far_apart() -> str:
+    """Return words for the error that no projection serves."""
+    return (
+        "the fixes lie too far apart: one projection in metres serves places within about "
+        f"{REACH_KM:,.0f} km of its centre, and no such region holds {MOST:.0%} of the fixes and of the "
+        "people. Choose one with --box south,west,north,east (in degrees, such as 35,-10,45,5)"
+    )
+
+
+def tally_cells(tracks: Tracks) -> Cells:
+    """Return the cells of one degree in which there are fixes."""
+    fixes = np.zeros(_ROWS * _COLUMNS, dtype=np.int64)
+    visits = []
+    for rows in _chunks(len(tracks.lat)):
+        cell = _cell_of(tracks.lat[rows], tracks.lon[rows])
+        fixes += np.bincount(cell, minlength=len(fixes))
+        owner = np.searchsorted(tracks.offsets, np.arange(rows.start, rows.stop), side="right") - 1
+        visit = owner * len(fixes) + cell
+        # People stay where they are: most visits repeat the one before.
+        visits.append(np.unique(visit[np.concatenate(([True], visit[1:] != visit[:-1]))]))
+    people = np.bincount(np.unique(np.concatenate(visits)) % len(fixes), minlength=len(fixes))
+    at = np.flatnonzero(fixes)
+    return Cells(at // _COLUMNS - 90, at % _COLUMNS - 180, fixes[at], people[at])
+
+
+def within_box(lat: Floats, lon: Floats, box: Box) -> Bools:
+    """Return which places lie in a box, edges included.
+
+    Examples
+    --------
+    >>> within_box(np.array([0.0, 0.0]), np.array([-179.0, 0.0]), (-1, 170, 1, -170)).tolist()
+    [True, False]
+    """
+    south, west, north, east = box
+    across = (lon >= west) | (lon <= east) if west > east else (lon >= west) & (lon <= east)
+    inside: Bools = (lat >= south) & (lat <= north) & across
+    return inside
+
+
+def _candidates(cells: Cells, box: Box | None) -> Iterator[Region]:
+    """Yield centres, the least telling first: of the box asked for, of most people, of the whole extent."""
+    if box is not None:
+        south, west, north, east = box
+        middle = _centre((south + north) / 2, west + ((east - west) % 360 or 360) / 2)
+        corners = [(lat, lon) for lat in (south, north) for lon in (west, east)]
+        if max(float(distance_km(middle.lat, middle.lon, *corner)) for corner in corners) <= REACH_KM:
+            yield middle
+    yield _mean(cells)
+    yield _middle(cells)
+
+
+def _mean(cells: Cells) -> Region:
+    """Return the mean place of people, of those in cells with many where there are such cells."""
+    many = cells.people >= FEW
+    weight = np.where(many, cells.people, 0) if many.any() else cells.people
+    lat, lon = np.radians(cells.south + 0.5), np.radians(cells.west + 0.5)
+    x, y, z = (
+        float((weight * part).sum())
+        for part in (np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat))
+    )
+    return _centre(np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x)))
+
+
+def _middle(cells: Cells) -> Region:
+    """Return the middle of the extent; of longitudes, that beside their widest gap."""
+    west = np.unique(cells.west)
+    gap = np.diff(west, append=west[0] + 360)
+    begin = west[(np.argmax(gap) + 1) % len(west)]
+    width = 361 - gap.max()
+    return _centre((cells.south.min() + cells.south.max() + 1) / 2, begin + width / 2)
+
+
+def _densest(cells: Cells) -> Region:
+    """Return the region around the most people: its centre is theirs, its edges are whole degrees."""
+    order = np.lexsort((cells.west, cells.south, -cells.people))[:_CANDIDATES]
+    near = [_distance(cells, cells.south[c] + 0.5, cells.west[c] + 0.5) <= REACH_KM / 2 for c in order]
+    best = near[int(np.argmax([cells.people[close].sum() for close in near]))]
+    centre = _mean(Cells(*(column[best] for column in cells)))
+    return centre._replace(box=_box_around(centre))
+
+
+def _box_around(centre: Region) -> Box:
+    """Return the widest box of whole degrees around a centre whose corners a projection there serves."""
+    south = max(-90.0, float(np.ceil(centre.lat - _HALF_HEIGHT)))
+    north = min(90.0, float(np.floor(centre.lat + _HALF_HEIGHT)))
+    half = np.arange(1, 181)
+    edges = [
+        distance_km(centre.lat, centre.lon, lat, centre.lon + half) for lat in (south, centre.lat, north)
+    ]
+    width = int(half[np.max(edges, axis=0) <= REACH_KM][-1])
+    if width == 180:
+        return south, -180.0, north, 180.0
+    west, east = np.ceil(centre.lon - width), np.floor(centre.lon + width)
+    return south, _turned(west), north, _turned(east)
+
+
+def _cells_within(cells: Cells, box: Box | None) -> Bools:
+    assert box is not None
+    return within_box(cells.south + 0.5, cells.west + 0.5, box)
+
+
+def _farthest_km(cells: Cells, centre: Region) -> Floats:
+    """Return how far the farthest corner of each cell is from a centre."""
+    corners = [
+        distance_km(centre.lat, centre.lon, cells.south + up, cells.west + right)
+        for up in (0, 1)
+        for right in (0, 1)
+    ]
+    farthest: Floats = np.max(corners, axis=0)
+    return farthest
+
+
+def _distance(cells: Cells, lat: float, lon: float) -> Floats:
+    away: Floats = distance_km(lat, lon, cells.south + 0.5, cells.west + 0.5)
+    return away
+
+
+def _centre(lat: float, lon: float) -> Region:
+    return Region(round(float(lat), 1), round(_turned(lon), 1))
+
+
+def _turned(lon: float) -> float:
+    """Return a longitude from -180 to 180."""
+    return float((lon + 180) % 360 - 180)
+
+
+def _cell_of(lat: Floats, lon: Floats) -> Ints:
+    row = np.minimum(np.floor(lat).astype(np.int64) + 90, _ROWS - 1)
+    return row * _COLUMNS + (np.floor(lon).astype(np.int64) + 180) % _COLUMNS
+
+
+def _chunks(size: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK))

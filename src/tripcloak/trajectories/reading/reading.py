@@ -1,0 +1,167 @@
+"""From files to trajectories: read, cleaned, projected, and told in steps of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tripcloak.errors import EmptyInputError, InputError
+from tripcloak.trajectories.grid import Grid
+from tripcloak.trajectories.reading.facts import describe_trajectories
+from tripcloak.trajectories.reading.projection import (
+    MOST,
+    Box,
+    choose_region,
+    tally_cells,
+    too_far_apart,
+    within_box,
+)
+from tripcloak.trajectories.reading.resolution import (
+    DEFAULT_METRES,
+    DEFAULT_SECONDS,
+    find_metres,
+    find_seconds,
+)
+from tripcloak.trajectories.reading.sampling import project_tracks, sample_tracks, start_of
+from tripcloak.trajectories.reading.source import TrajectorySource
+from tripcloak.trajectories.reading.tracks import Progress, Tracks, read_tracks
+from tripcloak.trajectories.trajectories import Trajectories
+from tripcloak.trips.cleaning import CleaningReport, tell
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadTrajectories:
+    """Trajectories that have been read, and what became of the input.
+
+    Attributes
+    ----------
+    trajectories : Trajectories
+        The samples of everybody.
+    cleaning : CleaningReport
+        Fixes read, kept as samples, and dropped by reason; exact numbers.
+    notes : list of str
+        What a reader should know; holds no small number and no value.
+    facts : mapping
+        What the trajectories are like, in numbers that single out nobody.
+    source : TrajectorySource
+        The source with everything that was found written down (resolution, study area, end of time), so
+        that the same input is read the same way again.
+    """
+
+    trajectories: Trajectories
+    cleaning: CleaningReport
+    notes: list[str]
+    facts: Mapping[str, Any]
+    source: TrajectorySource
+
+
+def read_trajectories(
+    source: TrajectorySource,
+    *,
+    memory: str | None = None,
+    folder: Path | None = None,
+    progress: Progress = lambda what, done, whole: None,
+) -> ReadTrajectories:
+    """Return the trajectories of a source; rows in any order, in any number of files, give the same.
+
+    Parameters
+    ----------
+    memory
+        Limit of the SQL engine, such as ``700MB``; arrays beside it take some 50 bytes a fix.
+    folder
+        Where what does not fit in memory waits; the system's temporary folder by default.
+    progress
+        Called with what is being done, steps done and steps in all.
+
+    Raises
+    ------
+    InputError
+        The input cannot be read, is empty, is of one person alone, or lies too far apart.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "fixes.csv"
+    ...     lines = ["user_id,timestamp,lat,lon", "b,1714550400,48.85,2.35", "a,1714550460,48.86,2.35"]
+    ...     _ = path.write_text("\\n".join(lines))
+    ...     read = read_trajectories(TrajectorySource(paths=(str(path),)))
+    >>> read.trajectories.users.tolist(), read.trajectories.grid.projection
+    (['a', 'b'], '+proj=laea +lat_0=48.5 +lon_0=2.5 +datum=WGS84 +units=m +no_defs')
+    """
+    tracks = read_tracks(source, memory=memory, folder=folder, progress=progress)
+    tracks, projection, box, notes = _placed(tracks, source.box)
+    if tracks.n_users == 1:
+        raise InputError(
+            "the input holds one person alone after cleaning; a trajectory can only hide among those of "
+            "others, so fixes of at least two people are needed (check the --person column)"
+        )
+    seconds = source.seconds or find_seconds(tracks.instant)
+    grid = Grid(seconds=seconds, start=start_of(tracks, seconds), projection=projection)
+    x, y = project_tracks(tracks, grid)
+    grid = replace(grid, metres=source.metres or find_metres(x, y))
+    trajectories, again = sample_tracks(tracks, x, y, grid)
+    cleaning = _with_repeated(tracks.cleaning, int(again.sum()))
+    return ReadTrajectories(
+        trajectories=trajectories,
+        cleaning=cleaning,
+        notes=[*tracks.notes, *notes, *_notes_on_resolution(source, grid)],
+        facts=describe_trajectories(trajectories),
+        source=_settled(source, grid, box, tracks.now),
+    )
+
+
+def _placed(tracks: Tracks, box: Box | None) -> tuple[Tracks, str, Box | None, list[str]]:
+    """Return the tracks in the study area, their projection, the area, and a note where it was chosen."""
+    if not len(tracks.instant):
+        raise EmptyInputError(tracks.cleaning.why_empty("fix"))
+    region = choose_region(tally_cells(tracks), box)
+    if region.box is None:
+        return tracks, region.projection, box, []
+    inside = tracks.without(~within_box(tracks.lat, tracks.lon, region.box), "outside_area")
+    if inside.n_users < MOST * tracks.n_users:
+        raise InputError(too_far_apart())
+    edges = ",".join(f"{edge:g}" for edge in region.box)
+    lost = tracks.n_users - inside.n_users
+    people = f", and with them {tell(lost)} people who were nowhere else" if lost else ""
+    note = (
+        f"the fixes lie too far apart for one projection: the study area is where most people are (--box "
+        f"{edges}), and {tell(inside.cleaning.dropped['outside_area'])} fixes outside it are left out{people}"
+    )
+    return inside, region.projection, region.box, [note]
+
+
+def _with_repeated(report: CleaningReport, again: int) -> CleaningReport:
+    if not again:
+        return report
+    return replace(report, kept=report.kept - again, dropped={**report.dropped, "repeated": again})
+
+
+def _notes_on_resolution(source: TrajectorySource, grid: Grid) -> list[str]:
+    notes = []
+    if source.seconds is None and grid.seconds != DEFAULT_SECONDS:
+        notes.append(
+            f"nearly all times are multiples of {grid.seconds:,} seconds, so a sample lasts that long "
+            "(set --seconds)"
+        )
+    if source.metres is None and grid.metres != DEFAULT_METRES:
+        notes.append(
+            f"nearly all places are {grid.metres:,} metres or more from the next, so a sample is that wide "
+            "(set --metres)"
+        )
+    return notes
+
+
+def _settled(source: TrajectorySource, grid: Grid, box: Box | None, now: int) -> TrajectorySource:
+    _, until = source.window
+    end = datetime.fromtimestamp(now / 1e6, UTC).isoformat()
+    return replace(
+        source,
+        seconds=grid.seconds,
+        metres=grid.metres,
+        box=box,
+        until=end if until is None or now < until else source.until,
+    )

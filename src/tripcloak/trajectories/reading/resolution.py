@@ -1,0 +1,101 @@
+"""Resolution: how long a sample lasts and how wide it is, as declared or as the fixes themselves show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tripcloak.arrays import Bools, Floats, Ints
+
+DEFAULT_SECONDS = 60
+DEFAULT_METRES = 100
+
+_STEPS_OF_TIME = (86_400, 43_200, 21_600, 10_800, 7_200, 3_600, 1_800, 900, 600, 300, 120)
+_STEPS_OF_SPACE = (50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500, 200)
+
+_ENOUGH_FIXES = 1000
+_ENOUGH_PLACES = 100
+_MOST_PLACES = 500_000
+_FIXES_A_PLACE = 20
+_NEARLY_ALL = 0.999
+_CLOSEST = 0.05
+_ONE_IN = 64
+
+
+def find_seconds(instant: Ints) -> int:
+    """Return the coarsest step of time on which nearly all times lie, one minute if there is none.
+
+    Parameters
+    ----------
+    instant
+        Microseconds since 1970.
+
+    Examples
+    --------
+    >>> hours = np.arange(2000) * 3_600_000_000
+    >>> find_seconds(hours), find_seconds(hours + 1)
+    (3600, 60)
+    """
+    if len(instant) < _ENOUGH_FIXES:
+        return DEFAULT_SECONDS
+    for step in _STEPS_OF_TIME:
+        # A look at some rows rules out nearly every step.
+        if _share_on(instant[::_ONE_IN], step) >= _NEARLY_ALL and _share_on(instant, step) >= _NEARLY_ALL:
+            return step
+    return DEFAULT_SECONDS
+
+
+def find_metres(x: Floats, y: Floats) -> int:
+    """Return the step of space that tells most places apart, 100 metres if they are not that far apart.
+
+    Base stations and the cells of a grid are places that come again and again. Where they do, and few of
+    them are nearer to each other than a step, no smaller step would say more.
+
+    Parameters
+    ----------
+    x, y
+        Projected metres of all fixes.
+
+    Examples
+    --------
+    >>> column, row = np.divmod(np.arange(40_000) % 400, 20)
+    >>> find_metres(column * 500.0, row * 500.0)
+    500
+    """
+    if len(x) < max(_ENOUGH_FIXES, _FIXES_A_PLACE * _ENOUGH_PLACES):
+        return DEFAULT_METRES
+    drawn = _drawn(x, y)
+    places = len(_distinct(x[drawn], y[drawn])) * _ONE_IN
+    if places > min(_MOST_PLACES, 2 * len(x) // _FIXES_A_PLACE):
+        return DEFAULT_METRES
+    distinct = _distinct(x, y)
+    if not _ENOUGH_PLACES <= len(distinct) <= len(x) // _FIXES_A_PLACE:
+        return DEFAULT_METRES
+    apart = float(np.quantile(_nearest(distinct), _CLOSEST))
+    # Projections bend a regular grid by one in a hundred.
+    return next((step for step in _STEPS_OF_SPACE if step <= apart * 1.01), DEFAULT_METRES)
+
+
+def _share_on(instant: Ints, step: int) -> float:
+    return float((instant % (step * 1_000_000) == 0).mean())
+
+
+def _drawn(x: Floats, y: Floats) -> Bools:
+    """Return some places by a hash of them, so that all fixes of a place are drawn or none."""
+    mixed = np.round(x * 100).astype(np.int64) * 0x9E3779B1 + np.round(y * 100).astype(np.int64) * 0x85EBCA77
+    drawn: Bools = (mixed ^ (mixed >> 17)) % _ONE_IN == 0
+    return drawn
+
+
+def _distinct(x: Floats, y: Floats) -> Floats:
+    """Return the distinct places, to a centimetre."""
+    as_one = np.round(x * 100).astype(np.int64) * (1 << 32) + np.round(y * 100).astype(np.int64)
+    _, first = np.unique(as_one, return_index=True)
+    return np.column_stack((x[first], y[first]))
+
+
+def _nearest(places: Floats) -> Floats:
+    from scipy.spatial import cKDTree
+
+    distance, _ = cKDTree(places).query(places, k=2)
+    nearest: Floats = distance[:, 1]
+    return nearest

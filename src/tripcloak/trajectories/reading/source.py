@@ -1,0 +1,146 @@
+"""TrajectorySource: what to read and how, as a value that can be written down and read again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tripcloak.errors import InputError
+from tripcloak.trips.source import TripSource
+
+DEFAULT_MAX_SPEED = 1000.0
+"""Kilometres an hour; airliners are slower over ground."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectorySource:
+    """What to read, which column means what, and which fixes are wanted.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet.
+    preset : str, optional
+        Name of a public format, see :data:`tripcloak.trips.presets.PRESETS`.
+    columns : mapping
+        Role (``person``, ``time``, ``lat``, ``lon``, ``antenna``) to column where the usual names do not fit.
+    where : str, optional
+        SQL condition on the raw columns.
+    box : tuple of float, optional
+        South, west, north, east in degrees; west may be greater than east across the antimeridian.
+    polygon : str, optional
+        Path of a GeoJSON file with the area in which fixes must lie.
+    timezone : str
+        Zone of times written without an offset, also of ``since`` and ``until``.
+    stations : str, optional
+        Path of a table of base stations (id, latitude, longitude), where fixes name an antenna.
+    sample : tuple of int, optional
+        Only so many people, drawn by a hash with this seed.
+    since, until : str, optional
+        The window of time, ISO 8601: from ``since`` on, up to but not including ``until``.
+    seconds, metres : int, optional
+        Resolution: how long a sample lasts and how wide it is; found from the fixes if not given.
+    max_speed : float, optional
+        Kilometres an hour beyond which nobody travels; 1,000 if not given.
+
+    Examples
+    --------
+    >>> source = TrajectorySource(paths=("fixes.csv",), columns={"person": "rider"}, since="2024-05-01")
+    >>> TrajectorySource.from_dict(source.to_dict()) == source
+    True
+    >>> TrajectorySource(paths=("fixes.csv",), since="2024-05-02", until="2024-05-01")
+    Traceback (most recent call last):
+    ...
+    tripcloak.errors.InputError: the window of time is empty: --until must be later than --since
+    """
+
+    paths: tuple[str, ...]
+    preset: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    where: str | None = None
+    box: tuple[float, float, float, float] | None = None
+    polygon: str | None = None
+    timezone: str = "UTC"
+    stations: str | None = None
+    sample: tuple[int, int] | None = None
+    since: str | None = None
+    until: str | None = None
+    seconds: int | None = None
+    metres: int | None = None
+    max_speed: float | None = None
+
+    def __post_init__(self) -> None:
+        checked = self.trips
+        for name in ("paths", "columns", "box"):
+            object.__setattr__(self, name, getattr(checked, name))
+        if any(step is not None and step < 1 for step in (self.seconds, self.metres)):
+            raise InputError("a sample lasts one second or more, and is one metre wide or more")
+        speed = self.max_speed
+        if speed is not None and not (math.isfinite(speed) and speed > 0):
+            raise InputError(
+                "the greatest speed (--max-speed) must be a positive number of kilometres an hour"
+            )
+        since, until = self.window
+        if since is not None and until is not None and until <= since:
+            raise InputError("the window of time is empty: --until must be later than --since")
+
+    @property
+    def trips(self) -> TripSource:
+        """Return the same fixes as a source of trips."""
+        return TripSource(
+            paths=self.paths,
+            preset=self.preset,
+            columns=self.columns,
+            form="points",
+            where=self.where,
+            box=self.box,
+            polygon=self.polygon,
+            timezone=self.timezone,
+            stations=self.stations,
+            sample=self.sample,
+        )
+
+    @property
+    def window(self) -> tuple[int | None, int | None]:
+        """Return the window of time in microseconds since 1970, None where it is open."""
+        return self._instant("since"), self._instant("until")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold and :meth:`from_dict` reads."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TrajectorySource:
+        """Return the source that :meth:`to_dict` described."""
+        unknown = sorted(set(values) - {item.name for item in fields(cls)})
+        if unknown:
+            raise InputError(f"a description of an input has unknown entries: {', '.join(unknown)}")
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        return cls(**plain)
+
+    def __hash__(self) -> int:
+        return hash((self.paths, self.preset, tuple(sorted(self.columns.items())), self.where))
+
+    def _instant(self, name: str) -> int | None:
+        written = getattr(self, name)
+        if written is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(written)
+            zoned = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(self.timezone))
+            return round(zoned.timestamp() * 1e6)
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(
+                f"--{name} must be a day or a time such as 2024-05-01 or 2024-05-01T08:30:00"
+            ) from None
+        except ZoneInfoNotFoundError:
+            raise InputError(
+                "unknown time zone (--timezone); expected a name such as UTC or Europe/Paris"
+            ) from None

@@ -1,0 +1,200 @@
+"""Tracks: the clean fixes of many people in columns, as degrees and instants, before any rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.errors import EmptyInputError
+from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
+from tripcloak.trajectories.reading.jumps import find_jumps
+from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectorySource
+from tripcloak.trips.cleaning import CleaningReport, tell
+from tripcloak.trips.engine import connect, plain_errors
+
+if TYPE_CHECKING:
+    import duckdb
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with (what is being done, steps done, steps in all or None when nobody knows)."""
+
+ENGINE_MEMORY = "700MB"
+"""What the SQL engine may use; the rest waits in a private folder. Columns beside it take 36 bytes a fix."""
+
+_PEOPLE = "tripcloak_people"
+_BATCH = 1 << 18
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tracks:
+    """The clean fixes of many people, by person and time.
+
+    Fixes of person i stand at ``offsets[i]:offsets[i + 1]``, ordered by instant, latitude and longitude.
+
+    Attributes
+    ----------
+    offsets : array of int64
+        Where each person's fixes begin; one more than there are people.
+    instant : array of int64
+        Microseconds since 1970.
+    lat, lon : array of float64
+        Degrees.
+    users : array of str
+        Whose fixes they are, in this order. Never published, never told.
+    cleaning : CleaningReport
+        What became of the rows.
+    notes : list of str
+        What a reader should know; holds no small number and no value.
+    """
+
+    offsets: Ints
+    instant: Ints
+    lat: Floats
+    lon: Floats
+    users: Any = field(repr=False)
+    cleaning: CleaningReport
+    notes: list[str]
+    now: int
+
+    @property
+    def n_users(self) -> int:
+        """Return the number of people."""
+        return len(self.offsets) - 1
+
+    @property
+    def owner(self) -> Ints:
+        """Return the person of each fix."""
+        return np.repeat(np.arange(self.n_users, dtype=np.int32), np.diff(self.offsets))
+
+    def without(self, dropped: Bools, reason: str) -> Tracks:
+        """Return the tracks without some fixes, counted under a reason; people with none left are gone."""
+        if not dropped.any():
+            return self
+        kept = ~dropped
+        begins = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
+        left = np.flatnonzero(np.diff(begins))
+        n = int(dropped.sum())
+        taken = {**self.cleaning.dropped, reason: self.cleaning.dropped.get(reason, 0) + n}
+        return replace(
+            self,
+            offsets=np.concatenate((begins[left], begins[-1:])),
+            instant=self.instant[kept],
+            lat=self.lat[kept],
+            lon=self.lon[kept],
+            users=self.users[left],
+            cleaning=replace(self.cleaning, kept=self.cleaning.kept - n, dropped=taken),
+        )
+
+
+def read_tracks(
+    source: TrajectorySource,
+    *,
+    memory: str | None = None,
+    folder: Path | None = None,
+    progress: Progress = lambda what, done, whole: None,
+) -> Tracks:
+    """Return the clean fixes of a source: good by themselves, each once, and none that nobody can reach.
+
+    The order of rows and how they are split over files make no difference.
+
+    Parameters
+    ----------
+    memory
+        Limit of the SQL engine, such as ``700MB``.
+    folder
+        Where what does not fit in memory waits; the system's temporary folder by default.
+    """
+    with connect(memory or ENGINE_MEMORY, folder) as con:
+        opened = open_fixes(con, source)
+        with plain_errors(opened.rows.name, has_condition=source.where is not None):
+            users, sizes, by_reason = _tally(con)
+            report = replace(CleaningReport.from_rows(by_reason, opened), word="fixes")
+            _object_to_empty(report, source)
+            tracks = _stream(con, users, sizes, report, opened, progress)
+    tracks = tracks.without(_repeats(tracks), "duplicate")
+    speed = source.max_speed or DEFAULT_MAX_SPEED
+    tracks = tracks.without(find_jumps(tracks.offsets, tracks.instant, tracks.lat, tracks.lon, speed), "jump")
+    return replace(tracks, notes=[*tracks.notes, *_notes(tracks)])
+
+
+def _tally(con: duckdb.DuckDBPyConnection) -> tuple[Any, Ints, dict[int, int]]:
+    """Return everybody's id in order, the good fixes of each, and the number of fixes by reason."""
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE {_PEOPLE} AS SELECT person, person::VARCHAR AS id, reason, fixes, "
+        "row_number() OVER (ORDER BY reason, id) AS code FROM (SELECT CASE WHEN reason = 0 THEN person END "
+        f"AS person, reason, count(*) AS fixes FROM {FIXES} GROUP BY ALL)"
+    )
+    rows = con.execute(f"SELECT reason, sum(fixes)::BIGINT FROM {_PEOPLE} GROUP BY reason").fetchall()
+    people = con.execute(f"SELECT id, fixes FROM {_PEOPLE} WHERE reason = 0 ORDER BY code").fetchnumpy()
+    return np.asarray(people["id"], dtype=str), np.asarray(people["fixes"], dtype=np.int64), dict(rows)
+
+
+def _stream(
+    con: duckdb.DuckDBPyConnection,
+    users: Any,
+    sizes: Ints,
+    report: CleaningReport,
+    opened: OpenFixes,
+    progress: Progress,
+) -> Tracks:
+    total, done = report.kept, 0
+    columns = {"instant": np.empty(total, np.int64), "lat": np.empty(total), "lon": np.empty(total)}
+    ordered = con.sql(
+        f"SELECT instant, lat, lon FROM {FIXES} AS f JOIN {_PEOPLE} AS p ON f.person = p.person "
+        "WHERE f.reason = 0 ORDER BY code, instant, lat, lon"
+    )
+    for batch in ordered.to_arrow_reader(_BATCH):
+        for name, column in columns.items():
+            column[done : done + len(batch)] = batch.column(name).to_numpy(zero_copy_only=False)
+        done += len(batch)
+        progress("reading fixes", done, total)
+    return Tracks(
+        offsets=np.concatenate(([0], np.cumsum(sizes))),
+        users=users,
+        cleaning=report,
+        notes=list(opened.notes),
+        now=opened.now,
+        **columns,
+    )
+
+
+def _repeats(tracks: Tracks) -> Bools:
+    """Return, for every fix, whether it is an exact duplicate of the one before."""
+    same = np.zeros(len(tracks.instant), dtype=bool)
+    for name in ("instant", "lat", "lon"):
+        column = getattr(tracks, name)
+        equal = column[1:] == column[:-1]
+        same[1:] = equal if name == "instant" else same[1:] & equal
+    same[tracks.offsets[:-1]] = False
+    return same
+
+
+def _object_to_empty(report: CleaningReport, source: TrajectorySource) -> None:
+    if report.kept:
+        return
+    late = report.dropped.get("outside_window", 0)
+    if late and late * 2 > report.rows:
+        raise EmptyInputError(
+            "no fix lies in the window of time; move --since and --until, or check the times and --timezone"
+        )
+    raise EmptyInputError(report.why_empty("fix"))
+
+
+def _notes(tracks: Tracks) -> list[str]:
+    together = tracks.instant[1:] == tracks.instant[:-1]
+    together[tracks.offsets[1:-1] - 1] = False
+    notes = []
+    if together.any():
+        notes.append(
+            f"{tell(int(together.sum()))} fixes are of the same person and instant as another one, at "
+            "another place; all of them are kept"
+        )
+    single = int((np.diff(tracks.offsets) == 1).sum())
+    if single:
+        notes.append(f"{tell(single)} people have a single fix; they are kept")
+    return notes
