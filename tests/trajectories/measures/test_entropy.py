@@ -120,5 +120,5 @@ def test_a_sample_of_people_is_drawn_by_its_seed() -> None:
     assert [f.people for f in found] == [4, 4, 4]
     assert found[0].entropy[0].curve.tolist() == found[1].entropy[0].curve.tolist()
     assert found[0].entropy[0].curve.tolist() != found[2].entropy[0].curve.tolist()
-    assert found[0].entropy_change.curve.tolist() == [0.0] * 201
+    assert found[0].entropy_change.curve.tolist() == [0.0] * 1001
     assert compare_regularity(many, many, people=12).entropy[0].n == 12

@@ -11,7 +11,7 @@ from tripcloak.arrays import Floats
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 """The quantiles that are told, by name."""
 
-CURVE = 200
+CURVE = 1000
 """How many equal shares the curve of a distribution has."""
 
 
@@ -27,7 +27,7 @@ class Distribution(NamedTuple):
     quantiles : dict
         Quantiles by name, as in ``QUANTILES``.
     curve : array of float
-        The quantiles of 0, 1/200, ..., 1: where the distribution function reaches those shares.
+        The quantiles of 0, 1/1000, ..., 1: where the distribution function reaches those shares.
     """
 
     n: int
@@ -46,7 +46,7 @@ def distribution(values: Floats) -> Distribution:
     Examples
     --------
     >>> found = distribution(np.array([4.0, 1.0, 2.0, 3.0]))
-    >>> found.mean, found.quantiles["median"], found.quantiles["q95"], found.curve[[0, 100, 200]].tolist()
+    >>> found.mean, found.quantiles["median"], found.quantiles["q95"], found.curve[[0, 500, 1000]].tolist()
     (2.5, 2.0, 4.0, [1.0, 2.0, 4.0])
     >>> distribution(np.empty(0)).to_dict()["mean"] is None
     True
