@@ -1,0 +1,145 @@
+"""From raw fixes to an audited release of trajectories."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tripcloak.errors import AuditFailedError
+from tripcloak.io.folder import refuse_if_taken, staged
+from tripcloak.io.trajectory_writing import write_trajectory_release
+from tripcloak.report.trajectory_pages import trajectory_pages
+from tripcloak.trajectories import Trajectories, TrajectoryRelease
+from tripcloak.trajectories.audit import TrajectoryAudit, audit_release
+from tripcloak.trajectories.measures import measure_trajectories
+from tripcloak.trajectories.methods.base import Progress, TrajectoryAlgorithm, silent
+from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
+from tripcloak.workflow.reading import engine_memory
+
+COLOCATION = (
+    "{method} promises (k, delta)-anonymity alone: at every moment k - 1 other released trajectories are "
+    "within delta. Whoever knows original samples may still find their person; k-scale and glove hide "
+    "people from them too"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryOrder:
+    """What was asked for: the input, the method, and where the release goes."""
+
+    source: TrajectorySource
+    algorithm: TrajectoryAlgorithm
+    out: Path
+    memory: str | None = None
+    force: bool = False
+    formats: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrajectoryOutcome:
+    """What came of an order; for the eyes of the data owner, not for publishing."""
+
+    trajectories: Trajectories
+    release: TrajectoryRelease
+    reading: ReadTrajectories
+    metrics: dict[str, Any]
+    audit: TrajectoryAudit
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+    out: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak trajectories anonymise --json`` prints."""
+        release, grid = self.release, self.release.grid
+        return {
+            "method": release.method,
+            "parameters": dict(release.parameters),
+            "k": release.k,
+            "promise": promise_of(release),
+            "users": self.trajectories.n_users,
+            "samples": self.trajectories.n_samples,
+            "released": {"trajectories": release.n_released, "samples": release.n_boxes},
+            "cleaning": self.reading.cleaning.to_dict(),
+            "grid": vars(grid),
+            "metrics": self.metrics,
+            "facts": dict(release.facts),
+            "audit": self.audit.to_dict(),
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+            "out": str(self.out),
+        }
+
+
+def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) -> TrajectoryOutcome:
+    """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
+
+    Reads, solves, checks the result with code of its own, measures, and writes aside before it puts
+    the release in place. An unsafe result is never written.
+    """
+    refuse_if_taken(order.out, force=order.force)
+    started = time.perf_counter()
+    reading = read_trajectories(order.source, memory=engine_memory(order.memory), progress=progress)
+    trajectories = reading.trajectories
+    read = time.perf_counter()
+    release = order.algorithm.anonymise(trajectories, progress)
+    solved = time.perf_counter()
+    progress("auditing", 0, None)
+    audit = checked(trajectories, release)
+    progress("measuring", 0, None)
+    metrics = measure_trajectories(trajectories, release, timezone=local_clock(order.source))
+    measured = time.perf_counter()
+    progress("writing the release", 0, None)
+    notes = (*reading.notes, *promise_notes(release))
+    seconds = {"read": read - started, "solve": solved - read, "check": measured - solved}
+    run = {
+        "source": reading.source.to_dict(),
+        "cleaning": reading.cleaning.to_dict(),
+        "reading": dict(reading.facts),
+        "facts": dict(release.facts),
+        "metrics": metrics,
+        "audit": audit.to_dict(),
+        "notes": list(notes),
+        "seconds": seconds,
+    }
+    with staged(order.out, force=order.force) as staging:
+        write_trajectory_release(
+            staging, trajectories, release, run=run, pages=trajectory_pages, formats=order.formats
+        )
+    return TrajectoryOutcome(
+        trajectories=trajectories,
+        release=release,
+        reading=reading,
+        metrics=metrics,
+        audit=audit,
+        notes=notes,
+        seconds={**seconds, "write": time.perf_counter() - measured},
+        out=order.out,
+    )
+
+
+def checked(trajectories: Trajectories, release: TrajectoryRelease) -> TrajectoryAudit:
+    """Return the audit of a release, or raise where it is not safe."""
+    audit = audit_release(trajectories, release)
+    if not audit.safe:
+        raise AuditFailedError(
+            f"the release failed its own audit ({', '.join(audit.broken)}); nothing was written"
+        )
+    return audit
+
+
+def local_clock(source: TrajectorySource) -> str | None:
+    """Return the zone that says what night is; where none was named, longitudes do."""
+    return None if source.timezone == "UTC" else source.timezone
+
+
+def promise_of(release: TrajectoryRelease) -> dict[str, Any]:
+    """Return what a release promises, as its manifest says it."""
+    delta = {} if release.delta is None else {"delta": release.delta}
+    return {"kind": release.promise, "k": release.k, **delta}
+
+
+def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:
+    """Return what must be said loudly of a promise that is weaker than it looks."""
+    return (COLOCATION.format(method=release.method),) if release.promise == "colocation" else ()
