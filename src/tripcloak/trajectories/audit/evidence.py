@@ -1,0 +1,170 @@
+"""Evidence: the parts of a release folder and of the raw input, made ready when a rule asks for them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.arrays import Floats, Ints
+from tripcloak.errors import InputError, InternalError
+from tripcloak.trajectories.audit.colocation import count_companions
+from tripcloak.trajectories.audit.containment import Samples, Spans, Supports, count_supports
+from tripcloak.trajectories.audit.manifest import Manifest, understand
+from tripcloak.trajectories.audit.rulebook import BrokenPart
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from tripcloak.trajectories.reading import Tracks, TrajectorySource
+
+MICRO = 1_000_000
+COLUMNS = {
+    "trajectory": "VARCHAR",
+    "t_start": "TIMESTAMP WITH TIME ZONE",
+    "t_end": "TIMESTAMP WITH TIME ZONE",
+    **dict.fromkeys(("x_min", "x_max", "y_min", "y_max"), "BIGINT"),
+    **dict.fromkeys(("lon_min", "lat_min", "lon_max", "lat_max"), "DOUBLE"),
+}
+"""All that may be published of a sample, and as what."""
+
+
+class Evidence:
+    """A release folder and its raw input, as rules see them; parts are read once, on first use.
+
+    Published edges are compared in microseconds and metres, as they stand in the file, with raw instants
+    and with raw places that are projected here; steps of the grid play no part.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        facts: dict[str, Any],
+        con: duckdb.DuckDBPyConnection,
+        source: TrajectorySource,
+        *,
+        ordered: int | None = None,
+        memory: str | None = None,
+        jobs: int | None = None,
+    ) -> None:
+        self.folder, self.facts, self.con, self.source = folder, facts, con, source
+        self.ordered, self.memory, self.jobs = ordered, memory, jobs
+
+    def public(self, name: str) -> Path:
+        """Return the path of a file of the public part."""
+        return self.folder / "release" / name
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """Return what the release says of itself."""
+        return understand(self.facts)
+
+    @cached_property
+    def table(self) -> str:
+        """Return the name of the table of published samples, which also has their ``row`` in the file."""
+        self._require("samples.parquet")
+        path = self.literal("samples.parquet")
+        found = [
+            (name, kind) for name, kind, *_ in self.fetch(f"DESCRIBE SELECT * FROM read_parquet({path})")
+        ]
+        if found != list(COLUMNS.items()):
+            raise BrokenPart("release/samples.parquet lacks a column that it should have, or has others")
+        self.fetch(
+            "CREATE OR REPLACE TEMP TABLE audit_samples AS SELECT file_row_number AS row, "
+            f"{', '.join(COLUMNS)} FROM read_parquet({path}, file_row_number = true)"
+        )
+        empty = " OR ".join(f"{name} IS NULL" for name in COLUMNS)
+        if self.value(f"SELECT count(*) FROM audit_samples WHERE {empty}"):
+            raise BrokenPart("release/samples.parquet holds empty cells")
+        if not self.value("SELECT count(*) FROM audit_samples"):
+            raise BrokenPart("nothing is released")
+        return "audit_samples"
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Return the published boxes by pseudonym and time, in microseconds and metres."""
+        columns = self.numbers(
+            "SELECT dense_rank() OVER (ORDER BY trajectory) - 1 AS code, epoch_us(t_start)::DOUBLE AS t0, "
+            "epoch_us(t_end)::DOUBLE AS t1, x_min::DOUBLE AS x0, x_max::DOUBLE AS x1, y_min::DOUBLE AS y0, "
+            f"y_max::DOUBLE AS y1 FROM {self.table} ORDER BY trajectory, t_start, row"
+        )
+        code = columns.pop("code")
+        return Spans(np.searchsorted(code, np.arange(int(code[-1]) + 2)), **columns)
+
+    @cached_property
+    def tracks(self) -> Tracks:
+        """Return the clean raw fixes: degrees and instants."""
+        from tripcloak.trajectories.reading import read_tracks
+
+        return read_tracks(self.source, memory=self.memory)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """Return the raw fixes, projected as the manifest says."""
+        instant = self.tracks.instant.astype(np.float64)
+        return Samples(self.tracks.offsets, instant, *self.project(self.tracks.lon, self.tracks.lat))
+
+    @cached_property
+    def supports(self) -> Supports:
+        """Return in how many released trajectories each original one is contained."""
+        return count_supports(self.samples, self.spans, jobs=self.jobs)
+
+    @cached_property
+    def companions(self) -> Ints:
+        """Return how many others keep within delta of each released trajectory."""
+        offsets, t, _, x, _, y, _ = self.spans
+        assert self.manifest.delta is not None
+        return count_companions(offsets, t, x, y, delta=self.manifest.delta, jobs=self.jobs)
+
+    def project(self, lon: Floats, lat: Floats, *, back: bool = False) -> tuple[Floats, Floats]:
+        """Return metres of degrees in the manifest's projection, or degrees of metres."""
+        from pyproj import Transformer
+        from pyproj.exceptions import ProjError
+
+        try:
+            transformer = Transformer.from_crs("EPSG:4326", self.manifest.projection, always_xy=True)
+            x, y = transformer.transform(lon, lat, direction="INVERSE" if back else "FORWARD")
+        except ProjError:
+            raise BrokenPart("release/manifest.json: the projection is none") from None
+        return x, y
+
+    def value(self, sql: str) -> Any:
+        """Return the single value of a query."""
+        return self.fetch(sql)[0][0]
+
+    def numbers(self, sql: str) -> dict[str, Any]:
+        """Return the columns of a query as arrays."""
+        return {name: np.asarray(column) for name, column in self._run(sql).fetchnumpy().items()}
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        rows: list[tuple[Any, ...]] = self._run(sql).fetchall()
+        return rows
+
+    def literal(self, name: str) -> str:
+        """Return the path of a public file in SQL, in which the engine sees no pattern."""
+        path = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(self.public(name)))
+        return "'" + path.replace("'", "''") + "'"
+
+    def _require(self, name: str) -> None:
+        if not self.public(name).is_file():
+            raise BrokenPart(f"release/{name} is missing")
+
+    def _run(self, sql: str) -> Any:
+        import duckdb
+
+        try:
+            return self.con.execute(sql)
+        except duckdb.InterruptException:
+            raise
+        except duckdb.OutOfMemoryException:
+            raise InputError(
+                "the audit needs more memory than it was given; raise the limit (--memory)"
+            ) from None
+        except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+            raise InternalError(f"a query of the audit is broken ({type(error).__name__})") from None
+        except duckdb.Error:
+            # The engine's own words may quote cells of the files, so none of them are passed on.
+            raise BrokenPart("could not be checked: a file holds values of an unexpected kind") from None

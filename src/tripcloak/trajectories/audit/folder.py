@@ -1,0 +1,70 @@
+"""The audit of a folder of released trajectories: published files against the raw input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tripcloak.errors import InputError
+from tripcloak.trajectories.audit.evidence import Evidence
+from tripcloak.trajectories.audit.findings import TrajectoryAudit
+from tripcloak.trajectories.audit.manifest import read_facts
+from tripcloak.trajectories.audit.rulebook import BrokenPart
+
+if TYPE_CHECKING:
+    from tripcloak.trajectories.reading import TrajectorySource
+
+
+def audit_folder(
+    folder: Path,
+    source: TrajectorySource,
+    *,
+    k: int | None = None,
+    memory: str | None = None,
+    jobs: int | None = None,
+) -> TrajectoryAudit:
+    """Return what an independent recount says about a folder of released trajectories.
+
+    The files are read with SQL of this package's own and the raw fixes projected here; published edges
+    are compared with raw instants and metres. No code of methods, measures or writers takes part.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds ``release/`` and ``private/``.
+    source
+        The raw input, read as it was for the release.
+    k
+        What was ordered, to be checked beside what the manifest promises.
+    memory
+        Limit of the SQL engine, such as ``1GB``.
+    jobs
+        Threads; as many as there are processors if not given. The audit is the same for any number.
+
+    Raises
+    ------
+    InputError
+        The folder holds no release of trajectories, or the raw input cannot be read. A release with a
+        broken or missing part is no error: the rules that need it fail.
+    """
+    from tripcloak.trajectories.audit.rules import BOOK
+    from tripcloak.trips.engine import connect
+
+    facts = read_facts(folder / "release" / "manifest.json")
+    if facts is None:
+        raise InputError(
+            f"{folder} holds no release of trajectories: no readable release/manifest.json of that kind"
+        )
+    with connect(memory) as con:
+        case = Evidence(folder, facts, con, source, ordered=k, memory=memory, jobs=jobs)
+        findings = BOOK.judge(case)
+        try:
+            supports = case.supports
+        except BrokenPart:
+            return TrajectoryAudit.of(findings)
+    return TrajectoryAudit.of(
+        findings,
+        smallest_support=int(supports.support.min()),
+        smallest_two_sided_support=int(supports.two_sided.min()),
+        distribution=supports.distribution(),
+    )

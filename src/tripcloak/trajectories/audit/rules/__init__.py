@@ -1,0 +1,6 @@
+"""The rules a folder of released trajectories is held to; importing this enters them all in one rulebook."""
+
+from tripcloak.trajectories.audit.rules import exchange, files, manifest, names, privacy, samples
+from tripcloak.trajectories.audit.rules.book import BOOK
+
+__all__ = ["BOOK", "exchange", "files", "manifest", "names", "privacy", "samples"]

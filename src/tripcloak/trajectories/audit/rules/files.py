@@ -1,0 +1,83 @@
+"""Rules about the public files: which there are, that they are unchanged, that they hold nothing more."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from tripcloak.trajectories.audit.evidence import COLUMNS, Evidence
+from tripcloak.trajectories.audit.rulebook import BrokenPart
+from tripcloak.trajectories.audit.rules.book import BOOK
+
+FILES = {"samples.parquet", "samples.csv", "manifest.json", "README.md", "map.html"}
+EXCHANGE = {"trajectories.geojson", "trajectories.mfjson"}
+"""Files that may be left out, if the manifest says so."""
+
+CSV = (
+    "auto_detect = false, delim = ',', quote = '\"', escape = '\"', header = true, encoding = 'utf-8', "
+    "hive_partitioning = false"
+)
+
+
+@BOOK.rule("files-complete")
+def files_complete(case: Evidence) -> str | None:
+    """The public part holds exactly the files it should, and nothing more."""
+    found = list(case.public("").iterdir())
+    if any(path.is_symlink() or not path.is_file() for path in found):
+        return "release/ holds something that is not a plain file"
+    names, expected = {path.name for path in found}, expected_files(case)
+    if missing := sorted(expected - names):
+        return f"release/ lacks {', '.join(missing)}"
+    return "release/ holds a file that does not belong there" if names - expected else None
+
+
+def expected_files(case: Evidence) -> set[str]:
+    """Return the names that the public files must have."""
+    left_out = case.facts.get("left_out", [])
+    if not isinstance(left_out, list) or not all(name in EXCHANGE for name in left_out):
+        raise BrokenPart("release/manifest.json: 'left_out' must name files that may be left out")
+    return FILES | EXCHANGE - set(left_out)
+
+
+@BOOK.rule("digests-match")
+def digests_match(case: Evidence) -> str | None:
+    """Every public file has the digest that the manifest states."""
+    stated, expected = case.facts.get("files"), expected_files(case) - {"manifest.json"}
+    if not isinstance(stated, dict) or set(stated) != expected:
+        return "the manifest does not state the digest of every public file"
+    changed = [name for name in sorted(expected) if _digest(case.public(name)) != stated[name]]
+    return f"changed since the release was made: {', '.join(changed)}" if changed else None
+
+
+def _digest(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@BOOK.rule("only-allowed-columns")
+def only_allowed_columns(case: Evidence) -> str | None:
+    """Published tables hold when and where and a pseudonym, and nothing that could tell people apart."""
+    assert case.table
+    hidden = f"SELECT count(*) FROM parquet_kv_metadata({case.literal('samples.parquet')})"
+    return "release/samples.parquet holds hidden entries beside its columns" if case.value(hidden) else None
+
+
+@BOOK.rule("csv-equals-parquet")
+def csv_equals_parquet(case: Evidence) -> str | None:
+    """``samples.csv`` and ``samples.parquet`` hold the same rows."""
+    try:
+        with case.public("samples.csv").open(encoding="utf-8", newline="") as file:
+            header = [name.strip('"') for name in file.readline().rstrip("\r\n").split(",")]
+    except (OSError, ValueError):
+        raise BrokenPart("release/samples.csv cannot be read as CSV") from None
+    if header != list(COLUMNS):
+        return "samples.csv and samples.parquet have different columns"
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS.items())
+    text = f"SELECT * FROM read_csv({case.literal('samples.csv')}, columns = {{{columns}}}, {CSV})"
+    table = f"SELECT {', '.join(COLUMNS)} FROM {case.table}"
+    differ = case.value(
+        f"SELECT count(*) FROM (({text} EXCEPT ALL {table}) UNION ALL ({table} EXCEPT ALL {text}))"
+    )
+    return "samples.csv and samples.parquet hold different rows" if differ else None

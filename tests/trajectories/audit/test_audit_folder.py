@@ -1,0 +1,336 @@
+"""The audit of a folder says yes to what is safe, and no to every forgery."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from made_trajectories import PARIS, identity_release, made
+from merged_trajectories import merged_release
+from tripcloak.errors import InputError
+from tripcloak.io.trajectory_folder import write_trajectory_release
+from tripcloak.trajectories import Trajectories, TrajectoryRelease, reading
+from tripcloak.trajectories.audit import TrajectoryAudit, audit_folder
+from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+
+K = 3
+
+
+@cache
+def read_once(source: TrajectorySource, memory: str | None = None) -> reading.Tracks:
+    """Return the same tracks again: forgeries change the release, never the input."""
+    return reading.tracks.read_tracks(source, memory=memory)
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> TrajectorySource:
+    """Return a source of raw fixes, somewhere within the steps of made trajectories, rows in any order."""
+    path = tmp_path_factory.mktemp("raw") / "fixes.csv"
+    trajectories = made(users=24, samples=6, seed=2, spread=40)
+    random = np.random.default_rng(0)
+    n, grid = trajectories.n_samples, trajectories.grid
+    x, y = (grid.places(side) + random.uniform(0, 100, n) for side in (trajectories.x, trajectories.y))
+    lon, lat = grid.unproject(x, y)
+    seconds = grid.times(trajectories.t) + random.integers(0, 60, n)
+    rows = [f"{trajectories.users[trajectories.owner[s]]},{seconds[s]},{lat[s]},{lon[s]}" for s in range(n)]
+    random.shuffle(rows)
+    path.write_text("\n".join(["user_id,timestamp,lat,lon", *rows]))
+    source = TrajectorySource(paths=(str(path),), seconds=60, metres=100)
+    return read_trajectories(source).source
+
+
+@pytest.fixture(scope="module")
+def safe(raw: TrajectorySource, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    trajectories = read_trajectories(raw).trajectories
+    return written(tmp_path_factory.mktemp("safe"), trajectories, merged_release(trajectories, k=K))
+
+
+def written(folder: Path, trajectories: Trajectories, release: TrajectoryRelease) -> Path:
+    for part in ("release", "private"):
+        (folder / part).mkdir()
+    pages = {"README.md": "a release", "map.html": "<html></html>"}
+    write_trajectory_release(folder, trajectories, release, run={}, pages=lambda published: pages)
+    return folder
+
+
+def test_a_safe_folder_passes_with_the_right_numbers(safe: Path, raw: TrajectorySource) -> None:
+    audit = audit_folder(safe, raw, k=K)
+    assert audit.safe, [finding for finding in audit.findings if not finding.ok]
+    assert audit.smallest_support == audit.smallest_two_sided_support == K
+    assert audit.distribution["two_sided_support"]["0"] == K
+
+
+def test_the_number_of_threads_plays_no_part(safe: Path, raw: TrajectorySource) -> None:
+    assert audit_folder(safe, raw, jobs=1).to_dict() == audit_folder(safe, raw, jobs=3).to_dict()
+
+
+def samples(folder: Path, *statements: str, columns: str = "*") -> None:
+    """Change the published table and its CSV alike, and set the digests right."""
+    public = folder / "release"
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        con.execute(f"CREATE TABLE s AS SELECT * FROM '{public}/samples.parquet'")
+        for statement in statements:
+            con.execute(statement)
+        # The original writes no settings of its own into the file, and neither does this one.
+        con.execute(f"COPY (SELECT {columns} FROM s) TO '{public}/samples.parquet' (FORMAT parquet)")
+        told = con.sql(f"SELECT {columns} FROM s").to_arrow_table()
+    from pyarrow import csv
+
+    csv.write_csv(told, public / "samples.csv", csv.WriteOptions(quoting_style="none"))
+    for name in ("trajectories.geojson", "trajectories.mfjson"):
+        (public / name).unlink()
+    manifest(folder, left_out=["trajectories.geojson", "trajectories.mfjson"])
+
+
+def manifest(folder: Path, **changes: Any) -> None:
+    """Change entries of the manifest (None: take it away), and set the digests right."""
+    path = folder / "release" / "manifest.json"
+    facts = {**json.loads(path.read_text()), **changes}
+    if "files" not in changes:
+        files = [file for file in path.parent.iterdir() if file != path]
+        facts["files"] = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    path.write_text(json.dumps({name: value for name, value in facts.items() if value is not None}))
+
+
+def entry(folder: Path, name: str) -> Any:
+    return json.loads((folder / "release" / "manifest.json").read_text())[name]
+
+
+def first_row(change: str) -> Callable[[Path], None]:
+    return lambda folder: samples(folder, f"UPDATE s SET {change} WHERE rowid = 0")
+
+
+def every_row(change: str) -> Callable[[Path], None]:
+    return lambda folder: samples(folder, f"UPDATE s SET {change}")
+
+
+def ids_for_pseudonyms(folder: Path, form: str) -> None:
+    """Publish people's ids, or what follows from them, in place of pseudonyms."""
+    told = f"'{folder}/private/mapping.parquet'"
+    renamed = f"(SELECT {form} FROM {told} m WHERE m.trajectory = s.trajectory)"
+    samples(
+        folder,
+        f"CREATE TABLE named AS SELECT * REPLACE ({renamed} AS trajectory) FROM s",
+        f"COPY (SELECT \"user\", {form} AS trajectory FROM {told}) TO '{folder}/private/m' (FORMAT parquet)",
+        "DELETE FROM s",
+        "INSERT INTO s SELECT * FROM named ORDER BY trajectory, t_start",
+    )
+    (folder / "private" / "m").replace(folder / "private" / "mapping.parquet")
+
+
+def drop_trajectory(folder: Path) -> None:
+    samples(folder, "DELETE FROM s WHERE trajectory = (SELECT min(trajectory) FROM s)")
+    with duckdb.connect() as con:
+        path = f"{folder}/release/samples.parquet"
+        told = con.execute(f"SELECT count(DISTINCT trajectory), count(*) FROM '{path}'").fetchone()
+    assert told
+    manifest(folder, released={"trajectories": told[0], "samples": told[1]})
+
+
+def double_trajectory(folder: Path) -> None:
+    samples(
+        folder,
+        "INSERT INTO s SELECT * REPLACE ('zz' AS trajectory) FROM s "
+        "WHERE trajectory = (SELECT max(trajectory) FROM s)",
+    )
+
+
+def hide_metadata(folder: Path) -> None:
+    path = f"{folder}/release/samples.parquet"
+    with duckdb.connect() as con:
+        con.execute(f"CREATE TABLE s AS SELECT * FROM '{path}'")
+        con.execute(f"COPY s TO '{path}' (FORMAT parquet, KV_METADATA {{who: 'u0001'}})")
+    manifest(folder)
+
+
+def add_file(folder: Path) -> None:
+    (folder / "release" / "who.txt").write_text("u0001")
+    manifest(folder)
+
+
+def change_csv(folder: Path) -> None:
+    path = folder / "release" / "samples.csv"
+    path.write_text(path.read_text().replace("00Z", "01Z", 1))
+    manifest(folder)
+
+
+def edit_json(name: str, change: Callable[[Any], None]) -> Callable[[Path], None]:
+    def forge(folder: Path) -> None:
+        path = folder / "release" / name
+        told = json.loads(path.read_text())
+        change(told)
+        path.write_text(json.dumps(told))
+        manifest(folder)
+
+    return forge
+
+
+def set_grid(**changes: Any) -> Callable[[Path], None]:
+    return lambda folder: manifest(folder, grid={**entry(folder, "grid"), **changes})
+
+
+def set_promise(**changes: Any) -> Callable[[Path], None]:
+    return lambda folder: manifest(
+        folder, promise={**entry(folder, "promise"), **changes}, k=changes.get("k", K)
+    )
+
+
+FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "boxes shrunk": (every_row("x_max = greatest(x_max - 100, x_min + 100)"), "support-reaches-k"),
+    "boxes shrunk in time": (every_row("t_end = t_end - INTERVAL 1 MINUTE"), "support-reaches-k"),
+    "box off the grid": (first_row("x_min = x_min - 7"), "edges-on-the-grid"),
+    "time off the grid": (first_row("t_start = t_start - INTERVAL 1 SECOND"), "edges-on-the-grid"),
+    "box turned around": (first_row("x_max = x_min, x_min = x_max"), "boxes-have-extent"),
+    "overlap in time": (first_row("t_end = t_end + INTERVAL 30 DAY"), "no-overlap-in-time"),
+    "degrees shrunk": (first_row("lon_max = lon_max - 1e-4"), "degrees-enclose-metres"),
+    "degrees elsewhere": (first_row("lat_min = lat_min + 1, lat_max = 90"), "degrees-enclose-metres"),
+    "empty cell": (first_row("lon_min = NULL"), "boxes-have-extent"),
+    "rows shuffled": (
+        lambda folder: samples(folder, "CREATE TABLE o AS SELECT * FROM s ORDER BY t_start", "DELETE FROM s",
+                               "INSERT INTO s SELECT * FROM o"),
+        "ordered-by-pseudonym",
+    ),
+    "column added": (lambda folder: samples(folder, columns="*, 3 AS samples"), "only-allowed-columns"),
+    "column of another kind": (
+        lambda folder: samples(folder, columns="* REPLACE (x_min::DOUBLE AS x_min)"),
+        "only-allowed-columns",
+    ),
+    "hidden metadata": (hide_metadata, "only-allowed-columns"),
+    "trajectory dropped": (drop_trajectory, "as-many-as-people"),
+    "trajectory dropped, support": (drop_trajectory, "support-reaches-k"),
+    "trajectory doubled": (double_trajectory, "as-many-as-people"),
+    "samples dropped": (
+        lambda folder: samples(folder, "DELETE FROM s WHERE rowid = 0"),
+        "manifest-consistent",
+    ),
+    "ids as pseudonyms": (lambda folder: ids_for_pseudonyms(folder, '"user"'), "pseudonyms-fresh"),
+    "hashes as pseudonyms": (
+        lambda folder: ids_for_pseudonyms(folder, "'t' || md5(\"user\")[:16]"),
+        "pseudonyms-fresh",
+    ),
+    "pseudonyms in order of ids": (
+        lambda folder: ids_for_pseudonyms(folder, "'t' || hash(1)::varchar || \"user\""),
+        "order-tells-nothing",
+    ),
+    "no mapping": (lambda folder: (folder / "private" / "mapping.parquet").unlink(), "order-tells-nothing"),
+    "k raised": (set_promise(k=K + 1), "support-reaches-k"),
+    "k of one": (set_promise(k=1), "promise-valid"),
+    "k as text": (set_promise(k="3"), "promise-valid"),
+    "two k": (lambda folder: manifest(folder, k=K - 1), "promise-valid"),
+    "another promise": (set_promise(kind="colocation", delta=1e9), "companions-reach-k"),
+    "a promise of nothing": (set_promise(kind="trust"), "promise-valid"),
+    "finer grid": (set_grid(metres=7), "edges-on-the-grid"),
+    "grid of no length": (set_grid(metres=0), "promise-valid"),
+    "another projection": (set_grid(projection=PARIS.replace("2.3", "2.9")), "support-reaches-k"),
+    "no projection": (set_grid(projection="+proj=nonsense"), "support-reaches-k"),
+    "more in the manifest": (lambda folder: manifest(folder, users=24), "manifest-whole"),
+    "less in the manifest": (lambda folder: manifest(folder, method=None), "manifest-whole"),
+    "digest wrong": (lambda folder: manifest(folder, files={}), "digests-match"),
+    "file added": (add_file, "files-complete"),
+    "file gone": (lambda folder: (folder / "release" / "map.html").unlink(), "files-complete"),
+    "page changed": (lambda folder: (folder / "release" / "map.html").write_text("u0001"), "digests-match"),
+    "csv changed": (change_csv, "csv-equals-parquet"),
+    "geojson tells more": (
+        edit_json("trajectories.geojson", lambda told: told["features"][0]["properties"].update(samples=3)),
+        "geojson-equals-samples",
+    ),
+    "geojson moved": (
+        edit_json("trajectories.geojson", lambda told: told["features"].pop()),
+        "geojson-equals-samples",
+    ),
+    "mfjson tells more": (
+        edit_json("trajectories.mfjson", lambda told: told["features"][0]["properties"].update(samples=3)),
+        "mfjson-equals-samples",
+    ),
+    "mfjson holds less": (
+        edit_json("trajectories.mfjson", lambda told: told["features"].pop()),
+        "mfjson-equals-samples",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_every_forgery_is_found(
+    name: str, safe: Path, raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "read_tracks", read_once)
+    forge, rule = FORGERIES[name]
+    folder = tmp_path / "forged"
+    shutil.copytree(safe, folder)
+    forge(folder)
+    audit = audit_folder(folder, raw)
+    assert not audit.safe
+    assert rule in audit.broken, audit.broken
+    assert_tells_nothing(audit)
+
+
+def assert_tells_nothing(audit: TrajectoryAudit) -> None:
+    words = " ".join(finding.words for finding in audit.findings)
+    assert "u00" not in words
+
+
+def test_changing_nothing_but_the_way_files_are_written_is_no_forgery(
+    safe: Path, raw: TrajectorySource, tmp_path: Path
+) -> None:
+    """So that forgeries fail for what they change, not for the way they do it."""
+    folder = tmp_path / "rewritten"
+    shutil.copytree(safe, folder)
+    samples(folder)
+    audit = audit_folder(folder, raw)
+    assert audit.safe, [finding for finding in audit.findings if not finding.ok]
+
+
+def test_more_than_was_promised_may_be_ordered(safe: Path, raw: TrajectorySource) -> None:
+    assert audit_folder(safe, raw, k=K + 1).broken == ("promise-valid",)
+
+
+def test_raw_trajectories_are_not_safe(raw: TrajectorySource, tmp_path: Path) -> None:
+    trajectories = read_trajectories(raw).trajectories
+    folder = written(tmp_path, trajectories, replace(identity_release(trajectories), k=2))
+    audit = audit_folder(folder, raw)
+    assert {"support-reaches-k", "two-sided-support-reaches-k", "nobody-alone"} == set(audit.broken)
+    assert audit.smallest_support == 1
+
+
+def test_another_input_is_not_contained(safe: Path, tmp_path: Path) -> None:
+    path = tmp_path / "other.csv"
+    lines = [f"u{i:04d},{1_700_000_000 + 3600 * i},48.9,{2.3 + i / 1000}" for i in range(24)]
+    path.write_text("\n".join(["user_id,timestamp,lat,lon", *lines]))
+    source = TrajectorySource(paths=(str(path),), seconds=60, metres=100)
+    assert "support-reaches-k" in audit_folder(safe, source).broken
+
+
+def test_points_within_delta_pass_and_linkage_is_not_claimed(tmp_path: Path) -> None:
+    path = tmp_path / "fixes.csv"
+    rows = [f"u{i},{1_700_000_040 + 60 * t},48.9,{2.3 + (i % 3) / 1000}" for i in range(12) for t in range(4)]
+    path.write_text("\n".join(["user_id,timestamp,lat,lon", *rows]))
+    source = TrajectorySource(paths=(str(path),), seconds=60, metres=100)
+    trajectories = read_trajectories(source).trajectories
+    release = replace(identity_release(trajectories), k=12, promise="colocation", delta=200.0)
+    (tmp_path / "out").mkdir()
+    audit = audit_folder(written(tmp_path / "out", trajectories, release), source)
+    assert audit.safe, audit.findings
+    assert audit.smallest_support == 4
+    (tmp_path / "less").mkdir()
+    narrow = written(tmp_path / "less", trajectories, replace(release, delta=99.0))
+    assert audit_folder(narrow, source).broken == ("companions-reach-k",)
+
+
+def test_a_folder_without_a_release_is_no_release(tmp_path: Path, raw: TrajectorySource) -> None:
+    with pytest.raises(InputError, match="no release of trajectories"):
+        audit_folder(tmp_path, raw)
+    (tmp_path / "release").mkdir()
+    (tmp_path / "release" / "manifest.json").write_text('{"kind": "flows"}')
+    with pytest.raises(InputError, match="no release of trajectories"):
+        audit_folder(tmp_path, raw)
