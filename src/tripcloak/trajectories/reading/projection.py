@@ -84,6 +84,11 @@ def choose_region(cells: Cells, box: Box | None = None) -> Region:
     for centre in _candidates(cells, box):
         if _farthest_km(cells, centre).max() <= REACH_KM:
             return centre
+    if box is not None:
+        raise InputError(
+            "the box is too large: one projection in metres serves places within about "
+            f"{REACH_KM:,.0f} km of its centre, and the fixes in the box lie further apart; make it smaller"
+        )
     region = _densest(cells)
     if cells.fixes[_cells_within(cells, region.box)].sum() < MOST * cells.fixes.sum():
         raise InputError(too_far_apart())
@@ -99,17 +104,18 @@ def too_far_apart() -> str:
     )
 
 
-def tally_cells(tracks: Tracks) -> Cells:
-    """Return the cells of one degree in which there are fixes."""
+def tally_cells(tracks: Tracks, skipped: Bools) -> Cells:
+    """Return the cells of one degree in which there are fixes that are not to be skipped."""
     fixes = np.zeros(_ROWS * _COLUMNS, dtype=np.int64)
     visits = []
     for rows in _chunks(len(tracks.lat)):
-        cell = _cell_of(tracks.lat[rows], tracks.lon[rows])
+        taken = np.flatnonzero(~skipped[rows]) + rows.start
+        cell = _cell_of(tracks.lat[taken], tracks.lon[taken])
         fixes += np.bincount(cell, minlength=len(fixes))
-        owner = np.searchsorted(tracks.offsets, np.arange(rows.start, rows.stop), side="right") - 1
+        owner = np.searchsorted(tracks.offsets, taken, side="right") - 1
         visit = owner * len(fixes) + cell
         # People stay where they are: most visits repeat the one before.
-        visits.append(np.unique(visit[np.concatenate(([True], visit[1:] != visit[:-1]))]))
+        visits.append(np.unique(visit[np.diff(visit, prepend=-1) != 0]))
     people = np.bincount(np.unique(np.concatenate(visits)) % len(fixes), minlength=len(fixes))
     at = np.flatnonzero(fixes)
     return Cells(at // _COLUMNS - 90, at % _COLUMNS - 180, fixes[at], people[at])
@@ -133,12 +139,21 @@ def _candidates(cells: Cells, box: Box | None) -> Iterator[Region]:
     """Yield centres, the least telling first: of the box asked for, of most people, of the whole extent."""
     if box is not None:
         south, west, north, east = box
-        middle = _centre((south + north) / 2, west + ((east - west) % 360 or 360) / 2)
+        middle = _middle_of(box)
         corners = [(lat, lon) for lat in (south, north) for lon in (west, east)]
         if max(float(distance_km(middle.lat, middle.lon, *corner)) for corner in corners) <= REACH_KM:
             yield middle
     yield _mean(cells)
     yield _middle(cells)
+
+
+def _middle_of(box: Box) -> Region:
+    """Return the middle of a box; of one that goes all around a pole, the pole."""
+    south, west, north, east = box
+    width = (east - west) % 360 or 360
+    if width == 360 and max(north, -south) == 90:
+        return Region(90.0 if north == 90 else -90.0, 0.0)
+    return _centre((south + north) / 2, west + width / 2)
 
 
 def _mean(cells: Cells) -> Region:
@@ -168,7 +183,9 @@ def _densest(cells: Cells) -> Region:
     near = [_distance(cells, cells.south[c] + 0.5, cells.west[c] + 0.5) <= REACH_KM / 2 for c in order]
     best = near[int(np.argmax([cells.people[close].sum() for close in near]))]
     centre = _mean(Cells(*(column[best] for column in cells)))
-    return centre._replace(box=_box_around(centre))
+    box = _box_around(centre)
+    # The middle of the area is the centre, so that the area by itself leads to the same projection.
+    return _middle_of(box)._replace(box=box)
 
 
 def _box_around(centre: Region) -> Box:
@@ -176,10 +193,10 @@ def _box_around(centre: Region) -> Box:
     south = max(-90.0, float(np.ceil(centre.lat - _HALF_HEIGHT)))
     north = min(90.0, float(np.floor(centre.lat + _HALF_HEIGHT)))
     half = np.arange(1, 181)
-    edges = [
-        distance_km(centre.lat, centre.lon, lat, centre.lon + half) for lat in (south, centre.lat, north)
-    ]
-    width = int(half[np.max(edges, axis=0) <= REACH_KM][-1])
+    rows = (south, centre.lat, north)
+    away = [distance_km(centre.lat, centre.lon, row, centre.lon + half) for row in rows]
+    # The middle of whole degrees is up to half a degree from the centre.
+    width = int(half[np.max(away, axis=0) <= REACH_KM - 80][-1])
     if width == 180:
         return south, -180.0, north, 180.0
     west, east = np.ceil(centre.lon - width), np.floor(centre.lon + width)

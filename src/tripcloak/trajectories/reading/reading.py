@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tripcloak.errors import EmptyInputError, InputError
+from tripcloak.errors import InputError
 from tripcloak.trajectories.grid import Grid
 from tripcloak.trajectories.reading.facts import describe_trajectories
 from tripcloak.trajectories.reading.projection import (
@@ -27,7 +27,7 @@ from tripcloak.trajectories.reading.resolution import (
 )
 from tripcloak.trajectories.reading.sampling import project_tracks, sample_tracks, start_of
 from tripcloak.trajectories.reading.source import TrajectorySource
-from tripcloak.trajectories.reading.tracks import Progress, Tracks, read_tracks
+from tripcloak.trajectories.reading.tracks import Progress, Tracks, note_on_fixes, read_distinct
 from tripcloak.trajectories.trajectories import Trajectories
 from tripcloak.trips.cleaning import CleaningReport, tell
 
@@ -92,8 +92,9 @@ def read_trajectories(
     >>> read.trajectories.users.tolist(), read.trajectories.grid.projection
     (['a', 'b'], '+proj=laea +lat_0=48.5 +lon_0=2.5 +datum=WGS84 +units=m +no_defs')
     """
-    tracks = read_tracks(source, memory=memory, folder=folder, progress=progress)
-    tracks, projection, box, notes = _placed(tracks, source.box)
+    distinct = read_distinct(source, memory=memory, folder=folder, progress=progress)
+    tracks, projection, box, notes = _placed(distinct, source)
+    del distinct
     if tracks.n_users == 1:
         raise InputError(
             "the input holds one person alone after cleaning; a trajectory can only hide among those of "
@@ -108,20 +109,21 @@ def read_trajectories(
     return ReadTrajectories(
         trajectories=trajectories,
         cleaning=cleaning,
-        notes=[*tracks.notes, *notes, *_notes_on_resolution(source, grid)],
+        notes=[*tracks.notes, *notes, *note_on_fixes(tracks), *_notes_on_resolution(source, grid)],
         facts=describe_trajectories(trajectories),
         source=_settled(source, grid, box, tracks.now),
     )
 
 
-def _placed(tracks: Tracks, box: Box | None) -> tuple[Tracks, str, Box | None, list[str]]:
+def _placed(tracks: Tracks, source: TrajectorySource) -> tuple[Tracks, str, Box | None, list[str]]:
     """Return the tracks in the study area, their projection, the area, and a note where it was chosen."""
-    if not len(tracks.instant):
-        raise EmptyInputError(tracks.cleaning.why_empty("fix"))
-    region = choose_region(tally_cells(tracks), box)
+    jump = tracks.jumps(source.max_speed)
+    region = choose_region(tally_cells(tracks, jump), source.box)
     if region.box is None:
-        return tracks, region.projection, box, []
+        return tracks.without(jump, "jump"), region.projection, source.box, []
+    # From here on all is as if the area had been asked for.
     inside = tracks.without(~within_box(tracks.lat, tracks.lon, region.box), "outside_area")
+    inside = inside.without(inside.jumps(source.max_speed), "jump")
     if inside.n_users < MOST * tracks.n_users:
         raise InputError(too_far_apart())
     edges = ",".join(f"{edge:g}" for edge in region.box)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.arrays import Floats, Ints
 
 DEFAULT_SECONDS = 60
 DEFAULT_METRES = 100
@@ -19,6 +19,9 @@ _FIXES_A_PLACE = 20
 _NEARLY_ALL = 0.999
 _CLOSEST = 0.05
 _ONE_IN = 64
+_CHUNK = 1 << 20
+_HALF = 2.0**31
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def find_seconds(instant: Ints) -> int:
@@ -63,9 +66,9 @@ def find_metres(x: Floats, y: Floats) -> int:
     """
     if len(x) < max(_ENOUGH_FIXES, _FIXES_A_PLACE * _ENOUGH_PLACES):
         return DEFAULT_METRES
-    drawn = _drawn(x, y)
-    places = len(_distinct(x[drawn], y[drawn])) * _ONE_IN
-    if places > min(_MOST_PLACES, 2 * len(x) // _FIXES_A_PLACE):
+    # A look at some places rules out fixes that lie anywhere.
+    some = len(_distinct(x, y, one_in=_ONE_IN)) * _ONE_IN
+    if some > min(_MOST_PLACES, 2 * len(x) // _FIXES_A_PLACE):
         return DEFAULT_METRES
     distinct = _distinct(x, y)
     if not _ENOUGH_PLACES <= len(distinct) <= len(x) // _FIXES_A_PLACE:
@@ -79,18 +82,19 @@ def _share_on(instant: Ints, step: int) -> float:
     return float((instant % (step * 1_000_000) == 0).mean())
 
 
-def _drawn(x: Floats, y: Floats) -> Bools:
-    """Return some places by a hash of them, so that all fixes of a place are drawn or none."""
-    mixed = np.round(x * 100).astype(np.int64) * 0x9E3779B1 + np.round(y * 100).astype(np.int64) * 0x85EBCA77
-    drawn: Bools = (mixed ^ (mixed >> 17)) % _ONE_IN == 0
-    return drawn
-
-
-def _distinct(x: Floats, y: Floats) -> Floats:
-    """Return the distinct places, to a centimetre."""
-    as_one = np.round(x * 100).astype(np.int64) * (1 << 32) + np.round(y * 100).astype(np.int64)
-    _, first = np.unique(as_one, return_index=True)
-    return np.column_stack((x[first], y[first]))
+def _distinct(x: Floats, y: Floats, *, one_in: int = 1) -> Floats:
+    """Return distinct places to a centimetre: all, or one in so many by a hash of the place."""
+    found = np.empty(0, dtype=np.uint64)
+    for start in range(0, len(x), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        east, north = ((np.rint(v[rows] * 100) + _HALF).astype(np.uint64) for v in (x, y))
+        place = np.unique((east << np.uint64(32)) | north)
+        if one_in > 1:
+            place = place[(place * _MIX >> np.uint64(40)) % np.uint64(one_in) == 0]
+        found = np.union1d(found, place)
+    east, north = found >> np.uint64(32), found & np.uint64(0xFFFFFFFF)
+    places: Floats = (np.column_stack((east, north)).astype(np.float64) - _HALF) / 100
+    return places
 
 
 def _nearest(places: Floats) -> Floats:

@@ -71,6 +71,11 @@ class Tracks:
         """Return the person of each fix."""
         return np.repeat(np.arange(self.n_users, dtype=np.int32), np.diff(self.offsets))
 
+    def jumps(self, max_speed: float | None) -> Bools:
+        """Return, for every fix, whether nobody can have reached it at a speed in kilometres an hour."""
+        speed = max_speed or DEFAULT_MAX_SPEED
+        return find_jumps(self.offsets, self.instant, self.lat, self.lon, speed)
+
     def without(self, dropped: Bools, reason: str) -> Tracks:
         """Return the tracks without some fixes, counted under a reason; people with none left are gone."""
         if not dropped.any():
@@ -100,7 +105,8 @@ def read_tracks(
 ) -> Tracks:
     """Return the clean fixes of a source: good by themselves, each once, and none that nobody can reach.
 
-    The order of rows and how they are split over files make no difference.
+    The order of rows and how they are split over files make no difference. Of the source that
+    :func:`~tripcloak.trajectories.reading.read_trajectories` settled on, these are the fixes it took.
 
     Parameters
     ----------
@@ -109,6 +115,14 @@ def read_tracks(
     folder
         Where what does not fit in memory waits; the system's temporary folder by default.
     """
+    tracks = read_distinct(source, memory=memory, folder=folder, progress=progress)
+    return tracks.without(tracks.jumps(source.max_speed), "jump")
+
+
+def read_distinct(
+    source: TrajectorySource, *, memory: str | None, folder: Path | None, progress: Progress
+) -> Tracks:
+    """Return the fixes of a source that are good by themselves, each once; jumps are still among them."""
     with connect(memory or ENGINE_MEMORY, folder) as con:
         opened = open_fixes(con, source)
         with plain_errors(opened.rows.name, has_condition=source.where is not None):
@@ -116,10 +130,23 @@ def read_tracks(
             report = replace(CleaningReport.from_rows(by_reason, opened), word="fixes")
             _object_to_empty(report, source)
             tracks = _stream(con, users, sizes, report, opened, progress)
-    tracks = tracks.without(_repeats(tracks), "duplicate")
-    speed = source.max_speed or DEFAULT_MAX_SPEED
-    tracks = tracks.without(find_jumps(tracks.offsets, tracks.instant, tracks.lat, tracks.lon, speed), "jump")
-    return replace(tracks, notes=[*tracks.notes, *_notes(tracks)])
+    return tracks.without(_repeats(tracks), "duplicate")
+
+
+def note_on_fixes(tracks: Tracks) -> list[str]:
+    """Return notes on fixes of one instant and on people with a single one; small numbers are not told."""
+    together = tracks.instant[1:] == tracks.instant[:-1]
+    together[tracks.offsets[1:-1] - 1] = False
+    notes = []
+    if together.any():
+        notes.append(
+            f"{tell(int(together.sum()))} fixes are of the same person and instant as another one, at "
+            "another place; all of them are kept"
+        )
+    single = int((np.diff(tracks.offsets) == 1).sum())
+    if single:
+        notes.append(f"{tell(single)} people have a single fix; they are kept")
+    return notes
 
 
 def _tally(con: duckdb.DuckDBPyConnection) -> tuple[Any, Ints, dict[int, int]]:
@@ -183,18 +210,3 @@ def _object_to_empty(report: CleaningReport, source: TrajectorySource) -> None:
             "no fix lies in the window of time; move --since and --until, or check the times and --timezone"
         )
     raise EmptyInputError(report.why_empty("fix"))
-
-
-def _notes(tracks: Tracks) -> list[str]:
-    together = tracks.instant[1:] == tracks.instant[:-1]
-    together[tracks.offsets[1:-1] - 1] = False
-    notes = []
-    if together.any():
-        notes.append(
-            f"{tell(int(together.sum()))} fixes are of the same person and instant as another one, at "
-            "another place; all of them are kept"
-        )
-    single = int((np.diff(tracks.offsets) == 1).sum())
-    if single:
-        notes.append(f"{tell(single)} people have a single fix; they are kept")
-    return notes
