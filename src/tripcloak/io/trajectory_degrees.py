@@ -12,11 +12,11 @@ from tripcloak.trajectories import Boxes, Grid
 DECIMALS = 6
 LATTICE = 65
 """Points across the whole extent at which the bending of meridians and parallels is taken."""
-NEAR = 2**10
-"""Points along an edge of a box for which corners alone would not do, all four edges together."""
+STRIDES = 16
+"""Strides along an edge of a box for which corners alone would not do."""
 LEAST = 1e5
 """Metres that the lattice spans at least: over less, what rounding does to degrees looks like bending."""
-BATCH = 1 << 12
+BATCH = 1 << 14
 POLAR = 80.0
 """Degrees of latitude beyond which longitudes bend too fast for corners alone."""
 
@@ -122,7 +122,7 @@ def _walked(grid: Grid, boxes: Boxes) -> Degrees:
 
 def _walked_part(grid: Grid, boxes: Boxes) -> Degrees:
     x0, x1, y0, y1 = (grid.places(edge).astype(np.float64)[:, None] for edge in boxes[2:])
-    along = np.linspace(0, 1, NEAR // 4 + 1)[None, :-1]
+    along = np.linspace(0, 1, STRIDES + 1)[None, :-1]
     x = np.hstack([x0 + (x1 - x0) * along, x1 + 0 * along, x1 - (x1 - x0) * along, x0 + 0 * along, x0])
     y = np.hstack([y0 + 0 * along, y0 + (y1 - y0) * along, y1 + 0 * along, y1 - (y1 - y0) * along, y0])
     lon, lat = grid.unproject(x, y)
@@ -143,7 +143,8 @@ def _walked_part(grid: Grid, boxes: Boxes) -> Degrees:
 
 def _reach(side: Floats) -> tuple[Floats, Floats]:
     """Return the least and the most along a ring of points, and between them, by how it bends."""
-    beyond = np.abs(np.diff(side, 2, axis=1)).max(axis=1) / 2
+    edges = np.stack([side[:, at : at + STRIDES + 1] for at in range(0, 4 * STRIDES, STRIDES)], axis=1)
+    beyond = np.abs(np.diff(edges, 2, axis=2)).max(axis=(1, 2)) / 2
     return side.min(axis=1) - beyond, side.max(axis=1) + beyond
 
 

@@ -244,14 +244,5 @@ class Atlas {
   }
 }
 
-function readTheme() {
-  const style = getComputedStyle(document.documentElement);
-  const theme = { ramp: rampColours(matchMedia("(prefers-color-scheme: dark)").matches) };
-  for (const name of ["ground", "grid", "border", "edge", "pale", "halo", "quiet", "ink", "accent", "font"]) {
-    theme[name] = style.getPropertyValue(`--${name}`).trim();
-  }
-  return theme;
-}
-
 const atlas = new Atlas(JSON.parse(document.getElementById("release").textContent));
 atlas.side.show(null);

@@ -252,6 +252,15 @@ function degreeLabel(degrees, step, positive, negative) {
   return `${Math.abs(degrees).toFixed(digits)}°${side}`;
 }
 
+function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  const theme = { ramp: rampColours(matchMedia("(prefers-color-scheme: dark)").matches) };
+  for (const name of ["ground", "grid", "border", "edge", "pale", "halo", "quiet", "ink", "accent", "font"]) {
+    theme[name] = style.getPropertyValue(`--${name}`).trim();
+  }
+  return theme;
+}
+
 class Legend {
   constructor(root) {
     this.caption = root.querySelector(".caption");

@@ -1,0 +1,178 @@
+"""The map of released trajectories: one offline HTML page with a time slider, from published boxes alone."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tripcloak.arrays import Ints
+from tripcloak.report.page import render_page
+from tripcloak.report.raster import STEPS, ZERO
+from tripcloak.report.trajectory_frames import paint_frames
+from tripcloak.trajectories import Boxes, Grid
+from tripcloak.trajectories.published import PublishedTrajectories
+
+MOST = 200_000
+"""Samples that the page holds one by one; of more, some trajectories drawn at random, and a film of all."""
+LATTICE = 33
+SCRIPTS = (
+    "map_scale.js",
+    "map_zones.js",
+    "map_gestures.js",
+    "map_panel.js",
+    "map_side.js",
+    "trajectory_boxes.js",
+    "trajectory_panel.js",
+    "trajectory_clock.js",
+    "trajectory_side.js",
+    "trajectory_map.js",
+)
+
+
+def render_trajectory_map(published: PublishedTrajectories, *, most: int = MOST) -> str:
+    """The text of ``release/map.html``: boxes of the chosen time, or how many trajectories are where.
+
+    The page holds its own script, style and data, forbids itself any network access, and embeds nothing
+    but what is published.
+
+    Parameters
+    ----------
+    published
+        The release as its readers have it.
+    most
+        Samples that the page holds one by one. Where there are more, it holds a film of all of them on a
+        raster and some whole trajectories, and says so.
+
+    Examples
+    --------
+    >>> one = PublishedTrajectories(
+    ...     grid=Grid(projection="+proj=laea +lat_0=48.9 +lon_0=2.3"),
+    ...     pseudonyms=np.array(["t01"]),
+    ...     offsets=np.array([0, 1]),
+    ...     boxes=Boxes(*(np.array([step]) for step in (0, 1, 0, 10, 0, 10))),
+    ...     manifest={"method": "k-scale", "promise": {"kind": "containment", "k": 2}},
+    ... )
+    >>> page = render_trajectory_map(one)
+    >>> page.startswith("<!doctype html>"), "t01" in page
+    (True, True)
+    """
+    from markupsafe import Markup
+
+    return render_page(
+        "trajectory_map",
+        styles=("map.css",),
+        scripts=SCRIPTS,
+        title=f"Released trajectories ({published.manifest['method']})",
+        facts=_facts(published),
+        payload=Markup(_script_safe_json(_payload(published, most))),
+    )
+
+
+def _script_safe_json(payload: object) -> str:
+    """JSON that nothing in it can break out of: inside a script element only ``<`` and ``&`` matter."""
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _facts(published: PublishedTrajectories) -> dict[str, str]:
+    promise, grid = published.manifest["promise"], published.grid
+    if promise["kind"] == "colocation":
+        words = f"{promise['k'] - 1:,} others or more within {promise.get('delta') or 0:,g} m at all times"
+    else:
+        words = f"what is known of a person fits {promise['k']:,} trajectories or more"
+    return {
+        "Method": published.manifest["method"],
+        "Promise": words,
+        "Trajectories": f"{published.n_released:,}",
+        "Samples": f"{published.n_boxes:,}",
+        "Finest step": f"{grid.seconds:,} s, {grid.metres:,} m",
+    }
+
+
+def _payload(published: PublishedTrajectories, most: int) -> dict[str, Any]:
+    home = _home(published.boxes)
+    shown = _shown(published, most)
+    boxes = Boxes(*(side[: published.offsets[shown]] for side in published.boxes))
+    whole = shown == published.n_released
+    return {
+        "grid": {name: getattr(published.grid, name) for name in ("seconds", "metres", "start")},
+        "released": {"trajectories": published.n_released, "samples": published.n_boxes},
+        "pseudonyms": published.pseudonyms[:shown].tolist(),
+        "lengths": _packed(np.diff(published.offsets[: shown + 1])),
+        "boxes": {
+            "t": _packed(boxes.t0),
+            "x": _packed(boxes.x0),
+            "y": _packed(boxes.y0),
+            "lasts": _packed(boxes.t1.astype(np.int64) - boxes.t0),
+            "wide": _packed(boxes.x1.astype(np.int64) - boxes.x0),
+            "high": _packed(boxes.y1.astype(np.int64) - boxes.y0),
+        },
+        "home": home,
+        "degrees": _lattice(published.grid, home),
+        "film": None if whole else _film(published, home),
+    }
+
+
+def _shown(published: PublishedTrajectories, most: int) -> int:
+    """Return how many trajectories the page holds. Their order is random, so the first are a fair draw."""
+    if published.n_boxes <= most:
+        return published.n_released
+    return max(1, int(np.searchsorted(published.offsets, most // 2, side="right")) - 1)
+
+
+def _home(boxes: Boxes) -> tuple[int, int, int, int]:
+    """Return west, south, east and north of nearly all boxes: a single journey must not shrink the rest."""
+    west, south = (int(np.floor(np.quantile(side, 0.005))) for side in (boxes.x0, boxes.y0))
+    east, north = (int(np.ceil(np.quantile(side, 0.995))) for side in (boxes.x1, boxes.y1))
+    return west, south, max(east, west + 1), max(north, south + 1)
+
+
+def _packed(values: Ints) -> dict[str, Any]:
+    """Return whole numbers as the least one, a width in bytes, and the rest above it in base 64."""
+    least = int(values.min())
+    above = values.astype(np.int64) - least
+    width = next(width for width in (1, 2, 4) if int(above.max()) < 1 << (8 * width))
+    data = above.astype(f"<u{width}").tobytes()
+    return {"least": least, "width": width, "data": base64.b64encode(data).decode()}
+
+
+def _lattice(grid: Grid, home: tuple[int, int, int, int]) -> dict[str, Any]:
+    """Return longitudes and latitudes of points around home, between which the page interpolates."""
+    west, south, east, north = (float(step) for step in home)
+    reach = 2 * max(east - west, north - south)
+    x = np.linspace((west + east) / 2 - reach, (west + east) / 2 + reach, LATTICE)
+    y = np.linspace((south + north) / 2 - reach, (south + north) / 2 + reach, LATTICE)
+    lon, lat = grid.unproject(*(side * grid.metres for side in np.meshgrid(x, y)))
+    if not (np.isfinite(lon).all() and np.isfinite(lat).all()):
+        return {"lon": None, "lat": None, "west": x[0], "south": y[0], "step": x[1] - x[0]}
+    lon = np.unwrap(np.unwrap(lon, period=360, axis=1), period=360, axis=0)
+    return {
+        "lon": np.round(lon, 6).tolist(),
+        "lat": np.round(lat, 6).tolist(),
+        "west": x[0],
+        "south": y[0],
+        "step": x[1] - x[0],
+    }
+
+
+def _film(published: PublishedTrajectories, home: tuple[int, int, int, int]) -> Mapping[str, Any]:
+    film = paint_frames(published.boxes, home, published.grid.seconds)
+    bins, rows, columns = film.shades.shape
+    return {
+        "start": film.start,
+        "length": film.length,
+        "west": film.west,
+        "south": film.south,
+        "cell": film.cell,
+        "bins": bins,
+        "rows": rows,
+        "columns": columns,
+        "zero": ZERO,
+        "steps": STEPS,
+        "present": np.round(film.present, 2).tolist(),
+        "shades": base64.b64encode(film.shades.tobytes()).decode(),
+    }

@@ -1,0 +1,207 @@
+// The map: boxes of a time, the trajectory that is followed, or how many trajectories are where.
+
+const DOT = 3; // pixels: below this a box is drawn as a dot, so that it never disappears
+const GRAIN = 4; // pixels a cell of density is wide
+
+class BoxPanel extends Panel {
+  constructor(root, boxes, degrees, view) {
+    super(root, { size: 0 }, { metresPerUnit: () => METRES_PER_DEGREE }, view);
+    this.boxes = boxes;
+    this.degrees = degrees;
+    this.picture = document.createElement("canvas");
+  }
+
+  begin() {
+    const pen = this.ground.getContext("2d");
+    pen.setTransform(this.density, 0, 0, this.density, 0, 0);
+    pen.fillStyle = this.theme.ground;
+    pen.fillRect(0, 0, this.width, this.height);
+    this.drawGraticule(pen);
+    return pen;
+  }
+
+  // Left, top, width and height on the screen; a dot where that is less.
+  frame(i) {
+    const { boxes } = this;
+    const [left, top] = this.toScreen(boxes.west[i], boxes.north[i]);
+    const [right, bottom] = this.toScreen(boxes.east[i], boxes.south[i]);
+    const [width, height] = [Math.max(DOT, right - left), Math.max(DOT, bottom - top)];
+    return [(left + right - width) / 2, (top + bottom - height) / 2, width, height];
+  }
+
+  inSight([left, top, width, height]) {
+    return left < this.width && top < this.height && left + width > 0 && top + height > 0;
+  }
+
+  // colour: box to a place on the ramp; pale: whether all are to stay in the background.
+  drawBoxes(pen, active, colour, pale) {
+    const many = Math.min(1, Math.sqrt(250 / Math.max(1, active.length)));
+    for (const i of active) {
+      const frame = this.frame(i);
+      if (!this.inSight(frame)) continue;
+      const size = Math.sqrt(frame[2] * frame[3]);
+      pen.fillStyle = pen.strokeStyle = pale ? this.theme.quiet : this.theme.ramp[colour(i)];
+      pen.globalAlpha = Math.max(0.03, Math.min(0.85, 16 / size) * many) * (pale ? 0.35 : 1);
+      pen.fillRect(...frame);
+      if (size < 8) continue;
+      pen.globalAlpha = Math.max(0.14, many * 0.9) * (pale ? 0.3 : 1);
+      pen.lineWidth = 1;
+      pen.strokeRect(...frame);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  // Trajectories per km² of the active boxes on cells of the screen, each spread evenly over its box.
+  densityOf(active, start, end) {
+    const [columns, rows] = [Math.ceil(this.width / GRAIN), Math.ceil(this.height / GRAIN)];
+    const change = new Float64Array((columns + 1) * (rows + 1));
+    const km2 = ((GRAIN / this.view.scale) * (METRES_PER_DEGREE / 1000)) ** 2;
+    const add = (row, column, weight) => (change[Math.max(0, Math.min(rows, row)) * (columns + 1) + Math.max(0, Math.min(columns, column))] += weight);
+    for (const i of active) {
+      const [left, top, width, height] = this.frame(i);
+      const [west, north] = [Math.floor(left / GRAIN), Math.floor(top / GRAIN)];
+      const [east, south] = [Math.max(west + 1, Math.round((left + width) / GRAIN)), Math.max(north + 1, Math.round((top + height) / GRAIN))];
+      const share = (Math.min(this.boxes.until[i], end) - Math.max(this.boxes.from[i], start)) / (end - start);
+      const weight = share / ((east - west) * (south - north) * km2);
+      add(north, west, weight);
+      add(north, east, -weight);
+      add(south, west, -weight);
+      add(south, east, weight);
+    }
+    for (let row = 0; row <= rows; row++) {
+      for (let column = 0, along = 0; column <= columns; column++) {
+        const cell = row * (columns + 1) + column;
+        along += change[cell];
+        change[cell] = along + (row ? change[cell - columns - 1] : 0);
+      }
+    }
+    return { values: change, columns: columns + 1, rows: rows + 1, least: 1e-9 };
+  }
+
+  drawDensity(pen, { values, columns, rows }, scale, place) {
+    this.picture.width = columns;
+    this.picture.height = rows;
+    const brush = this.picture.getContext("2d");
+    const image = brush.createImageData(columns, rows);
+    const { shades } = this.theme;
+    for (let cell = 0; cell < values.length; cell++) {
+      // Sums of what cancels leave a rest: far below the least of the scale there is nobody.
+      if (!(values[cell] > scale.low / 20)) continue;
+      const at = 3 * scale.colourIndex(Math.max(values[cell], scale.low));
+      image.data.set([shades[at], shades[at + 1], shades[at + 2], 235], 4 * cell);
+    }
+    brush.putImageData(image, 0, 0);
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(this.picture, ...place);
+  }
+
+  // Row 0 of a film lies in the south, row 0 of a picture in the north.
+  drawFilm(pen, film, start, end, scale) {
+    const south = film.density(start, end);
+    const values = new Float64Array(south.length);
+    for (let row = 0; row < film.rows; row++) {
+      values.set(south.subarray(row * film.columns, (row + 1) * film.columns), (film.rows - 1 - row) * film.columns);
+    }
+    const [left, top] = this.toScreen(film.box[0], film.box[3]);
+    const [right, bottom] = this.toScreen(film.box[2], film.box[1]);
+    this.drawDensity(pen, { values, columns: film.columns, rows: film.rows }, scale, [left, top, right - left, bottom - top]);
+  }
+
+  // All boxes of one trajectory in their sequence: gone ones joined by a line, coming ones by dashes.
+  drawPath(pen, row, start, end) {
+    const { boxes, theme } = this;
+    const own = Array.from({ length: boxes.first[row + 1] - boxes.first[row] }, (_, n) => boxes.first[row] + n);
+    const now = own.filter((i) => boxes.from[i] < end && boxes.until[i] > start);
+    pen.strokeStyle = pen.fillStyle = theme.accent;
+    pen.lineWidth = 1;
+    pen.globalAlpha = Math.max(0.18, Math.min(0.55, 8 / Math.sqrt(own.length)));
+    for (const i of own) pen.strokeRect(...this.frame(i));
+    pen.lineWidth = 1.75;
+    for (const [some, dash] of [[own.filter((i) => boxes.from[i] < end), []], [own.filter((i) => boxes.until[i] > start), [2, 5]]]) {
+      pen.setLineDash(dash);
+      pen.beginPath();
+      for (const i of some) pen.lineTo(...this.toScreen(...boxes.centre(i)));
+      pen.stroke();
+    }
+    pen.setLineDash([]);
+    for (const i of now) {
+      pen.globalAlpha = 0.22;
+      pen.fillRect(...this.frame(i));
+      pen.globalAlpha = 1;
+      pen.lineWidth = 2.5;
+      pen.strokeRect(...this.frame(i));
+    }
+    pen.globalAlpha = 1;
+  }
+
+  outline(pen, i) {
+    for (const [colour, width] of [[this.theme.halo, 4.5], [this.theme.ink, 2]]) {
+      pen.strokeStyle = colour;
+      pen.lineWidth = width;
+      pen.strokeRect(...this.frame(i));
+    }
+  }
+
+  drawOver(hovered, cross) {
+    this.drawMarks([], cross);
+    const pen = this.marks.getContext("2d");
+    if (hovered >= 0) this.outline(pen, hovered);
+  }
+
+  degreesAt(left, top) {
+    return this.degrees.at(...this.toPlane([left, top]));
+  }
+
+  // Meridians or parallels in sight: degrees, step between them, and the pixels they run through.
+  graticule(upright) {
+    if (!this.degrees.known) return [];
+    const [axis, length, across] = upright ? [0, this.width, this.height] : [1, this.height, this.width];
+    const value = (along, aside) => this.degreesAt(...(upright ? [along, aside] : [aside, along]))[axis];
+    const ends = [0, across].flatMap((aside) => [value(0, aside), value(length, aside)]);
+    const [low, high] = [Math.min(...ends), Math.max(...ends)];
+    const perDegree = length / Math.max(1e-9, Math.abs(ends[1] - ends[0]));
+    const step = GRATICULE_STEPS.filter((degrees) => degrees * perDegree >= 84).pop() || 30;
+    const lines = [];
+    for (let n = Math.ceil(low / step); n * step <= high && lines.length < 60; n++) {
+      const points = Array.from({ length: 9 }, (_, part) => {
+        const aside = (across * part) / 8;
+        const [first, last] = [value(0, aside), value(length, aside)];
+        let along = (length * (n * step - first)) / (last - first);
+        // Degrees run nearly, not quite, evenly across the screen.
+        for (let turn = 0; turn < 2; turn++) along += (length * (n * step - value(along, aside))) / (last - first);
+        return upright ? [along, aside] : [aside, along];
+      });
+      lines.push([n * step, step, points]);
+    }
+    return lines;
+  }
+
+  drawGraticule(pen) {
+    pen.strokeStyle = this.theme.grid;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (const [, , points] of [...this.graticule(true), ...this.graticule(false)]) {
+      points.forEach((point, n) => (n ? pen.lineTo(...point) : pen.moveTo(...point)));
+    }
+    pen.stroke();
+  }
+
+  drawDegrees(pen) {
+    pen.textBaseline = "top";
+    pen.textAlign = "center";
+    for (const [degrees, step, [[left]]] of this.graticule(true)) {
+      const turned = degrees - 360 * Math.round(degrees / 360);
+      if (left > 70 && left < this.width - 70) haloed(pen, degreeLabel(turned, step, "E", "W"), left, 6);
+    }
+    pen.textBaseline = "middle";
+    pen.textAlign = "left";
+    for (const [degrees, step, [[, top]]] of this.graticule(false)) {
+      if (top > 50 && top < this.height - 40) haloed(pen, degreeLabel(degrees, step, "N", "S"), 6, top);
+    }
+  }
+}
+
+// The ramp as bytes, for pictures.
+function rampBytes(ramp) {
+  return Uint8ClampedArray.from(ramp.flatMap((colour) => colour.match(/\d+/g).map(Number)));
+}

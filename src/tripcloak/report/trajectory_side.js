@@ -1,0 +1,145 @@
+// The words beside the map: what is shown now, or the samples of the trajectory that is followed.
+
+const ROWS = 400; // samples that are listed; the rest are in the tables beside this file
+
+function sizeFigure(km) {
+  return km < 1 ? `${grouped.format(Math.round(km * 1000))} m` : `${significant.format(km)} km`;
+}
+
+class TrajectorySide {
+  constructor(root, boxes, release, clock, told) {
+    Object.assign(this, { root, boxes, release, clock, told });
+    this.followed = -1;
+  }
+
+  boxRows(i) {
+    const { boxes, clock } = this;
+    return [
+      ["From", written.format(clock.date(boxes.from[i]))],
+      ["Until", written.format(clock.date(boxes.until[i]))],
+      ["Lasts", duration(boxes.seconds[i])],
+      ["Size", `${sizeFigure(boxes.km[0][i])} × ${sizeFigure(boxes.km[1][i])}`],
+      ["Area", areaFigure(boxes.km2[i])],
+    ];
+  }
+
+  fillTip(tip, here) {
+    const [i] = here;
+    const others = here.length > 1 ? [element("p", { class: "tip-flow" }, element("b", {}, figure(here.length)), " boxes lie over each other here; this is the smallest")] : [];
+    tip.replaceChildren(
+      element("p", { class: "tip-axis" }, "Trajectory"),
+      element("p", { class: "tip-zone" }, this.boxes.name[this.boxes.owner[i]]),
+      ...others,
+      this.list(this.boxRows(i)),
+    );
+  }
+
+  list(rows) {
+    return element("dl", {}, ...rows.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]));
+  }
+
+  spoken(i) {
+    return [`Trajectory ${this.boxes.name[this.boxes.owner[i]]}`, ...this.boxRows(i).map((row) => row.join(" "))].join(", ");
+  }
+
+  follow(row) {
+    this.followed = row;
+    this.root.replaceChildren(...(row < 0 ? this.overview() : this.story(row)));
+    this.root.scrollTop = 0;
+  }
+
+  overview() {
+    this.numbers = element("dl", { class: "now" });
+    const { pseudonyms, released } = this.release;
+    const partly = pseudonyms.length < released.trajectories;
+    const parts = [element("h2", {}, partly ? "At this time, of those drawn" : "At this time"), this.numbers];
+    if (partly) {
+      parts.push(
+        element("p", { class: "partly" }, `There are too many samples for one page. "How many are where" counts all ${figure(released.trajectories)} trajectories, on a coarse raster. Boxes are those of ${figure(pseudonyms.length)} trajectories, drawn at random.`),
+      );
+    }
+    return [...parts, element("h3", {}, "Follow one trajectory"), this.chooser(), this.hints()];
+  }
+
+  chooser() {
+    const name = element("input", { name: "pseudonym", type: "text", placeholder: "pseudonym", "aria-label": "Pseudonym of a trajectory", spellcheck: "false", autocomplete: "off" });
+    const any = element("button", { type: "button", class: "any" }, "Any");
+    const form = element("form", { class: "chooser" }, name, element("button", { type: "submit" }, "Follow"), any);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const row = this.release.pseudonyms.findIndex((one) => one.startsWith(name.value.trim()));
+      name.setCustomValidity(row < 0 ? "No trajectory of this page begins so." : "");
+      if (row < 0) name.reportValidity();
+      else this.told.follow(row);
+    });
+    name.addEventListener("input", () => name.setCustomValidity(""));
+    any.addEventListener("click", () => this.told.follow(Math.floor(Math.random() * this.release.pseudonyms.length)));
+    return form;
+  }
+
+  hints() {
+    const keys = [["P", "play or pause"], [", .", "one window back, on"], ["[ ]", "shorter or longer window"], ["D", "boxes, or how many are where"], ["N B", "follow the next, the one before"], ["Esc", "stop following"]];
+    return element(
+      "div", { class: "hint" },
+      element("p", {}, "A box says: recorded at least once, somewhere in it, at some moment while it lasts. Choose a box on the map to follow its trajectory. Drag to move, scroll to zoom."),
+      element("dl", { class: "keys" }, ...keys.flatMap(([key, words]) => [element("dt", {}, ...key.split(" ").map((one) => element("kbd", {}, one))), element("dd", {}, words)])),
+    );
+  }
+
+  story(row) {
+    const { boxes } = this;
+    const [first, end] = [boxes.first[row], boxes.first[row + 1]];
+    const areas = Array.from(boxes.km2.subarray(first, end)).sort((a, b) => a - b);
+    const clear = element("button", { class: "clear", type: "button" }, "Stop following", element("kbd", {}, "Esc"));
+    clear.addEventListener("click", () => this.told.follow(-1));
+    return [
+      element("p", { class: "eyebrow" }, "Following"),
+      element("h2", { class: "chosen" }, boxes.name[row]),
+      this.list([
+        ["Samples", figure(end - first)],
+        ["First", written.format(this.clock.date(boxes.from[first]))],
+        ["Last", written.format(this.clock.date(boxes.until[end - 1]))],
+        ["Median area", areaFigure(areas[areas.length >> 1])],
+      ]),
+      clear,
+      element("h3", {}, end - first > ROWS ? `Its first ${ROWS} samples` : "Its samples"),
+      this.table(first, Math.min(end, first + ROWS)),
+    ];
+  }
+
+  table(first, end) {
+    const { boxes, clock } = this;
+    const cells = (tag, ...texts) => texts.map((text, n) => element(tag, n ? { class: "number" } : {}, text));
+    this.rows = Array.from({ length: end - first }, (_, n) => {
+      const i = first + n;
+      const when = written.format(clock.date(boxes.from[i])).replace(/ \d{4},/, ",");
+      const link = element("button", { class: "zone", type: "button", title: "Show this time" }, when);
+      link.addEventListener("click", () => this.told.visit(i));
+      return element("tr", {}, element("td", {}, link), ...cells("td", "", duration(boxes.seconds[i]), areaFigure(boxes.km2[i])).slice(1));
+    });
+    this.listed = first;
+    const head = element("tr", {}, ...cells("th", "From (UTC)", "Lasts", "Area"));
+    return element("table", {}, element("thead", {}, head), element("tbody", {}, ...this.rows));
+  }
+
+  // active: boxes of the time that is shown, largest first.
+  tell(active) {
+    const { boxes, clock } = this;
+    if (this.followed < 0) {
+      const people = new Set(active.length > 50000 ? [] : Array.from(active, (i) => boxes.owner[i])).size;
+      const median = active.length ? areaFigure(boxes.km2[active[active.length >> 1]]) : "none";
+      this.numbers.replaceChildren(
+        ...this.list([["Boxes", figure(active.length)], ...(people ? [["Trajectories", figure(people)]] : []), ["Median area", median]]).children,
+      );
+      return;
+    }
+    this.rows.forEach((row, n) => {
+      const i = this.listed + n;
+      row.classList.toggle("current", boxes.from[i] < clock.end && boxes.until[i] > clock.start);
+    });
+    const [now] = this.rows.filter((row) => row.classList.contains("current"));
+    if (!now) return;
+    const [top, bottom] = [now.offsetTop - this.root.offsetTop, now.offsetTop + now.offsetHeight - this.root.offsetTop];
+    if (top < this.root.scrollTop || bottom > this.root.scrollTop + this.root.clientHeight) this.root.scrollTop = top - this.root.clientHeight / 2;
+  }
+}
