@@ -108,19 +108,11 @@ def marks(axis: Axis) -> list[tuple[float, str]]:
     >>> [text for _, text in marks(Axis("", 5.0, 700.0, log=True, minutes=True))]
     ['10 min', '1 h', '6 h']
     """
-    if not axis.log:
-        step = round_step((axis.high - axis.low) / TICKS)
-        first = math.ceil(axis.low / step - 1e-9)
-        values = [step * at for at in range(first, math.floor(axis.high / step + 1e-9) + 1)]
-        return [(value, _number(value)) for value in values]
-    if axis.minutes:
-        return [(at, text) for at, text in DURATIONS.items() if _inside(at, axis)]
-    powers = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-    whole = [10.0**power for power in powers if _inside(10.0**power, axis)]
-    if len(whole) < 3:
-        whole = [d * 10.0**power for power in powers for d in (1, 2, 5) if _inside(d * 10.0**power, axis)]
-    skip = math.ceil(len(whole) / 8)
-    return [(value, _number(value)) for value in whole[::skip]]
+    if axis.log and axis.minutes:
+        found = [(at, text) for at, text in DURATIONS.items() if _inside(at, axis)]
+        return found if len(found) > 1 else [(at, f"{_number(at)} min") for at in _even(axis)]
+    values = _powers(axis) if axis.log else _even(axis)
+    return [(value, _number(value)) for value in values]
 
 
 def axis_over(label: str, *values: Floats, log: bool = False, minutes: bool = False) -> Axis:
@@ -136,6 +128,22 @@ def axis_over(label: str, *values: Floats, log: bool = False, minutes: bool = Fa
         # Less than one part in two would be a plot of rounding.
         return Axis(label, low if high > 2 * low else low / 2, max(high, 2 * low), True, minutes)
     return Axis(label, min(low, 0.0), high if high > low else low + 1.0)
+
+
+def _powers(axis: Axis) -> list[float]:
+    """Return powers of ten on a log axis; where they are few, parts of them, or even steps."""
+    powers = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
+    for digits in ((1,), (1, 2, 5)):
+        values = [d * 10.0**power for power in powers for d in digits if _inside(d * 10.0**power, axis)]
+        if len(values) > 2:
+            return values[:: math.ceil(len(values) / 8)]
+    return _even(axis)
+
+
+def _even(axis: Axis) -> list[float]:
+    step = round_step((axis.high - axis.low) / TICKS)
+    first, last = math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9)
+    return [step * at for at in range(first, last + 1)]
 
 
 def _inside(value: float, axis: Axis) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -136,7 +137,7 @@ def _errors(measures: TrajectoryMeasures) -> Part:
 
 def _shape(measures: TrajectoryMeasures) -> Part:
     shape = measures.shape
-    anchors = {"home": (ORIGINAL, measures.home), "work": (RELEASED, measures.work)}
+    anchors = {"home": (THIRD, measures.home), "work": (FOURTH, measures.work)}
     told = ", ".join(f"{name} {_told(_percent(a.within_1_km), '%')}" for name, (_, a) in anchors.items())
     return Part(
         "Where do people live, and how far do they reach?",
@@ -238,16 +239,25 @@ def _band(title: str, label: str, found: Agreement) -> Plot:
 
 def _density(title: str, label: str, both: tuple[Distribution, Distribution], change: Distribution) -> Plot:
     """Return a plot of two densities in bins of one width."""
-    high = max((float(found.curve[-1]) for found in both if found.n), default=1.0) or 1.0
-    high = 1.0 if high <= 1 else high
-    edges = np.linspace(0.0, high * (1 + 1e-9), BINS + 1)
+    axis = _density_axis(label, both)
+    edges = np.linspace(axis.low, axis.high * (1 + 1e-9), BINS + 1)
     lines = []
     for name, style, found in zip(("original", "released"), (ORIGINAL, RELEASED), both, strict=True):
         inside, _ = np.histogram(found.curve, edges)
         y = 100 * inside / max(len(found.curve), 1)
         lines.append(Line(f"{name} (mean {_told(found.mean)})", style, (edges[1:] + edges[:-1]) / 2, y))
     words = f"Change by person: median {_told(change.quantiles['median'])}."
-    return Plot(title, words, Axis(label, 0.0, high), axis_over("people (%)", *(li.y for li in lines)), lines)
+    return Plot(title, words, axis, axis_over("people (%)", *(line.y for line in lines)), lines)
+
+
+def _density_axis(label: str, both: Sequence[Distribution]) -> Axis:
+    """Return an axis from 0, or from later where everything lies far from it."""
+    pooled = np.concatenate([found.curve for found in both])
+    if len(pooled) == 0:
+        return Axis(label, 0.0, 1.0)
+    low, high = float(np.quantile(pooled, 0.002)), float(pooled.max())
+    low = math.floor(10 * low) / 10 if low > high / 2 else 0.0
+    return Axis(label, low, high if high > low else low + 1.0)
 
 
 def _law(name: float, original: Law, released: Law) -> Plot:

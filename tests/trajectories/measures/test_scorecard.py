@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from made_trajectories import identity_release, made, one_box_release, random_release, released
@@ -97,6 +97,7 @@ def test_one_box_for_all_can_be_foretold_and_goes_nowhere() -> None:
     assert set(found["radius_of_gyration"]["relative_error"].values()) == {-1.0}
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_the_order_of_released_trajectories_plays_no_part(seed: int) -> None:
     trajectories = made(users=5, samples=8, seed=seed)

@@ -14,8 +14,9 @@ GROUPS_KM = (1.0, 4.0, 10.0, 40.0, 100.0, 200.0)
 
 DECADES = (-3, 3)
 PER_DECADE = 6
-FIT = (0.1, 10.0)
-"""Between which ratios of displacement and radius a slope is fitted."""
+FIT = (0.5, 10.0)
+"""Between which ratios of displacement and radius a slope is fitted: below, the spacing of antennas or of
+places rules, not the people."""
 
 FEWEST = 10
 """Moves that a bin needs for its density to count in a slope."""
