@@ -86,7 +86,7 @@ def _accuracy(measures: TrajectoryMeasures) -> Part:
         [
             _cdf(
                 "Area of released samples",
-                _middle(sizes.own_area_km2, "km²"),
+                _middle(sizes.own_area_km2, "km²", "Of original samples: mean"),
                 "area (km²)",
                 {
                     "each released sample": (THIRD, sizes.area_km2),
@@ -96,7 +96,7 @@ def _accuracy(measures: TrajectoryMeasures) -> Part:
             ),
             _cdf(
                 "Duration of released samples",
-                _middle(sizes.own_duration_minutes, "minutes"),
+                _middle(sizes.own_duration_minutes, "minutes", "Of original samples: mean"),
                 "duration",
                 {
                     "each released sample": (THIRD, sizes.duration_minutes),
@@ -280,9 +280,8 @@ def _shares(curve: Floats) -> Floats:
     return at / max(len(curve) - 1, 1)
 
 
-def _middle(found: Distribution, unit: str) -> str:
-    mean, median = _told(found.mean), _told(found.quantiles["median"])
-    return f"Mean {mean}, median {median} {unit}."
+def _middle(found: Distribution, unit: str, begin: str = "Mean") -> str:
+    return f"{begin} {_told(found.mean)}, median {_told(found.quantiles['median'])} {unit}."
 
 
 def _percent(share: float | None) -> float | None:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tripcloak.errors import AuditFailedError
-from tripcloak.io.folder import refuse_if_taken, staged
+from tripcloak.io.folder import PRIVATE, refuse_if_taken, staged
 from tripcloak.io.trajectory_writing import write_trajectory_release
+from tripcloak.report.trajectory_figures import trajectory_figures_page
 from tripcloak.report.trajectory_pages import trajectory_pages
 from tripcloak.trajectories import Trajectories, TrajectoryRelease
 from tripcloak.trajectories.audit import TrajectoryAudit, audit_release
-from tripcloak.trajectories.measures import measure_trajectories
+from tripcloak.trajectories.measures import take_measures
 from tripcloak.trajectories.methods.base import Progress, TrajectoryAlgorithm, silent
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
 from tripcloak.workflow.reading import engine_memory
@@ -88,7 +89,8 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
     progress("auditing", 0, None)
     audit = checked(trajectories, release)
     progress("measuring", 0, None)
-    metrics = measure_trajectories(trajectories, release, timezone=local_clock(order.source))
+    measures = take_measures(trajectories, release, timezone=local_clock(order.source))
+    metrics = measures.to_dict()
     measured = time.perf_counter()
     progress("writing the release", 0, None)
     notes = (*reading.notes, *promise_notes(release))
@@ -107,6 +109,8 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
         write_trajectory_release(
             staging, trajectories, release, run=run, pages=trajectory_pages, formats=order.formats
         )
+        figures = trajectory_figures_page(measures, release)
+        (staging / PRIVATE / "figures.html").write_text(figures, encoding="utf-8")
     return TrajectoryOutcome(
         trajectories=trajectories,
         release=release,
