@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -84,6 +85,21 @@ def matched_points(offsets: Ints, t: Ints, rows: Ints, pivots: Ints) -> list[int
                 match[j] = offsets[row] + i
         found += match
     return found
+
+
+def mean_distances(x: Ints, y: Ints) -> Floats:
+    """Return the mean over time of the distance of every two rows."""
+    rows = range(len(x))
+    return np.array([[np.hypot(x[i] - x[j], y[i] - y[j]).mean() for j in rows] for i in rows])
+
+
+def place_at(path: Sequence[tuple[int, int, int]], time: int) -> tuple[float, float]:
+    """Return where a person is who goes straight from point to point (t, x, y)."""
+    for (t, x, y), (later, x2, y2) in pairwise([*path, path[-1]]):
+        if t <= time <= later:
+            gone = (time - t) / (later - t) if later > t else 0.0
+            return x + gone * (x2 - x), y + gone * (y2 - y)
+    raise AssertionError("the time lies outside")
 
 
 def companions(release: TrajectoryRelease) -> list[int]:

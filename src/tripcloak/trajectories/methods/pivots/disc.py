@@ -29,7 +29,7 @@ def moved_into_disc(
     east, north = (
         np.asarray(v, np.int64) - np.asarray(c, np.int64) for v, c in zip((x, y), centre, strict=True)
     )
-    out = np.flatnonzero(east**2 + north**2 > limit)
+    out = east**2 + north**2 > limit
     away_x, away_y = east[out], north[out]
     scale = np.sqrt(limit / (away_x**2 + away_y**2))
     away_x, away_y = (np.trunc(away * scale).astype(np.int64) for away in (away_x, away_y))

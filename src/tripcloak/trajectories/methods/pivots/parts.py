@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from tripcloak.arrays import Ints
 from tripcloak.trajectories.methods.pivots.points import Points, ranges
 from tripcloak.trajectories.release import Boxes, Solution
+
+T = TypeVar("T")
 
 
 class Part(NamedTuple):
@@ -56,6 +58,15 @@ def assembled(points: Points, parts: Sequence[Part], facts: Mapping[str, Any]) -
     box_of = box_of_point[points.point_of]
     told = {**facts, **_edits(offsets, box_of, released_of)}
     return Solution(offsets, boxes, released_of, box_of, told)
+
+
+def told(results: Iterable[T], progress: Callable[[int], None]) -> list[T]:
+    """Return all results, telling before each how many there are already."""
+    done: list[T] = []
+    for one in results:
+        progress(len(done))
+        done.append(one)
+    return done
 
 
 def _edits(offsets: Ints, box_of: Ints, released_of: Ints) -> dict[str, Any]:

@@ -13,9 +13,15 @@ from tripcloak.arrays import Ints
 from tripcloak.errors import InputError
 from tripcloak.trajectories.grid import Grid
 from tripcloak.trajectories.methods.base import Progress, TrajectoryAlgorithm
-from tripcloak.trajectories.methods.pivots.clusters import Clusters, chunks, grown_clusters
+from tripcloak.trajectories.methods.pivots.clusters import (
+    Clusters,
+    check_clustering,
+    chunks,
+    first_radius,
+    grown_clusters,
+)
 from tripcloak.trajectories.methods.pivots.disc import moved_into_disc
-from tripcloak.trajectories.methods.pivots.parts import Part, assembled
+from tripcloak.trajectories.methods.pivots.parts import Part, assembled, told
 from tripcloak.trajectories.methods.pivots.points import Points, ranges
 from tripcloak.trajectories.release import Promise, Solution
 from tripcloak.trajectories.trajectories import Trajectories
@@ -119,11 +125,11 @@ class W4M(TrajectoryAlgorithm):
         unmatched = max(points.spread(grid), self.delta) if self.unmatched is None else self.unmatched
         scales = (float(grid.metres), pace, float(unmatched))
         split = chunks(*points.centres, self.chunk)
-        parts: list[_Edited] = []
         with ThreadPoolExecutor(self.jobs or os.cpu_count()) as pool:
-            for done in pool.map(lambda rows: self._edited(points, grid, scales, rows), split):
-                progress("editing chunks", len(parts), len(split))
-                parts.append(done)
+            parts = told(
+                pool.map(lambda rows: self._edited(points, grid, scales, rows), split),
+                lambda done: progress("editing chunks", done, len(split)),
+            )
         facts = {
             "chunks": len(split),
             "clusters": sum(one.clusters for one in parts),
@@ -153,23 +159,6 @@ class _Edited(NamedTuple):
     part: Part
     clusters: int
     radius: float
-
-
-def check_clustering(delta: float, trash: float, radius: float | None, growth: float) -> None:
-    """Raise an InputError unless clusters can be grown with these."""
-    if not 0 <= delta < np.inf:
-        raise InputError(f"delta is a number of metres, 0 or more; got {delta}")
-    if not 0 <= trash < 1:
-        raise InputError(f"the trash limit is a share from 0 to less than 1; got {trash}")
-    if radius is not None and not 0 < radius < np.inf:
-        raise InputError(f"the first radius is a number of metres above 0; got {radius}")
-    if not 1 < growth < np.inf:
-        raise InputError(f"the radius grows by a factor above 1; got {growth}")
-
-
-def first_radius(radius: float | None, delta: float, grid: Grid) -> float:
-    """Return the radius to start with, in metres: delta, but a step of space at least."""
-    return max(delta, float(grid.metres)) if radius is None else radius
 
 
 def _towards_pivots(points: Points, grid: Grid, delta: float, rows: Ints, found: Clusters) -> Part:
