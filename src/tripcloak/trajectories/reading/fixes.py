@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tripcloak.errors import MissingColumnError
+from tripcloak.trajectories.reading.order import note_on_order
 from tripcloak.trajectories.reading.source import TrajectorySource
 from tripcloak.trajectories.reading.trip_ends import fixes_sql, open_fixes_or_trips
 from tripcloak.trips.area import Area, open_area
@@ -89,6 +90,7 @@ def open_fixes(con: duckdb.DuckDBPyConnection, source: TrajectorySource) -> Open
         area = open_area(con, source.box, source.polygon)
         _create_view(con, rows, area, source, now)
         notes = [*rows.notes, *note_on_input(con, rows.projections, source.timezone, ("mark",))]
+        notes += note_on_order(con, rows)
     return OpenFixes(rows=rows, notes=notes, now=now)
 
 

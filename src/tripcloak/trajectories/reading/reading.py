@@ -102,16 +102,19 @@ def read_trajectories(
         )
     seconds = source.seconds or find_seconds(tracks.instant)
     grid = Grid(seconds=seconds, start=start_of(tracks, seconds), projection=projection)
+    notes = [*tracks.notes, *notes, *note_on_fixes(tracks)]
     x, y = project_tracks(tracks, grid)
     grid = replace(grid, metres=source.metres or find_metres(x, y))
     trajectories, again = sample_tracks(tracks, x, y, grid)
-    cleaning = _with_repeated(tracks.cleaning, int(again.sum()))
+    cleaning, now = _with_repeated(tracks.cleaning, again), tracks.now
+    # Facts need room too.
+    del tracks, x, y
     return ReadTrajectories(
         trajectories=trajectories,
         cleaning=cleaning,
-        notes=[*tracks.notes, *notes, *note_on_fixes(tracks), *_notes_on_resolution(source, grid)],
+        notes=[*notes, *_notes_on_resolution(source, grid)],
         facts=describe_trajectories(trajectories),
-        source=_settled(source, grid, box, tracks.now),
+        source=_settled(source, grid, box, now),
     )
 
 

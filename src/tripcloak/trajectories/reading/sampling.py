@@ -15,8 +15,8 @@ _LATER_START = 2_000_000_000
 
 
 def project_tracks(tracks: Tracks, grid: Grid) -> tuple[Floats, Floats]:
-    """Return projected metres of all fixes."""
-    x, y = np.empty(len(tracks.lat)), np.empty(len(tracks.lat))
+    """Return projected metres of all fixes; they take the room of the degrees, which are gone afterwards."""
+    x, y = tracks.lon, tracks.lat
     for start in range(0, len(x), _CHUNK):
         rows = slice(start, start + _CHUNK)
         x[rows], y[rows] = grid.project(tracks.lon[rows], tracks.lat[rows])
@@ -29,8 +29,8 @@ def start_of(tracks: Tracks, seconds: int) -> int:
     return 0 if last // seconds < np.iinfo(np.int32).max else _LATER_START // seconds * seconds
 
 
-def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Trajectories, Bools]:
-    """Return the trajectories of tracks, and which fixes fell into the same sample as another one.
+def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Trajectories, int]:
+    """Return the trajectories of tracks, and how many fixes fell into the same sample as another one.
 
     Samples are ordered by (t, x, y) within a person; fixes of one person in one step are one sample.
     """
@@ -47,11 +47,12 @@ def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Tra
     again = np.zeros(n, dtype=bool)
     again[1:] = (t[1:] == t[:-1]) & (east[1:] == east[:-1]) & (north[1:] == north[:-1]) & ~first[1:]
     kept = ~again
-    offsets = np.concatenate(([0], np.cumsum(kept)))[tracks.offsets]
+    sizes = np.add.reduceat(kept, tracks.offsets[:-1], dtype=np.int64)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
     made = Trajectories(
         grid=grid, offsets=offsets, t=t[kept], x=east[kept], y=north[kept], users=tracks.users
     )
-    return made, again
+    return made, n - made.n_samples
 
 
 def _order_ties(t: Ints, x: Ints, y: Ints, first: Bools) -> None:

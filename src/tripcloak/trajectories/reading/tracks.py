@@ -81,13 +81,13 @@ class Tracks:
         if not dropped.any():
             return self
         kept = ~dropped
-        begins = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
-        left = np.flatnonzero(np.diff(begins))
+        sizes = np.add.reduceat(kept, self.offsets[:-1], dtype=np.int64)
+        left = np.flatnonzero(sizes)
         n = int(dropped.sum())
         taken = {**self.cleaning.dropped, reason: self.cleaning.dropped.get(reason, 0) + n}
         return replace(
             self,
-            offsets=np.concatenate((begins[left], begins[-1:])),
+            offsets=np.concatenate(([0], np.cumsum(sizes[left]))),
             instant=self.instant[kept],
             lat=self.lat[kept],
             lon=self.lon[kept],
