@@ -80,16 +80,16 @@ def degrees_of(grid: Grid, boxes: Boxes, bending: Bending | None) -> Degrees:
     if bending is None:
         return _rounded(_walked(grid, boxes))
     x0, x1, y0, y1 = (grid.places(edge).astype(np.float64) for edge in boxes[2:])
-    corners = [grid.unproject(x, y) for x, y in ((x0, y0), (x0, y1), (x1, y0), (x1, y1))]
-    lon = [_turned(corner[0], bending.middle) for corner in corners]
-    lat = [corner[1] for corner in corners]
+    # All corners at once: to set a projection up takes longer than to use it on a few points.
+    corner_lon, lat = grid.unproject(np.stack([x0, x0, x1, x1]), np.stack([y0, y1, y0, y1]))
+    lon = _turned(corner_lon, bending.middle)
     width = np.maximum(x1 - x0, y1 - y0)
     beyond_lon, beyond_lat = (width**2 / 8 * bend for bend in (bending.lon, bending.lat))
     found = Degrees(
-        np.minimum.reduce(lon) - beyond_lon + bending.middle,
-        np.minimum.reduce(lat) - beyond_lat,
-        np.maximum.reduce(lon) + beyond_lon + bending.middle,
-        np.maximum.reduce(lat) + beyond_lat,
+        lon.min(axis=0) - beyond_lon + bending.middle,
+        lat.min(axis=0) - beyond_lat,
+        lon.max(axis=0) + beyond_lon + bending.middle,
+        lat.max(axis=0) + beyond_lat,
     )
     return _rounded(_refined(grid, boxes, found, _loose(found, beyond_lon, beyond_lat)))
 
