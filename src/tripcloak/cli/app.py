@@ -17,13 +17,14 @@ from tripcloak.cli import (
     methods,
     reconstruct,
     synth,
+    trajectories,
 )
 
 app = typer.Typer(
     name="tripcloak",
     help="Make personal mobility data safe to publish, and prove it.",
     epilog="Start here: tripcloak demo. Then: tripcloak describe FILE; tripcloak anonymise FILE --out DIR; "
-    "tripcloak audit DIR --against FILE.",
+    "tripcloak audit DIR --against FILE. Whole trajectories: tripcloak trajectories --help.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -56,4 +57,5 @@ app.command("exposure")(exposure.command)
 app.command("reconstruct")(reconstruct.command)
 app.command("analyse")(analyse.command)
 app.command("demo")(demo.command)
+app.add_typer(trajectories.app, name="trajectories")
 app.add_typer(synth.app, name="synth")

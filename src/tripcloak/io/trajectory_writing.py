@@ -71,12 +71,17 @@ def write_trajectory_release(
     return facts
 
 
+def check_formats(formats: Collection[str] | None) -> None:
+    """Raise an InputError where an exchange format is asked for that does not exist."""
+    if unknown := sorted(set(formats or ()) - EXCHANGE.keys()):
+        raise InputError(f"no such format: {', '.join(unknown)}; there are {' and '.join(EXCHANGE)}")
+
+
 def _chosen(formats: Collection[str] | None, published: PublishedTrajectories) -> tuple[str, ...]:
     """Return the exchange formats to write."""
     if formats is None:
         return tuple(EXCHANGE) if published.n_boxes <= MOST else ()
-    if unknown := sorted(set(formats) - EXCHANGE.keys()):
-        raise InputError(f"no such format: {', '.join(unknown)}; there are {' and '.join(EXCHANGE)}")
+    check_formats(formats)
     return tuple(name for name in EXCHANGE if name in formats)
 
 

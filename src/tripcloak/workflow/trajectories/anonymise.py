@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tripcloak.errors import AuditFailedError
 from tripcloak.io.folder import PRIVATE, refuse_if_taken, staged
-from tripcloak.io.trajectory_writing import write_trajectory_release
+from tripcloak.io.trajectory_writing import check_formats, write_trajectory_release
 from tripcloak.report.trajectory_figures import trajectory_figures_page
 from tripcloak.report.trajectory_pages import trajectory_pages
 from tripcloak.trajectories import Trajectories, TrajectoryRelease
 from tripcloak.trajectories.audit import TrajectoryAudit, audit_release
-from tripcloak.trajectories.measures import take_measures
+from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.base import Progress, TrajectoryAlgorithm, silent
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
 from tripcloak.workflow.reading import engine_memory
@@ -80,6 +80,7 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
     the release in place. An unsafe result is never written.
     """
     refuse_if_taken(order.out, force=order.force)
+    check_formats(order.formats)
     started = time.perf_counter()
     reading = read_trajectories(order.source, memory=engine_memory(order.memory), progress=progress)
     trajectories = reading.trajectories
@@ -90,37 +91,40 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
     audit = checked(trajectories, release)
     progress("measuring", 0, None)
     measures = take_measures(trajectories, release, timezone=local_clock(order.source))
-    metrics = measures.to_dict()
     measured = time.perf_counter()
+    outcome = TrajectoryOutcome(
+        trajectories=trajectories,
+        release=release,
+        reading=reading,
+        metrics=measures.to_dict(),
+        audit=audit,
+        notes=(*reading.notes, *promise_notes(release)),
+        seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
+        out=order.out,
+    )
     progress("writing the release", 0, None)
-    notes = (*reading.notes, *promise_notes(release))
-    seconds = {"read": read - started, "solve": solved - read, "check": measured - solved}
+    _write(order, outcome, measures)
+    return replace(outcome, seconds={**outcome.seconds, "write": time.perf_counter() - measured})
+
+
+def _write(order: TrajectoryOrder, outcome: TrajectoryOutcome, measures: TrajectoryMeasures) -> None:
+    """Write the public and the private part, whole or not at all."""
+    reading, release = outcome.reading, outcome.release
     run = {
         "source": reading.source.to_dict(),
         "cleaning": reading.cleaning.to_dict(),
         "reading": dict(reading.facts),
-        "facts": dict(release.facts),
-        "metrics": metrics,
-        "audit": audit.to_dict(),
-        "notes": list(notes),
-        "seconds": seconds,
+        "metrics": outcome.metrics,
+        "audit": outcome.audit.to_dict(),
+        "notes": list(outcome.notes),
+        "seconds": outcome.seconds,
     }
     with staged(order.out, force=order.force) as staging:
-        write_trajectory_release(
-            staging, trajectories, release, run=run, pages=trajectory_pages, formats=order.formats
-        )
         figures = trajectory_figures_page(measures, release)
         (staging / PRIVATE / "figures.html").write_text(figures, encoding="utf-8")
-    return TrajectoryOutcome(
-        trajectories=trajectories,
-        release=release,
-        reading=reading,
-        metrics=metrics,
-        audit=audit,
-        notes=notes,
-        seconds={**seconds, "write": time.perf_counter() - measured},
-        out=order.out,
-    )
+        write_trajectory_release(
+            staging, reading.trajectories, release, run=run, pages=trajectory_pages, formats=order.formats
+        )
 
 
 def checked(trajectories: Trajectories, release: TrajectoryRelease) -> TrajectoryAudit:

@@ -35,7 +35,7 @@ def audit_trajectories_against(
     """
     source = how_it_was_read(folder, inputs)
     progress("auditing", 0, None)
-    return audit_folder(folder, source, k=k, memory=memory)
+    return audit_folder(folder, source, k=k, memory=engine_memory(memory))
 
 
 def measure_trajectories_against(

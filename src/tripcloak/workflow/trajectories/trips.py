@@ -96,20 +96,19 @@ def trips_table(trips: StayTrips, people: Any, grid: Grid) -> pa.Table:
     """Return trips in the columns that the OD side knows without being told."""
     import pyarrow as pa
 
-    ends = {
-        name: np.round(degrees, 6)
-        for end, x, y in (
-            ("origin", trips.origin_x, trips.origin_y),
-            ("destination", trips.destination_x, trips.destination_y),
-        )
-        for name, degrees in zip((f"{end}_lon", f"{end}_lat"), grid.unproject(x, y), strict=True)
-    }
+    ends: dict[str, Any] = {}
+    for end, x, y in (
+        ("origin", trips.origin_x, trips.origin_y),
+        ("destination", trips.destination_x, trips.destination_y),
+    ):
+        lon, lat = grid.unproject(x, y)
+        ends |= {f"{end}_lat": np.round(lat, 6), f"{end}_lon": np.round(lon, 6)}
     instant = pa.timestamp("s", tz="UTC")
     times = {"start_time": trips.leaves, "end_time": trips.arrives}
     return pa.table(
         {
             "person": pa.array(np.asarray(people)[trips.owner].astype(str), pa.string()),
-            **{name: pa.array(column) for name, column in sorted(ends.items(), reverse=True)},
+            **{name: pa.array(column) for name, column in ends.items()},
             **{name: pa.array(column, pa.int64()).cast(instant) for name, column in times.items()},
         }
     )

@@ -1,0 +1,118 @@
+"""tripcloak trajectories anonymise."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripcloak.cli.options import Json
+from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.trajectories.options import Given, chosen, takes_input, takes_method_options
+
+if TYPE_CHECKING:
+    from tripcloak.workflow.trajectories.anonymise import TrajectoryOutcome
+
+
+@takes_input
+@takes_method_options
+def command(
+    given: Given,
+    own: dict[str, Any],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="k-scale, glove, w4m or nwa; see `tripcloak trajectories methods`."
+        ),
+    ] = "k-scale",
+    k: Annotated[
+        int, typer.Option("--k", metavar="K", help="Among how many trajectories each one hides.")
+    ] = 5,
+    formats: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Exchange formats to write: geojson, mfjson; both if not given, up to 200,000 samples.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a release that is already there.")] = False,
+    json: Json = False,
+) -> None:
+    """Make a k-anonymous release of trajectories, check it, and write it to a folder.
+
+    Each sample becomes a box in space and time.
+
+    With k-scale and glove, all samples of a person are in k released trajectories or more.
+
+    w4m and nwa promise less, and say so.
+
+    DIR/release may be published; DIR/private must stay inside.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories anonymise calls.parquet --k 5 --out out
+
+      tripcloak trajectories anonymise checkins.csv --preset foursquare --method k-scale --out out --json
+
+      tripcloak trajectories anonymise calls.parquet --method w4m --k 2 --delta 2000 --trash 0.1 --out out
+    """
+    from tripcloak.workflow.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
+
+    order = TrajectoryOrder(
+        source=given.source,
+        algorithm=chosen(method, k, own),
+        out=out,
+        memory=given.memory,
+        force=force,
+        formats=None if formats is None else tuple(name.strip() for name in formats.split(",")),
+    )
+    with progress_on_stderr() as progress:
+        outcome = anonymise_trajectories(order, progress)
+    if json:
+        print_json(outcome.to_dict())
+    else:
+        _show(outcome)
+
+
+def _show(outcome: "TrajectoryOutcome") -> None:
+    release, grid = outcome.release, outcome.release.grid
+    rows = [
+        *cleaning_rows(outcome.reading.cleaning),
+        ("people", number(outcome.trajectories.n_users)),
+        ("samples", number(outcome.trajectories.n_samples)),
+        ("a sample lasts and spans", f"{grid.seconds} s, {grid.metres} m"),
+        ("protected", _promise(outcome)),
+        ("released trajectories", number(release.n_released)),
+        ("released samples", number(release.n_boxes)),
+        *_measures(outcome.metrics),
+        ("samples created", number(int(release.created.sum()))),
+        ("samples deleted", number(int(release.deleted.sum()))),
+        ("audit", _judgement(outcome)),
+        ("seconds", ", ".join(f"{what} {spent:.1f}" for what, spent in outcome.seconds.items())),
+    ]
+    show(table(f"{release.method} on trajectories", ("", "value"), rows))
+    for note in outcome.notes:
+        show(f"Note: {note}")
+    show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _measures(metrics: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("space error, mean km", number(metrics["spatial_error_km"]["mean"])),
+        ("time error, mean minutes", number(metrics["time_error_minutes"]["mean"])),
+        ("released area, median km2", number(metrics["area_km2"]["median"])),
+        ("released duration, median minutes", number(metrics["duration_minutes"]["median"])),
+    ]
+
+
+def _promise(outcome: "TrajectoryOutcome") -> str:
+    release = outcome.release
+    if release.promise == "containment":
+        return f"k = {release.k}: all of a person's samples are in {release.k} trajectories or more"
+    return f"(k, delta) = ({release.k}, {release.delta:g} m): {release.k} trajectories move together"
+
+
+def _judgement(outcome: "TrajectoryOutcome") -> str:
+    if outcome.release.promise == "colocation":
+        return "(k, delta) holds; no smallest support is promised"
+    return f"safe; smallest support {number(outcome.audit.smallest_support)} trajectories"
