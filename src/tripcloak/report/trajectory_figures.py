@@ -184,7 +184,8 @@ def _regularity(measures: TrajectoryMeasures) -> Part:
 def _laws(measures: TrajectoryMeasures) -> Part:
     original, released = measures.laws
     told = slopes(original, released)
-    names = [name for name, law in original.items() if law.moves >= FEWEST_MOVES]
+    both = [(name, law, released[name]) for name, law in original.items()]
+    names = [name for name, before, after in both if before.people or after.people]
     rows = [
         [
             f"{name:g} km",
@@ -198,7 +199,7 @@ def _laws(measures: TrajectoryMeasures) -> Part:
         "How far do people go?",
         "Density of displacements by radius of gyration, for people of similar radius, each data set by its "
         f"own radii. Slopes are least squares between {FIT[0]:g} and {FIT[1]:g} times the radius.",
-        [_law(name, original[name], released[name]) for name in names],
+        [_law(*laws) for laws in both if min(laws[1].moves, laws[2].moves) >= FEWEST_MOVES],
         columns,
         rows,
     )
@@ -214,12 +215,12 @@ def _cdf(
     minutes: bool = False,
 ) -> Plot:
     """Return a plot of distribution functions on a log axis, without the outermost hundredth."""
-    inner = [found.curve[5:-5] for _, found in curves.values()]
+    x = axis_over(label, *(found.curve[5:-5] for _, found in curves.values()), log=True, minutes=minutes)
+    # What is 0 has no place on a log axis: it is what the line begins with at its left end.
     lines = [
-        Line(name, style, found.curve[::EVERY], 100 * _shares(found.curve)[::EVERY])
+        Line(name, style, np.maximum(found.curve, x.low)[::EVERY], 100 * _shares(found.curve)[::EVERY])
         for name, (style, found) in curves.items()
     ]
-    x = axis_over(label, *inner, log=True, minutes=minutes)
     return Plot(title, words, x, SHARE._replace(label=f"{unit} (%)"), lines)
 
 
