@@ -233,3 +233,12 @@ def test_parameters_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None
 def test_a_sampling_step_off_the_grid_is_refused() -> None:
     with pytest.raises(InputError, match="no multiple of the resolution, 60 s"):
         NWA(sampling=90, period=900).anonymise(made())
+
+
+def test_more_points_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    trajectories = walkers(1, 40)
+    method = NWA(k=2, trash=0.5, period=HOUR)
+    points = method.anonymise(trajectories).n_boxes
+    monkeypatch.setattr(NWA, "most_points", points // 2)
+    with pytest.raises(InputError, match="longer sampling step"):
+        method.anonymise(trajectories)

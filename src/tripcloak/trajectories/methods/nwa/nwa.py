@@ -107,6 +107,9 @@ class NWA(TrajectoryAlgorithm):
     largest_chunk: ClassVar[int] = 10_000
     """Distances of a larger chunk would not fit 1 GB of memory."""
 
+    most_points: ClassVar[int] = 100_000_000
+    """More released points than this would not fit 8 GB of memory."""
+
     delta: float = 2000.0
     trash: float = 0.1
     period: int = 86_400
@@ -138,6 +141,7 @@ class NWA(TrajectoryAlgorithm):
         spans = self._spans(points, grid)
         alike = classes(spans, self.k)
         spare = self._spare(points, grid, alike)
+        self._refuse_many_points(spans, alike)
         x, y = points.centres
         split = [rows[part] for rows in alike for part in chunks(x[rows], y[rows], self.chunk)]
         with ThreadPoolExecutor(self.jobs or os.cpu_count()) as pool:
@@ -184,6 +188,13 @@ class NWA(TrajectoryAlgorithm):
             f"share their time span with fewer than k = {self.k} for a trash limit of {self.trash}; {would}. "
             "k-scale needs no time spans and discards nothing"
         )
+
+    def _refuse_many_points(self, spans: Spans, alike: list[Ints]) -> None:
+        if sum(len(rows) * len(spans.times(rows[0])) for rows in alike) > self.most_points:
+            raise InputError(
+                f"a point every {self.sampling} s would be more than {self.most_points:,} points in all; "
+                "choose a longer sampling step"
+            )
 
     def _period_that_does(self, points: Points, grid: Grid, needed: int) -> int | None:
         """Return the longest shorter period, of those that divide this one, with enough people in classes."""
