@@ -113,9 +113,9 @@ def test_pace_is_the_way_of_all_over_the_time_of_all() -> None:
     assert Points.of(still).pace(Grid(metres=100)) == 100
 
 
-def test_spread_is_the_mean_way_from_the_middle() -> None:
+def test_spread_is_the_mean_way_from_the_middle_in_space_and_time() -> None:
     two = Trajectories.of(user=[0, 0], t=[0, 2], x=[0, 6], y=[0, 8], grid=Grid())
-    assert Points.of(two).spread(Grid(metres=10)) == pytest.approx(50)
+    assert Points.of(two).spread(Grid(metres=10)) == pytest.approx(50 + 1 * 50)
 
 
 def test_points_of_different_times_are_samples() -> None:

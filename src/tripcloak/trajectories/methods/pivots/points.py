@@ -73,9 +73,9 @@ class Points(_Columns):
         return grid.metres * (float(moved / lasted) if moved and lasted else 1.0)
 
     def spread(self, grid: Grid) -> float:
-        """Return how many metres points lie from the middle of all, on the mean."""
-        x, y = (column - column.mean() for column in (self.x, self.y))
-        return float(np.hypot(x, y).mean()) * grid.metres
+        """Return how far points lie from the middle of all, on the mean: metres, and time at the pace."""
+        t, x, y = (column - column.mean() for column in (self.t, self.x, self.y))
+        return float(np.hypot(x, y).mean()) * grid.metres + float(np.abs(t).mean()) * self.pace(grid)
 
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:

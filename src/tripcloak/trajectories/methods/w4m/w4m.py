@@ -75,7 +75,7 @@ class W4M(TrajectoryAlgorithm):
     unmatched
         Metres that a point without a match counts for. Less of it means more samples created and
         deleted, and smaller errors of those that stay. If not given, what knowing nothing about a point
-        costs: how far points lie from the middle of all on the mean, and delta at least.
+        costs: how far points lie from the middle of all, in space and time, on the mean.
     jobs
         Threads; as many as there are cores if not given. The release does not depend on it.
 
@@ -122,7 +122,7 @@ class W4M(TrajectoryAlgorithm):
         """Return the edited trajectories; those of no cluster are deleted."""
         points, grid = Points.of(trajectories), trajectories.grid
         pace = points.pace(grid)
-        unmatched = max(points.spread(grid), self.delta) if self.unmatched is None else self.unmatched
+        unmatched = points.spread(grid) if self.unmatched is None else self.unmatched
         scales = (float(grid.metres), pace, float(unmatched))
         split = chunks(*points.centres, self.chunk)
         with ThreadPoolExecutor(self.jobs or os.cpu_count()) as pool:
