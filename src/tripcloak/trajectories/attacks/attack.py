@@ -1,0 +1,94 @@
+"""attack: what somebody with some knowledge finds, before and after the release."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tripcloak.errors import InputError
+from tripcloak.trajectories.attacks.index import PRECISIONS
+from tripcloak.trajectories.attacks.originals import Settings, match_originals
+from tripcloak.trajectories.attacks.registry import ATTACKS
+from tripcloak.trajectories.attacks.result import AttackResult
+from tripcloak.trajectories.release import TrajectoryRelease
+from tripcloak.trajectories.trajectories import Trajectories
+
+
+def attack(
+    trajectories: Trajectories,
+    kind: str,
+    *,
+    knowledge: int | None = None,
+    release: TrajectoryRelease | None = None,
+    tolerance: float = 0.0,
+    precision: str = "hour",
+    people: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> AttackResult:
+    """Return how many trajectories fit what an attacker knows of each person.
+
+    Without a release the original trajectories are attacked, which says how unique people are; with one,
+    the released ones. The attacker knows the same in both.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`ATTACKS`. The attacks of Pellungrini et al. (2017), which scikit-mobility offers
+        too, try everything that could be known of a person and report the worst.
+    knowledge
+        How many samples, places or hours are known; all of them where somebody has fewer.
+    release
+        The release of these trajectories.
+    tolerance
+        By which share numbers of visits may differ, for the attacks that know them.
+    precision
+        How exactly times are known in ``location-time``: year, month, day, hour, minute or second.
+    people
+        Attack only so many people, chosen at random; everybody if not given.
+    seed
+        Of all that is chosen at random.
+    jobs
+        Threads; as many as there are processors if not given. The result is the same for any number.
+
+    Examples
+    --------
+    >>> from tripcloak.trajectories import Grid
+    >>> user, x = [0, 0, 1, 1, 2, 2], [5, 6, 5, 6, 5, 9]
+    >>> made = Trajectories.of(user=user, t=[0, 1] * 3, x=x, y=[0] * 6, grid=Grid())
+    >>> attack(made, "unique-location", knowledge=2).risk.tolist()
+    [0.5, 0.5, 1.0]
+    """
+    _check(trajectories, kind, knowledge, release, tolerance, precision)
+    known = ATTACKS[kind].known if knowledge is None else knowledge
+    settings = Settings(known, tolerance, precision, seed, jobs)
+    rows = np.arange(trajectories.n_users)
+    if people is not None and people < len(rows):
+        rows = np.sort(np.random.default_rng(seed).choice(rows, size=people, replace=False))
+    if release is None:
+        return AttackResult(
+            kind, known, "originals", rows, match_originals(trajectories, rows, kind, settings)
+        )
+    from tripcloak.trajectories.attacks.after import match_release
+
+    matches = match_release(trajectories, release, rows, kind, settings)
+    return AttackResult(kind, known, "release", rows, matches)
+
+
+def _check(
+    trajectories: Trajectories,
+    kind: str,
+    knowledge: int | None,
+    release: TrajectoryRelease | None,
+    tolerance: float,
+    precision: str,
+) -> None:
+    if kind not in ATTACKS:
+        raise InputError(f"no such attack; expected one of {', '.join(ATTACKS)}")
+    if knowledge is not None and knowledge < 1:
+        raise InputError("an attacker knows one thing or more; knowledge must be 1 or more")
+    if not 0 <= tolerance <= 1:
+        raise InputError("the tolerance is a share, from 0 to 1")
+    if precision not in PRECISIONS:
+        raise InputError(f"the precision of times must be one of {', '.join(PRECISIONS)}")
+    if release is not None and (release.grid != trajectories.grid or release.n_released == 0):
+        raise InputError("the release is of other trajectories than these, or empty")

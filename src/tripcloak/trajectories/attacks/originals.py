@@ -1,0 +1,157 @@
+"""Attacks on the original trajectories: how many people share what is known of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.arrays import Ints
+from tripcloak.trajectories.attacks.index import Index, index_of, place_codes, sample_codes, slot_codes
+from tripcloak.trajectories.attacks.knowledge import random_points, random_window, top_places
+from tripcloak.trajectories.audit.containment import in_threads
+from tripcloak.trajectories.trajectories import Trajectories
+
+ALL, MANY = -1.0, -2.0
+"""In place of a tolerance: having a place is enough, or having it as many times."""
+
+
+class Settings(NamedTuple):
+    """How much is known, how exactly, drawn how, worked out by how many threads."""
+
+    known: int
+    tolerance: float = 0.0
+    precision: str = "hour"
+    seed: int = 0
+    jobs: int | None = None
+
+
+def match_originals(trajectories: Trajectories, rows: Ints, kind: str, settings: Settings) -> Ints:
+    """Return how many original trajectories fit what is known of each of these people."""
+    if kind in {"points", "window"}:
+        return _having_samples(trajectories, rows, kind, settings)
+    if kind == "location-sequence":
+        return _following(trajectories, rows, settings)
+    if kind == "location-time":
+        index = index_of(trajectories, slot_codes(trajectories, settings.precision))
+        return _sharing(index, rows, settings, MANY)
+    return _match_places(index_of(trajectories, place_codes(trajectories)), rows, kind, settings)
+
+
+def _match_places(index: Index, rows: Ints, kind: str, settings: Settings) -> Ints:
+    """Return the same of attackers who know places, and how often they are visited."""
+    if kind == "places":
+        return _having(index, *_queries(*top_places(index, settings.known), rows))
+    if kind == "home-work":
+        return _same_top_two(index)[rows]
+    if kind == "location-proportion":
+        return _proportional(index, rows, settings)
+    shares = index.as_shares() if kind == "location-probability" else index
+    nearness = {"location": MANY, "unique-location": ALL}.get(kind, settings.tolerance)
+    return _sharing(shares, rows, settings, nearness)
+
+
+def known_samples(trajectories: Trajectories, kind: str, settings: Settings) -> Ints:
+    """Return the samples that the attacker knows, as ascending rows; the same against all."""
+    draw = random_points if kind == "points" else random_window
+    return draw(trajectories, settings.known, settings.seed)
+
+
+def _having_samples(trajectories: Trajectories, rows: Ints, kind: str, settings: Settings) -> Ints:
+    codes = sample_codes(trajectories)
+    known = known_samples(trajectories, kind, settings)
+    sizes = np.bincount(trajectories.owner[known], minlength=trajectories.n_users)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    return _having(index_of(trajectories, codes), *_queries(offsets, codes[known], rows))
+
+
+def _queries(offsets: Ints, codes: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Return where the codes of each of these rows begin, and the codes."""
+    sizes = np.diff(offsets)[rows]
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    return starts, codes[np.arange(starts[-1]) + np.repeat(offsets[:-1][rows] - starts[:-1], sizes)]
+
+
+def _having(index: Index, starts: Ints, wanted: Ints) -> Ints:
+    from tripcloak.trajectories.attacks._kernels import count_having
+
+    return count_having(starts, wanted, index.by_code, index.whose, index.offsets, index.codes)
+
+
+def _same_top_two(index: Index) -> Ints:
+    """Return, for everybody, whose two most visited places are (among) the two of how many."""
+    offsets, codes = top_places(index, 2)
+    first, last = codes[offsets[:-1]], codes[offsets[1:] - 1]
+    low, high = np.minimum(first, last), np.maximum(first, last)
+    single = first == last
+    _, pair, pairs = np.unique(np.stack([low, high]), axis=1, return_inverse=True, return_counts=True)
+    holders = np.bincount(codes)
+    return np.where(single, holders[first], pairs[pair.ravel()])
+
+
+def for_each(rows: Ints, worker: Callable[[], Callable[[int], int]], jobs: int | None) -> Ints:
+    """Return what a worker's function gives for each row; every thread gets a function of its own."""
+    workers = jobs or os.cpu_count() or 1
+    found = np.zeros(len(rows), np.int64)
+
+    def work(number: int) -> None:
+        least = worker()
+        for at in range(number, len(rows), workers):
+            found[at] = least(int(rows[at]))
+
+    in_threads(work, workers)
+    return found
+
+
+def _sharing(index: Index, rows: Ints, settings: Settings, tolerance: float) -> Ints:
+    from tripcloak.trajectories.attacks._kernels import least_common, mark_having
+
+    def worker() -> Callable[[int], int]:
+        seats = np.full(len(index.offsets) - 1, -1, np.int32)
+
+        def least(row: int) -> int:
+            codes, values = index.of(row)
+            all_of_it = int(values.sum()) if tolerance == MANY else len(codes)
+            known = min(settings.known, all_of_it)
+            others = (index.by_code, index.whose, index.theirs)
+            return least_common(*mark_having(codes, values, *others, known, tolerance, seats), known)
+
+        return least
+
+    return for_each(rows, worker, settings.jobs)
+
+
+def _proportional(index: Index, rows: Ints, settings: Settings) -> Ints:
+    from tripcloak.trajectories.attacks._kernels import least_proportional
+
+    def worker() -> Callable[[int], int]:
+        seats = np.full(len(index.offsets) - 1, -1, np.int32)
+
+        def least(row: int) -> int:
+            codes, values = index.of(row)
+            known = min(settings.known, len(codes))
+            others = (index.by_code, index.whose, index.theirs)
+            return least_proportional(codes, values, *others, known, settings.tolerance, seats)
+
+        return least
+
+    return for_each(rows, worker, settings.jobs)
+
+
+def _following(trajectories: Trajectories, rows: Ints, settings: Settings) -> Ints:
+    from tripcloak.trajectories.attacks._kernels import WIDTH, least_following
+
+    places = place_codes(trajectories)
+    index = index_of(trajectories, places)
+    position = np.arange(trajectories.n_samples) - trajectories.offsets[trajectories.owner] + 1
+    keys = places * WIDTH + position
+    keys = keys[np.lexsort((keys, trajectories.owner))]
+
+    def least(row: int) -> int:
+        known = min(settings.known, int(trajectories.lengths[row]))
+        told = (trajectories.offsets, places, keys, index.by_code, index.whose)
+        return least_following(row, index.of(row)[0], *told, known)
+
+    return for_each(rows, lambda: least, settings.jobs)
