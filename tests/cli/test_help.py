@@ -25,7 +25,11 @@ COMMANDS = (
     "synth city",
     "synth survey",
     "synth cdr",
+    "trajectories",
+    *(f"trajectories {name}" for name in ("anonymise", "audit", "describe", "measures", "attack", "compare")),
+    *(f"trajectories {name}" for name in ("trips", "methods")),
 )
+GROUPS = {"synth", "trajectories"}
 HEAVY = {
     "numpy",
     "duckdb",
@@ -57,7 +61,7 @@ def test_the_first_page_lists_all_commands_and_where_to_start(tripcloak):
     assert "tripcloak demo" in told.out
 
 
-@pytest.mark.parametrize("command", [[], ["synth"]])
+@pytest.mark.parametrize("command", [[], ["synth"], ["trajectories"]])
 def test_without_a_command_help_is_printed(tripcloak, command):
     told = tripcloak(*command)
     assert told.code == 2
@@ -67,7 +71,7 @@ def test_without_a_command_help_is_printed(tripcloak, command):
 
 def test_examples_in_the_help_are_commands_that_exist(tripcloak):
     """Every option of every example is one that a command of the example knows."""
-    pages = {command: tripcloak(*command.split(), "--help").out for command in set(COMMANDS) - {"synth"}}
+    pages = {command: tripcloak(*command.split(), "--help").out for command in set(COMMANDS) - GROUPS}
     for command, page in sorted(pages.items()):
         text = page.split("Example", 1)[1].split("╭", 1)[0]
         named = {other for other in pages if f"tripcloak {other} " in " ".join(text.split())} | {command}
@@ -101,7 +105,11 @@ print(",".join(sys.modules), spent.ru_utime + spent.ru_stime, sep="|", file=sys.
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["anonymise", "--help"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["anonymise", "--help"], ["trajectories", "anonymise", "--help"], ["--version"]],
+    ids=" ".join,
+)
 def test_help_is_quick_and_loads_nothing_heavy(arguments):
     ended = subprocess.run(
         [sys.executable, "-c", WEIGHED, *arguments], capture_output=True, text=True, check=True

@@ -2,7 +2,7 @@
 
 import typer
 
-from tripcloak.cli.trajectories import anonymise, audit, compare, describe, measures, methods, trips
+from tripcloak.cli.trajectories import anonymise, attack, audit, compare, describe, measures, methods, trips
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -29,6 +29,7 @@ app.command("anonymise")(anonymise.command)
 app.command("audit")(audit.command)
 app.command("describe")(describe.command)
 app.command("measures")(measures.command)
+app.command("attack")(attack.command)
 app.command("compare")(compare.command)
 app.command("trips")(trips.command)
 app.command("methods")(methods.command)

@@ -1,0 +1,270 @@
+"""The commands on trajectories, from a made-up input to a checked release and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from made_fixes import leaked, some_fixes
+from made_trips import write_csv
+from tripcloak.synth import Cdr, write_cdr
+
+METHODS = {"k-scale", "glove", "w4m", "nwa"}
+PUBLIC = {
+    "README.md",
+    "manifest.json",
+    "map.html",
+    "samples.csv",
+    "samples.parquet",
+    "trajectories.geojson",
+    "trajectories.mfjson",
+}
+KEYS = {
+    *("method", "parameters", "k", "promise", "users", "samples", "released", "cleaning", "grid", "metrics"),
+    *("facts", "audit", "seconds", "notes", "out"),
+}
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory) -> Path:
+    """The calls of some people who do not exist."""
+    file: Path = tmp_path_factory.mktemp("calls") / "calls.parquet"
+    write_cdr(Cdr(users=40, samples=30, days=5, antennas=80, seed=3), file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("released")
+
+
+@pytest.fixture
+def anonymised(tripcloak, calls, folders):
+    """A release by a method, made once, with what the command printed."""
+
+    def made(method):
+        out, told = folders / method, folders / f"{method}.json"
+        if not told.exists():
+            done = tripcloak(
+                *("trajectories", "anonymise", calls, "--method", method, "--k", 3, "--out", out, "--json")
+            )
+            assert (done.code, done.err) == (0, "")
+            told.write_text(done.out)
+        return out, json.loads(told.read_text())
+
+    return made
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_a_release_says_what_it_is_and_stands_its_audit(tripcloak, calls, anonymised, method):
+    out, told = anonymised(method)
+    assert set(told) == KEYS
+    assert (told["method"], told["k"], told["users"]) == (method, 3, 40)
+    assert told["audit"]["safe"]
+    assert told["cleaning"]["kept"] == told["samples"]
+    assert {"read", "solve", "write"} <= set(told["seconds"])
+    assert {path.name for path in (out / "release").iterdir()} == PUBLIC
+    manifest = json.loads((out / "release" / "manifest.json").read_text())
+    assert manifest["promise"] == told["promise"]
+    assert manifest["released"] == told["released"]
+    audit = tripcloak("trajectories", "audit", out, "--against", calls, "--k", 3, "--json")
+    assert (audit.code, audit.err) == (0, "")
+    assert audit.json["smallest_support"] == told["audit"]["smallest_support"]
+
+
+@pytest.mark.parametrize("method", ["k-scale", "glove"])
+def test_containment_reaches_k_and_invents_nothing(anonymised, method):
+    _, told = anonymised(method)
+    assert told["promise"] == {"kind": "containment", "k": 3}
+    assert told["audit"]["smallest_support"] >= 3
+    assert (told["metrics"]["created"], told["metrics"]["deleted"]) == (0, 0)
+    assert told["notes"] == []
+
+
+@pytest.mark.parametrize("method", ["w4m", "nwa"])
+def test_colocation_says_loudly_that_it_promises_less(tripcloak, calls, anonymised, tmp_path, method):
+    _, told = anonymised(method)
+    assert told["promise"]["kind"] == "colocation"
+    assert told["promise"]["delta"] > 0
+    assert any("(k, delta)-anonymity alone" in note for note in told["notes"])
+    shown = tripcloak(
+        *("trajectories", "anonymise", calls, "--method", method, "--k", 2, "--out", tmp_path / "out")
+    )
+    words = " ".join(shown.out.replace("│", " ").split())
+    assert f"Note: {method} promises (k, delta)-anonymity alone" in words
+    assert "no smallest support is promised" in words
+
+
+def test_the_summary_for_people(tripcloak, calls, tmp_path):
+    told = tripcloak("trajectories", "anonymise", calls, "--k", 2, "--out", tmp_path / "out")
+    assert (told.code, told.err) == (0, "")
+    words = " ".join(told.out.replace("│", " ").split())
+    for part in (
+        "people 40",
+        "released trajectories 40",
+        "space error, mean km",
+        "time error, mean minutes",
+        "released area, median km2",
+        "samples created 0",
+        "samples deleted 0",
+        "safe; smallest support",
+        "seconds read",
+        str(tmp_path / "out" / "release"),
+    ):
+        assert part in words, part
+
+
+def test_an_audit_against_more_than_was_promised_fails(tripcloak, calls, anonymised):
+    out, _ = anonymised("k-scale")
+    told = tripcloak("trajectories", "audit", out, "--against", calls, "--k", 20)
+    assert told.code == 1
+    assert "NOT SAFE" in told.out
+
+
+def test_an_audit_against_another_input_fails(tripcloak, anonymised, tmp_path):
+    out, _ = anonymised("k-scale")
+    rows = some_fixes(8)
+    told = tripcloak("trajectories", "audit", out, "--against", write_csv(tmp_path / "fixes.csv", rows))
+    assert told.code == 1
+    assert leaked(told.out + told.err, rows) == []
+
+
+def test_a_release_of_flows_is_none_of_trajectories(tripcloak, tmp_path, trips, calls):
+    assert tripcloak("anonymise", trips, "--out", tmp_path / "flows").code == 0
+    told = tripcloak("trajectories", "audit", tmp_path / "flows", "--against", calls)
+    assert told.code == 2
+    assert "not of trajectories" in told.words
+
+
+def test_measures_are_those_of_the_release(tripcloak, calls, anonymised):
+    out, told = anonymised("k-scale")
+    again = tripcloak("trajectories", "measures", out, "--against", calls, "--json")
+    assert (again.code, again.err) == (0, "")
+    assert again.json["metrics"]["spatial_error_km"] == pytest.approx(told["metrics"]["spatial_error_km"])
+    shown = tripcloak("trajectories", "measures", out, "--against", calls)
+    assert shown.code == 0
+    assert "spatial error km" in shown.out
+
+
+def test_what_is_in_an_input(tripcloak, calls):
+    told = tripcloak("trajectories", "describe", calls, "--json")
+    assert (told.code, told.err) == (0, "")
+    assert told.json["users"] == 40
+    assert told.json["resolution"] == {"seconds": 60, "metres": 100}
+    shown = tripcloak("trajectories", "describe", calls)
+    assert shown.code == 0
+    assert "minutes from one sample to the next" in shown.out
+
+
+def test_only_some_people_drawn_by_a_seed(tripcloak, calls):
+    def drawn(seed):
+        told = tripcloak(
+            *("trajectories", "describe", calls, "--sample-users", 15, "--seed", seed, "--json")
+        ).json
+        assert told["users"] == 15
+        return told["samples"], str(told["radius_of_gyration_km"])
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_methods_side_by_side(tripcloak, calls):
+    arguments = ("trajectories", "compare", calls, "--methods", "k-scale,w4m", "--k", 2, "--delta", 3000)
+    told = tripcloak(*arguments, "--json")
+    assert (told.code, told.err) == (0, "")
+    kscale, w4m = told.json["rows"]
+    assert kscale["safe"]
+    assert kscale["smallest_support"] >= 2
+    assert (kscale["created"], kscale["deleted"]) == (0, 0)
+    assert w4m["promise"] == "colocation"
+    lines = tripcloak(*arguments, "--markdown").out.splitlines()
+    assert [line.split(" | ")[0] for line in lines] == ["| method", "| :--", "| k-scale", "| w4m"]
+    assert "(k, delta) only" in lines[3]
+    assert "k-scale" in tripcloak(*arguments).out
+
+
+def test_a_comparison_without_a_release_is_a_no(tripcloak, calls):
+    told = tripcloak("trajectories", "compare", calls, "--methods", "k-scale", "--k", 99)
+    assert told.code == 1
+    assert "k-scale did not run" in told.out
+    none = tripcloak("trajectories", "compare", calls, "--methods", "k-scale,glove", "--delta", 10)
+    assert none.code == 2
+    assert "none of k-scale, glove has an option --delta" in none.words
+
+
+def test_the_methods_and_their_promises(tripcloak):
+    told = tripcloak("trajectories", "methods", "--json").json["methods"]
+    assert {one["method"]: one["promise"] for one in told} == {
+        "k-scale": "containment",
+        "glove": "containment",
+        "w4m": "colocation",
+        "nwa": "colocation",
+    }
+    assert next(one for one in told if one["method"] == "k-scale")["parameters"]["constraint"] == "nu-k-pick"
+    assert "colocation" in tripcloak("trajectories", "methods").out
+    both = tripcloak("methods", "--json").json
+    assert both["trajectories"] == told
+    assert {one["method"] for one in both["methods"]} & METHODS <= {"glove"}
+    assert "Methods on trajectories" in tripcloak("methods").out
+
+
+def test_trips_of_calls_feed_the_od_side_and_come_back(tripcloak, calls, anonymised, tmp_path):
+    raw, released = tmp_path / "trips.parquet", tmp_path / "released.csv"
+    told = tripcloak("trajectories", "trips", calls, "--stay", 0, "--out", raw, "--json")
+    assert (told.code, told.err) == (0, "")
+    assert told.json["trips"] > 20
+    assert "keep the file inside" in " ".join(told.json["notes"])
+    out, _ = anonymised("k-scale")
+    shown = tripcloak("trajectories", "trips", out, "--stay", 0, "--out", released)
+    assert shown.code == 0
+    assert "no more than the release does" in shown.out
+    for file in (raw, released):
+        od = tripcloak("anonymise", file, "--k", 3, "--out", tmp_path / file.stem, "--json")
+        assert (od.code, od.err) == (0, "")
+        assert od.json["audit"]["smallest_support"] >= 3
+    back = tripcloak("trajectories", "anonymise", raw, "--k", 2, "--out", tmp_path / "back", "--json")
+    assert (back.code, back.err) == (0, "")
+    assert back.json["cleaning"]["read"] == 2 * told.json["trips"]
+
+
+def test_attackers_find_everybody_before_and_nobody_after(tripcloak, calls, anonymised):
+    out, told = anonymised("k-scale")
+    arguments = ("trajectories", "attack", calls, "--release", out, "--kind", "points,window")
+    found = tripcloak(*arguments, "--points", "2..4", "--json")
+    assert (found.code, found.err) == (0, "")
+    rows = found.json["attacks"]
+    assert [(row["kind"], row["knowledge"]) for row in rows] == [
+        (kind, known) for kind in ("points", "window") for known in (2, 3, 4)
+    ]
+    for row in rows:
+        assert row["before"]["unique"] > 0.5
+        assert row["after"]["unique"] == 0
+        assert row["after"]["matches"]["0"] >= told["k"]
+    shown = tripcloak(*arguments)
+    assert shown.code == 0
+    assert "100.0% → 0.0%" in shown.out
+
+
+def test_an_attack_needs_no_release(tripcloak, calls):
+    found = tripcloak("trajectories", "attack", calls, "--kind", "all", "--people", 5, "--json")
+    assert (found.code, found.err) == (0, "")
+    assert len(found.json["attacks"]) == 11
+    assert all(row["after"] is None for row in found.json["attacks"])
+    assert "found" in tripcloak("trajectories", "attack", calls).out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--kind", "guess"), "home-work"),
+        (("--known", "many"), "1..10"),
+        (("--known", "0"), "one thing or more"),
+        (("--tolerance", 7), "from 0 to 1"),
+        (("--precision", "era"), "minute"),
+    ],
+)
+def test_attackers_that_cannot_be(tripcloak, calls, options, words):
+    told = tripcloak("trajectories", "attack", calls, *options)
+    assert (told.code, told.out) == (2, "")
+    assert words in told.words
