@@ -164,8 +164,27 @@ def test_numba_lives_in_kernels_only() -> None:
 
 
 def test_kernels_take_arrays_and_know_nothing_of_the_house() -> None:
-    asked = [one for one in imports() if one.by.endswith("._kernels")]
+    # They may call each other: a compiled loop inside another one needs no arrays in between.
+    asked = [one for one in imports() if one.by.endswith("._kernels") and not one.of.endswith("._kernels")]
     assert not [str(one) for one in asked if room_of(one.of) in set(TIER_OF) - {"arrays"}]
+
+
+# What decides, what judges and what measures never share code, in the room of trajectories too.
+APART = (
+    {"methods", "merging"},
+    {"audit", "attacks"},
+    {"measures"},
+)
+
+
+def test_trajectories_are_audited_and_measured_by_code_of_its_own() -> None:
+    def part_of(module: str) -> str:
+        return [*module.split("."), "", ""][2] if room_of(module) == "trajectories" else ""
+
+    group_of = {part: group for group, parts in enumerate(APART) for part in parts}
+    asked = [(group_of.get(part_of(one.by)), group_of.get(part_of(one.of)), one) for one in imports()]
+    assert any(by == 0 for by, _, _ in asked)
+    assert not [str(one) for by, of, one in asked if by is not None and of is not None and by != of]
 
 
 def test_data_frames_and_plots_stay_out_of_the_pure_rooms() -> None:

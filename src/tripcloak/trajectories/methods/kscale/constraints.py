@@ -1,0 +1,148 @@
+"""Whom each trajectory is merged with: the three constraints of the paper (002 III-D)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.errors import ImpossibleRequestError
+from tripcloak.trajectories.methods.kscale.costs import SparseCosts
+
+
+class MergeSets(NamedTuple):
+    """One set of trajectories for each released one: itself first, then those merged into it."""
+
+    offsets: Ints
+    members: Ints
+    unpicked: int = 0
+    """How many were picked by nobody, and merged with their cheapest partner all the same."""
+
+
+def nu_k_pick(costs: SparseCosts, k: int) -> MergeSets:
+    """Return sets under which each trajectory is picked by its k - 1 cheapest partners.
+
+    Trajectory j is released merged with everybody whom it picked; one that picked nobody is merged with
+    its cheapest partner, for its resolution would give it away.
+    """
+    n = len(costs.partners)
+    picker = costs.partners[:, : k - 1].ravel().astype(np.int64)
+    picked = np.repeat(np.arange(n), k - 1)
+    idle = np.setdiff1d(np.arange(n), picker)
+    picker = np.concatenate((picker, idle))
+    picked = np.concatenate((picked, costs.partners[idle, 0]))
+    return _sets(n, picker, picked)._replace(unpicked=len(idle))
+
+
+def k_pick(costs: SparseCosts, k: int) -> MergeSets:
+    """Return sets under which everybody picks k - 1 others and is picked by k - 1 others.
+
+    k - 1 rounds, in each of which everybody picks one and is picked by one (closed cycles), at the least
+    total cost there is for that round; a pair that picked each other may not do so again.
+
+    Raises
+    ------
+    ImpossibleRequestError
+        Where the candidates do not allow it.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    n, many = costs.partners.shape
+    left, right = np.repeat(np.arange(n), many), costs.partners.ravel().astype(np.int64)
+    pairs = np.concatenate((left * n + right, right * n + left))
+    keys, first = np.unique(pairs, return_index=True)
+    weights = _whole(np.concatenate((costs.costs.ravel(),) * 2)[first], n)
+    chosen = []
+    for _ in range(k - 1):
+        graph = csr_array((weights, (keys // n, keys % n)), shape=(n, n))
+        try:
+            picker, picked = min_weight_full_bipartite_matching(graph)
+        except ValueError:
+            raise ImpossibleRequestError(
+                f"not possible: among the {many} candidates of each trajectory there is no way for "
+                f"everybody to pick {k - 1} others and be picked by as many; raise the number of "
+                "neighbours, or use the constraint nu-k-pick, which always has an answer"
+            ) from None
+        chosen.append(picker.astype(np.int64) * n + picked)
+        left_over = ~np.isin(keys, chosen[-1])
+        keys, weights = keys[left_over], weights[left_over]
+    picks = np.concatenate(chosen)
+    return _sets(n, picks // n, picks % n)
+
+
+def full(costs: SparseCosts, k: int) -> MergeSets:
+    """Return disjoint clusters of k trajectories or more; all of a cluster are released as one and the same.
+
+    Trajectories whose k - 1 cheapest partners are cheap come first, each with its cheapest partners that
+    are still free. Who is left without k - 1 free partners joins the cluster of the cheapest one.
+    """
+    cluster = _seeded_clusters(costs, k)
+    n = len(cluster)
+    order = np.argsort(cluster, kind="stable")
+    sizes = np.bincount(cluster)
+    begins = np.concatenate(([0], np.cumsum(sizes)))
+    lengths = sizes[cluster]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    members = order[np.arange(offsets[-1]) + np.repeat(begins[cluster] - offsets[:-1], lengths)]
+    # The first member of a set is the one it is released as.
+    mine = np.flatnonzero(members == np.repeat(np.arange(n), lengths))
+    members[mine] = members[offsets[:-1]]
+    members[offsets[:-1]] = np.arange(n)
+    return MergeSets(offsets, members)
+
+
+def _seeded_clusters(costs: SparseCosts, k: int) -> Ints:
+    """Return the cluster of each trajectory."""
+    n = len(costs.partners)
+    cluster = np.full(n, -1)
+    n_clusters = 0
+    for seed in np.argsort(costs.costs[:, k - 2], kind="stable"):
+        if cluster[seed] >= 0:
+            continue
+        free = costs.partners[seed][cluster[costs.partners[seed]] < 0][: k - 1]
+        if len(free) == k - 1:
+            cluster[seed], cluster[free] = n_clusters, n_clusters
+            n_clusters += 1
+    waiting = np.flatnonzero(cluster < 0)
+    # Each joins by its own candidates only, in order of rows: none of them waits for another for ever,
+    # because its k - 1 candidates or more cannot all be waiting.
+    while len(waiting):
+        for one in waiting:
+            settled = costs.partners[one][_settled(cluster, costs.partners[one])]
+            if len(settled):
+                cluster[one] = cluster[settled[0]]
+        waiting = np.flatnonzero(cluster < 0)
+    return cluster
+
+
+def _whole(costs: Floats, n: int) -> Floats:
+    """Return costs as whole numbers of the finest unit in which sums of n of them stay exact.
+
+    The solver shifts costs by differences of costs, and need not come to an end where these are rounded.
+    """
+    unit = 2.0 ** np.ceil(np.log2(costs.max() * n) - 50)
+    return np.maximum(np.round(costs / unit), 1.0)
+
+
+def _settled(cluster: Ints, rows: Ints) -> Bools:
+    return cluster[rows] >= 0
+
+
+def _sets(n: int, picker: Ints, picked: Ints) -> MergeSets:
+    """Return each trajectory with those it picked, itself first, the others by row."""
+    order = np.lexsort((picked, picker))
+    picker, picked = picker[order], picked[order]
+    lengths = np.bincount(picker, minlength=n) + 1
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    members = np.empty(offsets[-1], dtype=np.int64)
+    members[offsets[:-1]] = np.arange(n)
+    others = np.ones(len(members), dtype=bool)
+    others[offsets[:-1]] = False
+    members[others] = picked
+    return MergeSets(offsets, members)
+
+
+CONSTRAINTS = {"nu-k-pick": nu_k_pick, "k-pick": k_pick, "full": full}
+"""The constraints by name."""

@@ -1,0 +1,86 @@
+"""k-scale: k-anonymous trajectories without deleting or inventing a sample (paper 002)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.trajectories.merging import merge_sets
+from tripcloak.trajectories.methods.base import Progress, TrajectoryAlgorithm
+from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS, MergeSets
+from tripcloak.trajectories.methods.kscale.costs import sparse_costs
+from tripcloak.trajectories.release import Solution
+from tripcloak.trajectories.trajectories import Trajectories
+
+PER_K = 100
+"""Neighbours looked at for each of k, unless said otherwise (paper 002 III-C)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KScale(TrajectoryAlgorithm):
+    """k-scale (Mishra and Fiore, paper 002).
+
+    Parameters
+    ----------
+    neighbours
+        How many candidates each trajectory has: its nearest ones by the proxy distance. 100 k if not given.
+    constraint
+        ``nu-k-pick``: each trajectory is merged into k - 1 others, its cheapest. ``k-pick``: everybody
+        also picks k - 1 others. ``full``: disjoint clusters, whose members are released as one and the same.
+    jobs
+        Threads that work at a time; all there are if not given. The release does not depend on it.
+
+    Examples
+    --------
+    >>> from tripcloak.trajectories import Grid, Trajectories
+    >>> made = Trajectories.of(
+    ...     user=[0, 0, 1, 1, 2, 2], t=[0, 9, 1, 9, 0, 8], x=[5, 0, 6, 0, 5, 1], y=[0] * 6, grid=Grid()
+    ... )
+    >>> release = KScale(k=2).anonymise(made)
+    >>> release.n_released, int(release.deleted.sum()), int(release.created.sum())
+    (3, 0, 0)
+    """
+
+    name: ClassVar[str] = "k-scale"
+    summary: ClassVar[str] = "merges each trajectory with similar ones; nothing deleted, nothing invented"
+    source: ClassVar[str] = "Mishra and Fiore, k-scale (paper 002)"
+
+    neighbours: int | None = None
+    constraint: str = "nu-k-pick"
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.constraint not in CONSTRAINTS:
+            raise InputError(
+                f"there is no constraint {self.constraint!r}; there are: {', '.join(CONSTRAINTS)}"
+            )
+        if self.neighbours is not None and self.neighbours < self.k - 1:
+            raise InputError(
+                f"each trajectory needs k - 1 = {self.k - 1} candidates or more; "
+                f"raise the number of neighbours, which is {self.neighbours}"
+            )
+
+    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+        """Return each trajectory merged with those it picked."""
+        neighbours = min(self.neighbours or PER_K * self.k, trajectories.n_users - 1)
+        if trajectories.n_users < self.k:
+            raise ImpossibleRequestError("there are fewer people than k")
+        kept = self.k - 1 if self.constraint == "nu-k-pick" else neighbours
+        jobs = self.jobs or os.cpu_count() or 1
+        costs = sparse_costs(trajectories, neighbours=neighbours, kept=kept, jobs=jobs, progress=progress)
+        sets = CONSTRAINTS[self.constraint](costs, self.k)
+        progress("merging trajectories", 0, None)
+        offsets, boxes, box_of, _ = merge_sets(trajectories, sets.offsets, sets.members, jobs=jobs)
+        facts = {"neighbours": neighbours, "pairs": costs.facts(), "sets": _set_facts(sets)}
+        return Solution(offsets, boxes, np.arange(trajectories.n_users), box_of, facts)
+
+
+def _set_facts(sets: MergeSets) -> dict[str, Any]:
+    """Return how many trajectories are merged into one."""
+    sizes = np.diff(sets.offsets)
+    return {"unpicked": sets.unpicked, "mean_size": float(sizes.mean()), "largest": int(sizes.max())}
