@@ -14,6 +14,13 @@ A tour:
   :func:`audit_folder` check it independently.
 - :func:`anonymise` walks the whole road for an :class:`Order`, as the command line does.
 - :func:`compare` runs the methods of a :class:`Lineup` side by side and says which one to use.
+
+Whole trajectories go the same way::
+
+    TrajectorySource -> read_trajectories -> Trajectories -> KScale(...).anonymise -> TrajectoryRelease
+
+- :func:`anonymise_trajectories` walks it for a :class:`TrajectoryOrder`, with one of ``TRAJECTORY_METHODS``.
+- :func:`k_merge` makes several trajectories one; :func:`attack` tells how unique people are, before and after.
 """
 
 from __future__ import annotations
@@ -47,11 +54,23 @@ if TYPE_CHECKING:
     from tripcloak.metrics import measure
     from tripcloak.release import Release
     from tripcloak.synth import City, Survey, write_city, write_survey
+    from tripcloak.trajectories import Trajectories, TrajectoryRelease
+    from tripcloak.trajectories.attacks import ATTACKS, attack
+    from tripcloak.trajectories.measures import measure_trajectories
+    from tripcloak.trajectories.merging import k_merge
+    from tripcloak.trajectories.methods.glove import TrajectoryGlove
+    from tripcloak.trajectories.methods.kscale import KScale
+    from tripcloak.trajectories.methods.nwa import NWA
+    from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
+    from tripcloak.trajectories.methods.w4m import W4M
+    from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
     from tripcloak.trips import TripSource
     from tripcloak.workflow.anonymise import Order, anonymise
     from tripcloak.workflow.compare import Lineup, compare
     from tripcloak.workflow.publish import publish
     from tripcloak.workflow.reading import Place, read_matrix
+    from tripcloak.workflow.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
+    from tripcloak.workflow.trajectories.checking import audit_trajectories_against
 
 # Loaded on first use: importing the package, and with it `tripcloak --help`, stays quick.
 _HOMES = {
@@ -87,6 +106,19 @@ _HOMES = {
     "Survey": "synth",
     "write_city": "synth",
     "write_survey": "synth",
+    "Trajectories": "trajectories",
+    "TrajectoryRelease": "trajectories",
+    "ATTACKS": "trajectories.attacks",
+    "attack": "trajectories.attacks",
+    "measure_trajectories": "trajectories.measures",
+    "k_merge": "trajectories.merging",
+    "TrajectoryGlove": "trajectories.methods.glove",
+    "KScale": "trajectories.methods.kscale",
+    "NWA": "trajectories.methods.nwa",
+    "TRAJECTORY_METHODS": "trajectories.methods.registry",
+    "W4M": "trajectories.methods.w4m",
+    "TrajectorySource": "trajectories.reading",
+    "read_trajectories": "trajectories.reading",
     "TripSource": "trips",
     "Order": "workflow.anonymise",
     "anonymise": "workflow.anonymise",
@@ -95,11 +127,18 @@ _HOMES = {
     "publish": "workflow.publish",
     "Place": "workflow.reading",
     "read_matrix": "workflow.reading",
+    "TrajectoryOrder": "workflow.trajectories.anonymise",
+    "anonymise_trajectories": "workflow.trajectories.anonymise",
+    "audit_trajectories_against": "workflow.trajectories.checking",
 }
 
 __all__ = [
+    "ATTACKS",
     "METHODS",
+    "NWA",
     "OIGH",
+    "TRAJECTORY_METHODS",
+    "W4M",
     "AllOf",
     "AveragePeople",
     "City",
@@ -111,6 +150,7 @@ __all__ = [
     "KAnonymity",
     "KMAnonymity",
     "KMApriori",
+    "KScale",
     "LDiversity",
     "Laplace",
     "Lineup",
@@ -125,18 +165,29 @@ __all__ = [
     "Suppression",
     "Survey",
     "TCloseness",
+    "Trajectories",
+    "TrajectoryGlove",
+    "TrajectoryOrder",
+    "TrajectoryRelease",
+    "TrajectorySource",
     "TripSource",
     "TripcloakError",
     "TwinCut",
     "__version__",
     "anonymise",
+    "anonymise_trajectories",
+    "attack",
     "audit_folder",
     "audit_matrix",
+    "audit_trajectories_against",
     "compare",
+    "k_merge",
     "measure",
+    "measure_trajectories",
     "parse_tiling",
     "publish",
     "read_matrix",
+    "read_trajectories",
     "write_city",
     "write_survey",
 ]

@@ -43,7 +43,7 @@ def command(
             (finding.rule, "ok" if finding.ok else "BROKEN", finding.words) for finding in report.findings
         ]
         show(table(f"Audit of {folder}", ("rule", "", "what was found"), rows, numbers=False))
-        show(f"Everybody is hidden among {number(report.smallest_support)} released trajectories or more.")
+        show(f"Smallest support, over all people: {number(report.smallest_support)} released trajectories.")
         show("Safe: every rule holds." if report.safe else "NOT SAFE: do not publish.")
     if not report.safe:
         raise typer.Exit(1)
