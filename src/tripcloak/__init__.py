@@ -20,7 +20,7 @@ Whole trajectories go the same way::
     TrajectorySource -> read_trajectories -> Trajectories -> KScale(...).anonymise -> TrajectoryRelease
 
 - :func:`anonymise_trajectories` walks it for a :class:`TrajectoryOrder`, with one of ``TRAJECTORY_METHODS``.
-- :func:`k_merge` makes several trajectories one; :func:`attack` tells how unique people are, before and after.
+- :func:`k_merge` makes several trajectories one; :func:`attack` tells how unique people are before and after.
 """
 
 from __future__ import annotations
