@@ -44,7 +44,7 @@ def assert_enclosed(found: Degrees, lon: np.ndarray, lat: np.ndarray) -> None:
     assert ((found.lat_min <= lat) & (lat <= found.lat_max))[on_earth].all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     kind=st.sampled_from(sorted(KINDS)),
     latitude=st.floats(-1, 1),

@@ -41,9 +41,9 @@ Samples of one trajectory do not overlap in time. Between two samples nothing is
 Python:
 
 ```python
-import pyarrow.parquet as pq
+import pandas as pd
 
-samples = pq.read_table("samples.parquet").to_pandas()
+samples = pd.read_parquet("samples.parquet")
 ```
 
 R:
