@@ -28,6 +28,8 @@ def without_empty_person(
     having = [projection for projection in projections if "person" in projection.columns]
     if not having or any(_some(con, p, f"({p.columns['person'].sql}) IS NOT NULL") for p in having):
         return list(projections), []
+    if not any(_some(con, p, "true") for p in projections):
+        return list(projections), []
     column = str(having[0].columns["person"].source)
     if "t" in having[0].columns and "trip_id" not in having[0].columns:
         raise MissingColumnError(

@@ -76,10 +76,13 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
     preset = None if source.preset is None else find_preset(source.preset)
     con.execute("SET TimeZone = 'UTC'")
     _check_timezone(con, source.timezone)
+    if source.stations is not None:
+        # First, so that broken lines of that table are forgotten before those of the input are noted.
+        open_stations(con, source.stations)
     tables = open_tables(con, source.paths, preset)
     name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
     with plain_errors(name, has_condition=source.where is not None):
-        projections, assignment = _project_all(con, tables, source, preset)
+        projections, assignment = _project_all(tables, source, preset)
         projections, notes = without_empty_person(con, projections)
     return Rows(
         name=name,
@@ -98,7 +101,7 @@ def _check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
 
 
 def _project_all(
-    con: duckdb.DuckDBPyConnection, tables: Sequence[Table], source: TripSource, preset: Preset | None
+    tables: Sequence[Table], source: TripSource, preset: Preset | None
 ) -> tuple[list[Projection], Assignment]:
     casts = Casts(
         timezone=source.timezone,
@@ -107,7 +110,6 @@ def _project_all(
     )
     given, known = source.columns, preset.columns if preset else None
     if source.stations is not None:
-        open_stations(con, source.stations)
         tables = [place_at_stations(table, given, known) for table in tables]
         given = {**given, **AT_STATIONS}
     form = source.form or (preset.form if preset else None)

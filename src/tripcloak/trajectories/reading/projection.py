@@ -13,7 +13,7 @@ from tripcloak.trajectories.reading.jumps import distance_km
 from tripcloak.trajectories.reading.tracks import Tracks
 from tripcloak.trips.cleaning import FEW
 
-REACH_KM = 1800.0
+REACH_KM = 1750.0
 """So far from the centre of an equal-area projection lengths are wrong by one in a hundred."""
 
 MOST = 0.9

@@ -16,7 +16,7 @@ _ENOUGH_FIXES = 1000
 _ENOUGH_PLACES = 100
 _MOST_PLACES = 500_000
 _FIXES_A_PLACE = 20
-_NEARLY_ALL = 0.999
+_NEARLY_ALL, _MOST = 0.999, 0.5
 _CLOSEST = 0.05
 _ONE_IN = 64
 _CHUNK = 1 << 20
@@ -42,7 +42,7 @@ def find_seconds(instant: Ints) -> int:
         return DEFAULT_SECONDS
     for step in _STEPS_OF_TIME:
         # A look at some rows rules out nearly every step.
-        if _share_on(instant[::_ONE_IN], step) >= _NEARLY_ALL and _share_on(instant, step) >= _NEARLY_ALL:
+        if _share_on(instant[::_ONE_IN], step) > _MOST and _share_on(instant, step) >= _NEARLY_ALL:
             return step
     return DEFAULT_SECONDS
 

@@ -1,0 +1,27 @@
+"""A fixture that writes lines of fixes to files and reads them as trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fix_reading import HEADER, ReadLines
+from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> ReadLines:
+    def read_lines(
+        lines: Iterable[str], *more: Iterable[str], header: str = HEADER, **options: Any
+    ) -> ReadTrajectories:
+        paths = []
+        for number, part in enumerate((lines, *more)):
+            path = tmp_path / f"fixes-{number}.csv"
+            path.write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
+            paths.append(str(path))
+        return read_trajectories(TrajectorySource(paths=tuple(paths), **options))
+
+    return read_lines
