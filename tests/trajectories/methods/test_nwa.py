@@ -190,12 +190,22 @@ def test_progress_is_told() -> None:
     assert all(done < total for _, done, total in told)
 
 
-def test_the_longest_period_that_would_do_is_named() -> None:
+def test_a_shorter_period_that_would_do_is_named() -> None:
     user = np.repeat(np.arange(10), 2)
     trajectories = Trajectories.of(user=user, t=np.tile([30, 150], 10), x=user, y=user * 0, grid=Grid())
     with pytest.raises(ImpossibleRequestError, match="; a period of 7200 s would do"):
         NWA(k=2, period=4 * HOUR, sampling=1800).anonymise(trajectories)
     assert NWA(k=2, period=2 * HOUR, sampling=1800).anonymise(trajectories).n_released == 10
+
+
+def test_a_longer_period_that_would_do_is_named() -> None:
+    """All begin and end in different hours, but hold the same three hours."""
+    user = np.repeat(np.arange(6), 2)
+    t = np.array([[180 - 60 * (i % 3) - 1, 360 + 60 * (i // 3) + 1] for i in range(6)]).ravel()
+    trajectories = Trajectories.of(user=user, t=t, x=user, y=user * 0, grid=Grid())
+    with pytest.raises(ImpossibleRequestError, match="; a period of 10800 s would do"):
+        NWA(k=3, period=HOUR).anonymise(trajectories)
+    assert NWA(k=3, period=3 * HOUR).anonymise(trajectories).n_released == 6
 
 
 def test_the_trash_limit_that_is_named_does() -> None:
@@ -209,7 +219,7 @@ def test_the_trash_limit_that_is_named_does() -> None:
 
 def test_nothing_is_advised_where_nothing_would_do() -> None:
     trajectories = Trajectories.of(user=[0, 1], t=[7, 8], x=[0, 0], y=[0, 0], grid=Grid())
-    with pytest.raises(ImpossibleRequestError, match="no shorter period and no trash limit would do"):
+    with pytest.raises(ImpossibleRequestError, match="no other period and no trash limit would do"):
         NWA(k=2).anonymise(trajectories)
 
 

@@ -110,6 +110,9 @@ class NWA(TrajectoryAlgorithm):
     most_points: ClassVar[int] = 100_000_000
     """More released points than this would not fit 8 GB of memory."""
 
+    most_periods: ClassVar[int] = 400
+    """Longer periods that are tried for an answer to what would do, in whole periods."""
+
     delta: float = 2000.0
     trash: float = 0.1
     period: int = 86_400
@@ -174,15 +177,13 @@ class NWA(TrajectoryAlgorithm):
         lost = n - sum(map(len, alike))
         if alike and lost <= spare:
             return spare - lost
-        shorter = self._period_that_does(points, grid, n - spare)
+        other = self._period_that_does(points, grid, n - spare)
         share = np.ceil(100 * lost / n) / 100
         advice = [
-            *([f"a period of {shorter} s"] if shorter else []),
+            *([f"a period of {other} s"] if other else []),
             *([f"a trash limit of {share:.2f}"] if alike and share < 1 else []),
         ]
-        would = (
-            f"{' or '.join(advice)} would do" if advice else "no shorter period and no trash limit would do"
-        )
+        would = f"{' or '.join(advice)} would do" if advice else "no other period and no trash limit would do"
         raise ImpossibleRequestError(
             f"not possible: once trajectories are cut to whole periods of {self.period} s, too many of them "
             f"share their time span with fewer than k = {self.k} for a trash limit of {self.trash}; {would}. "
@@ -197,12 +198,18 @@ class NWA(TrajectoryAlgorithm):
             )
 
     def _period_that_does(self, points: Points, grid: Grid, needed: int) -> int | None:
-        """Return the longest shorter period, of those that divide this one, with enough people in classes."""
-        for period in range(self.period - self.sampling, 0, -self.sampling):
-            if self.period % period == 0:
-                found = classes(replace(self, period=period)._spans(points, grid), self.k)
-                if found and sum(map(len, found)) >= needed:
-                    return period
+        """Return the period nearest to this one with enough people in classes, of those worth trying.
+
+        A longer one lets more people share a span, a shorter one leaves a span to more people.
+        """
+        shorter = [p for p in range(self.sampling, self.period, self.sampling) if self.period % p == 0]
+        lasts = int(points.t.max()) - int(points.t.min())
+        most = min(lasts * grid.seconds // self.period, self.most_periods)
+        longer = [self.period * many for many in range(2, most + 1)]
+        for period in sorted(longer + shorter, key=lambda p: (max(p, self.period) / min(p, self.period), p)):
+            found = classes(replace(self, period=period)._spans(points, grid), self.k)
+            if found and sum(map(len, found)) >= needed:
+                return period
         return None
 
     def _ladder(self, points: Points, grid: Grid, spans: Spans, rows: Ints) -> list[Clusters]:
