@@ -28,6 +28,7 @@ RUN = [
     "docs/methods/odkanon.md",
     "docs/methods/time.md",
     "docs/people.md",
+    "docs/trajectories-and-trips.md",
 ]
 MATCHING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

@@ -99,6 +99,12 @@ def test_after_a_long_silence_nobody_knows_and_that_is_no_trip():
     assert len(trips_between(find_stays(visits), hours=72).owner) == 1
 
 
+def test_nobody_arrives_before_they_leave():
+    visits = walks([(0, 0.0, 0.0), (60, 0.0, 0.0), (60, 9000.0, 0.0), (99, 9000.0, 0.0)])
+    trips = trips_between(find_stays(visits))
+    assert trips.leaves.tolist() == trips.arrives.tolist() == [HOUR]
+
+
 def test_a_walk_around_the_block_is_no_trip():
     visits = walks([(0, 0.0, 0.0), (60, 0.0, 0.0), (65, 900.0, 0.0), (70, 10.0, 0.0), (130, 10.0, 0.0)])
     stays = find_stays(visits)

@@ -39,6 +39,8 @@ def command(
 
     The file is what `tripcloak anonymise` reads without further options.
 
+    Places are told to 10 metres, unless --metres says otherwise.
+
     [bold]Examples[/bold]
 
       tripcloak trajectories trips calls.parquet --out trips.parquet

@@ -54,10 +54,12 @@ def trips_between(stays: Stays, *, metres: float = 200.0, hours: float = 24.0) -
     moved = (stays.owner[origin] == stays.owner[destination]) & (away > metres)
     short = stays.begins[destination] - stays.ends[origin] <= hours * 3600
     origin, destination = origin[moved & short], destination[moved & short]
+    arrives = stays.begins[destination]
     return StayTrips(
         stays.owner[origin],
-        stays.ends[origin],
-        stays.begins[destination],
+        # Samples last a step: within one and the same, somebody may be seen at two places.
+        np.minimum(stays.ends[origin], arrives),
+        arrives,
         stays.x[origin],
         stays.y[origin],
         stays.x[destination],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,9 @@ from tripcloak.workflow.reading import engine_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+FINE = 10
+"""Metres; the places of trips are told finer than trajectories need, unless a resolution is given."""
 
 RAW = "these trips are raw data under the ids of the input: keep the file inside"
 RELEASED = (
@@ -127,7 +130,8 @@ def _visits(
         published = read_trajectory_folder(folders[0])
         visits = Visits.of_boxes(published.grid, published.offsets, published.boxes)
         return published.pseudonyms, published.grid, visits, (RELEASED,)
-    reading = read_trajectories(source, memory=engine_memory(memory), progress=progress)
+    fine = source if source.metres is not None else replace(source, metres=FINE)
+    reading = read_trajectories(fine, memory=engine_memory(memory), progress=progress)
     trajectories = reading.trajectories
     visits = Visits.of_trajectories(trajectories)
     return trajectories.users, trajectories.grid, visits, (*reading.notes, RAW)
