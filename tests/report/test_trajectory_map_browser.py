@@ -228,7 +228,16 @@ def test_a_trajectory_can_be_chosen_by_name_and_by_keys(read: Any, city: Publish
     for key, row in (("n", 6), ("b", 5), ("b", 4)):
         reader.page.keyboard.press(key)
         assert reader.page.locator(".chosen").inner_text() == city.pseudonyms[row]
-    reader.page.locator(".clear").click()
+    reader.page.keyboard.press("z")
+    reader.settle()
+    frames = np.array(
+        reader.page.evaluate("Array.from({ length: timeMap.boxes.size }, (_, i) => timeMap.panel.frame(i))")
+    )[city.offsets[4] : city.offsets[5]]
+    width, height = reader.page.evaluate("[timeMap.panel.width, timeMap.panel.height]")
+    corners = frames[:, :2].min(axis=0), (frames[:, :2] + frames[:, 2:]).max(axis=0)
+    assert corners[0].min() >= 0
+    assert max((corners[1] - corners[0]) / (width, height)) == pytest.approx(0.8, abs=0.02)
+    reader.page.locator(".clear", has_text="Stop following").click()
     reader.page.locator("[name=pseudonym]").fill("nobody")
     reader.page.keyboard.press("Enter")
     assert reader.page.locator(".chosen").count() == 0

@@ -11,6 +11,14 @@ class WideView extends View {
     this.all = all;
   }
 
+  // The limits of zooming stay those of home.
+  show([west, south, east, north], width, height) {
+    const scale = 0.8 * Math.min(width / Math.max(east - west, 1e-9), height / Math.max(north - south, 1e-9));
+    this.scale = Math.max(this.least, Math.min(this.most, scale));
+    [this.x, this.y] = [(west + east) / 2, (south + north) / 2];
+    this.moved = true;
+  }
+
   keepInReach() {
     this.x = Math.max(this.all[0], Math.min(this.all[2], this.x));
     this.y = Math.max(this.all[1], Math.min(this.all[3], this.y));
@@ -28,7 +36,7 @@ class TimeMap {
     const root = document.querySelector(".panel");
     this.panel = new BoxPanel(root, this.boxes, new Degrees(release.degrees, grid.metres), this.view);
     this.clock = new Clock(root, grid, this.film ? this.film.span : this.boxes.span, this.load(), () => this.touch());
-    const told = { follow: (row) => this.follow(row), visit: (i) => this.visit(i) };
+    const told = { follow: (row) => this.follow(row), visit: (i) => this.visit(i), near: (row) => this.near(row) };
     this.side = new TrajectorySide(document.querySelector(".side"), this.boxes, release, this.clock, told);
     this.mode = root.querySelector("[name=show]");
     this.mode.value = this.film ? "density" : "area";
@@ -122,6 +130,7 @@ class TimeMap {
       d: () => ((this.mode.value = this.mode.value === "density" ? "area" : "density"), this.recolour()),
       n: () => this.follow((side.followed + 1) % some),
       b: () => this.follow((Math.max(side.followed, 0) + some - 1) % some),
+      z: () => side.followed >= 0 && this.near(side.followed),
       Escape: () => this.follow(-1),
     };
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
@@ -204,6 +213,16 @@ class TimeMap {
     }
     this.speech.textContent = row < 0 ? "No trajectory is followed." : `Following trajectory ${this.boxes.name[row]}.`;
     this.touch();
+  }
+
+  // Shows all boxes of a trajectory as large as can be.
+  near(row) {
+    const { boxes, panel } = this;
+    const [first, end] = [boxes.first[row], boxes.first[row + 1]];
+    const least = (side) => side.subarray(first, end).reduce((a, b) => Math.min(a, b));
+    const most = (side) => side.subarray(first, end).reduce((a, b) => Math.max(a, b));
+    this.view.show([least(boxes.west), least(boxes.south), most(boxes.east), most(boxes.north)], panel.width, panel.height);
+    this.leave();
   }
 
   // Goes to the time of a box.

@@ -78,15 +78,16 @@ sample was invented.
     limits = f"""\
 - Against linking records: take any samples of one person, some or all, and look for released
   trajectories whose boxes hold them. At least {k} do, so the released trajectory of that person is not
-  singled out. This holds for knowledge as fine as the finest step above, or coarser.
+  singled out. This holds for knowledge as fine as the finest step above, or coarser. That at least {k}
+  fit does not say that each of them is equally likely.
 - It does not hide what all {k} have in common. If every trajectory that fits was at a hospital at one
   hour, then so was the person (homogeneity).
-- The edges of a box come from somebody's samples: somebody, of at least {k}, was at each side of it.
+- {k} is the number of released trajectories that fit what is known of a person. It is not the number of
+  people in a box: a released trajectory may be a merge of fewer, down to two (constraint `nu-k-pick`).
+- The edges of a box come from the samples of those who were merged: somebody was at each side of it.
 - It does not hide that somebody is in the data, nor how many people are.
 - It is about this release alone: it does not cover comparing it with another release of the same people,
-  and it says nothing of those who know that some of the other people are not who they look for.
-- The sequence of boxes of one trajectory belongs to one person and the {k} or more people it was merged
-  with; box by box these may be other people.
+  nor readers who know the samples of others in it and can set those aside.
 """
     return promise, limits
 

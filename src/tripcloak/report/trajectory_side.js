@@ -78,7 +78,7 @@ class TrajectorySide {
   }
 
   hints() {
-    const keys = [["P", "play or pause"], [", .", "one window back, on"], ["[ ]", "shorter or longer window"], ["D", "boxes, or how many are where"], ["N B", "follow the next, the one before"], ["Esc", "stop following"]];
+    const keys = [["P", "play or pause"], [", .", "one window back, on"], ["[ ]", "shorter or longer window"], ["D", "boxes, or how many are where"], ["N B", "follow the next, the one before"], ["Z", "zoom to the one that is followed"], ["Esc", "stop following"]];
     return element(
       "div", { class: "hint" },
       element("p", {}, "A box says: recorded at least once, somewhere in it, at some moment while it lasts. Choose a box on the map to follow its trajectory. Drag to move, scroll to zoom."),
@@ -90,8 +90,12 @@ class TrajectorySide {
     const { boxes } = this;
     const [first, end] = [boxes.first[row], boxes.first[row + 1]];
     const areas = Array.from(boxes.km2.subarray(first, end)).sort((a, b) => a - b);
-    const clear = element("button", { class: "clear", type: "button" }, "Stop following", element("kbd", {}, "Esc"));
-    clear.addEventListener("click", () => this.told.follow(-1));
+    const button = (words, key, action) => {
+      const made = element("button", { class: "clear", type: "button" }, words, element("kbd", {}, key));
+      made.addEventListener("click", action);
+      return made;
+    };
+    const buttons = [button("Zoom to it", "Z", () => this.told.near(row)), button("Stop following", "Esc", () => this.told.follow(-1))];
     return [
       element("p", { class: "eyebrow" }, "Following"),
       element("h2", { class: "chosen" }, boxes.name[row]),
@@ -101,7 +105,7 @@ class TrajectorySide {
         ["Last", written.format(this.clock.date(boxes.until[end - 1]))],
         ["Median area", areaFigure(areas[areas.length >> 1])],
       ]),
-      clear,
+      element("div", { class: "pair" }, ...buttons),
       element("h3", {}, end - first > ROWS ? `Its first ${ROWS} samples` : "Its samples"),
       this.table(first, Math.min(end, first + ROWS)),
     ];
