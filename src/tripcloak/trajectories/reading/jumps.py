@@ -45,12 +45,14 @@ def find_jumps(offsets: Ints, instant: Ints, lat: Floats, lon: Floats, max_speed
     broken = _too_fast(offsets, instant, lat, lon, max_speed)
     jump = np.zeros(len(instant), dtype=bool)
     at = np.flatnonzero(broken)
-    people = np.searchsorted(offsets, at, side="right") - 1
-    for person in np.unique(people):
+    if not len(at):
+        return jump
+    people, begins = np.unique(np.searchsorted(offsets, at, side="right") - 1, return_index=True)
+    for person, breaks in zip(people, np.split(at, begins[1:]), strict=True):
         first, last = int(offsets[person]), int(offsets[person + 1])
         fixes = _Fixes(instant[first:last], lat[first:last], lon[first:last], max_speed)
         jump[first:last] = True
-        jump[first + _journey(fixes, at[people == person] - first)] = False
+        jump[first + _journey(fixes, breaks - first)] = False
     return jump
 
 
