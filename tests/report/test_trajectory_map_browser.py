@@ -214,6 +214,12 @@ def test_a_trajectory_can_be_followed_through_its_samples(read: Any, city: Publi
     reader.settle()
     assert own[-1] in active(city, reader.window())
     assert "current" in (listed.last.get_attribute("class") or "")
+    # The list scrolls to the sample of the time that is shown.
+    for sample in (own[0], own[-1]):
+        reader.page.evaluate(f"timeMap.visit({sample})")
+        reader.settle()
+        row, side = (reader.page.locator(where).first.bounding_box() for where in (".current", ".side"))
+        assert side["y"] <= row["y"] <= row["y"] + row["height"] <= side["y"] + side["height"] + 1
     reader.page.keyboard.press("Escape")
     assert reader.page.locator(".chosen").count() == 0
 

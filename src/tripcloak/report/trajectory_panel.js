@@ -42,9 +42,10 @@ class BoxPanel extends Panel {
       const size = Math.sqrt(frame[2] * frame[3]);
       pen.fillStyle = pen.strokeStyle = pale ? this.theme.quiet : this.theme.ramp[colour(i)];
       pen.globalAlpha = Math.max(0.03, Math.min(0.85, 16 / size) * many) * (pale ? 0.35 : 1);
-      pen.fillRect(...frame);
+      // In the background many large boxes would add up to a fog.
+      if (!pale || size < 40) pen.fillRect(...frame);
       if (size < 8) continue;
-      pen.globalAlpha = Math.max(0.14, many * 0.9) * (pale ? 0.3 : 1);
+      pen.globalAlpha = Math.max(0.14, many * 0.9) * (pale ? 0.4 : 1);
       pen.lineWidth = 1;
       pen.strokeRect(...frame);
     }

@@ -143,7 +143,8 @@ class TrajectorySide {
     });
     const [now] = this.rows.filter((row) => row.classList.contains("current"));
     if (!now) return;
-    const [top, bottom] = [now.offsetTop - this.root.offsetTop, now.offsetTop + now.offsetHeight - this.root.offsetTop];
-    if (top < this.root.scrollTop || bottom > this.root.scrollTop + this.root.clientHeight) this.root.scrollTop = top - this.root.clientHeight / 2;
+    const [row, frame] = [now.getBoundingClientRect(), this.root.getBoundingClientRect()];
+    // The list alone scrolls: where it has no scroll bar of its own, the page stays where it is.
+    if (row.top < frame.top || row.bottom > frame.bottom) this.root.scrollTop += row.top - (frame.top + frame.bottom) / 2;
   }
 }
