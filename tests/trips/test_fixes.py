@@ -157,3 +157,14 @@ def plain_trips(
             (start, *origin), (end, *destination) = piece[0], piece[-1]
             trips.append((person, start, end, *origin, *destination, len(piece) == 1))
     return trips
+
+
+def test_call_records_become_trips_between_base_stations(write_text: WriteText, read: ReadPaths) -> None:
+    stations = write_text("stations.csv", "id,lat,lon\nA1,14.7,-17.4\nA2,14.8,-17.3\n")
+    lines = ["s1,0,A1", "s1,60,A2", "s1,90,A9", "s2,0,", "s2,10,A2"]
+    path = write_text("calls.csv", "subscriber,call_time,cell_id\n" + "\n".join(lines))
+    result = read(path, preset="cdr", stations=str(stations))
+    assert result.rows(ENDS) == [("s1", 0, 60, 14.7, -17.4, 14.8, -17.3)]
+    before = result.report.before
+    assert before is not None
+    assert before.dropped == {"unknown_antenna": 2}
