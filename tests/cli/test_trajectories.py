@@ -138,6 +138,44 @@ def test_a_release_of_flows_is_none_of_trajectories(tripcloak, tmp_path, trips, 
     assert "not of trajectories" in told.words
 
 
+@pytest.mark.parametrize("command", ["audit", "metrics"])
+def test_a_release_of_trajectories_is_none_of_flows(tripcloak, anonymised, calls, command):
+    out, _ = anonymised("k-scale")
+    told = tripcloak(command, out, "--against", calls)
+    assert told.code == 2
+    assert "holds a release of trajectories" in told.words
+
+
+def test_a_release_says_itself_how_its_input_was_read(tripcloak, anonymised, calls, tmp_path):
+    out, _ = anonymised("k-scale")
+    since = ("--since", "2024-09-03")
+    attacked = tripcloak("trajectories", "attack", calls, "--release", out, *since)
+    trips = tripcloak("trajectories", "trips", out, *since, "--out", tmp_path / "trips.parquet")
+    for told in (attacked, trips):
+        assert told.code == 2
+        assert "leave out the options" in told.words
+    assert not (tmp_path / "trips.parquet").exists()
+
+
+def test_only_the_formats_that_were_asked_for(tripcloak, calls, tmp_path):
+    arguments = (
+        "trajectories",
+        "anonymise",
+        calls,
+        "--k",
+        2,
+        "--formats",
+        "mfjson",
+        "--out",
+        tmp_path / "out",
+    )
+    assert tripcloak(*arguments).code == 0
+    assert {path.name for path in (tmp_path / "out" / "release").iterdir()} == PUBLIC - {
+        "trajectories.geojson"
+    }
+    assert tripcloak("trajectories", "audit", tmp_path / "out", "--against", calls).code == 0
+
+
 def test_measures_are_those_of_the_release(tripcloak, calls, anonymised):
     out, told = anonymised("k-scale")
     again = tripcloak("trajectories", "measures", out, "--against", calls, "--json")

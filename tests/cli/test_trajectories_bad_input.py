@@ -213,3 +213,9 @@ def test_a_format_that_is_not_there(tripcloak, untouched, tmp_path, fixes, rows)
     words = refused(tripcloak, untouched, tmp_path, fixes, "--formats", "geojson,shp", rows=rows)
     assert "no such format: shp" in words
     assert "mfjson" in words
+
+
+def test_trips_of_nobody_are_no_trajectories(tripcloak, untouched, tmp_path, rows):
+    trips = [trip(one, other) for one, other in zip(rows[::2], rows[1::2], strict=True)]
+    file = write_csv(tmp_path / "trips.csv", without(trips, "person"))
+    assert "--person" in refused(tripcloak, untouched, tmp_path, file, rows=rows)

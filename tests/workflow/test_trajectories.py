@@ -122,6 +122,18 @@ def test_an_audit_asks_for_the_k_that_was_ordered(source, tmp_path):
     assert not audit_trajectories_against(tmp_path / "out", source.paths, k=9).safe
 
 
+def test_large_exchange_files_are_left_out_with_a_word(source, tmp_path, monkeypatch):
+    import tripcloak.io.trajectory_writing as writing
+    import tripcloak.workflow.trajectories.anonymise as road
+
+    for module in (writing, road):
+        monkeypatch.setattr(module, "MOST", 10)
+    outcome = released(source, tmp_path / "out")
+    assert any("--formats" in note for note in outcome.notes)
+    assert not (tmp_path / "out" / "release" / "trajectories.geojson").exists()
+    assert audit_trajectories_against(tmp_path / "out", source.paths).safe
+
+
 def test_measures_need_the_very_input(source, tmp_path):
     released(source, tmp_path / "out")
     other = write_csv(tmp_path / "other.csv", some_fixes(14, seed=9))

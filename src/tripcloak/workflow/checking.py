@@ -93,8 +93,10 @@ def read_as_released(
 
 def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:
     """Return how the input of a release was read, for these inputs, as its private record says."""
-    run = read_run(folder)
-    by = read_manifest(folder).get("segments", {}).get("by", [])
+    run, facts = read_run(folder), read_manifest(folder)
+    if facts.get("kind") == "trajectories":
+        raise InputError(f"{folder} holds a release of trajectories; see `tripcloak trajectories --help`")
+    by = facts.get("segments", {}).get("by", [])
     try:
         source = replace(TripSource.from_dict(run["source"]), paths=inputs)
         parted = tuple(SegmentBy.parse(text).column for text in by)

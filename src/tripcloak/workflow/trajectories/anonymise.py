@@ -9,7 +9,7 @@ from typing import Any
 
 from tripcloak.errors import AuditFailedError
 from tripcloak.io.folder import PRIVATE, refuse_if_taken, staged
-from tripcloak.io.trajectory_writing import check_formats, write_trajectory_release
+from tripcloak.io.trajectory_writing import MOST, check_formats, write_trajectory_release
 from tripcloak.report.trajectory_figures import trajectory_figures_page
 from tripcloak.report.trajectory_pages import trajectory_pages
 from tripcloak.trajectories import Trajectories, TrajectoryRelease
@@ -98,7 +98,7 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
         reading=reading,
         metrics=measures.to_dict(),
         audit=audit,
-        notes=(*reading.notes, *promise_notes(release)),
+        notes=(*reading.notes, *promise_notes(release), *_notes_on_formats(order, release)),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
         out=order.out,
     )
@@ -125,6 +125,15 @@ def _write(order: TrajectoryOrder, outcome: TrajectoryOutcome, measures: Traject
         write_trajectory_release(
             staging, reading.trajectories, release, run=run, pages=trajectory_pages, formats=order.formats
         )
+
+
+def _notes_on_formats(order: TrajectoryOrder, release: TrajectoryRelease) -> tuple[str, ...]:
+    if order.formats is not None or release.n_boxes <= MOST:
+        return ()
+    return (
+        f"GeoJSON and MF-JSON of more than {MOST:,} samples would be large and were left out; ask for them "
+        "with --formats geojson,mfjson",
+    )
 
 
 def checked(trajectories: Trajectories, release: TrajectoryRelease) -> TrajectoryAudit:

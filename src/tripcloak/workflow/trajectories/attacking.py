@@ -13,7 +13,7 @@ from tripcloak.trajectories.attacks import ATTACKS, attack
 from tripcloak.trajectories.methods.base import Progress, silent
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from tripcloak.workflow.reading import engine_memory
-from tripcloak.workflow.trajectories.checking import read_as_released
+from tripcloak.workflow.trajectories.checking import read_as_released, refuse_options
 
 SAID_ALREADY = {"kind", "knowledge", "against"}
 
@@ -95,6 +95,7 @@ def _opened(
     source: TrajectorySource, release: Path | None, memory: str | None, progress: Progress
 ) -> tuple[Trajectories, TrajectoryRelease | None]:
     if release is not None:
+        refuse_options(source)
         return read_as_released(release, source.paths, memory=memory, progress=progress)
     return read_trajectories(source, memory=engine_memory(memory), progress=progress).trajectories, None
 

@@ -56,6 +56,14 @@ def read_as_released(
     return trajectories, release_of_folder(folder, trajectories)
 
 
+def refuse_options(source: TrajectorySource) -> None:
+    """Raise where a source says how to read an input that a release has already told."""
+    if source != TrajectorySource(paths=source.paths):
+        raise InputError(
+            "a release says itself how its input was read; leave out the options on rows, columns and samples"
+        )
+
+
 def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> TrajectorySource:
     """Return how the input of a release was read, for these inputs, as its private record says."""
     if read_manifest(folder).get("kind") != "trajectories":

@@ -16,6 +16,7 @@ from tripcloak.trajectories.methods.base import Progress, silent
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from tripcloak.trajectories.stays import Stays, StayTrips, Visits, find_stays, trips_between
 from tripcloak.workflow.reading import engine_memory
+from tripcloak.workflow.trajectories.checking import refuse_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,6 +128,7 @@ def _visits(
             "trips are taken from raw files, or from one release folder; several things were given"
         )
     if folders:
+        refuse_options(source)
         published = read_trajectory_folder(folders[0])
         visits = Visits.of_boxes(published.grid, published.offsets, published.boxes)
         return published.pseudonyms, published.grid, visits, (RELEASED,)
