@@ -21,7 +21,7 @@ _NAMES_AND_WORDS = (
     ("single_fix", "trip of a single fix"),
     ("missing_person", "GPS fix without an id"),
     ("missing_time", "GPS fix without a time"),
-    ("bad_time", "time before 1970 or in the future"),
+    ("bad_time", "clock never set (the beginning of 1970, or before) or in the future"),
     ("outside_window", "time outside the window"),
     ("unknown_antenna", "base station missing, or not in the table of stations"),
     ("missing_coordinate", "coordinate missing or not a finite number"),

@@ -17,7 +17,7 @@ BAD = {
     "unparsable": [fix("a", 7, "north"), "a,yesterday,48.85,2.35", "a,7"],
     "missing_person": [fix("", 7)],
     "missing_time": ["a,,48.85,2.35"],
-    "bad_time": [fix("a", -NOON - 86_400), fix("a", time.time() - NOON + 40 * 86_400)],
+    "bad_time": [fix("a", -NOON - 86_400), fix("a", -NOON), fix("a", time.time() - NOON + 40 * 86_400)],
     "missing_coordinate": [fix("a", 7, ""), fix("a", 7, 48.85, "nan"), fix("a", 7, "inf", 2.35)],
     "swapped": [fix("a", 7, 139.7, 35.6)],
     "out_of_range": [fix("a", 7, 48.85, 200)],

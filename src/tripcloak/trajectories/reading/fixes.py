@@ -116,7 +116,8 @@ def _create_view(
 
 
 def _time_rules(source: TrajectorySource, now: int) -> Sequence[Rule]:
-    known = f"(t >= make_timestamptz(0) AND t < make_timestamptz({now}))"
+    # Clocks that were never set say the very beginning of 1970.
+    known = f"(t > make_timestamptz(0) AND t < make_timestamptz({now}))"
     rules = [Rule("bad_time", f"NOT {known}", known)]
     since, until = source.window
     ends = [f"t >= make_timestamptz({since})"] if since is not None else []
