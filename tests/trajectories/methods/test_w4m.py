@@ -186,6 +186,7 @@ def test_progress_is_told_chunk_by_chunk() -> None:
         {"k": 5, "chunk": 9},
         {"chunk": 10_001},
         {"unmatched": -1.0},
+        {"jobs": 0},
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:

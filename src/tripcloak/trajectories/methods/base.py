@@ -45,6 +45,9 @@ class TrajectoryAlgorithm(ABC):
     def __post_init__(self) -> None:
         if self.k < 2:
             raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
+        jobs = getattr(self, "jobs", None)
+        if jobs is not None and jobs < 1:
+            raise InputError(f"jobs is a number of threads, 1 or more; got {jobs}")
 
     def anonymise(self, trajectories: Trajectories, progress: Progress = silent) -> TrajectoryRelease:
         """Return a release of the trajectories, or raise an error that says what is possible."""
