@@ -67,6 +67,15 @@ def test_the_slope_of_a_power_law_is_its_exponent(exponent: float) -> None:
     assert laws[40.0].slope is None
 
 
+def test_short_moves_do_not_change_a_slope() -> None:
+    random = np.random.default_rng(5)
+    ratio = 0.3 * random.random(100_000) ** (-1 / 1.0)
+    far, near = np.round(ratio[ratio < 500] * 200), random.integers(1, 20, 50_000)
+    law = displacement_laws(walkers([far, near]), np.array([10.0, 10.0]))[10.0]
+    assert law.moves == len(far) + len(near)
+    assert law.slope == pytest.approx(2.0, abs=0.05)
+
+
 def test_who_never_moves_has_no_law() -> None:
     trajectories = made()
     before, after = paired_tracks(trajectories, one_box_release(trajectories))

@@ -143,6 +143,16 @@ def test_home_is_where_the_night_is_spent_by_local_clocks(name: str) -> None:
     assert work(tracks, local).x[0] / tracks.km == pytest.approx(201)
 
 
+def test_nights_and_working_hours_are_those_hours_alone() -> None:
+    """One person for every hour of a week that begins on a Monday."""
+    hours = range(7 * 24)
+    monday = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())
+    tracks = tracks_of([[((monday + 3600 * hour) // 30, 0, 0)] for hour in hours])
+    local = local_seconds(tracks, "UTC")
+    assert home(tracks, local).known.tolist() == [h % 24 >= 22 or h % 24 < 7 for h in hours]
+    assert work(tracks, local).known.tolist() == [9 <= h % 24 < 17 and h < 5 * 24 for h in hours]
+
+
 def test_the_longitude_tells_the_time_where_nothing_else_does() -> None:
     tokyo = Grid(projection="+proj=laea +lat_0=35.7 +lon_0=139.7")
     tracks = at_home_and_work(ZoneInfo("Asia/Tokyo"))._replace(grid=tokyo)
