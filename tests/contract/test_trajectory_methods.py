@@ -1,0 +1,91 @@
+"""Every method on trajectories keeps the contract: safe by an audit of its own, pure, and named."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.trajectories import Grid, Trajectories
+from tripcloak.trajectories.audit import audit_release
+from tripcloak.trajectories.methods.base import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, trajectory_method
+
+OWN: dict[str, dict[str, Any]] = {"nwa": {"trash": 0.8, "period": 600, "sampling": 600}}
+
+
+def ready(name: str, k: int) -> TrajectoryAlgorithm:
+    return trajectory_method(name)(k=k, **OWN.get(name, {}))
+
+
+def people(seed: int, users: int) -> Trajectories:
+    """Return people with one to ten samples each; some share places, times, or everything."""
+    random = np.random.default_rng(seed)
+    samples = random.integers(1, 11, users)
+    user = np.repeat(np.arange(users), samples)
+    t, x, y = (random.integers(0, high, len(user)) for high in (60, 30, 30))
+    return Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid())
+
+
+@pytest.mark.parametrize("name", TRAJECTORY_METHODS)
+@given(st.integers(0, 100_000), st.integers(2, 4))
+@settings(max_examples=15, deadline=None)
+def test_releases_are_safe_and_accounted_for(name: str, seed: int, k: int) -> None:
+    trajectories = people(seed, k + seed % 19)
+    before = trajectories.digest
+    try:
+        release = ready(name, k).anonymise(trajectories)
+    except ImpossibleRequestError:
+        assert name == "nwa"
+        return
+    assert audit_release(trajectories, release).safe
+    assert (release.method, release.k) == (name, k)
+    assert (
+        Trajectories(
+            grid=trajectories.grid,
+            **{column: getattr(trajectories, column) for column in ("offsets", "t", "x", "y")},
+        ).digest
+        == before
+    )
+    if release.promise == "containment":
+        assert not release.deleted.any()
+        assert not release.created.any()
+
+
+@pytest.mark.parametrize("name", TRAJECTORY_METHODS)
+def test_the_order_of_rows_plays_no_part(name: str) -> None:
+    trajectories = people(3, 30)
+    order = np.random.default_rng(1).permutation(trajectories.n_samples)
+    columns = {column: getattr(trajectories, column)[order] for column in "txy"}
+    mixed = Trajectories.of(user=trajectories.owner[order], **columns, grid=trajectories.grid)
+    one, other = (ready(name, 3).anonymise(given) for given in (trajectories, mixed))
+    assert (one.box_of == other.box_of).all()
+    assert all((a == b).all() for a, b in zip(one.boxes, other.boxes, strict=True))
+
+
+@pytest.mark.parametrize("name", TRAJECTORY_METHODS)
+def test_a_method_is_a_frozen_bundle_of_named_parameters(name: str) -> None:
+    method = TRAJECTORY_METHODS[name]
+    assert is_dataclass(method)
+    assert all(field.kw_only for field in fields(method))
+    assert method.name == name
+    assert method.summary
+    assert method.source
+    with pytest.raises(FrozenInstanceError):
+        method().k = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", TRAJECTORY_METHODS)
+def test_one_person_is_refused_in_words(name: str) -> None:
+    with pytest.raises(ImpossibleRequestError, match="needs 2 people or more"):
+        ready(name, 2).anonymise(people(0, 1))
+
+
+def test_a_method_that_is_not_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(InputError, match=r"'magic'.*k-scale, glove, w4m, nwa"):
+        trajectory_method("magic")
