@@ -306,3 +306,22 @@ def test_attackers_that_cannot_be(tripcloak, calls, options, words):
     told = tripcloak("trajectories", "attack", calls, *options)
     assert (told.code, told.out) == (2, "")
     assert words in told.words
+
+
+def test_both_sides_read_call_records_by_the_places_of_base_stations(tripcloak, tmp_path):
+    calls, stations = tmp_path / "calls.csv", tmp_path / "stations.csv"
+    arguments = ("--users", 60, "--samples", 30, "--antennas", 40, "--days", 4)
+    made = tripcloak(*("synth", "cdr", *arguments, "--no-positions", "--stations", stations, "--out", calls))
+    assert made.code == 0
+    flows = tripcloak(
+        *("anonymise", calls, "--stations", stations, "--silence", 7200, "--hierarchy", "h3:5", "--k", 5),
+        *("--out", tmp_path / "flows", "--json"),
+    )
+    assert (flows.code, flows.err) == (0, "")
+    assert flows.json["audit"]["smallest_support"] >= 5
+    described = tripcloak("trajectories", "describe", calls, "--stations", stations, "--json")
+    assert described.json["users"] == 60
+    assert tripcloak("audit", tmp_path / "flows", "--against", calls).code == 0
+    without = tripcloak("trajectories", "describe", calls)
+    assert without.code == 2
+    assert "--stations" in without.words

@@ -19,6 +19,7 @@ ROLE_FLAGS = (
     *("origin_lat", "origin_lon", "destination_lat", "destination_lon", "origin", "destination"),
     *("origin_place", "destination_place"),
     *("person", "weight", "trips", "start_time", "end_time", "lat", "lon", "time", "trip_id", "polyline"),
+    "antenna",
 )
 
 COLUMNS, ROWS, ZONES = "Columns of the input", "Rows of the input", "Zones"
@@ -32,6 +33,15 @@ Inputs = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
+Timezone = Annotated[
+    str, typer.Option(metavar="ZONE", help="Zone of times written without an offset.", rich_help_panel=ROWS)
+]
+Stations = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Table of base stations: where each id of --antenna is.", rich_help_panel=ROWS
+    ),
+]
 Memory = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="Memory to use, such as 1GB; half of the machine's if not given."),
@@ -58,7 +68,8 @@ def input_options(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="A public format: porto-taxi, nyc-tlc, citibike, divvy, cabspotting, geolife, lodes.",
+            help="A public format: porto-taxi, nyc-tlc, citibike, divvy, lodes; cabspotting, geolife, "
+            "tdrive, foursquare, gowalla, cdr.",
             rich_help_panel=ROWS,
         ),
     ] = None,
@@ -96,10 +107,8 @@ def input_options(
             metavar="SECONDS", help="GPS points: a longer silence starts a new trip.", rich_help_panel=ROWS
         ),
     ] = 180.0,
-    timezone: Annotated[
-        str,
-        typer.Option(metavar="ZONE", help="Zone of times written without an offset.", rich_help_panel=ROWS),
-    ] = "UTC",
+    timezone: Timezone = "UTC",
+    stations: Stations = None,
     people_once: Annotated[
         bool | None,
         typer.Option(
@@ -153,6 +162,7 @@ def input_options(
     lon: Annotated[str | None, column("--lon", "GPS points: longitude.")] = None,
     time: Annotated[str | None, column("--time", "GPS points: time.")] = None,
     trip_id: Annotated[str | None, column("--trip-id", "GPS points: id that sets trips apart.")] = None,
+    antenna: Annotated[str | None, column("--antenna", "Calls: base station, with --stations.")] = None,
     polyline: Annotated[str | None, column("--polyline", r"Path as [\[lon,lat],...].")] = None,
     hierarchy: Annotated[
         str,
@@ -191,11 +201,16 @@ def input_options(
         silence=silence,
         attributes=tuple(attribute or ()),
         timezone=timezone,
+        stations=path_of(stations),
         people_once=people_once,
         zone_prefix=zone_prefix,
     )
-    file = None if zones is None else str(Path(zones).resolve())
-    return Given(source, Place(spec=hierarchy, zones=file, area=box_of("--area", area)), memory)
+    return Given(source, Place(spec=hierarchy, zones=path_of(zones), area=box_of("--area", area)), memory)
+
+
+def path_of(text: str | None) -> str | None:
+    """Return where a file is from anywhere: an audit may be made from another folder."""
+    return None if text is None else str(Path(text).resolve())
 
 
 def takes_input(command: Callable[..., None]) -> Callable[..., None]:

@@ -144,9 +144,7 @@ def _what_is_missing(names: Sequence[str], found: Mapping[str, str], form: Form 
         )
     )
     if {"lat", "lon"} & set(missing) and "antenna" in found:
-        other += (
-            " Records that name a base station need the table of their places (trajectories: --stations)."
-        )
+        other += " Records that name a base station need the table of their places (--stations)."
     found_words = f"Columns found: {listed(names)}. Name the right ones with these flags."
     return f"missing columns: {words}. {found_words}{other}"
 

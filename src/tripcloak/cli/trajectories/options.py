@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import ROWS, Inputs, Memory, box_of, column, takes
+from tripcloak.cli.options import ROWS, Inputs, Memory, Stations, Timezone, box_of, column, path_of, takes
 from tripcloak.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,18 +60,8 @@ def input_options(
         str | None,
         typer.Option(metavar="TIME", help="Drop this moment and what is later.", rich_help_panel=ROWS),
     ] = None,
-    timezone: Annotated[
-        str,
-        typer.Option(metavar="ZONE", help="Zone of times written without an offset.", rich_help_panel=ROWS),
-    ] = "UTC",
-    stations: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Table of base stations: where each id of --antenna is.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
+    timezone: Timezone = "UTC",
+    stations: Stations = None,
     sample_users: Annotated[
         int | None,
         typer.Option(metavar="N", help="Only so many people, drawn by a hash.", rich_help_panel=ROWS),
@@ -127,9 +116,9 @@ def input_options(
         columns={role: given[role] for role in ROLES if given[role] is not None},
         where=where,
         box=box_of("--box", box),
-        polygon=_path(polygon),
+        polygon=path_of(polygon),
         timezone=timezone,
-        stations=_path(stations),
+        stations=path_of(stations),
         sample=None if sample_users is None else (sample_users, seed),
         since=since,
         until=until,
@@ -138,11 +127,6 @@ def input_options(
         max_speed=max_speed,
     )
     return Given(source, memory)
-
-
-def _path(text: str | None) -> str | None:
-    """Return where a file is from anywhere: an audit may be made from another folder."""
-    return None if text is None else str(Path(text).resolve())
 
 
 def takes_input(command: Callable[..., None]) -> Callable[..., None]:
