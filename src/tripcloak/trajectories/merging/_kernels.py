@@ -24,9 +24,6 @@ LEAST = 2.0
 """What a sample costs at least: one step of time, one wide and one high."""
 
 
-SLACK = 1.0 + 1e-12
-
-
 class Desk(NamedTuple):
     """Room for one merge: samples in order of time, and what the programme knows at every boundary."""
 
@@ -200,11 +197,8 @@ def lay_pair(at: Desk, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, sec
 def pair_cost(
     at: Desk, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int, limit: float
 ) -> Any:
-    """Return the mean cost a sample of merging two trajectories; infinity if it is above the limit."""
-    n = (offsets[first + 1] - offsets[first]) + (offsets[second + 1] - offsets[second])
-    lay_pair(at, t, x, y, offsets, first, second)
-    # The slack keeps a pair that costs exactly the limit, whatever rounding does to the product.
-    return cover(at, n, limit * n * SLACK) / n
+    """Return the total cost of merging two trajectories; infinity if it is above the limit."""
+    return cover(at, lay_pair(at, t, x, y, offsets, first, second), limit)
 
 
 @njit(cache=True, nogil=True)
@@ -219,7 +213,8 @@ def pair_costs(t: Ints, x: Ints, y: Ints, offsets: Ints, first: Ints, second: In
     at = desk(most)
     costs = np.empty(len(first))
     for i in range(len(first)):
-        costs[i] = pair_cost(at, t, x, y, offsets, first[i], second[i], np.inf)
+        n = lay_pair(at, t, x, y, offsets, first[i], second[i])
+        costs[i] = cover(at, n, np.inf) / n
     return costs
 
 
@@ -316,6 +311,23 @@ def write_runs(at: Desk, n: int, boxes: tuple[Ints, ...], first: int, box_of: In
                 box_of[at.place[s]] = row
         j = i
     return many
+
+
+@njit(cache=True, nogil=True)
+def own_cost(at: Desk, n: int) -> float:
+    """Return what the first member's own samples cost in the cheapest cover of the desk's samples."""
+    cover(at, n, np.inf)
+    total, j = 0.0, n
+    while j > 0:
+        i = at.back[j]
+        x0, x1, y0, y1, own = at.x[i], at.x[i], at.y[i], at.y[i], 0
+        for s in range(i, j):
+            x0, x1 = min(x0, at.x[s]), max(x1, at.x[s])
+            y0, y1 = min(y0, at.y[s]), max(y1, at.y[s])
+            own += at.member[s] == 0
+        total += float(own) * (at.t[j - 1] + 1 - at.t[i]) * (x1 - x0 + y1 - y0 + 2)
+        j = i
+    return total
 
 
 @njit(cache=True, nogil=True)

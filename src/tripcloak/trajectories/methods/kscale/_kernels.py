@@ -8,7 +8,9 @@ import numpy as np
 from numba import njit
 
 from tripcloak.arrays import Floats, Ints
-from tripcloak.trajectories.merging._kernels import desk, pair_cost
+from tripcloak.trajectories.merging._kernels import desk, lay_many, own_cost, pair_cost
+
+SLACK = 1.0 + 1e-12
 
 
 @njit(cache=True, nogil=True)
@@ -161,7 +163,7 @@ def _ranked(keys: Floats, rows: Ints) -> Ints:
 
 @njit(cache=True, nogil=True)
 def cost_floor(t: Ints, offsets: Ints, extent: Ints, first: int, second: int) -> Any:
-    """Return a mean cost a sample that no merge of two trajectories is below.
+    """Return a cost that no merge of two trajectories is below.
 
     Every sample costs a step of time by the steps between both trajectories' boxes. And all samples
     of one before the other begins are in one run with it (and so at the end).
@@ -188,37 +190,86 @@ def cost_floor(t: Ints, offsets: Ints, extent: Ints, first: int, second: int) ->
     after = late_end - late - np.searchsorted(t[late:late_end], other, side="right")
     least += apart * after * (t[late_end - 1] - other + 1)
     n = (a_end - a) + (b_end - b)
-    return (least + apart * (n - before - after)) / n
+    return least + apart * (n - before - after)
 
 
 @njit(cache=True, nogil=True)
 def cheapest(
-    t: Ints, x: Ints, y: Ints, offsets: Ints, extent: Ints, start: int, candidates: Ints, many: int
+    t: Ints,
+    x: Ints,
+    y: Ints,
+    offsets: Ints,
+    extent: Ints,
+    start: int,
+    candidates: Ints,
+    many: int,
+    by_total: bool,
 ) -> tuple[Ints, Floats, Ints]:
     """Return the cheapest partners of each row from ``start``, cheapest first, their costs, and a tally.
 
-    Partners are sought among the row's candidates, ties by row. The tally says how many pairs were
-    passed over for their floor, given up half way, and merged to the end.
+    Partners are sought among the row's candidates, by the total cost of the merge or by its mean a
+    sample, ties by row. The tally says how many pairs were passed over for their floor, given up half
+    way, and merged to the end.
     """
     n_rows = len(candidates)
     partners, costs = np.empty((n_rows, many), np.int32), np.empty((n_rows, many))
     keys, rows = np.empty(many), np.empty(many, np.int64)
     tally = np.zeros(3, np.int64)
-    longest = 0
-    for i in range(len(offsets) - 1):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    at = desk(2 * longest)
+    at = desk(2 * np.diff(offsets).max())
     for r in range(n_rows):
         held, i = 0, start + r
         for j in candidates[r]:
-            limit = keys[0] if held == many else np.inf
+            share = 1.0 if by_total else 1.0 / (offsets[i + 1] - offsets[i] + offsets[j + 1] - offsets[j])
+            # The slack keeps a pair that costs exactly the limit, whatever rounding does to it.
+            limit = keys[0] / share * SLACK if held == many else np.inf
             if held == many and cost_floor(t, offsets, extent, i, j) > limit:
                 tally[0] += 1
                 continue
             cost = pair_cost(at, t, x, y, offsets, i, j, limit)
             tally[1 if cost == np.inf else 2] += 1
             if cost < np.inf:
-                held = keep(keys, rows, held, cost, j)
+                held = keep(keys, rows, held, cost * share, j)
         ranked = _ranked(keys, rows)
         partners[r], costs[r] = rows[ranked], keys[ranked]
     return partners, costs, tally
+
+
+@njit(cache=True, nogil=True)
+def costs_of_picking(
+    t: Ints,
+    x: Ints,
+    y: Ints,
+    offsets: Ints,
+    last: Ints,
+    before: Ints,
+    picked: Ints,
+    pickers: Ints,
+    also: Ints,
+) -> Floats:
+    """Return what each picker's own samples cost, merged with all it picked and one more (-1: none).
+
+    ``last`` is each picker's latest pick (-1: none), ``before`` the pick before a pick, and ``picked``
+    the trajectory that it is of.
+    """
+    costs = np.empty(len(pickers))
+    for r in range(len(pickers)):
+        many = 2
+        pick = last[pickers[r]]
+        while pick >= 0:
+            many += 1
+            pick = before[pick]
+        members = np.empty(many, np.int64)
+        members[0], many = pickers[r], 1
+        if also[r] >= 0:
+            members[1], many = also[r], 2
+        pick = last[pickers[r]]
+        while pick >= 0:
+            members[many] = picked[pick]
+            many += 1
+            pick = before[pick]
+        size = 0
+        for m in members[:many]:
+            size += offsets[m + 1] - offsets[m]
+        at = desk(size)
+        costs[r] = own_cost(at, lay_many(at, t, x, y, offsets, members[:many]))
+    return costs

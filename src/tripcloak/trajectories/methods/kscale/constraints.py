@@ -28,11 +28,7 @@ def nu_k_pick(costs: SparseCosts, k: int) -> MergeSets:
     """
     n = len(costs.partners)
     picker = costs.partners[:, : k - 1].ravel().astype(np.int64)
-    picked = np.repeat(np.arange(n), k - 1)
-    idle = np.setdiff1d(np.arange(n), picker)
-    picker = np.concatenate((picker, idle))
-    picked = np.concatenate((picked, costs.partners[idle, 0]))
-    return _sets(n, picker, picked)._replace(unpicked=len(idle))
+    return picked_sets(n, picker, np.repeat(np.arange(n), k - 1), costs.partners[:, 0])
 
 
 def k_pick(costs: SparseCosts, k: int) -> MergeSets:
@@ -69,7 +65,7 @@ def k_pick(costs: SparseCosts, k: int) -> MergeSets:
         left_over = ~np.isin(keys, chosen[-1])
         keys, weights = keys[left_over], weights[left_over]
     picks = np.concatenate(chosen)
-    return _sets(n, picks // n, picks % n)
+    return picked_sets(n, picks // n, picks % n)
 
 
 def full(costs: SparseCosts, k: int) -> MergeSets:
@@ -123,15 +119,26 @@ def _whole(costs: Floats, n: int) -> Floats:
     The solver shifts costs by differences of costs, and need not come to an end where these are rounded.
     """
     unit = 2.0 ** np.ceil(np.log2(costs.max() * n) - 50)
-    return np.maximum(np.round(costs / unit), 1.0)
+    whole: Floats = np.maximum(np.round(costs / unit), 1.0)
+    return whole
 
 
 def _settled(cluster: Ints, rows: Ints) -> Bools:
     return cluster[rows] >= 0
 
 
-def _sets(n: int, picker: Ints, picked: Ints) -> MergeSets:
-    """Return each trajectory with those it picked, itself first, the others by row."""
+def picked_sets(n: int, picker: Ints, picked: Ints, cheapest: Ints | None = None) -> MergeSets:
+    """Return each trajectory with those it picked, itself first, the others by row.
+
+    Who picked nobody gets its cheapest partner.
+
+    >>> picked_sets(3, np.array([0, 0, 1]), np.array([1, 2, 0]), np.array([1, 0, 0])).members.tolist()
+    [0, 1, 2, 1, 0, 2, 0]
+    """
+    idle = np.setdiff1d(np.arange(n), picker)
+    if cheapest is not None:
+        picker = np.concatenate((picker, idle))
+        picked = np.concatenate((picked, cheapest[idle]))
     order = np.lexsort((picked, picker))
     picker, picked = picker[order], picked[order]
     lengths = np.bincount(picker, minlength=n) + 1
@@ -141,8 +148,8 @@ def _sets(n: int, picker: Ints, picked: Ints) -> MergeSets:
     others = np.ones(len(members), dtype=bool)
     others[offsets[:-1]] = False
     members[others] = picked
-    return MergeSets(offsets, members)
+    return MergeSets(offsets, members, len(idle))
 
 
 CONSTRAINTS = {"nu-k-pick": nu_k_pick, "k-pick": k_pick, "full": full}
-"""The constraints by name."""
+"""The paper's constraints by name, each with the paper's way to meet it."""

@@ -26,7 +26,7 @@ class SparseCosts:
     partners : array of int32, one row a trajectory
         Whom to merge with; ties in cost by row.
     costs : array of float
-        The mean cost a sample of that merge, in steps.
+        The cost of that merge in steps: its mean a sample, or its total.
     passed_over, given_up, merged : int
         How many candidate pairs a bound ruled out before the merge, during it, or not at all.
     """
@@ -50,12 +50,18 @@ class SparseCosts:
 
 
 def sparse_costs(
-    trajectories: Trajectories, *, neighbours: int, kept: int, jobs: int, progress: Progress
+    trajectories: Trajectories,
+    *,
+    neighbours: int,
+    kept: int,
+    by_total: bool = False,
+    jobs: int,
+    progress: Progress,
 ) -> SparseCosts:
     """Return the ``kept`` cheapest partners of each trajectory among its ``neighbours`` nearest ones.
 
-    Costs are symmetric: the mean over the samples of both. What is kept is exact; of the rest, most
-    is never merged to the end, since its cost is known to be too high before that.
+    Costs are symmetric: the mean over the samples of both (eq. 4), or their sum. What is kept is exact;
+    of the rest, most is never merged to the end, since its cost is known to be too high before that.
     """
     from tripcloak.trajectories.methods.kscale import _kernels
 
@@ -65,7 +71,7 @@ def sparse_costs(
 
     def of_block(rows: slice) -> tuple[Ints, Floats, Ints]:
         candidates = tree.nearest(rows, neighbours)
-        return _kernels.cheapest(*columns, extent, rows.start, candidates, kept)
+        return _kernels.cheapest(*columns, extent, rows.start, candidates, kept, by_total)
 
     found, done = [], 0
     for block in in_threads(of_block, blocks(trajectories.n_users, ROWS), jobs):

@@ -8,16 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.errors import InputError
 from tripcloak.trajectories.merging import merge_sets
 from tripcloak.trajectories.methods.base import Progress, TrajectoryAlgorithm
 from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS, MergeSets
 from tripcloak.trajectories.methods.kscale.costs import sparse_costs
+from tripcloak.trajectories.methods.kscale.together import pick_together
 from tripcloak.trajectories.release import Solution
 from tripcloak.trajectories.trajectories import Trajectories
 
 PER_K = 100
 """Neighbours looked at for each of k, unless said otherwise (paper 002 III-C)."""
+
+SPARE, SPARE_PER_K = 20, 4
+"""Partners beyond k - 1 among whom people choose together: so many, and so many for each of k."""
+
+PICKING = ("together", "alone")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +37,9 @@ class KScale(TrajectoryAlgorithm):
     constraint
         ``nu-k-pick``: each trajectory is merged into k - 1 others, its cheapest. ``k-pick``: everybody
         also picks k - 1 others. ``full``: disjoint clusters, whose members are released as one and the same.
+    picking
+        How nu-k-pick is met. ``together`` (ours): each pick counts what its picker holds already.
+        ``alone`` (the paper's algorithm 1): each trajectory goes by the costs of pairs.
     jobs
         Threads that work at a time; all there are if not given. The release does not depend on it.
 
@@ -51,6 +60,7 @@ class KScale(TrajectoryAlgorithm):
 
     neighbours: int | None = None
     constraint: str = "nu-k-pick"
+    picking: str = "together"
     jobs: int | None = None
 
     def __post_init__(self) -> None:
@@ -59,6 +69,8 @@ class KScale(TrajectoryAlgorithm):
             raise InputError(
                 f"there is no constraint {self.constraint!r}; there are: {', '.join(CONSTRAINTS)}"
             )
+        if self.picking not in PICKING:
+            raise InputError(f"there is no picking {self.picking!r}; there are: {', '.join(PICKING)}")
         if self.neighbours is not None and self.neighbours < self.k - 1:
             raise InputError(
                 f"each trajectory needs k - 1 = {self.k - 1} candidates or more; "
@@ -68,16 +80,27 @@ class KScale(TrajectoryAlgorithm):
     def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
         """Return each trajectory merged with those it picked."""
         neighbours = min(self.neighbours or PER_K * self.k, trajectories.n_users - 1)
-        if trajectories.n_users < self.k:
-            raise ImpossibleRequestError("there are fewer people than k")
-        kept = self.k - 1 if self.constraint == "nu-k-pick" else neighbours
         jobs = self.jobs or os.cpu_count() or 1
-        costs = sparse_costs(trajectories, neighbours=neighbours, kept=kept, jobs=jobs, progress=progress)
-        sets = CONSTRAINTS[self.constraint](costs, self.k)
+        together = self.constraint == "nu-k-pick" and self.picking == "together"
+        kept = neighbours
+        if self.constraint == "nu-k-pick":
+            kept = min(neighbours, self.k - 1 + (SPARE + SPARE_PER_K * self.k if together else 0))
+        costs = sparse_costs(
+            trajectories, neighbours=neighbours, kept=kept, by_total=together, jobs=jobs, progress=progress
+        )
+        if together:
+            sets = pick_together(trajectories, costs, self.k, jobs=jobs, progress=progress)
+        else:
+            sets = CONSTRAINTS[self.constraint](costs, self.k)
         progress("merging trajectories", 0, None)
         offsets, boxes, box_of, _ = merge_sets(trajectories, sets.offsets, sets.members, jobs=jobs)
         facts = {"neighbours": neighbours, "pairs": costs.facts(), "sets": _set_facts(sets)}
         return Solution(offsets, boxes, np.arange(trajectories.n_users), box_of, facts)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that play a part: only nu-k-pick can be met in two ways."""
+        left_out = set() if self.constraint == "nu-k-pick" else {"picking"}
+        return {name: value for name, value in super().parameters().items() if name not in left_out}
 
 
 def _set_facts(sets: MergeSets) -> dict[str, Any]:
