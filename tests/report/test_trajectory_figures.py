@@ -74,6 +74,13 @@ def test_a_distribution_function_ends_at_all_samples() -> None:
             assert (np.diff(line.y) >= 0).all()
 
 
+def test_a_group_of_few_people_has_a_row_but_no_figure() -> None:
+    trajectories = made(users=5, samples=200, days=7)
+    laws = figure_parts(take_measures(trajectories, identity_release(trajectories)))[-1]
+    assert [row[1] for row in laws.rows] == ["5"]
+    assert not laws.plots
+
+
 def test_nothing_is_fetched_and_nothing_is_told_of_anybody() -> None:
     trajectories, release = made_and_released()
     page = page_of(trajectories, release)

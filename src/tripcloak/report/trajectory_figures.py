@@ -22,8 +22,8 @@ ORIGINAL, RELEASED, THIRD, FOURTH = 1, 2, 3, 4
 BINS = 40
 EVERY = 5
 SHARE = Axis("share", 0.0, 100.0)
-FEWEST_MOVES = 100
-"""A group that moved less has no figure."""
+FEWEST_MOVES, FEWEST_PEOPLE = 100, 10
+"""A group that is smaller, or moved less, has a row in the table but no figure."""
 
 
 class Part(NamedTuple):
@@ -199,7 +199,7 @@ def _laws(measures: TrajectoryMeasures) -> Part:
         "How far do people go?",
         "Density of displacements by radius of gyration, for people of similar radius, each data set by its "
         f"own radii. Slopes are least squares between {FIT[0]:g} and {FIT[1]:g} times the radius.",
-        [_law(*laws) for laws in both if min(laws[1].moves, laws[2].moves) >= FEWEST_MOVES],
+        [_law(*laws) for laws in both if all(map(_tells, laws[1:]))],
         columns,
         rows,
     )
@@ -259,6 +259,10 @@ def _density_axis(label: str, both: Sequence[Distribution]) -> Axis:
     low, high = float(np.quantile(pooled, 0.002)), float(pooled.max())
     low = math.floor(10 * low) / 10 if low > high / 2 else 0.0
     return Axis(label, low, high if high > low else low + 1.0)
+
+
+def _tells(law: Law) -> bool:
+    return law.people >= FEWEST_PEOPLE and law.moves >= FEWEST_MOVES
 
 
 def _law(name: float, original: Law, released: Law) -> Plot:
