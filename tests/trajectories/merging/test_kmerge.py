@@ -46,11 +46,11 @@ def test_a_pair_costs_what_its_merge_costs(made: Trajectories) -> None:
         return
     (cost,) = pair_costs(made, [0], [last])
     assert cost == k_merge(made, [0, last]).cost / made.n_samples == pair_costs(made, [last], [0])[0]
-    whole = cost * made.n_samples
+    whole = k_merge(made, [0, last]).cost
     at = _kernels.desk(made.n_samples)
     columns = made.t, made.x, made.y, made.offsets
-    assert _kernels.pair_cost(at, *columns, 0, 1, cost) == cost
-    assert _kernels.pair_cost(at, *columns, 0, 1, (whole - 0.5) / made.n_samples) == np.inf
+    assert _kernels.pair_cost(at, *columns, 0, 1, whole) == whole
+    assert _kernels.pair_cost(at, *columns, 0, 1, whole - 0.5) == np.inf
 
 
 @given(some_trajectories(most_users=5, most_samples=12, late=30))
