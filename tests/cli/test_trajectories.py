@@ -83,6 +83,17 @@ def test_containment_reaches_k_and_invents_nothing(anonymised, method):
     assert told["notes"] == []
 
 
+@pytest.mark.parametrize("constraint", ["full", "k-pick", "nu-k-pick"])
+def test_every_constraint_of_k_scale_reaches_k(tripcloak, calls, tmp_path, constraint):
+    told = tripcloak(
+        *("trajectories", "anonymise", calls, "--k", 4, "--constraint", constraint, "--neighbours", 20),
+        *("--jobs", 1, "--out", tmp_path / "out", "--json"),
+    )
+    assert (told.code, told.err) == (0, "")
+    assert told.json["parameters"].items() >= {"neighbours": 20, "constraint": constraint}.items()
+    assert told.json["audit"]["smallest_support"] >= 4
+
+
 @pytest.mark.parametrize("method", ["w4m", "nwa"])
 def test_colocation_says_loudly_that_it_promises_less(tripcloak, calls, anonymised, tmp_path, method):
     _, told = anonymised(method)
@@ -245,6 +256,14 @@ def test_the_methods_and_their_promises(tripcloak):
     assert both["trajectories"] == told
     assert {one["method"] for one in both["methods"]} & METHODS <= {"glove"}
     assert "Methods on trajectories" in tripcloak("methods").out
+
+
+def test_every_parameter_of_a_method_has_an_option(tripcloak):
+    listed = tripcloak("trajectories", "methods", "--json").json["methods"]
+    page = tripcloak("trajectories", "anonymise", "--help").out
+    named = {name for one in listed for name in one["parameters"]}
+    assert {"neighbours", "delta", "period"} <= named
+    assert not [name for name in named if f"--{name.replace('_', '-')} " not in page]
 
 
 def test_trips_of_calls_feed_the_od_side_and_come_back(tripcloak, calls, anonymised, tmp_path):

@@ -90,6 +90,19 @@ def test_back_again_each_trip_is_two_samples(source, tmp_path):
     assert any("each gives two fixes" in note for note in back.notes)
 
 
+def test_a_trip_of_which_one_end_has_no_time_keeps_the_other(tmp_path):
+    row = {"origin_lat": "48.80", "origin_lon": "2.3", "destination_lat": "48.90", "destination_lon": "2.3"}
+    times = {"start_time": "2024-05-13 08:00:00", "end_time": "2024-05-13 09:00:00"}
+    rows = [{"person": person, **row, **times} for person in ("a", "b")]
+    rows[1]["end_time"] = ""
+    read = read_trajectories(TrajectorySource(paths=(str(write_csv(tmp_path / "trips.csv", rows)),)))
+    assert read.trajectories.lengths.tolist() == [2, 1]
+    assert read.cleaning.dropped == {"missing_time": 1}
+    north = read.trajectories.y * read.trajectories.grid.metres
+    assert north[1] - north[0] == pytest.approx(11_100, abs=200)
+    assert north[2] == north[0]
+
+
 def test_a_release_and_raw_files_do_not_mix(source, tmp_path):
     out = tmp_path / "out"
     anonymise_trajectories(

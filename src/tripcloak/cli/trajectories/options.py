@@ -143,6 +143,14 @@ def method_options(
         str | None,
         typer.Option(metavar="NAME", help="k-scale: full, k-pick or nu-k-pick.", rich_help_panel=OWN),
     ] = None,
+    picking: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="k-scale: how nu-k-pick is met, together or, as in the paper, alone.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
     delta: Annotated[
         float | None,
         typer.Option(
