@@ -132,6 +132,14 @@ def test_a_file_that_is_there_stays(source, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fixes.csv", "trips.parquet"]
 
 
+def test_trips_never_replace_their_own_input(source):
+    file = Path(source.paths[0])
+    before = file.read_bytes()
+    with pytest.raises(InputError, match="very input"):
+        write_trips_of_trajectories(source, file, EVERY, force=True)
+    assert file.read_bytes() == before
+
+
 def test_where_nobody_stays_or_moves_there_are_no_trips(source, tmp_path):
     with pytest.raises(EmptyInputError, match="--stay"):
         write_trips_of_trajectories(source, tmp_path / "trips.parquet", TripRules(minutes=5000))

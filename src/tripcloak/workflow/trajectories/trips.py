@@ -78,6 +78,8 @@ def write_trips_of_trajectories(
     rules = rules or TripRules()
     parts = Parts("table of trips of this name", files=(out.name,))
     refuse_if_taken(out.parent, force=force, parts=parts)
+    if out.resolve() in {Path(path).resolve() for path in source.paths}:
+        raise InputError("the trips would replace the very input they are taken from; choose another file")
     people, grid, visits, notes = _visits(source, memory, progress)
     progress("finding stays", 0, None)
     stays = find_stays(visits, metres=rules.metres, minutes=rules.minutes)
