@@ -40,11 +40,14 @@ class Reader:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"not within four seconds: {condition}")
 
-    def look(self) -> bytes:
+    def look(self) -> str:
+        """The picture while nothing is pointed at, as it was drawn: what lies over it is not looked at."""
         self.page.mouse.move(3, 3)
         self.settle()
-        picture: bytes = self.page.locator(".stage").screenshot()
-        return picture
+        pictures: list[str] = self.page.evaluate(
+            "Array.from(document.querySelectorAll('.stage canvas'), (canvas) => canvas.toDataURL())"
+        )
+        return "".join(pictures)
 
     def numbers(self) -> dict[str, str]:
         labels, texts = (self.page.locator(f".now {tag}").all_inner_texts() for tag in ("dt", "dd"))
@@ -277,7 +280,7 @@ def test_of_many_samples_a_film_is_shown_and_said_so(read: Any, city: PublishedT
     assert reader.page.locator("[name=show]").input_value() == "density"
     note = reader.page.locator(".partly").inner_text()
     shown = len(reader.page.evaluate("timeMap.boxes.name"))
-    assert f"counts all {city.n_released} trajectories" in note
+    assert f"Density counts all {city.n_released} trajectories" in note
     assert f"those of {shown} trajectories, drawn at random" in note
     pictures = set()
     for share in (0.1, 0.5, 0.9):
@@ -343,7 +346,9 @@ def one_box(**told: Any) -> PublishedTrajectories:
     ],
 )
 def test_a_single_step_is_a_map_too(read: Any, projection: str) -> None:
-    reader = read(one_box(projection=projection))
+    moved = {"method": "w4m", "promise": {"kind": "colocation", "k": 2, "delta": 10.0}}
+    reader = read(replace(one_box(projection=projection), manifest=moved))
+    assert "Samples were moved" in reader.page.locator(".hint").inner_text()
     assert reader.numbers()["Boxes"] == "1"
     for key in ("p", "d", "n", "]", ".", "Escape", "d"):
         reader.page.keyboard.press(key)

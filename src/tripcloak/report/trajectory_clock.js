@@ -9,6 +9,8 @@ const written = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC", weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
 });
 const dayOnly = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
+const monthOnly = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: "short", year: "numeric" });
+const yearOnly = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", year: "numeric" });
 const hourOnly = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 function duration(seconds) {
@@ -174,22 +176,35 @@ class Clock {
     pen.strokeRect(left, 0.75, right - left, base - 1.5);
   }
 
-  // Marks at easy times, as many as fit.
+  // Marks at easy times, as many as fit: [second, words].
+  marks(room) {
+    const [from, all] = [this.grid.start + this.least * this.grid.seconds, (this.most - this.least) * this.grid.seconds];
+    const step = LENGTHS.find((length) => all / length <= room && length <= 14 * DAY);
+    const found = [];
+    if (step) {
+      for (let second = Math.ceil(from / step) * step; second <= from + all; second += step) {
+        found.push([second, (second % DAY ? hourOnly : dayOnly).format(new Date(second * 1000))]);
+      }
+      return found;
+    }
+    const months = [1, 3, 6, 12, 24, 60, 120].find((some) => all / (some * 30.4 * DAY) <= room) || 240;
+    for (let month = 0, year = new Date(from * 1000).getUTCFullYear(); ; month += months) {
+      const date = new Date(Date.UTC(year - (year % Math.max(1, months / 12)), month, 1));
+      if (date / 1000 > from + all) return found;
+      found.push([date / 1000, (months < 12 ? monthOnly : yearOnly).format(date)]);
+    }
+  }
+
   rule(pen, at, base, width) {
-    const all = (this.most - this.least) * this.grid.seconds;
-    const room = Math.max(2, Math.floor(width / 90));
-    const step = [...LENGTHS, 182 * DAY, 364 * DAY].find((length) => all / length <= room) || 728 * DAY;
-    const origin = this.grid.start + this.least * this.grid.seconds;
     pen.font = `11px ${this.theme.font}`;
     pen.fillStyle = this.theme.quiet;
     pen.textBaseline = "alphabetic";
     pen.textAlign = "center";
-    for (let second = Math.ceil(origin / step) * step; second <= origin + all; second += step) {
+    for (const [second, words] of this.marks(Math.max(2, Math.floor(width / 90)))) {
       const left = at((second - this.grid.start) / this.grid.seconds);
       if (left < 30 || left > width - 30) continue;
       pen.fillRect(Math.round(left), base, 1, 3);
-      const date = new Date(second * 1000);
-      pen.fillText(second % DAY ? hourOnly.format(date) : dayOnly.format(date), left, base + 13);
+      pen.fillText(words, left, base + 13);
     }
   }
 }

@@ -76,7 +76,7 @@ class TimeMap {
   openWindow() {
     const { boxes, clock } = this;
     const all = clock.most - clock.least;
-    const wanted = Math.min(200, boxes.size / 4);
+    const wanted = Math.min(60, boxes.size / 4);
     const lasting = boxes.lasts.reduce((sum, steps) => sum + steps, 0);
     const lengths = Array.from(clock.lengths.options, (option) => Number(option.value) / clock.grid.seconds);
     const least = this.film ? this.film.length : 0;
@@ -113,7 +113,8 @@ class TimeMap {
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("scroll", () => this.leave(), { passive: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
-    new ResizeObserver(() => this.resize()).observe(document.querySelector("main"));
+    const sizes = new ResizeObserver(() => this.resize());
+    for (const part of [panel.stage, clock.chart]) sizes.observe(part);
     this.resize();
   }
 

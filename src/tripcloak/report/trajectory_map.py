@@ -19,6 +19,8 @@ from tripcloak.trajectories.published import PublishedTrajectories
 MOST = 200_000
 """Samples that the page holds one by one; of more, some trajectories drawn at random, and a film of all."""
 LATTICE = 33
+Home = tuple[int, int, int, int]
+"""West, south, east and north in steps."""
 SCRIPTS = (
     "map_scale.js",
     "map_zones.js",
@@ -94,12 +96,13 @@ def _facts(published: PublishedTrajectories) -> dict[str, str]:
 
 
 def _payload(published: PublishedTrajectories, most: int) -> dict[str, Any]:
-    home = _home(published.boxes)
+    home, wide = _home(published.boxes), _wide(published.boxes)
     shown = _shown(published, most)
     boxes = Boxes(*(side[: published.offsets[shown]] for side in published.boxes))
     whole = shown == published.n_released
     return {
         "grid": {name: getattr(published.grid, name) for name in ("seconds", "metres", "start")},
+        "moved": published.manifest["promise"]["kind"] == "colocation",
         "released": {"trajectories": published.n_released, "samples": published.n_boxes},
         "pseudonyms": published.pseudonyms[:shown].tolist(),
         "lengths": _packed(np.diff(published.offsets[: shown + 1])),
@@ -112,8 +115,8 @@ def _payload(published: PublishedTrajectories, most: int) -> dict[str, Any]:
             "high": _packed(boxes.y1.astype(np.int64) - boxes.y0),
         },
         "home": home,
-        "degrees": _lattice(published.grid, home),
-        "film": None if whole else _film(published, home),
+        "degrees": _lattice(published.grid, wide),
+        "film": None if whole else _film(published, wide),
     }
 
 
@@ -124,8 +127,19 @@ def _shown(published: PublishedTrajectories, most: int) -> int:
     return max(1, int(np.searchsorted(published.offsets, most // 2, side="right")) - 1)
 
 
-def _home(boxes: Boxes) -> tuple[int, int, int, int]:
-    """Return west, south, east and north of nearly all boxes: a single journey must not shrink the rest."""
+def _home(boxes: Boxes) -> Home:
+    """Return west, south, east and north of what is seen at first: few journeys must not shrink the rest."""
+    sides = []
+    for low, high in ((boxes.x0, boxes.x1), (boxes.y0, boxes.y1)):
+        least, most = np.quantile((low.astype(np.float64) + high) / 2, [0.02, 0.98])
+        margin = (most - least) / 10 + np.median(high - low) / 2
+        sides.append((int(np.floor(least - margin)), int(np.ceil(most + margin))))
+    (west, east), (south, north) = sides
+    return west, south, max(east, west + 1), max(north, south + 1)
+
+
+def _wide(boxes: Boxes) -> Home:
+    """Return west, south, east and north of nearly all boxes: what a film shows."""
     west, south = (int(np.floor(np.quantile(side, 0.005))) for side in (boxes.x0, boxes.y0))
     east, north = (int(np.ceil(np.quantile(side, 0.995))) for side in (boxes.x1, boxes.y1))
     return west, south, max(east, west + 1), max(north, south + 1)
@@ -140,7 +154,7 @@ def _packed(values: Ints) -> dict[str, Any]:
     return {"least": least, "width": width, "data": base64.b64encode(data).decode()}
 
 
-def _lattice(grid: Grid, home: tuple[int, int, int, int]) -> dict[str, Any]:
+def _lattice(grid: Grid, home: Home) -> dict[str, Any]:
     """Return longitudes and latitudes of points around home, between which the page interpolates."""
     west, south, east, north = (float(step) for step in home)
     reach = 2 * max(east - west, north - south)
@@ -159,7 +173,7 @@ def _lattice(grid: Grid, home: tuple[int, int, int, int]) -> dict[str, Any]:
     }
 
 
-def _film(published: PublishedTrajectories, home: tuple[int, int, int, int]) -> Mapping[str, Any]:
+def _film(published: PublishedTrajectories, home: Home) -> Mapping[str, Any]:
     film = paint_frames(published.boxes, home, published.grid.seconds)
     bins, rows, columns = film.shades.shape
     return {

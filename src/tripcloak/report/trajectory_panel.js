@@ -41,7 +41,7 @@ class BoxPanel extends Panel {
       if (!this.inSight(frame)) continue;
       const size = Math.sqrt(frame[2] * frame[3]);
       pen.fillStyle = pen.strokeStyle = pale ? this.theme.quiet : this.theme.ramp[colour(i)];
-      pen.globalAlpha = Math.max(0.03, Math.min(0.85, 16 / size) * many) * (pale ? 0.35 : 1);
+      pen.globalAlpha = Math.max(0.03, Math.min(0.85, 16 / size) * (size < 8 ? 1 : many)) * (pale ? 0.35 : 1);
       // In the background many large boxes would add up to a fog.
       if (!pale || size < 40) pen.fillRect(...frame);
       if (size < 8) continue;

@@ -1,6 +1,8 @@
 // The words beside the map: what is shown now, or the samples of the trajectory that is followed.
 
 const ROWS = 400; // samples that are listed; the rest are in the tables beside this file
+const HELD = "A box says: recorded at least once, somewhere in it, at some moment while it lasts.";
+const MOVED = "A box says: about there, about then. Samples were moved to where others are, and some were made up.";
 
 function sizeFigure(km) {
   return km < 1 ? `${grouped.format(Math.round(km * 1000))} m` : `${significant.format(km)} km`;
@@ -55,7 +57,7 @@ class TrajectorySide {
     const parts = [element("h2", {}, partly ? "At this time, of those drawn" : "At this time"), this.numbers];
     if (partly) {
       parts.push(
-        element("p", { class: "partly" }, `There are too many samples for one page. "How many are where" counts all ${figure(released.trajectories)} trajectories, on a coarse raster. Boxes are those of ${figure(pseudonyms.length)} trajectories, drawn at random.`),
+        element("p", { class: "partly" }, `There are too many samples for one page. Density counts all ${figure(released.trajectories)} trajectories, on a coarse raster. Boxes are those of ${figure(pseudonyms.length)} trajectories, drawn at random.`),
       );
     }
     return [...parts, element("h3", {}, "Follow one trajectory"), this.chooser(), this.hints()];
@@ -78,10 +80,10 @@ class TrajectorySide {
   }
 
   hints() {
-    const keys = [["P", "play or pause"], [", .", "one window back, on"], ["[ ]", "shorter or longer window"], ["D", "boxes, or how many are where"], ["N B", "follow the next, the one before"], ["Z", "zoom to the one that is followed"], ["Esc", "stop following"]];
+    const keys = [["P", "play or pause"], [", .", "one window back, on"], ["[ ]", "shorter or longer window"], ["D", "boxes or density"], ["N B", "follow the next, the one before"], ["Z", "zoom to the one that is followed"], ["Esc", "stop following"]];
     return element(
       "div", { class: "hint" },
-      element("p", {}, "A box says: recorded at least once, somewhere in it, at some moment while it lasts. Choose a box on the map to follow its trajectory. Drag to move, scroll to zoom."),
+      element("p", {}, `${this.release.moved ? MOVED : HELD} Choose a box on the map to follow its trajectory. Drag to move, scroll to zoom.`),
       element("dl", { class: "keys" }, ...keys.flatMap(([key, words]) => [element("dt", {}, ...key.split(" ").map((one) => element("kbd", {}, one))), element("dd", {}, words)])),
     );
   }
