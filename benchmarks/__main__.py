@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import cases, drawing, peers, rivals
+from benchmarks import attackers, cases, drawing, peers, rivals
 from benchmarks.lines import Line, Skipped
 
 Case = Callable[[Path], Iterable[Line | Skipped]]
@@ -53,6 +53,7 @@ def _cases(*, quick: bool) -> dict[str, Case]:
         "one-pass": rivals.one_pass,
         "the-rest": rivals.the_rest,
         "peers": peers.peers,
+        "attacks": attackers.attackers,
         "measuring": cases.measuring,
         "rebuilding": drawing.rebuilding,
         "end-to-end": lambda folder: cases.end_to_end(folder, larger),

@@ -38,14 +38,16 @@ class NoPeers(Exception):
     """The peer packages cannot be had here."""
 
 
-def environment() -> Path:
-    """Return the Python of the peers' environment, made and filled if need be."""
-    python = HOME / "bin" / "python"
-    stamp = HOME / ".installed"
-    if not stamp.exists() or stamp.stat().st_mtime < PINS.stat().st_mtime:
-        _must([sys.executable, "-m", "venv", "--clear", str(HOME)])
+def environment(
+    home: Path = HOME, pins: Path = PINS, packages: tuple[str, ...] = PACKAGES, maker: str = sys.executable
+) -> Path:
+    """Return the Python of an environment of peers, made by another Python and filled if need be."""
+    python = home / "bin" / "python"
+    stamp = home / ".installed"
+    if not stamp.exists() or stamp.stat().st_mtime < pins.stat().st_mtime:
+        _must([maker, "-m", "venv", "--clear", str(home)])
         quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
-        _must([str(python), "-m", "pip", "install", *quiet, "--constraint", str(PINS), *PACKAGES])
+        _must([str(python), "-m", "pip", "install", *quiet, "--constraint", str(pins), *packages])
         stamp.touch()
     return python
 
