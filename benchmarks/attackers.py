@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,8 +33,8 @@ MAKER = "python3.10"
 def attackers(folder: Path) -> Iterator[Line | Skipped]:
     """Yield how much faster each attack is, and how far the risks are apart."""
     try:
-        if shutil.which(MAKER) is None:
-            raise NoPeers(f"scikit-mobility needs an older Python; {MAKER} was not found")
+        if not runs(MAKER):
+            raise NoPeers(f"scikit-mobility needs an older Python, and there is no {MAKER} that runs")
         python = environment(HOME, PINS, ("scikit-mobility",), MAKER)
     except NoPeers as reason:
         yield Skipped("scikit-mobility's attacks", str(reason))
@@ -45,6 +46,13 @@ def attackers(folder: Path) -> Iterator[Line | Skipped]:
     theirs = run([str(python), str(script), str(path), str(KNOWN), str(TOLERANCE)]).json()
     for kind, found in theirs.items():
         yield from _compared(kind, found, trajectories)
+
+
+def runs(python: str) -> bool:
+    """Return whether there is such a Python and it runs; what is found may only stand for one."""
+    if shutil.which(python) is None:
+        return False
+    return subprocess.run([python, "--version"], capture_output=True, check=False).returncode == 0
 
 
 def _compared(kind: str, theirs: dict[str, Any], trajectories: Trajectories) -> Iterator[Line]:
