@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,10 @@ def read_trajectory_folder(folder: Path) -> PublishedTrajectories:
     """
     public = folder / PUBLIC if (folder / PUBLIC).is_dir() else folder
     facts = _manifest(public)
-    table = _table(public / "samples.parquet")
+    path = public / "samples.parquet"
+    names = _opened(path, lambda file: file.schema_arrow.names)
     try:
-        return _published(facts, table)
+        return _published(facts, path, names)
     except (KeyError, TypeError, ValueError, InputError):
         raise _changed(folder) from None
 
@@ -80,11 +82,17 @@ def _manifest(public: Path) -> dict[str, Any]:
 
 
 def _table(path: Path) -> Any:
+    return _opened(path, lambda file: file.read().combine_chunks())
+
+
+def _opened(path: Path, read: Callable[[Any], Any], coded: Sequence[str] = ()) -> Any:
+    """Return what is read from a Parquet file, or say in words what is wrong with the file."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        return parquet.read_table(path).combine_chunks()
+        with parquet.ParquetFile(path, read_dictionary=list(coded)) as file:
+            return read(file)
     except FileNotFoundError:
         raise InputError(
             f"{path.parent.parent} is not a whole release: {path.parent.name}/{path.name} is missing"
@@ -93,17 +101,22 @@ def _table(path: Path) -> Any:
         raise InputError(f"{path} cannot be read; it may be damaged") from None
 
 
-def _published(facts: dict[str, Any], table: Any) -> PublishedTrajectories:
-    if tuple(table.column_names) != COLUMNS or not len(table):
-        raise ValueError("other columns than a release has, or no rows")
+def _published(facts: dict[str, Any], path: Path, names: list[str]) -> PublishedTrajectories:
+    if tuple(names) != COLUMNS:
+        raise ValueError("other columns than a release has")
+
+    # One column at a time: all of them at once take many times the room of what is kept.
+    def column(name: str) -> Any:
+        return _opened(path, lambda file: file.read(columns=[name]).column(name), ["trajectory"])
+
     grid = Grid(**facts["grid"])
-    coded = table["trajectory"].combine_chunks().dictionary_encode()
+    coded = column("trajectory").unify_dictionaries().combine_chunks()
     code = coded.indices.to_numpy(zero_copy_only=False)
     pseudonyms = np.asarray(coded.dictionary.to_pylist(), dtype=np.str_)
-    if (np.diff(code) < 0).any() or (pseudonyms[1:] <= pseudonyms[:-1]).any():
-        raise ValueError("trajectories are out of order")
-    times = [_steps(_seconds(table[name]) - grid.start, grid.seconds) for name in ("t_start", "t_end")]
-    places = [_steps(np.asarray(table[name]), grid.metres) for name in COLUMNS[3:7]]
+    if not len(code) or (np.diff(code) < 0).any() or (pseudonyms[1:] <= pseudonyms[:-1]).any():
+        raise ValueError("trajectories are out of order, or there are none")
+    times = [_steps(_seconds(column(name)) - grid.start, grid.seconds) for name in ("t_start", "t_end")]
+    places = [_steps(column(name).to_numpy(), grid.metres) for name in COLUMNS[3:7]]
     return PublishedTrajectories(
         grid=grid,
         pseudonyms=pseudonyms,
