@@ -43,7 +43,13 @@ def test_it_says_what_was_done_and_what_is_promised() -> None:
 
 def test_it_says_what_is_not_promised() -> None:
     text = plain(render_trajectory_readme(FACTS))
-    for words in ("homogeneity", "down to two", "edges of a box come from the samples", "in the data", "this release alone"):
+    for words in (
+        "homogeneity",
+        "down to two",
+        "edges of a box come from the samples",
+        "in the data",
+        "this release alone",
+    ):
         assert words in text
 
 
