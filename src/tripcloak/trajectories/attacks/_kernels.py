@@ -36,10 +36,11 @@ def _shared(one: Any, other: Any) -> int:  # pragma: no cover - compiled
 def least_common(
     rows: NDArray[np.uint64], starts: NDArray[np.int64], known: int
 ) -> int:  # pragma: no cover - compiled
-    """Return the smallest number of bits that rows worth ``known`` have in common.
+    """Return the smallest number of bits, but none, that rows worth ``known`` have in common.
 
-    Item j has the rows ``starts[j]:starts[j + 1]``, worth 1, 2, ... and each within the one before; at
-    most one row of an item is taken. All items together are worth ``known`` or more.
+    0 where no such rows have a bit in common. Item j has the rows ``starts[j]:starts[j + 1]``, worth
+    1, 2, ... and each within the one before; at most one row of an item is taken. All items together are
+    worth ``known`` or more.
     """
     items = len(starts) - 1
     words = rows.shape[1]
@@ -78,15 +79,17 @@ def least_common(
         if worth[at + 1] < rest:
             continue
         number = _shared(taken[level + 1], taken[level + 1])
+        if number == 0:
+            continue
         if rest == 0:
             best = min(best, number)
-        if number <= floor:
-            return floor
-        if rest == 0 or _shared(taken[level + 1], every[at + 1]) >= best:
+        if number == floor or best == 1:
+            return number
+        if rest == 0 or max(_shared(taken[level + 1], every[at + 1]), 1) >= best:
             continue
         level += 1
         item[level], option[level], left[level] = at + 1, 0, rest
-    return int(best)
+    return int(best) if best <= 64 * words else 0
 
 
 @njit(cache=True, nogil=True)

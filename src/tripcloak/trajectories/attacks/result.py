@@ -27,7 +27,8 @@ class AttackResult:
         The people who were attacked, as rows of the original trajectories.
     matches : array of int64
         How many trajectories fit what is known of each of them; where an attack tries all that could be
-        known, the fewest. One: the person is found. None: the attacker looks in vain.
+        known, the fewest that anything fits. One: the person is found, unless the trajectory is somebody
+        else's, which can only be where samples were moved. None: the attacker looks in vain.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from tripcloak.errors import InternalError
 
 CHUNK = 256
 """Trajectories that one thread takes at a time."""
+
+ENOUGH = 1 << 20
+"""Samples that are looked at to choose where to cut, and that are put into bins at a time."""
 
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
@@ -125,29 +128,35 @@ def in_threads(work: Callable[[int], T], workers: int) -> list[T]:
 
 
 def _cuts(samples: Samples) -> list[Any]:
-    """Return where time, x and y are cut, so that each bin holds as many original samples as the next."""
+    """Return where time, x and y are cut, so that each bin holds about as many original samples."""
     from tripcloak.trajectories.audit._kernels import SPACE, TIMES
 
-    bins = (TIMES, SPACE, SPACE)
-    cuts = []
-    for values, number in zip((samples.t, samples.x, samples.y), bins, strict=True):
-        cuts.append(np.quantile(values, np.arange(1, number) / number, method="lower"))
-    return cuts
+    every = 1 + len(samples.t) // ENOUGH
+    return [
+        np.quantile(values[::every], np.arange(1, number) / number, method="lower")
+        for values, number in zip((samples.t, samples.x, samples.y), (TIMES, SPACE, SPACE), strict=True)
+    ]
 
 
 def _sample_bins(samples: Samples, cuts: list[Any]) -> tuple[Ints, Ints]:
-    columns = zip(cuts, (samples.t, samples.x, samples.y), strict=True)
-    bins = np.stack([np.searchsorted(cut, column, side="right") for cut, column in columns]).astype(np.uint8)
+    bins = _binned(cuts, (samples.t, samples.x, samples.y), "right")
     return bins, bins
 
 
 def _box_bins(boxes: Any, cuts: list[Any]) -> tuple[Ints, Ints]:
     """Return the first and the last bin in which a sample of each box can be."""
     # A value below an exclusive end is in a bin no later than the last one that begins before the end.
-    lows = [np.searchsorted(cut, boxes[:, 2 * axis], side="right") for axis, cut in enumerate(cuts)]
-    highs = [np.searchsorted(cut, boxes[:, 2 * axis + 1], side="left") for axis, cut in enumerate(cuts)]
-    low, high = (np.stack(bins).astype(np.uint8) for bins in (lows, highs))
-    return low, high
+    lows, highs = (tuple(boxes[:, side + end] for side in (0, 2, 4)) for end in (0, 1))
+    return _binned(cuts, lows, "right"), _binned(cuts, highs, "left")
+
+
+def _binned(cuts: list[Any], columns: tuple[Any, ...], side: Literal["left", "right"]) -> Ints:
+    bins = np.empty((len(cuts), len(columns[0])), np.uint8)
+    for axis, (cut, column) in enumerate(zip(cuts, columns, strict=True)):
+        for start in range(0, len(column), ENOUGH):
+            part = slice(start, start + ENOUGH)
+            bins[axis, part] = np.searchsorted(cut, column[part], side=side)
+    return bins
 
 
 def _near_each_other(spans: Spans, cuts: list[Any]) -> Ints:

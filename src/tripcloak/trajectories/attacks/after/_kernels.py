@@ -57,12 +57,12 @@ def least_passing(
     candidates: NDArray[np.int64],
     known: int,
 ) -> int:  # pragma: no cover - compiled
-    """Return the smallest number of released trajectories that may visit ``known`` places in their order.
+    """Return the fewest released trajectories, but none, that may visit ``known`` places in their order.
 
-    ``places`` is the sequence of places of one trajectory, which lie at ``x`` and ``y``. A box may hold
-    several samples in any order, so that it may serve for several places that follow each other.
-    ``candidates`` are released trajectories, among them all that match anything; ``known`` is at most
-    the number of samples.
+    0 where none may visit any so many. ``places`` is the sequence of places of one trajectory, which lie
+    at ``x`` and ``y``. A box may hold several samples in any order, so that it may serve for several
+    places that follow each other. ``candidates`` are released trajectories, among them all that match
+    anything; ``known`` is at most the number of samples.
     """
     people = np.empty((known + 1, len(candidates)), np.int64)
     reached = np.empty((known + 1, len(candidates)), np.int64)
@@ -91,14 +91,16 @@ def least_passing(
             if box >= 0:
                 people[level + 1, number], reached[level + 1, number] = r, box
                 number += 1
+        if number == 0:
+            continue
         if level + 1 == known:
             best = min(best, number)
-        if number <= floor:
-            return floor
+        if number == floor or best == 1:
+            return number
         if level + 1 < known:
             level += 1
             lengths[level], own[level], tried[level] = number, position + 1, 0
-    return best
+    return best if best <= len(candidates) else 0
 
 
 @njit(cache=True, nogil=True)
