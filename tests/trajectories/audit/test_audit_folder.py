@@ -159,6 +159,11 @@ def add_file(folder: Path) -> None:
     manifest(folder)
 
 
+def write_page(folder: Path) -> None:
+    (folder / "release" / "map.html").write_text("<p>as u0007 said</p>")
+    manifest(folder)
+
+
 def change_csv(folder: Path) -> None:
     path = folder / "release" / "samples.csv"
     path.write_text(path.read_text().replace("00Z", "01Z", 1))
@@ -236,6 +241,12 @@ FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "no projection": (set_grid(projection="+proj=nonsense"), "support-reaches-k"),
     "more in the manifest": (lambda folder: manifest(folder, users=24), "manifest-whole"),
     "less in the manifest": (lambda folder: manifest(folder, method=None), "manifest-whole"),
+    "people in the parameters": (
+        lambda folder: manifest(folder, parameters={"note": ["u0001"]}),
+        "manifest-whole",
+    ),
+    "an id in the manifest": (lambda folder: manifest(folder, method="for u0001"), "pages-name-nobody"),
+    "an id in a page": (write_page, "pages-name-nobody"),
     "digest wrong": (lambda folder: manifest(folder, files={}), "digests-match"),
     "file added": (add_file, "files-complete"),
     "file gone": (lambda folder: (folder / "release" / "map.html").unlink(), "files-complete"),

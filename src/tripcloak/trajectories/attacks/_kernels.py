@@ -1,4 +1,4 @@
-"""Compiled loops of the attacks; each has a plain twin in tests/oracle_attacks.py."""
+"""Compiled loops of the attacks; held to plain definitions in tests/oracle_attacks.py."""
 
 from __future__ import annotations
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tripcloak.trajectories.audit.evidence import Evidence
 from tripcloak.trajectories.audit.rules.book import BOOK
 
 KEYS = {"kind", "tripcloak", "method", "parameters", "k", "promise", "grid", "released", "files"}
 OPTIONAL = {"left_out"}
+LONG = 40
+"""Letters that no parameter has."""
 
 
 @BOOK.rule("manifest-whole")
@@ -18,7 +22,15 @@ def manifest_whole(case: Evidence) -> str | None:
         return "the manifest holds an entry that this audit does not know"
     if not all(isinstance(case.facts[name], str) for name in ("tripcloak", "method")):
         return "the manifest's method and version must be text"
-    return None if isinstance(case.facts["parameters"], dict) else "the manifest's parameters are not named"
+    parameters = case.facts["parameters"]
+    if not isinstance(parameters, dict) or not all(_is_plain(value) for value in parameters.values()):
+        return "the manifest's parameters must be named, and each a number or a word"
+    return None
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a parameter is so short that it can hold no list of people."""
+    return value is None or isinstance(value, int | float) or (isinstance(value, str) and len(value) < LONG)
 
 
 @BOOK.rule("promise-valid")

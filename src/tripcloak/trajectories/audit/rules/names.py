@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,11 @@ from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark
 from tripcloak.trajectories.audit.rules.book import BOOK
 
 HASHES = ("md5", "sha1", "sha256", "sha512", "blake2b")
+PAGES = ("README.md", "map.html", "manifest.json")
+TOKEN = re.compile(r"[\w.@-]+")
+WORD = re.compile(r"(?=.*[^\W\d])(?=.*[\d._@-])[\w.@-]{4,}")
+"""Ids that do not come about by chance: four signs or more, letters and others among them."""
+
 ENOUGH = 10
 """Trajectories below which an order by chance cannot be told from one on purpose."""
 
@@ -42,6 +48,20 @@ def _hashes(users: Iterable[str]) -> Iterable[str]:
     for user in users:
         for kind in HASHES:
             yield hashlib.new(kind, user.encode(), usedforsecurity=False).hexdigest()
+
+
+@BOOK.rule("pages-name-nobody")
+def pages_name_nobody(case: Evidence) -> str | None:
+    """No id of a person stands in the pages for readers, unless it is a mere number or word."""
+    users = {str(user) for user in case.tracks.users if WORD.fullmatch(str(user))}
+    for name in PAGES:
+        try:
+            text = case.public(name).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            raise BrokenPart(f"release/{name} cannot be read") from None
+        if not users.isdisjoint(TOKEN.findall(text)):
+            return f"release/{name} holds the id of a person of the input"
+    return None
 
 
 @BOOK.rule("order-tells-nothing")
