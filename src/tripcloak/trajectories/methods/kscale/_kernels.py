@@ -252,6 +252,7 @@ def costs_of_picking(
     the trajectory that it is of.
     """
     costs = np.empty(len(pickers))
+    at, room = desk(0), 0
     for r in range(len(pickers)):
         many = 2
         pick = last[pickers[r]]
@@ -270,6 +271,7 @@ def costs_of_picking(
         size = 0
         for m in members[:many]:
             size += offsets[m + 1] - offsets[m]
-        at = desk(size)
+        if size > room:
+            at, room = desk(2 * size), 2 * size
         costs[r] = own_cost(at, lay_many(at, t, x, y, offsets, members[:many]))
     return costs

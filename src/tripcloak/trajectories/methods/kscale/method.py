@@ -20,8 +20,11 @@ from tripcloak.trajectories.trajectories import Trajectories
 PER_K = 100
 """Neighbours looked at for each of k, unless said otherwise (paper 002 III-C)."""
 
-SPARE, SPARE_PER_K = 20, 4
-"""Partners beyond k - 1 among whom people choose together: so many, and so many for each of k."""
+LEAST = 1000
+"""Neighbours looked at in any case, where nothing is said: the proxy knows nothing of time."""
+
+CHOICE = 200
+"""Partners among whom people choose together: so many over k, since merges grow with k; 4 k at least."""
 
 PICKING = ("together", "alone")
 
@@ -33,7 +36,8 @@ class KScale(TrajectoryAlgorithm):
     Parameters
     ----------
     neighbours
-        How many candidates each trajectory has: its nearest ones by the proxy distance. 100 k if not given.
+        How many candidates each trajectory has: its nearest ones by the proxy distance. 100 k if not
+        given, and 1,000 at least.
     constraint
         ``nu-k-pick``: each trajectory is merged into k - 1 others, its cheapest. ``k-pick``: everybody
         also picks k - 1 others. ``full``: disjoint clusters, whose members are released as one and the same.
@@ -79,12 +83,12 @@ class KScale(TrajectoryAlgorithm):
 
     def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
         """Return each trajectory merged with those it picked."""
-        neighbours = min(self.neighbours or PER_K * self.k, trajectories.n_users - 1)
+        neighbours = min(self.neighbours or max(LEAST, PER_K * self.k), trajectories.n_users - 1)
         jobs = self.jobs or os.cpu_count() or 1
         together = self.constraint == "nu-k-pick" and self.picking == "together"
         kept = neighbours
         if self.constraint == "nu-k-pick":
-            kept = min(neighbours, self.k - 1 + (SPARE + SPARE_PER_K * self.k if together else 0))
+            kept = min(neighbours, max(CHOICE // self.k, 4 * self.k)) if together else self.k - 1
         costs = sparse_costs(
             trajectories, neighbours=neighbours, kept=kept, by_total=together, jobs=jobs, progress=progress
         )
