@@ -268,7 +268,9 @@ def least_following(
     for code in codes:
         widest = max(widest, by_code[code + 1] - by_code[code])
     order = codes[np.argsort(by_code[codes + 1] - by_code[codes], kind="mergesort")]
-    floor = _whole(places[begin:end], order[0], offsets, keys, by_code, whose)
+    rarest = whose[by_code[order[0]] : by_code[order[0] + 1]].astype(np.int64)
+    nowhere = np.zeros(len(rarest), np.int64)
+    floor = _following_all(places[begin:end], offsets, keys, rarest, nowhere, len(offsets))
     people = np.empty((known + 1, widest), np.int64)
     reached = np.empty((known + 1, widest), np.int64)
     lengths = np.zeros(known + 1, np.int64)
@@ -297,27 +299,32 @@ def least_following(
             best = min(best, number)
         if number <= floor:
             return floor
-        if level + 1 < known:
+        if level + 1 == known:
+            continue
+        # Whoever follows all the rest matches whatever is chosen of it.
+        then = (people[level + 1, :number], reached[level + 1, :number])
+        if _following_all(places[begin + position : end], offsets, keys, *then, best) < best:
             level += 1
             lengths[level], own[level], tried[level] = number, position, 0
     return best
 
 
 @njit(cache=True, nogil=True)
-def _whole(
-    sequence: Any, rarest: int, offsets: Any, keys: Any, by_code: Any, whose: Any
+def _following_all(
+    sequence: Any, offsets: Any, keys: Any, people: Any, reached: Any, enough: int
 ) -> int:  # pragma: no cover - compiled
-    """Return how many trajectories visit all places of a sequence in its order."""
+    """Return how many of these people go on to visit all places of a sequence in its order, up to enough."""
     number = 0
-    for p in range(by_code[rarest], by_code[rarest + 1]):
-        person = whose[p]
-        position = 0
+    for p in range(len(people)):
+        position = reached[p]
         for place in sequence:
-            position = _next(keys, offsets[person], offsets[person + 1], place, position)
+            position = _next(keys, offsets[people[p]], offsets[people[p] + 1], place, position)
             if position < 0:
                 break
-        if position > 0:
+        if position >= 0:
             number += 1
+            if number == enough:
+                break
     return number
 
 

@@ -71,7 +71,7 @@ def least_passing(
     lengths = np.full(known + 1, len(candidates), np.int64)
     own, tried = np.zeros(known + 1, np.int64), np.zeros(known + 1, np.int64)
     best, level = len(candidates) + 1, 0
-    floor = _passing_all(x, y, places, starts, boxes, candidates)
+    floor = _passing_all(x, y, places, starts, boxes, people[0], reached[0], best)
     # Invariant: people[level] may have followed the places chosen so far, the last of them in reached[level].
     while level >= 0:
         place = tried[level]
@@ -97,7 +97,11 @@ def least_passing(
             best = min(best, number)
         if number == floor or best == 1:
             return number
-        if level + 1 < known:
+        if level + 1 == known:
+            continue
+        # Whoever can follow all the rest will match whatever is chosen of it.
+        then = (people[level + 1, :number], reached[level + 1, :number])
+        if _passing_all(x, y, places[position + 1 :], starts, boxes, *then, best) < best:
             level += 1
             lengths[level], own[level], tried[level] = number, position + 1, 0
     return best if best <= len(candidates) else 0
@@ -105,16 +109,18 @@ def least_passing(
 
 @njit(cache=True, nogil=True)
 def _passing_all(
-    x: Any, y: Any, places: Any, starts: Any, boxes: Any, candidates: Any
+    x: Any, y: Any, places: Any, starts: Any, boxes: Any, people: Any, reached: Any, enough: int
 ) -> int:  # pragma: no cover - compiled
-    """Return how many released trajectories may visit all places of a sequence in their order."""
+    """Return how many of these trajectories may go on to visit all places in their order, up to enough."""
     number = 0
-    for r in candidates:
-        box = starts[r]
+    for p in range(len(people)):
+        box = reached[p]
         for place in places:
-            box = _first_over(x[place], y[place], -_FAR, _FAR, box, starts[r + 1], boxes)
+            box = _first_over(x[place], y[place], -_FAR, _FAR, box, starts[people[p] + 1], boxes)
             if box < 0:
                 break
         if box >= 0:
             number += 1
+            if number == enough:
+                break
     return number
