@@ -1,8 +1,9 @@
 """Measures everything that has a limit, prints one table, and exits 1 if a limit is missed.
 
-python -m benchmarks                  # all, with 20 M trips end to end (about 15 minutes)
-python -m benchmarks --quick          # the same with 2 M trips end to end
+python -m benchmarks                  # all, with 20 M trips and 100,000 trajectories (about 2 hours)
+python -m benchmarks --quick          # the same with 2 M trips and 2,000 trajectories
 python -m benchmarks --only peers     # one part
+python -m benchmarks --data FOLDER    # also quality on Foursquare NYC and Geolife, found in that folder
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import attackers, cases, drawing, peers, rivals
+from benchmarks import attackers, cases, drawing, peers, rivals, trajectories
 from benchmarks.lines import Line, Skipped
 
 Case = Callable[[Path], Iterable[Line | Skipped]]
@@ -22,10 +23,11 @@ Case = Callable[[Path], Iterable[Line | Skipped]]
 def main() -> int:
     """Run every case and return the exit code."""
     parser = argparse.ArgumentParser(prog="make bench")
-    parser.add_argument("--quick", action="store_true", help="2 M trips end to end in place of 20 M")
+    parser.add_argument("--quick", action="store_true", help="fewer trips and trajectories")
     parser.add_argument("--only", help="parts to run, separated by commas")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where real trajectories are looked for")
     asked = parser.parse_args()
-    chosen = _cases(quick=asked.quick)
+    chosen = _cases(quick=asked.quick, data=asked.data)
     only = asked.only.split(",") if asked.only else list(chosen)
     if unknown := set(only) - set(chosen):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(chosen)}")
@@ -40,8 +42,9 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _cases(*, quick: bool) -> dict[str, Case]:
+def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
     large, larger = (1_600_000, 2_000_000) if quick else (16_000_000, 20_000_000)
+    sizes = trajectories.QUICK if quick else trajectories.FULL
     return {
         "starting": cases.starting,
         "solving": cases.solving,
@@ -54,6 +57,7 @@ def _cases(*, quick: bool) -> dict[str, Case]:
         "the-rest": rivals.the_rest,
         "peers": peers.peers,
         "attacks": attackers.attackers,
+        "trajectories": lambda folder: trajectories.trajectories(folder, sizes, data),
         "measuring": cases.measuring,
         "rebuilding": drawing.rebuilding,
         "end-to-end": lambda folder: cases.end_to_end(folder, larger),

@@ -61,6 +61,11 @@ def task(name: str, *arguments: str) -> Cost:
     return run([sys.executable, "-m", "benchmarks.tasks", name, *arguments])
 
 
+def trajectory_task(name: str, *arguments: str) -> Cost:
+    """Return the cost of one of the tasks in benchmarks.trajectory_tasks."""
+    return run([sys.executable, "-m", "benchmarks.trajectory_tasks", name, *arguments])
+
+
 def tripcloak(*arguments: str, environment: Mapping[str, str] | None = None) -> Cost:
     """Return the cost of a whole tripcloak command."""
     return run([sys.executable, "-m", "tripcloak.cli", *arguments], environment)
@@ -72,4 +77,13 @@ def city(folder: Path, trips: int) -> Path:
     if not path.exists():
         made = tripcloak("synth", "city", "--trips", str(trips), "--out", str(path))
         assert made.output == ""
+    return path
+
+
+def calls(folder: Path, users: int, *, equal: bool = False) -> Path:
+    """Return the file of made-up phone calls of this many people, 144 each or on average."""
+    path = folder / f"calls-{users}{'-equal' if equal else ''}.parquet"
+    if not path.exists():
+        alike = ("--equal",) if equal else ()
+        tripcloak("synth", "cdr", "--users", str(users), "--samples", "144", *alike, "--out", str(path))
     return path
