@@ -25,7 +25,7 @@ PACKAGES = ("anonypy", "pycanon")
 def peers(folder: Path) -> Iterator[Line | Skipped]:
     """Yield how much faster our Mondrian is than anonypy's, and whether pycanon finds our audit's k."""
     try:
-        python = environment()
+        python = environment(HOME, PINS, PACKAGES)
     except NoPeers as reason:
         yield Skipped("anonypy's Mondrian, pycanon's k", str(reason))
         return
