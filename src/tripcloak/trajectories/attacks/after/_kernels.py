@@ -26,6 +26,18 @@ def _first_over(
 
 
 @njit(cache=True, nogil=True)
+def _after(begin: int, box: int, stop: int, boxes: Any) -> int:  # pragma: no cover - compiled
+    """Return the first box that ends after a moment."""
+    while box < stop:
+        middle = (box + stop) // 2
+        if boxes[middle, 1] <= begin:
+            box = middle + 1
+        else:
+            stop = middle
+    return box
+
+
+@njit(cache=True, nogil=True)
 def mark_covering(
     known: NDArray[np.int64], starts: NDArray[np.int64], boxes: NDArray[np.int32], frames: NDArray[np.int64]
 ) -> NDArray[np.uint64]:  # pragma: no cover - compiled
@@ -42,7 +54,8 @@ def mark_covering(
             x, y, begin, end = known[j]
             if x < frames[r, 0] or x >= frames[r, 1] or y < frames[r, 2] or y >= frames[r, 3]:
                 continue
-            if _first_over(x, y, begin, end, starts[r], starts[r + 1], boxes) >= 0:
+            box = _after(begin, starts[r], starts[r + 1], boxes)
+            if _first_over(x, y, begin, end, box, starts[r + 1], boxes) >= 0:
                 rows[j, r // 64] |= bit
     return rows
 
