@@ -32,7 +32,7 @@ def nearest(of: Squares, many: int) -> list[list[float]]:
 
 def pair_total(trajectories: Trajectories, i: int, j: int) -> float:
     """Return the total cost of merging two trajectories."""
-    return oracle_merging.programme(trajectories, [i, j])[-1]
+    return oracle_merging.cover(trajectories, [i, j])[-1]
 
 
 def cheapest(trajectories: Trajectories, many: int, by_total: bool) -> list[list[tuple[float, int]]]:
@@ -59,3 +59,17 @@ def holding(release_boxes: list[tuple[int, ...]], samples: list[tuple[int, int, 
     return all(any(inside(s, box) for box in release_boxes) for s in samples) and all(
         any(inside(s, box) for s in samples) for box in release_boxes
     )
+
+
+def keep(entries: list[tuple[float, int]], many: int) -> list[tuple[float, int]]:
+    """Return the least entries, by key and then by row."""
+    return sorted(entries)[:many]
+
+
+def own_cost(trajectories: Trajectories, members: list[int]) -> float:
+    """Return what the first member's samples cost in the cheapest cover of all, if there is one cheapest."""
+    samples = oracle_merging.lay_many(trajectories, members)
+    runs = min(
+        oracle_merging.covers(samples, len(members)), key=lambda cut: sum(map(oracle_merging.run_cost, cut))
+    )
+    return sum(oracle_merging.run_cost(run) / len(run) * sum(s[3] == 0 for s in run) for run in runs)

@@ -13,7 +13,7 @@ Sample = tuple[int, int, int, int]
 """Time, x, y and which member."""
 
 
-def ordered(trajectories: Trajectories, members: list[int]) -> list[Sample]:
+def lay_many(trajectories: Trajectories, members: list[int]) -> list[Sample]:
     """Return the samples of all members by time, ties by member."""
     return sorted(
         (
@@ -44,13 +44,13 @@ def covers(samples: list[Sample], n_members: int) -> Iterator[list[list[Sample]]
 
 def cheapest_merge(trajectories: Trajectories, members: list[int]) -> float:
     """Return the least cost there is, by trying everything."""
-    samples = ordered(trajectories, members)
+    samples = lay_many(trajectories, members)
     return min(sum(map(run_cost, runs)) for runs in covers(samples, len(members)))
 
 
-def programme(trajectories: Trajectories, members: list[int]) -> list[float]:
+def cover(trajectories: Trajectories, members: list[int]) -> list[float]:
     """Return the cheapest cover up to every boundary, trying every start: quadratic, nothing left out."""
-    samples = ordered(trajectories, members)
+    samples = lay_many(trajectories, members)
     n = len(samples)
     cost = [0.0] + [np.inf] * n
     for j in range(1, n + 1):

@@ -35,7 +35,7 @@ def test_leaving_out_starts_loses_nothing(made: Trajectories) -> None:
     members = list(range(made.n_users))
     at = _kernels.desk(made.n_samples)
     _kernels.lay_many(at, made.t, made.x, made.y, made.offsets, np.arange(made.n_users))
-    assert _kernels.cover(at, made.n_samples, np.inf) == oracle.programme(made, members)[-1]
+    assert _kernels.cover(at, made.n_samples, np.inf) == oracle.cover(made, members)[-1]
 
 
 @given(some_trajectories(most_users=2, most_samples=40, late=50))

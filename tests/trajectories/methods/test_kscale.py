@@ -13,6 +13,7 @@ import oracle_kscale as oracle
 from made_trajectories import made
 from tripcloak.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories import Grid, Trajectories
+from tripcloak.trajectories.merging import _kernels as merging_kernels
 from tripcloak.trajectories.merging import k_merge, pair_costs
 from tripcloak.trajectories.methods.base import silent
 from tripcloak.trajectories.methods.kscale import KScale, _kernels
@@ -161,6 +162,34 @@ def test_full_consistency_makes_disjoint_clusters_of_k_or_more(k: int) -> None:
     assert all(clusters[j] == cluster for cluster in clusters for j in cluster)
     assert min(map(len, clusters)) >= k
     assert sets.members[sets.offsets[:-1]].tolist() == list(range(40))
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 99)), unique=True), st.integers(1, 9))
+@settings(max_examples=100, deadline=None)
+def test_a_heap_keeps_the_least(entries: list[tuple[int, int]], many: int) -> None:
+    keys, rows, held = np.empty(many), np.empty(many, np.int64), 0
+    for key, row in entries:
+        held = _kernels.keep(keys, rows, held, float(key), row)
+    kept = sorted(zip(keys[:held].tolist(), rows[:held].tolist(), strict=True))
+    assert kept == oracle.keep([(float(key), row) for key, row in entries], many)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None)
+def test_own_cost_is_that_of_trying_everything(seed: int) -> None:
+    # Places of many digits: two covers of one cost, which share it out differently, do not come up.
+    random = np.random.default_rng(seed)
+    three = Trajectories.of(
+        user=np.repeat([0, 1, 2], 3),
+        t=random.choice(10**6, 9, replace=False),
+        x=random.choice(10**6, 9, replace=False),
+        y=random.choice(10**6, 9, replace=False),
+        grid=Grid(),
+    )
+    at = merging_kernels.desk(9)
+    members = np.array([2, 0, 1])
+    n = merging_kernels.lay_many(at, three.t, three.x, three.y, three.offsets, members)
+    assert merging_kernels.own_cost(at, n) == pytest.approx(oracle.own_cost(three, members.tolist()))
 
 
 def test_own_cost_is_the_first_members_share_of_the_merge() -> None:

@@ -28,9 +28,10 @@ def pick_together(
     """
     picks = _Picks(trajectories, costs, k, jobs)
     order = np.argsort(-costs.costs[:, 0], kind="stable")
-    for done, rows in enumerate(np.array_split(order, min(ROUNDS, len(order)))):
+    rounds = np.array_split(order, min(ROUNDS, len(order)))
+    for done, rows in enumerate(rounds, start=1):
         picks.choose(rows)
-        progress("choosing whom to merge", done + 1, ROUNDS)
+        progress("choosing whom to merge", done, len(rounds))
     return picks.sets()
 
 
