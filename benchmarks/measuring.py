@@ -81,9 +81,12 @@ def city(folder: Path, trips: int) -> Path:
 
 
 def calls(folder: Path, users: int, *, equal: bool = False) -> Path:
-    """Return the file of made-up phone calls of this many people, 144 each or on average."""
+    """Return the file of made-up phone calls of this many people, on average 144 each.
+
+    Everybody equally many if asked; one more then, since about one has the minute and place of another.
+    """
     path = folder / f"calls-{users}{'-equal' if equal else ''}.parquet"
     if not path.exists():
-        alike = ("--equal",) if equal else ()
-        tripcloak("synth", "cdr", "--users", str(users), "--samples", "144", *alike, "--out", str(path))
+        samples = ("--equal", "--samples", "145") if equal else ("--samples", "144")
+        tripcloak("synth", "cdr", "--users", str(users), *samples, "--out", str(path))
     return path
