@@ -132,3 +132,42 @@ def passes(boxes: list[tuple], places: Iterable[tuple[int, int]]) -> bool:
         while at < len(boxes) and not covers(boxes[at], x, y):
             at += 1
     return at < len(boxes)
+
+
+def guess_owners(
+    known: list[Visit], released: list[list[tuple]], own: int, *, whole: bool
+) -> tuple[int, dict[str, float]]:
+    """Return how many released trajectories fit what is known, and how often each guess names the own one."""
+    scores = {}
+    for number, boxes in enumerate(released):
+        homes = [[b for b in boxes if covers(b, x, y, t, t + 1)] for t, x, y in known]
+        if not all(homes) or (whole and {b for home in homes for b in home} != set(boxes)):
+            continue
+        filled = {home[0] for home in homes}
+        reached = sum(reaches(box, known) for box in filled)
+        cost = sum((t1 - t0) * (x1 - x0 + y1 - y0) for [(t0, t1, x0, x1, y0, y1)] in homes)
+        duration = sum(box[1] - box[0] for box in boxes)
+        scores[number] = {
+            "blind": 0,
+            "most-boxes": -len(boxes),
+            "least-cost": cost,
+            "shortest": duration,
+            "innermost": reached / len(filled),
+        }
+    chances = {}
+    for guess in ("blind", "most-boxes", "least-cost", "shortest", "innermost"):
+        least = min((score[guess] for score in scores.values()), default=0)
+        best = [number for number, score in scores.items() if score[guess] == least]
+        chances[guess] = (own in best) / len(best) if best else 0.0
+    return len(scores), chances
+
+
+def reaches(box: tuple, known: list[Visit]) -> int:
+    """Return how many of the six sides of a box known samples in it touch."""
+    t0, t1, x0, x1, y0, y1 = box
+    inside = [(t, x, y) for t, x, y in known if covers(box, x, y, t, t + 1)]
+    return sum(
+        any(sample[axis] == edge for sample in inside)
+        for axis, edges in enumerate(((t0, t1 - 1), (x0, x1 - 1), (y0, y1 - 1)))
+        for edge in edges
+    )

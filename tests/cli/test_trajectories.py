@@ -303,6 +303,22 @@ def test_attackers_find_everybody_before_and_nobody_after(tripcloak, calls, anon
     assert "100.0% → 0.0%" in shown.out
 
 
+def test_simple_guesses_stand_beside_the_blind_one(tripcloak, calls, anonymised):
+    out, _ = anonymised("k-scale")
+    arguments = ("trajectories", "attack", calls, "--release", out, "--kind", "owner")
+    (row,) = tripcloak(*arguments, "--json").json["attacks"]
+    assert (row["knowledge"], row["before"]) == (None, None)
+    named = row["after"]["named"]
+    assert 0 < named["blind"] <= 1 / 2
+    shown = tripcloak(*arguments).out
+    best = max((name for name in named if name != "blind"), key=named.get)
+    assert f"a blind guess among those that fit names {named['blind']:.1%} of people" in shown
+    assert f"the best simple guess ({best}) names {named[best]:.1%} of people" in shown
+    bare = tripcloak("trajectories", "attack", calls, "--kind", "owner")
+    assert bare.code == 2
+    assert "--release" in bare.err
+
+
 def test_an_attack_needs_no_release(tripcloak, calls):
     found = tripcloak("trajectories", "attack", calls, "--kind", "all", "--people", 5, "--json")
     assert (found.code, found.err) == (0, "")

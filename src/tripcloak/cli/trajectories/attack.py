@@ -30,7 +30,7 @@ def command(
         typer.Option(
             metavar="NAMES",
             help="points, window, places, home-work, location, location-sequence, location-time, "
-            "unique-location, location-frequency, location-probability, location-proportion, or all.",
+            "unique-location, location-frequency, location-probability, location-proportion, owner, or all.",
             rich_help_panel=ATTACKER,
         ),
     ] = "points",
@@ -40,7 +40,8 @@ def command(
             "--known",
             "--points",
             metavar="N,N|N..N",
-            help="How many samples, places or hours: 4, or 1,2,4, or 1..10; the attack's own if not given.",
+            help="How many samples, places or hours: 4, or 1,2,4, or 1..10; the attack's own if not given "
+            "(owner: all).",
             rich_help_panel=ATTACKER,
         ),
     ] = None,
@@ -66,6 +67,8 @@ def command(
 
     Shares of people: found for certain, hidden among fewer than 5, and the mean chance of a guess.
 
+    owner asks which of the released trajectories that fit is the person's own, by simple guesses.
+
     The numbers look at unreleased data: keep them inside.
 
     [bold]Examples[/bold]
@@ -75,11 +78,13 @@ def command(
       tripcloak trajectories attack calls.parquet --release out --kind points,home-work --json
 
       tripcloak trajectories attack calls.parquet --release out --kind all --people 1000
+
+      tripcloak trajectories attack calls.parquet --release out --kind owner
     """
     from tripcloak.workflow.trajectories.attacking import AttackPlan, all_or_some, attack_trajectories
 
     plan = AttackPlan(
-        kinds=all_or_some([name.strip() for name in kind.split(",")]),
+        kinds=all_or_some([name.strip() for name in kind.split(",")], released=release is not None),
         known=whole_numbers(known),
         tolerance=tolerance,
         precision=precision,
@@ -112,16 +117,30 @@ def whole_numbers(text: str | None) -> tuple[int, ...]:
 
 
 def _show(rows: "tuple[AttackRow, ...]") -> None:
-    lines = [(row.kind, f"{row.knowledge} {row.unit}", *_found(row)) for row in rows]
+    lines = [(row.kind, _known(row), *_found(row)) for row in rows]
     show(table("What attackers find", ("attack", "known", "found", "among fewer than 5", "mean risk"), lines))
     if any(row.after is not None for row in rows):
         show("Left of the arrow: among the original trajectories; right of it: among the released ones.")
+    for row in rows:
+        if row.after is not None and "named" in row.after:
+            _show_guesses(row, row.after["named"])
+
+
+def _known(row: "AttackRow") -> str:
+    return f"{'all' if row.knowledge is None else row.knowledge} {row.unit}"
+
+
+def _show_guesses(row: "AttackRow", named: dict[str, float]) -> None:
+    best = max((name for name in named if name != "blind"), key=lambda name: named[name])
+    of_whom = f"{row.kind}, {_known(row)} known"
+    show(f"{of_whom}: a blind guess among those that fit names {named['blind']:.1%} of people.")
+    show(f"{of_whom}: the best simple guess ({best}) names {named[best]:.1%} of people.")
 
 
 def _found(row: "AttackRow") -> list[str]:
-    before, after = _shares(row.before), None if row.after is None else _shares(row.after)
-    if after is None:
-        return before
+    before, after = (None if found is None else _shares(found) for found in (row.before, row.after))
+    if before is None or after is None:
+        return before or [f"→ {share}" for share in after or ()]
     return [f"{one} → {other}" for one, other in zip(before, after, strict=True)]
 
 

@@ -34,9 +34,11 @@ def attack(
     ----------
     kind
         One of :data:`ATTACKS`. The attacks of Pellungrini et al. (2017), which scikit-mobility offers
-        too, try everything that could be known of a person and report the worst.
+        too, try everything that could be known of a person and report the worst. ``owner`` guesses which
+        of the released trajectories that fit is the person's own.
     knowledge
         How many samples, places or hours are known; all of them where somebody has fewer.
+        The attack's own number if not given; of ``owner`` that is everything.
     release
         The release of these trajectories.
     tolerance
@@ -60,7 +62,7 @@ def attack(
     """
     _check(trajectories, kind, knowledge, release, tolerance, precision)
     known = ATTACKS[kind].known if knowledge is None else knowledge
-    settings = Settings(known, tolerance, precision, seed, jobs)
+    settings = Settings(known or 0, tolerance, precision, seed, jobs)
     rows = np.arange(trajectories.n_users)
     if people is not None and people < len(rows):
         rows = np.sort(np.random.default_rng(seed).choice(rows, size=people, replace=False))
@@ -68,8 +70,12 @@ def attack(
         return AttackResult(
             kind, known, "originals", rows, match_originals(trajectories, rows, kind, settings)
         )
-    from tripcloak.trajectories.attacks.after import match_release
+    from tripcloak.trajectories.attacks.after import match_release, name_owners
 
+    if kind == "owner":
+        return AttackResult(
+            kind, known, "release", rows, *name_owners(trajectories, release, rows, known, settings)
+        )
     matches = match_release(trajectories, release, rows, kind, settings)
     return AttackResult(kind, known, "release", rows, matches)
 
@@ -84,6 +90,8 @@ def _check(
 ) -> None:
     if kind not in ATTACKS:
         raise InputError(f"no such attack; expected one of {', '.join(ATTACKS)}")
+    if release is None and ATTACKS[kind].released:
+        raise InputError(f"the attack {kind} is on released trajectories; give a release (--release)")
     if knowledge is not None and knowledge < 1:
         raise InputError("an attacker knows one thing or more; knowledge must be 1 or more")
     if not 0 <= tolerance <= 1:

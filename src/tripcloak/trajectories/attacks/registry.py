@@ -16,16 +16,19 @@ class Attack:
     unit
         What the number of known things counts.
     known
-        How many, if nobody says.
+        How many, if nobody says; None is all there are.
     worst
         Whether all that could be known is tried and the worst taken, or some of it is drawn at random.
+    released : bool
+        Whether the question makes sense of a release alone.
     """
 
     name: str
     summary: str
     unit: str
-    known: int
+    known: int | None
     worst: bool = False
+    released: bool = False
 
 
 def _worst(name: str, summary: str, unit: str = "samples", known: int = 2) -> Attack:
@@ -46,6 +49,7 @@ ATTACKS: dict[str, Attack] = {
         _worst("location-frequency", "different places and the number of visits to each", "places"),
         _worst("location-probability", "different places and their shares of all visits", "places"),
         _worst("location-proportion", "different places and visits in proportion to each other", "places"),
+        Attack("owner", "samples, and guesses whose of those that fit is", "samples", None, released=True),
     )
 }
-"""All attacks by name. The last eight are those of Pellungrini et al. (2017), as scikit-mobility has them."""
+"""All attacks by name. Those that try everything are of Pellungrini et al. (2017), as in scikit-mobility."""

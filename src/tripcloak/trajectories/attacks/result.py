@@ -20,7 +20,7 @@ class AttackResult:
     Attributes
     ----------
     kind, knowledge
-        The attack, and how much the attacker knows.
+        The attack, and how much the attacker knows; None is everything.
     against : str
         ``originals`` or ``release``.
     rows : array of int64
@@ -29,6 +29,9 @@ class AttackResult:
         How many trajectories fit what is known of each of them; where an attack tries all that could be
         known, the fewest that anything fits. One: the person is found, unless the trajectory is somebody
         else's, which can only be where samples were moved. None: the attacker looks in vain.
+    chances : dict of str to array of float64
+        Of ``owner`` alone: the chance of each person that a guess names the own released trajectory, for
+        a blind guess and some simple ones.
 
     Examples
     --------
@@ -40,10 +43,11 @@ class AttackResult:
     """
 
     kind: str
-    knowledge: int
+    knowledge: int | None
     against: Literal["originals", "release"]
     rows: Ints = field(repr=False)
     matches: Ints = field(repr=False)
+    chances: dict[str, Floats] = field(repr=False, default_factory=dict)
 
     @property
     def risk(self) -> Floats:
@@ -64,6 +68,11 @@ class AttackResult:
             "mean_risk": float(self.risk.mean()) if len(self.matches) else 0.0,
             "matches": _quantiles(found),
             "risk": _quantiles(self.risk),
+            **(
+                {"named": {name: _share(right) for name, right in self.chances.items()}}
+                if self.chances
+                else {}
+            ),
         }
 
 

@@ -49,12 +49,16 @@ class AttackPlan:
 
 @dataclass(frozen=True)
 class AttackRow:
-    """One attacker: what he finds among the original trajectories, and among the released ones."""
+    """One attacker: what he finds among the original trajectories, and among the released ones.
+
+    Without a number of known things the attacker knows all; ``before`` is None where only a release is
+    attacked.
+    """
 
     kind: str
-    knowledge: int
+    knowledge: int | None
     unit: str
-    before: dict[str, Any]
+    before: dict[str, Any] | None
     after: dict[str, Any] | None
 
 
@@ -82,13 +86,17 @@ def attack_trajectories(
     return tuple(rows)
 
 
-def all_or_some(kinds: Sequence[str]) -> tuple[str, ...]:
-    """Return the attacks that are meant: all of them, or those named.
+def all_or_some(kinds: Sequence[str], *, released: bool) -> tuple[str, ...]:
+    """Return the attacks that are meant: all that there can be, with a release or without, or those named.
 
-    >>> len(all_or_some(["all"])), all_or_some(["points"])
-    (11, ('points',))
+    >>> len(all_or_some(["all"], released=True)), len(all_or_some(["all"], released=False))
+    (12, 11)
+    >>> all_or_some(["points"], released=False)
+    ('points',)
     """
-    return tuple(ATTACKS) if list(kinds) == ["all"] else tuple(kinds)
+    if list(kinds) != ["all"]:
+        return tuple(kinds)
+    return tuple(name for name, found in ATTACKS.items() if released or not found.released)
 
 
 def _opened(
@@ -101,7 +109,11 @@ def _opened(
 
 
 def _row(
-    trajectories: Trajectories, release: TrajectoryRelease | None, kind: str, known: int, plan: AttackPlan
+    trajectories: Trajectories,
+    release: TrajectoryRelease | None,
+    kind: str,
+    known: int | None,
+    plan: AttackPlan,
 ) -> AttackRow:
     def found(attacked: TrajectoryRelease | None) -> dict[str, Any]:
         result = attack(
@@ -117,4 +129,5 @@ def _row(
         return {name: value for name, value in result.summary().items() if name not in SAID_ALREADY}
 
     after = None if release is None else found(release)
-    return AttackRow(kind, known, ATTACKS[kind].unit, found(None), after)
+    before = None if release is not None and ATTACKS[kind].released else found(None)
+    return AttackRow(kind, known, ATTACKS[kind].unit, before, after)

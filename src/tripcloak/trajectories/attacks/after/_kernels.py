@@ -137,3 +137,99 @@ def _passing_all(
             if number == enough:
                 break
     return number
+
+
+@njit(cache=True, nogil=True)
+def _fit(
+    first: int, last: int, t: Any, x: Any, y: Any, box: int, end: int, boxes: Any, whole: bool
+) -> tuple[float, float]:  # pragma: no cover - compiled
+    """Return what the boxes cost in which samples lie, and how many of their six sides these reach.
+
+    A box costs its duration times its width and height together, once a sample; sides are a mean over
+    boxes with a sample. The cost is -1 unless all samples lie in a box and, if ``whole``, none is empty.
+    """
+    cost, used, filled, reached, sides = 0.0, box - 1, 0, 0, 0
+    for s in range(first, last):
+        box = _after(t[s], box, end, boxes)
+        if box == end or (whole and box > used + 1) or not _holds(t[s], x[s], y[s], boxes[box]):
+            return -1.0, 0.0
+        if box > used:
+            used, sides = box, 0
+            filled += 1
+        more = _sides(t[s], x[s], y[s], boxes[box]) & ~sides
+        sides |= more
+        while more:
+            more &= more - 1
+            reached += 1
+        around = float(boxes[box, 3] - boxes[box, 2]) + float(boxes[box, 5] - boxes[box, 4])
+        cost += float(boxes[box, 1] - boxes[box, 0]) * around
+    if whole and used != end - 1:
+        return -1.0, 0.0
+    return cost, reached / filled
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _holds(t: int, x: int, y: int, box: Any) -> bool:  # pragma: no cover - compiled
+    """Return whether a sample lies in a box."""
+    return bool(box[0] <= t < box[1] and box[2] <= x < box[3] and box[4] <= y < box[5])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _sides(t: int, x: int, y: int, box: Any) -> int:  # pragma: no cover - compiled
+    """Return the sides of a box that a sample in it reaches, a bit each."""
+    return (
+        int(t == box[0])
+        | int(t == box[1] - 1) << 1
+        | int(x == box[2]) << 2
+        | int(x == box[3] - 1) << 3
+        | int(y == box[4]) << 4
+        | int(y == box[5] - 1) << 5
+    )
+
+
+@njit(cache=True, nogil=True)
+def guess_owners(
+    rows: NDArray[np.int64],
+    own: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    t: NDArray[np.int32],
+    x: NDArray[np.int32],
+    y: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    boxes: NDArray[np.int32],
+    durations: NDArray[np.int64],
+    screen: NDArray[np.int32],
+    whole: bool,
+    matches: NDArray[np.int64],
+    chances: NDArray[np.float64],
+) -> None:  # pragma: no cover - compiled
+    """Write how many released trajectories hold the samples of each of these rows, and what guesses hit.
+
+    Columns of ``chances`` are the guesses: any of them, that of most boxes, of the least cost, of the
+    shortest duration, of the fewest sides reached. ``own`` is the right answer, -1 where there is none.
+    The first and the last sample of whatever fits lie in the two boxes of ``screen``.
+    """
+    guesses = chances.shape[1]
+    scores = np.zeros(guesses)
+    for i in rows:
+        first, last = offsets[i], offsets[i + 1]
+        least = np.full(guesses, np.inf)
+        tied, right = np.zeros(guesses, np.int64), np.zeros(guesses, np.int64)
+        for r in range(len(starts) - 1):
+            if not _holds(t[first], x[first], y[first], screen[r, :6]):
+                continue
+            if not _holds(t[last - 1], x[last - 1], y[last - 1], screen[r, 6:]):
+                continue
+            cost, reached = _fit(first, last, t, x, y, starts[r], starts[r + 1], boxes, whole)
+            if cost < 0:
+                continue
+            scores[1:] = float(starts[r] - starts[r + 1]), cost, float(durations[r]), reached
+            for g in range(guesses):
+                if scores[g] < least[g]:
+                    least[g], tied[g], right[g] = scores[g], 0, 0
+                if scores[g] == least[g]:
+                    tied[g] += 1
+                    right[g] += r == own[i]
+        matches[i] = tied[0]
+        for g in range(guesses):
+            chances[i, g] = right[g] / max(tied[g], 1)
