@@ -95,5 +95,5 @@ def released(
 ) -> TrajectoryRelease:
     """Return the release of these arrays, checked as every release is."""
     solution = Solution(offsets, boxes, released_of, box_of, {})
-    told = {"promise": promise, "method": "by hand", "parameters": {}, "k": 1}
+    told = {"promise": promise, "method": "by-hand", "parameters": {}, "k": 1}
     return build_trajectory_release(trajectories, solution, **told)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def merged_release(trajectories: Trajectories, *, k: int = 2) -> TrajectoryRelea
     solution = Solution(
         np.array(offsets), Boxes(*map(np.concatenate, sides)), np.arange(people), box_of, {"by": "hand"}
     )
-    told_by = {"promise": "containment", "method": "by hand", "parameters": {}, "k": k}
+    told_by = {"promise": "containment", "method": "by-hand", "parameters": {}, "k": k}
     return build_trajectory_release(trajectories, solution, **told_by)  # type: ignore[arg-type]
 
 

@@ -2,65 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pytest
 
-from made_trajectories import PARIS, identity_release, made
-from merged_trajectories import merged_release
+from forged_folders import K, assert_tells_nothing, entry, manifest, read_once, samples, written
+from made_trajectories import PARIS, identity_release
 from tripcloak.errors import InputError
-from tripcloak.io.trajectory_folder import write_trajectory_release
-from tripcloak.trajectories import Trajectories, TrajectoryRelease, reading
-from tripcloak.trajectories.audit import TrajectoryAudit, audit_folder
+from tripcloak.trajectories import reading
+from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
-
-K = 3
-
-
-@cache
-def read_once(source: TrajectorySource, memory: str | None = None) -> reading.Tracks:
-    """Return the same tracks again: forgeries change the release, never the input."""
-    return reading.tracks.read_tracks(source, memory=memory)
-
-
-@pytest.fixture(scope="module")
-def raw(tmp_path_factory: pytest.TempPathFactory) -> TrajectorySource:
-    """Return a source of raw fixes, somewhere within the steps of made trajectories, rows in any order."""
-    path = tmp_path_factory.mktemp("raw") / "fixes.csv"
-    trajectories = made(users=24, samples=6, seed=2, spread=40)
-    random = np.random.default_rng(0)
-    n, grid = trajectories.n_samples, trajectories.grid
-    x, y = (grid.places(side) + random.uniform(0, 100, n) for side in (trajectories.x, trajectories.y))
-    lon, lat = grid.unproject(x, y)
-    seconds = grid.times(trajectories.t) + random.integers(0, 60, n)
-    rows = [f"{trajectories.users[trajectories.owner[s]]},{seconds[s]},{lat[s]},{lon[s]}" for s in range(n)]
-    random.shuffle(rows)
-    path.write_text("\n".join(["user_id,timestamp,lat,lon", *rows]))
-    source = TrajectorySource(paths=(str(path),), seconds=60, metres=100)
-    return read_trajectories(source).source
-
-
-@pytest.fixture(scope="module")
-def safe(raw: TrajectorySource, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    trajectories = read_trajectories(raw).trajectories
-    return written(tmp_path_factory.mktemp("safe"), trajectories, merged_release(trajectories, k=K))
-
-
-def written(folder: Path, trajectories: Trajectories, release: TrajectoryRelease) -> Path:
-    for part in ("release", "private"):
-        (folder / part).mkdir()
-    pages = {"README.md": "a release", "map.html": "<html></html>"}
-    write_trajectory_release(folder, trajectories, release, run={}, pages=lambda published: pages)
-    return folder
 
 
 def test_a_safe_folder_passes_with_the_right_numbers(safe: Path, raw: TrajectorySource) -> None:
@@ -72,39 +29,6 @@ def test_a_safe_folder_passes_with_the_right_numbers(safe: Path, raw: Trajectory
 
 def test_the_number_of_threads_plays_no_part(safe: Path, raw: TrajectorySource) -> None:
     assert audit_folder(safe, raw, jobs=1).to_dict() == audit_folder(safe, raw, jobs=3).to_dict()
-
-
-def samples(folder: Path, *statements: str, columns: str = "*") -> None:
-    """Change the published table and its CSV alike, and set the digests right."""
-    public = folder / "release"
-    with duckdb.connect() as con:
-        con.execute("SET TimeZone = 'UTC'")
-        con.execute(f"CREATE TABLE s AS SELECT * FROM '{public}/samples.parquet'")
-        for statement in statements:
-            con.execute(statement)
-        # The original writes no settings of its own into the file, and neither does this one.
-        con.execute(f"COPY (SELECT {columns} FROM s) TO '{public}/samples.parquet' (FORMAT parquet)")
-        told = con.sql(f"SELECT {columns} FROM s").to_arrow_table()
-    from pyarrow import csv
-
-    csv.write_csv(told, public / "samples.csv", csv.WriteOptions(quoting_style="none"))
-    for name in ("trajectories.geojson", "trajectories.mfjson"):
-        (public / name).unlink()
-    manifest(folder, left_out=["trajectories.geojson", "trajectories.mfjson"])
-
-
-def manifest(folder: Path, **changes: Any) -> None:
-    """Change entries of the manifest (None: take it away), and set the digests right."""
-    path = folder / "release" / "manifest.json"
-    facts = {**json.loads(path.read_text()), **changes}
-    if "files" not in changes:
-        files = [file for file in path.parent.iterdir() if file != path]
-        facts["files"] = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    path.write_text(json.dumps({name: value for name, value in facts.items() if value is not None}))
-
-
-def entry(folder: Path, name: str) -> Any:
-    return json.loads((folder / "release" / "manifest.json").read_text())[name]
 
 
 def first_row(change: str) -> Callable[[Path], None]:
@@ -284,11 +208,6 @@ def test_every_forgery_is_found(
     assert not audit.safe
     assert rule in audit.broken, audit.broken
     assert_tells_nothing(audit)
-
-
-def assert_tells_nothing(audit: TrajectoryAudit) -> None:
-    words = " ".join(finding.words for finding in audit.findings)
-    assert "u00" not in words
 
 
 def test_changing_nothing_but_the_way_files_are_written_is_no_forgery(

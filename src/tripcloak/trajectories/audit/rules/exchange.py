@@ -1,93 +1,111 @@
-"""Rules about the exchange formats: they hold the released samples and nothing else."""
+"""Rules about the exchange formats: they hold the released samples, in their order, and nothing else."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
 
 from tripcloak.trajectories.audit.evidence import Evidence
 from tripcloak.trajectories.audit.rulebook import BrokenPart
 from tripcloak.trajectories.audit.rules.book import BOOK
 from tripcloak.trajectories.audit.rules.files import expected_files
 
-Row = tuple[str, str, str, float, float, float, float]
-"""A pseudonym, two times, west, south, east, north."""
+SYSTEMS = (
+    '"crs":{"type": "Name", "properties": {"name": "urn:ogc:def:crs:OGC:1.3:CRS84"}},'
+    '"trs":{"type": "Name", "properties": {"name": "urn:ogc:data:time:iso8601"}},'
+)
+
+
+class Row(NamedTuple):
+    """A published sample: a pseudonym, two times as text, and degrees."""
+
+    name: str
+    begin: str
+    end: str
+    west: float
+    south: float
+    east: float
+    north: float
 
 
 @BOOK.rule("geojson-equals-samples")
 def geojson_equals_samples(case: Evidence) -> str | None:
-    """``trajectories.geojson`` holds the released boxes in degrees, and nothing else."""
-    return _compare(case, "trajectories.geojson", {"type", "features"}, _boxes)
+    """``trajectories.geojson`` holds the released boxes in degrees, in their order, and not a letter more."""
+    return _compare(case, "trajectories.geojson", _collection(map(_box, _published(case)), ""))
 
 
 @BOOK.rule("mfjson-equals-samples")
 def mfjson_equals_samples(case: Evidence) -> str | None:
-    """``trajectories.mfjson`` holds the released boxes in degrees, and nothing else."""
-    return _compare(case, "trajectories.mfjson", {"type", "crs", "trs", "features"}, _prisms)
+    """``trajectories.mfjson`` holds the released boxes in degrees, in their order, and not a letter more."""
+    own = (list(rows) for _, rows in groupby(_published(case), key=lambda row: row.name))
+    return _compare(case, "trajectories.mfjson", _collection(map(_moving, own), SYSTEMS))
 
 
-def _compare(case: Evidence, name: str, allowed: set[str], rows: Any) -> str | None:
+def _compare(case: Evidence, name: str, expected: Iterable[str]) -> str | None:
+    """Return whether a file says something else than these texts, one after the other."""
     if name not in expected_files(case):
         return None
     try:
-        collection = json.loads(case.public(name).read_text(encoding="utf-8"))
-        found = Counter(row for feature in collection["features"] for row in rows(feature))
-        strange = set(collection) - allowed
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
-        raise BrokenPart(f"release/{name} cannot be read, or holds more than it should") from None
-    if strange:
-        return f"release/{name} holds more than it should"
-    return None if found == _published(case) else f"release/{name} differs from the released samples"
+        with case.public(name).open("rb") as file:
+            for text in expected:
+                plain = text.encode()
+                if file.read(len(plain)) != plain:
+                    return f"release/{name} differs from the released samples, or from how they are written"
+            return f"release/{name} holds more than the released samples" if file.read(1) else None
+    except OSError:
+        raise BrokenPart(f"release/{name} cannot be read") from None
 
 
-def _published(case: Evidence) -> Counter[Row]:
+def _published(case: Evidence) -> Iterator[Row]:
     when = ", ".join(f"strftime({name}, '%Y-%m-%dT%H:%M:%SZ')" for name in ("t_start", "t_end"))
-    return Counter(
-        case.fetch(f"SELECT trajectory, {when}, lon_min, lat_min, lon_max, lat_max FROM {case.table}")
+    rows = case.fetch(
+        f"SELECT trajectory, {when}, lon_min, lat_min, lon_max, lat_max FROM {case.table} ORDER BY row"
+    )
+    return (Row(*row) for row in rows)
+
+
+def _collection(features: Iterable[str], systems: str) -> Iterator[str]:
+    yield f'{{"type":"FeatureCollection",{systems}"features":[\n'
+    for at, feature in enumerate(features):
+        yield f",\n{feature}" if at else feature
+    yield "\n]}\n"
+
+
+def _box(row: Row) -> str:
+    """Return a feature of one box; across the 180th meridian it is two."""
+    if row.east <= 180:
+        shape = f'"type":"Polygon","coordinates":[{_ring(row)}]'
+    else:
+        near, far = row._replace(east=180.0), row._replace(west=-180.0, east=round(row.east - 360.0, 6))
+        shape = f'"type":"MultiPolygon","coordinates":[[{_ring(near)}],[{_ring(far)}]]'
+    return (
+        f'{{"type":"Feature","geometry":{{{shape}}},"properties":{{"trajectory":{json.dumps(row.name)},'
+        f'"t_start":"{row.begin}","t_end":"{row.end}"}}}}'
     )
 
 
-def _boxes(feature: Any) -> Iterator[Row]:
-    """Yield the one box of a feature, two halves across the 180th meridian joined."""
-    told = feature["properties"]
-    _only(feature, {"type", "geometry", "properties"})
-    _only(told, {"trajectory", "t_start", "t_end"})
-    _only(feature["geometry"], {"type", "coordinates"})
-    shape = feature["geometry"]["coordinates"]
-    if feature["geometry"]["type"] == "Polygon":
-        west, south, east, north = _bounds(shape)
-    else:
-        west, south, _, north = _bounds(shape[0])
-        east = round(_bounds(shape[1])[2] + 360.0, 6)
-    yield told["trajectory"], told["t_start"], told["t_end"], west, south, east, north
+def _moving(rows: list[Row]) -> str:
+    """Return a moving feature; a gap in time begins another prism."""
+    gaps = [at for at in range(1, len(rows)) if rows[at - 1].end != rows[at].begin]
+    prisms = ",".join(_prism(rows[a:b]) for a, b in zip([0, *gaps], [*gaps, len(rows)], strict=True))
+    name = json.dumps(rows[0].name)
+    return (
+        f'{{"type":"Feature","id":{name},"properties":{{"trajectory":{name}}},'
+        f'"time":["{rows[0].begin}","{rows[-1].end}"],'
+        f'"temporalGeometry":{{"type":"MovingGeometryCollection","prisms":[{prisms}]}}}}'
+    )
 
 
-def _prisms(feature: Any) -> Iterator[Row]:
-    """Yield the boxes of a moving feature; each holds until the next begins, the last until the end."""
-    name = feature["id"]
-    _only(feature, {"type", "id", "properties", "time", "temporalGeometry"})
-    _only(feature["temporalGeometry"], {"type", "prisms"})
-    if feature["properties"] != {"trajectory": name}:
-        raise ValueError("properties beside the pseudonym")
-    for prism in feature["temporalGeometry"]["prisms"]:
-        _only(prism, {"type", "datetimes", "coordinates", "interpolation"})
-        times, shapes = prism["datetimes"], prism["coordinates"]
-        if len(times) != len(shapes) or shapes[-1] != shapes[-2]:
-            raise ValueError("a prism that does not hold its last box until the end")
-        for at, shape in enumerate(shapes[:-1]):
-            yield (name, times[at], times[at + 1], *_bounds(shape))
+def _prism(rows: list[Row]) -> str:
+    """Return boxes that hold until the next begins, the last one twice."""
+    times = ",".join(f'"{time}"' for time in (*(row.begin for row in rows), rows[-1].end))
+    rings = ",".join(f"[{_ring(row)}]" for row in (*rows, rows[-1]))
+    return f'{{"type":"MovingPolygon","datetimes":[{times}],"coordinates":[{rings}],"interpolation":"Step"}}'
 
 
-def _bounds(rings: Any) -> tuple[float, float, float, float]:
-    (ring,) = rings
-    west, south, east, north = ring[0][0], ring[0][1], ring[2][0], ring[2][1]
-    if ring != [[west, south], [east, south], [east, north], [west, north], [west, south]]:
-        raise ValueError("an outline that is no box")
-    return west, south, east, north
-
-
-def _only(entries: Any, allowed: set[str]) -> None:
-    if set(entries) - allowed:
-        raise ValueError("more entries than there should be")
+def _ring(row: Row) -> str:
+    west, south, east, north = row[3:]
+    corners = ((west, south), (east, south), (east, north), (west, north), (west, south))
+    return f"[{','.join(f'[{x!r},{y!r}]' for x, y in corners)}]"

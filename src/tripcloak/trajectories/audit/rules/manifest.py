@@ -2,35 +2,81 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
+import numpy as np
+
+from tripcloak.errors import InputError
 from tripcloak.trajectories.audit.evidence import Evidence
+from tripcloak.trajectories.audit.manifest import is_small
+from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark
 from tripcloak.trajectories.audit.rules.book import BOOK
 
-KEYS = {"kind", "tripcloak", "method", "parameters", "k", "promise", "grid", "released", "files"}
+ORDER = ("kind", "tripcloak", "method", "parameters", "k", "promise", "grid", "released", "left_out", "files")
+"""Entries of a manifest as they follow each other; another order could tell something."""
 OPTIONAL = {"left_out"}
-LONG = 40
-"""Letters that no parameter has."""
+INNER = {"promise": ("kind", "k", "delta"), "grid": ("seconds", "metres", "start", "projection")}
+
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+ENTRY = re.compile(r"[a-z]+(_[a-z]+)*")
+VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}((a|b|rc|\.dev|\.post)\d{1,3})?")
+LONG = 30
+"""Letters that no name of a method, of a parameter or of a choice has."""
+MANY = 16
+"""Parameters that no method has."""
 
 
 @BOOK.rule("manifest-whole")
 def manifest_whole(case: Evidence) -> str | None:
-    """The manifest has every entry that it should, and no other."""
-    if KEYS - set(case.facts):
-        return f"the manifest lacks {', '.join(sorted(KEYS - set(case.facts)))}"
-    if set(case.facts) - KEYS - OPTIONAL:
+    """The manifest has every entry that it should, as it should be written, and no other."""
+    facts = case.facts
+    expected = [name for name in ORDER if name in facts or name not in OPTIONAL]
+    if missing := sorted(set(expected) - set(facts)):
+        return f"the manifest lacks {', '.join(missing)}"
+    if set(facts) - set(expected):
         return "the manifest holds an entry that this audit does not know"
-    if not all(isinstance(case.facts[name], str) for name in ("tripcloak", "method")):
-        return "the manifest's method and version must be text"
-    parameters = case.facts["parameters"]
-    if not isinstance(parameters, dict) or not all(_is_plain(value) for value in parameters.values()):
-        return "the manifest's parameters must be named, and each a number or a word"
-    return None
+    if not isinstance(facts["tripcloak"], str) or not VERSION.fullmatch(facts["tripcloak"]):
+        return "the manifest's version must be numbers with dots"
+    if not _is_name(facts["method"], NAME):
+        return "the manifest's method must be a short name: small letters, digits and hyphens"
+    if not _are_plain(facts["parameters"]):
+        return "the manifest's parameters must be named, and each a number or a short name"
+    return _writing_faults(case, expected)
 
 
-def _is_plain(value: Any) -> bool:
-    """Return whether a parameter is so short that it can hold no list of people."""
-    return value is None or isinstance(value, int | float) or (isinstance(value, str) and len(value) < LONG)
+def _is_name(value: Any, shape: re.Pattern[str]) -> bool:
+    return isinstance(value, str) and len(value) < LONG and shape.fullmatch(value) is not None
+
+
+def _are_plain(parameters: Any) -> bool:
+    """Return whether parameters are so few and so short that they can hold no list of people."""
+    return (
+        isinstance(parameters, dict)
+        and len(parameters) < MANY
+        and all(_is_name(name, ENTRY) for name in parameters)
+        and all(is_small(value) or _is_name(value, NAME) for value in parameters.values())
+    )
+
+
+def _writing_faults(case: Evidence, expected: list[str]) -> str | None:
+    """Return whether the file says anything by how it is written: order, blanks, repeated entries."""
+    facts = case.facts
+    if not all(isinstance(facts[name], dict) for name in ("files", *INNER)):
+        return "the manifest's promise, grid and digests must be named one by one"
+    orders = [(facts, expected), (facts["files"], sorted(facts["files"]))]
+    orders += [
+        (facts[name], [entry for entry in inner if entry in facts[name]]) for name, inner in INNER.items()
+    ]
+    if any(list(entries) != order for entries, order in orders):
+        return "the entries of the manifest come in another order than they should"
+    try:
+        plain = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        same = case.public("manifest.json").read_bytes() == plain.encode()
+    except (OSError, ValueError):
+        raise BrokenPart("release/manifest.json holds values that it should not") from None
+    return None if same else "the manifest holds an entry twice, or something between its entries"
 
 
 @BOOK.rule("promise-valid")
@@ -48,3 +94,23 @@ def manifest_consistent(case: Evidence) -> str | None:
     trajectories, samples = case.fetch(f"SELECT count(DISTINCT trajectory), count(*) FROM {case.table}")[0]
     right = {"trajectories": trajectories, "samples": samples}
     return None if case.facts.get("released") == right else "the manifest's numbers differ from the samples"
+
+
+@BOOK.rule("grid-of-the-input")
+def grid_of_the_input(case: Evidence) -> str | Remark | None:
+    """The grid is the one on which the raw input was read: no finer one, and no other projection."""
+    from tripcloak.trajectories.reading.projection import choose_region, tally_cells
+    from tripcloak.trajectories.reading.sampling import start_of
+
+    told, source = case.manifest, case.source
+    if source.seconds is None or source.metres is None:
+        return Remark("not checked: nothing says with which resolution the input was read")
+    nothing = np.zeros(len(case.tracks.lat), dtype=bool)
+    try:
+        projection = choose_region(tally_cells(case.tracks, nothing), source.box).projection
+    except InputError:
+        raise BrokenPart("could not be checked: no one projection serves the input") from None
+    right = (source.seconds, source.metres, start_of(case.tracks, source.seconds), projection)
+    if (told.seconds, told.metres, told.start, told.projection) != right:
+        return "the manifest states another grid than the input was read with"
+    return None

@@ -16,6 +16,7 @@ from tripcloak.trajectories.audit.rules.book import BOOK
 
 HASHES = ("md5", "sha1", "sha256", "sha512", "blake2b")
 PAGES = ("README.md", "map.html", "manifest.json")
+PSEUDONYM = re.compile(r"t[0-9a-f]{16}")
 TOKEN = re.compile(r"[\w.@-]+")
 WORD = re.compile(r"(?=.*[^\W\d])(?=.*[\d._@-])[\w.@-]{4,}")
 """Ids that do not come about by chance: four signs or more, letters and others among them."""
@@ -29,10 +30,10 @@ DEVIATIONS = 6.0
 
 @BOOK.rule("pseudonyms-fresh")
 def pseudonyms_fresh(case: Evidence) -> str | None:
-    """No pseudonym is the id of a person, or follows from one by a common hash."""
+    """No pseudonym is the id of a person, a common hash of one, or anything but drawn letters."""
     names = {name for (name,) in case.fetch(f"SELECT DISTINCT trajectory FROM {case.table}")}
-    if any(name != name.strip() or not name for name in names):
-        return "a pseudonym is empty, or hidden in blanks"
+    if not all(PSEUDONYM.fullmatch(name) for name in names):
+        return "a pseudonym is not of the kind that is drawn at random: a t and 16 hexadecimal digits"
     known = {*names, *(name[1:] for name in names)}
     users = [str(user) for user in case.tracks.users]
     if known & set(users):

@@ -1,0 +1,72 @@
+"""Folders of released trajectories that are written by hand or forged, digests set right."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tripcloak.io.folder import write_json
+from tripcloak.io.trajectory_folder import write_trajectory_release
+from tripcloak.trajectories import Trajectories, TrajectoryRelease, reading
+from tripcloak.trajectories.audit import TrajectoryAudit
+from tripcloak.trajectories.reading import TrajectorySource
+
+K = 3
+
+
+@cache
+def read_once(source: TrajectorySource, memory: str | None = None) -> reading.Tracks:
+    """Return the same tracks again: forgeries change the release, never the input."""
+    return reading.tracks.read_tracks(source, memory=memory)
+
+
+def written(folder: Path, trajectories: Trajectories, release: TrajectoryRelease) -> Path:
+    for part in ("release", "private"):
+        (folder / part).mkdir()
+    pages = {"README.md": "a release", "map.html": "<html></html>"}
+    write_trajectory_release(folder, trajectories, release, run={}, pages=lambda published: pages)
+    return folder
+
+
+def samples(folder: Path, *statements: str, columns: str = "*") -> None:
+    """Change the published table and its CSV alike, and set the digests right."""
+    public = folder / "release"
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        con.execute(f"CREATE TABLE s AS SELECT * FROM '{public}/samples.parquet'")
+        for statement in statements:
+            con.execute(statement)
+        told = con.sql(f"SELECT {columns} FROM s").to_arrow_table()
+    from pyarrow import csv, parquet
+
+    # The original writes no settings of its own into the file, and neither does this one.
+    parquet.write_table(told, public / "samples.parquet", compression="zstd", store_schema=False)
+    csv.write_csv(told, public / "samples.csv", csv.WriteOptions(quoting_style="none"))
+    for name in ("trajectories.geojson", "trajectories.mfjson"):
+        (public / name).unlink()
+    manifest(folder, left_out=["trajectories.geojson", "trajectories.mfjson"])
+
+
+def manifest(folder: Path, **changes: Any) -> None:
+    """Change entries of the manifest (None: take it away), and set the digests right."""
+    path = folder / "release" / "manifest.json"
+    facts = {**json.loads(path.read_text()), **changes}
+    if "files" not in changes:
+        files = sorted(file for file in path.parent.iterdir() if file != path)
+        facts["files"] = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    facts["files"] = facts.pop("files")
+    write_json(path, {name: value for name, value in facts.items() if value is not None})
+
+
+def entry(folder: Path, name: str) -> Any:
+    return json.loads((folder / "release" / "manifest.json").read_text())[name]
+
+
+def assert_tells_nothing(audit: TrajectoryAudit) -> None:
+    words = " ".join(finding.words for finding in audit.findings)
+    assert "u00" not in words

@@ -1,0 +1,158 @@
+"""Nothing can be hidden in the public files by whoever sets the digests right."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forged_folders import assert_tells_nothing, entry, manifest, read_once, samples
+from tripcloak.trajectories import reading
+from tripcloak.trajectories.audit import audit_folder
+from tripcloak.trajectories.reading import TrajectorySource
+
+Forge = Callable[[Path], None]
+GEOJSON, MFJSON = "trajectories.geojson", "trajectories.mfjson"
+
+
+def stated(**changes: Any) -> Forge:
+    return lambda folder: manifest(folder, **changes)
+
+
+def inside(name: str, **changes: Any) -> Forge:
+    return lambda folder: manifest(folder, **{name: {**entry(folder, name), **changes}})
+
+
+def reworded(name: str, old: str, new: str) -> Forge:
+    """Replace some text of a public file, once."""
+
+    def forge(folder: Path) -> None:
+        path = folder / "release" / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        if name != "manifest.json":
+            manifest(folder)
+
+    return forge
+
+
+def features_turned(name: str) -> Forge:
+    """Let the features of a collection, one a line, come in another order."""
+
+    def forge(folder: Path) -> None:
+        path = folder / "release" / name
+        head, *features, foot = path.read_text().splitlines()
+        turned = [line.removesuffix(",") for line in reversed(features)]
+        path.write_text("\n".join([head, ",\n".join(turned), foot, ""]))
+        assert json.loads(path.read_text())["features"]
+        manifest(folder)
+
+    return forge
+
+
+def entries_turned(folder: Path) -> None:
+    path = folder / "release" / "manifest.json"
+    facts = json.loads(path.read_text())
+    path.write_text(json.dumps(dict(reversed(facts.items())), indent=2) + "\n")
+
+
+MESSAGE = "dGhleSBsaXZlIGhlcmU"
+
+FORGERIES: dict[str, tuple[Forge, str]] = {
+    "method with capitals": (stated(method=MESSAGE), "manifest-whole"),
+    "method too long": (stated(method="a" * 64), "manifest-whole"),
+    "version of words": (stated(tripcloak=f"0.1.0+{MESSAGE}"), "manifest-whole"),
+    "parameter of words": (stated(parameters={"note": MESSAGE}), "manifest-whole"),
+    "name of a parameter": (stated(parameters={MESSAGE: 1}), "manifest-whole"),
+    "parameters within parameters": (stated(parameters={"note": {"a": 1}}), "manifest-whole"),
+    "many parameters": (stated(parameters={f"{chr(97 + i)}": i for i in range(26)}), "manifest-whole"),
+    "a long number": (stated(parameters={"note": 10**40}), "manifest-whole"),
+    "a number in other letters": (
+        reworded("manifest.json", '"start": 0', '"start": 0.0e5'), "manifest-whole"
+    ),
+    "an entry twice": (
+        reworded("manifest.json", '"kind"', f'"kind": "{MESSAGE}",\n  "kind"'), "manifest-whole"
+    ),
+    "blanks in the manifest": (reworded("manifest.json", '"kind"', '\t"kind"'), "manifest-whole"),
+    "order of the manifest": (entries_turned, "manifest-whole"),
+    "digests beside digests": (stated(files={"who": MESSAGE}), "digests-match"),
+    "a delta of containment": (inside("promise", delta=10**30), "promise-valid"),
+    "more in the promise": (inside("promise", note=MESSAGE), "promise-valid"),
+    "more in the projection": (
+        reworded("manifest.json", "+no_defs", f"+no_defs +title={MESSAGE}"), "promise-valid"
+    ),
+    "a finer grid": (inside("grid", metres=50), "grid-of-the-input"),
+    "a finer clock": (inside("grid", seconds=30), "grid-of-the-input"),
+    "a grid begun later": (inside("grid", start=60), "grid-of-the-input"),
+    "another centre": (
+        inside("grid", projection="+proj=laea +lat_0=1.5 +lon_0=2.5 +datum=WGS84 +units=m +no_defs"),
+        "grid-of-the-input",
+    ),
+    "pseudonyms of words": (
+        lambda folder: samples(folder, "UPDATE s SET trajectory = 'x' || trajectory"), "pseudonyms-fresh"
+    ),
+    **{
+        f"{name}: {words}": (forge, f"{name.partition('.')[2]}-equals-samples")
+        for name in (GEOJSON, MFJSON)
+        for words, forge in (
+            ("another order", features_turned(name)),
+            ("another type", reworded(name, '"Feature"', f'"{MESSAGE}"')),
+            ("type of the collection", reworded(name, '"FeatureCollection"', f'"{MESSAGE}"')),
+            ("a member more", reworded(name, '"features"', f'"note":"{MESSAGE}","features"')),
+            ("a member twice", reworded(name, '"type":"Feature"', f'"type":"{MESSAGE}","type":"Feature"')),
+            ("a name beside the pseudonym", reworded(name, '"properties":{', '"properties":{"who":3,')),
+            ("blanks", reworded(name, "\n]}", " \t\n]}")),
+            ("something after the end", reworded(name, "\n]}\n", "\n]}\n\n")),
+            ("digits", reworded(name, "Z", ".000Z")),
+        )
+    },
+    "mfjson: another interpolation": (
+        reworded(MFJSON, '"interpolation":"Step"', f'"interpolation":"{MESSAGE}"'), "mfjson-equals-samples"
+    ),
+    "mfjson: another system": (reworded(MFJSON, "CRS84", MESSAGE), "mfjson-equals-samples"),
+    "mfjson: another time": (reworded(MFJSON, '"time":["2', '"time":["3'), "mfjson-equals-samples"),
+    "geojson: rings of more": (
+        reworded(GEOJSON, ']]]},"properties"', ']],[]]},"properties"'), "geojson-equals-samples"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_no_message_goes_unseen(
+    name: str, safe: Path, raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "read_tracks", read_once)
+    forge, rule = FORGERIES[name]
+    folder = tmp_path / "forged"
+    shutil.copytree(safe, folder)
+    forge(folder)
+    audit = audit_folder(folder, raw)
+    assert not audit.safe
+    assert rule in audit.broken, audit.broken
+    assert_tells_nothing(audit)
+    assert MESSAGE not in str(audit.findings)
+
+
+def test_setting_the_digests_right_is_no_forgery(safe: Path, raw: TrajectorySource, tmp_path: Path) -> None:
+    """So that forgeries fail for what they change, not for the way they do it."""
+    folder = tmp_path / "same"
+    shutil.copytree(safe, folder)
+    manifest(folder)
+    reworded(GEOJSON, "Feature", "Feature")(folder)
+    audit = audit_folder(folder, raw)
+    assert audit.safe, audit.broken
+
+
+def test_a_grid_that_nothing_is_known_of_is_said_not_to_be_checked(
+    safe: Path, raw: TrajectorySource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "read_tracks", read_once)
+    told = audit_folder(safe, replace(raw, seconds=None))
+    words = {finding.rule: finding.words for finding in told.findings}["grid-of-the-input"]
+    assert words.startswith("not checked")
