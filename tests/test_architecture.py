@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "tripcloak"
 
 # Left to right. A room may import every room of an earlier tier, and no other of its own tier.
 TIERS = (
-    ("errors", "arrays", "_version"),
+    ("errors", "arrays", "findings", "_version"),
     ("hierarchy",),
     ("matrix",),
     ("trips", "synth"),

@@ -9,8 +9,8 @@ import threading
 import duckdb
 import pytest
 
-from tripcloak.audit.findings import Finding
 from tripcloak.audit.rulebook import Remark, Rulebook
+from tripcloak.findings import Finding
 
 ENDLESS = """with recursive climb(n) as (select 0 union all select n + 1 from climb where n < 1_000_000_000)
     select count(*) from climb"""

@@ -3,8 +3,9 @@
 Shares no code with the algorithms or the measures; an auditor that did would prove nothing.
 """
 
-from tripcloak.audit.findings import AuditReport, Finding
+from tripcloak.audit.findings import AuditReport
 from tripcloak.audit.folder import audit_files, audit_folder
 from tripcloak.audit.matrix import audit_matrix
+from tripcloak.findings import Finding
 
 __all__ = ["AuditReport", "Finding", "audit_files", "audit_folder", "audit_matrix"]

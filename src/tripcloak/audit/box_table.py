@@ -9,8 +9,8 @@ from typing import Any
 from tripcloak.audit.boxes import DEGREES, SLACK, Box, area_km2, is_outline, read_box, right_tiles
 from tripcloak.audit.centres import ROUNDING, inside_sql, keep_boxes
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.findings import some
 from tripcloak.audit.promise import SPACE
+from tripcloak.findings import some
 
 
 def wrong_boxes(case: Evidence) -> str | None:

@@ -6,30 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-FEW = 10
-"""Smaller numbers of flows, zones or rows are not told in words."""
+from tripcloak.findings import Finding
 
 TOLERANCE = 1e-9
 """Relative, for sums of weights."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What became of one rule.
-
-    Attributes
-    ----------
-    rule : str
-        The rule's name.
-    ok : bool
-        Whether it holds.
-    words : str
-        What holds, or what does not. Never an id, a coordinate or an unreleased number.
-    """
-
-    rule: str
-    ok: bool
-    words: str
 
 
 @dataclass(frozen=True)
@@ -92,14 +72,3 @@ def least(unit: str, k: float) -> float:
     (10, True)
     """
     return k * (1 - TOLERANCE) if unit == "population" else k
-
-
-def some(number: int, noun: str) -> str:
-    """Return a number of things in words that do not tell a small one.
-
-    Examples
-    --------
-    >>> some(3, "flows"), some(1250, "flows")
-    ('fewer than 10 flows', '1,250 flows')
-    """
-    return f"fewer than {FEW} {noun}" if number < FEW else f"{number:,} {noun}"

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from tripcloak.audit.centres import TileCentres
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.findings import AuditReport, Finding
+from tripcloak.audit.findings import AuditReport
 from tripcloak.audit.order import Order
 from tripcloak.audit.raw import RawInput
 from tripcloak.audit.rulebook import BrokenPart, Progress
 from tripcloak.audit.rules import BOOK
 from tripcloak.audit.rules.counts import smallest_support
 from tripcloak.audit.trees import load_tree
+from tripcloak.findings import Finding
 
 if TYPE_CHECKING:
     import duckdb

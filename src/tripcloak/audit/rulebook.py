@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from tripcloak.audit.findings import Finding
 from tripcloak.errors import InputError, InternalError
+from tripcloak.findings import Finding
 
 Progress = Callable[[str, int, int], None]
 """Called with (name of the rule, rules done, rules in all)."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from tripcloak.errors import InputError
+from tripcloak.trips.described import Described
 from tripcloak.trips.presets import find_preset
 from tripcloak.trips.schema import FLAGGED, FORMS, PLACES, Form
 from tripcloak.trips.segments import SegmentBy
@@ -17,7 +17,7 @@ DEFAULT_SILENCE = 180.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class TripSource:
+class TripSource(Described):
     """What to read, which column means what, and which rows are wanted.
 
     Attributes
@@ -93,27 +93,8 @@ class TripSource:
         self._check_reading()
         self._check_wishes()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold and :meth:`from_dict` reads."""
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TripSource:
-        """Return the source that :meth:`to_dict` described."""
-        unknown = sorted(set(values) - {item.name for item in fields(cls)})
-        if unknown:
-            raise InputError(f"a description of an input has unknown entries: {', '.join(unknown)}")
-        plain: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-        }
-        return cls(**plain)
-
     def __hash__(self) -> int:
         return hash((self.paths, self.preset, tuple(sorted(self.columns.items())), self.form, self.where))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
     def _check_reading(self) -> None:
         if not self.paths or not all(self.paths):

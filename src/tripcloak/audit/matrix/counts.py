@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tripcloak.audit.findings import TOLERANCE, least, some
+from tripcloak.audit.findings import TOLERANCE, least
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.case import MatrixCase
 from tripcloak.audit.matrix.itemsets import count_shared
 from tripcloak.audit.rulebook import BrokenPart, Remark
+from tripcloak.findings import some
 
 
 @BOOK.rule("every-flow-accounted", "recount")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tripcloak.audit.findings import least, some
+from tripcloak.audit.findings import least
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.case import MatrixCase
+from tripcloak.findings import some
 
 
 @BOOK.rule("segments-safe", "recount")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tripcloak.audit.closeness import too_far_sql
-from tripcloak.audit.findings import some
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.boxes import outside_boxes, wrong_boxes
 from tripcloak.audit.matrix.case import AXES, Form, MatrixCase
 from tripcloak.audit.matrix.names import nested_names, outside_names, wrong_names
 from tripcloak.audit.overlap import overlaps_sql
+from tripcloak.findings import some
 
 
 @BOOK.rule("zones-contain-tiles", "recount")

@@ -6,12 +6,13 @@ import math
 
 from tripcloak.audit.entries import whole
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.findings import TOLERANCE, least, some
+from tripcloak.audit.findings import TOLERANCE, least
 from tripcloak.audit.privacy import Privacy
 from tripcloak.audit.promise import UNITS
 from tripcloak.audit.raw import WITHHELD
 from tripcloak.audit.rulebook import Remark
 from tripcloak.audit.rules.book import BOOK
+from tripcloak.findings import some
 
 
 @BOOK.rule("every-group-safe", "recount")

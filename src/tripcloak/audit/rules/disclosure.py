@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tripcloak.audit.closeness import too_far_sql
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.findings import some
 from tripcloak.audit.promise import SPACE
 from tripcloak.audit.rules.book import BOOK
 from tripcloak.audit.trees import holders, lineage
+from tripcloak.findings import some
 
 
 @BOOK.rule("zones-diverse", "flows", "raw", "tree")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tripcloak.audit.evidence import Evidence, column_names
-from tripcloak.audit.findings import least, some
+from tripcloak.audit.findings import least
 from tripcloak.audit.promise import UNITS
 from tripcloak.audit.rules.book import BOOK
 from tripcloak.audit.rules.files import differs_from_csv
 from tripcloak.audit.segments import segment_sql
+from tripcloak.findings import some
 from tripcloak.io.folder import read_run
 
 

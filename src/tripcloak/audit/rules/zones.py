@@ -9,12 +9,12 @@ from typing import Any
 from tripcloak.audit import calendar, cells
 from tripcloak.audit.box_table import wrong_boxes
 from tripcloak.audit.evidence import Evidence
-from tripcloak.audit.findings import some
 from tripcloak.audit.overlap import overlaps_sql
 from tripcloak.audit.promise import SPACE, Promise
 from tripcloak.audit.rulebook import BrokenPart
 from tripcloak.audit.rules.book import BOOK
 from tripcloak.audit.trees import check_pairs, lineage, nested_zones
+from tripcloak.findings import some
 
 CENTRE_DEGREES = 1e-6
 

@@ -1,6 +1,7 @@
 """The audit of released trajectories: its own counting, none of the methods' code."""
 
-from tripcloak.trajectories.audit.findings import Finding, TrajectoryAudit
+from tripcloak.findings import Finding
+from tripcloak.trajectories.audit.findings import TrajectoryAudit
 from tripcloak.trajectories.audit.folder import audit_folder
 from tripcloak.trajectories.audit.memory import audit_release
 

@@ -6,27 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-FEW = 10
-"""Smaller numbers of trajectories or samples are not told in words."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What became of one rule.
-
-    Attributes
-    ----------
-    rule : str
-        The rule's name.
-    ok : bool
-        Whether it holds.
-    words : str
-        What holds, or what does not. Never an id, a coordinate or an unreleased number.
-    """
-
-    rule: str
-    ok: bool
-    words: str
+from tripcloak.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -93,14 +73,3 @@ class TrajectoryAudit:
             "distribution": {name: dict(values) for name, values in self.distribution.items()},
             "findings": [asdict(finding) for finding in self.findings],
         }
-
-
-def some(number: int, noun: str) -> str:
-    """Return a number of things in words that do not tell a small one.
-
-    Examples
-    --------
-    >>> some(3, "trajectories"), some(1250, "trajectories")
-    ('fewer than 10 trajectories', '1,250 trajectories')
-    """
-    return f"fewer than {FEW} {noun}" if number < FEW else f"{number:,} {noun}"

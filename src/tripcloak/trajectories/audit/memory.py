@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from tripcloak.arrays import Ints
+from tripcloak.findings import some
 from tripcloak.trajectories.audit.colocation import count_companions
 from tripcloak.trajectories.audit.containment import Samples, Spans, Supports, count_supports
-from tripcloak.trajectories.audit.findings import TrajectoryAudit, some
+from tripcloak.trajectories.audit.findings import TrajectoryAudit
 from tripcloak.trajectories.audit.promise import (
     companion_faults,
     lone_faults,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tripcloak.errors import InputError
+from tripcloak.trips.described import Described
 from tripcloak.trips.source import TripSource
 
 DEFAULT_MAX_SPEED = 1000.0
@@ -17,7 +17,7 @@ DEFAULT_MAX_SPEED = 1000.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrajectorySource:
+class TrajectorySource(Described):
     """What to read, which column means what, and which fixes are wanted.
 
     Attributes
@@ -108,22 +108,6 @@ class TrajectorySource:
     def window(self) -> tuple[int | None, int | None]:
         """Return the window of time in microseconds since 1970, None where it is open."""
         return self._instant("since"), self._instant("until")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold and :meth:`from_dict` reads."""
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TrajectorySource:
-        """Return the source that :meth:`to_dict` described."""
-        unknown = sorted(set(values) - {item.name for item in fields(cls)})
-        if unknown:
-            raise InputError(f"a description of an input has unknown entries: {', '.join(unknown)}")
-        plain: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-        }
-        return cls(**plain)
 
     def __hash__(self) -> int:
         return hash((self.paths, self.preset, tuple(sorted(self.columns.items())), self.where))

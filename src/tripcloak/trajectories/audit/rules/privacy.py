@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tripcloak.findings import some
 from tripcloak.trajectories.audit.evidence import Evidence
-from tripcloak.trajectories.audit.findings import some
 from tripcloak.trajectories.audit.promise import (
     companion_faults,
     lone_faults,

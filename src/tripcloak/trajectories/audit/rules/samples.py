@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tripcloak.arrays import Floats
+from tripcloak.findings import some
 from tripcloak.trajectories.audit.evidence import MICRO, Evidence
-from tripcloak.trajectories.audit.findings import some
 from tripcloak.trajectories.audit.rules.book import BOOK
 
 HAIR = 1e-9
