@@ -53,6 +53,25 @@ def test_it_says_what_is_not_promised() -> None:
         assert words in text
 
 
+@pytest.mark.parametrize("constraint", ["nu-k-pick", "k-pick", "full"])
+def test_it_says_whether_those_that_fit_are_equally_likely(constraint: str) -> None:
+    text = plain(render_trajectory_readme(FACTS | {"parameters": {"constraint": constraint}}))
+    unlike = constraint != "full"
+    assert (f"**not equally likely** (constraint `{constraint}`)" in text) == unlike
+    assert ("much more often than one time in 7" in text) == unlike
+    assert ("identical to at least 6 others" in text) == (not unlike)
+    assert "singled out" not in text
+
+
+def test_groups_of_glove_are_identical_and_what_is_unknown_is_not() -> None:
+    assert "identical to at least 6 others" in plain(render_trajectory_readme(FACTS | {"method": "glove"}))
+    assert "not equally likely" in plain(render_trajectory_readme(FACTS))
+
+
+def test_its_promise_is_about_samples_that_were_kept() -> None:
+    assert plain(render_trajectory_readme(FACTS)).count("kept when the data was read") == 2
+
+
 def test_moved_samples_have_a_promise_of_their_own() -> None:
     text = plain(render_trajectory_readme(MOVED))
     assert "at least 6 others within 1,000 metres" in text

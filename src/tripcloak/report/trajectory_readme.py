@@ -72,14 +72,15 @@ def _of_containment(facts: Mapping[str, Any]) -> tuple[str, str]:
     k = f"{facts['promise']['k']:,}"
     promise = f"""\
 **Whoever knows where and when somebody was, all of it or any part, finds at least {k} released
-trajectories that fit.** Samples were joined and made coarser in time and space until that was true. No
-sample was invented.
+trajectories that fit.** Samples were joined and made coarser in time and space until that was true. All
+samples that were kept when the data was read are in it, and none was invented.
 """
     limits = f"""\
 - Against linking records: take any samples of one person, some or all, and look for released
-  trajectories whose boxes hold them. At least {k} do, so the released trajectory of that person is not
-  singled out. This holds for knowledge as fine as the finest step above, or coarser. That at least {k}
-  fit does not say that each of them is equally likely.
+  trajectories whose boxes hold them. At least {k} do. This holds for knowledge as fine as the finest step
+  above, or coarser, and for all samples that were kept when the data was read: of records that were left
+  out then, such as places that nobody could have reached in time, nothing is said.
+{_likeness(facts, k)}
 - It does not hide what all {k} have in common. If every trajectory that fits was at a hospital at one
   hour, then so was the person (homogeneity).
 - {k} is the number of released trajectories that fit what is known of a person. It is not the number of
@@ -90,6 +91,23 @@ sample was invented.
   nor readers who know the samples of others in it and can set those aside.
 """
     return promise, limits
+
+
+def _likeness(facts: Mapping[str, Any], k: str) -> str:
+    """Return whether those that fit can be told apart by whoever knows a lot."""
+    constraint = facts.get("parameters", {}).get("constraint")
+    if facts["method"] == "glove" or constraint == "full":
+        others = f"{int(facts['promise']['k']) - 1:,}"
+        return (
+            f"- The released trajectory of a person is identical to at least {others} others,\n"
+            "  so that no guess among them is better than another."
+        )
+    under = f" (constraint `{constraint}`)" if constraint else ""
+    return (
+        f"- At least {k} fit, but they are **not equally likely**{under}. Somebody who knows a\n"
+        f"  lot about a person can guess the right one much more often than one time in {k}. Under the\n"
+        "  constraint `full` they would be identical."
+    )
 
 
 def _of_colocation(facts: Mapping[str, Any]) -> tuple[str, str]:

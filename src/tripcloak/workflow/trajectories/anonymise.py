@@ -24,6 +24,10 @@ COLOCATION = (
     "within delta. Whoever knows original samples may still find their person; k-scale and glove hide "
     "people from them too"
 )
+UNLIKE = (
+    "the k trajectories that fit a person are not equally likely; --constraint full makes them identical "
+    "(`tripcloak trajectories attack --kind owner` says how often simple guesses are right)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,5 +162,7 @@ def promise_of(release: TrajectoryRelease) -> dict[str, Any]:
 
 
 def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:
-    """Return what must be said loudly of a promise that is weaker than it looks."""
-    return (COLOCATION.format(method=release.method),) if release.promise == "colocation" else ()
+    """Return what must be said of a promise that is weaker than it looks."""
+    if release.promise == "colocation":
+        return (COLOCATION.format(method=release.method),)
+    return () if release.parameters.get("constraint") in {None, "full"} else (UNLIKE,)
