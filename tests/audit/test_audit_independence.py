@@ -18,6 +18,7 @@ ALLOWED = (
     "tripcloak.arrays",
     "tripcloak.audit",
     "tripcloak.errors",
+    "tripcloak.findings",
     "tripcloak.hierarchy.spec",
     "tripcloak.hierarchy.tiling",
     "tripcloak.io.folder",
