@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+from pyarrow import csv, parquet
 
 from tripcloak.io.folder import write_json
 from tripcloak.io.trajectory_folder import write_trajectory_release
@@ -42,8 +44,9 @@ def samples(folder: Path, *statements: str, columns: str = "*") -> None:
         for statement in statements:
             con.execute(statement)
         told = con.sql(f"SELECT {columns} FROM s").to_arrow_table()
-    from pyarrow import csv, parquet
-
+    for place in (1, 2):
+        exact = told.column(place).cast(pa.timestamp("s", tz="UTC"))
+        told = told.set_column(place, told.column_names[place], exact)
     # The original writes no settings of its own into the file, and neither does this one.
     parquet.write_table(told, public / "samples.parquet", compression="zstd", store_schema=False)
     csv.write_csv(told, public / "samples.csv", csv.WriteOptions(quoting_style="none"))

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
-from forged_folders import assert_tells_nothing, entry, manifest, read_once, samples
+from forged_folders import K, assert_tells_nothing, entry, manifest, read_once, samples, written
+from merged_trajectories import merged_release
+from tripcloak.io import trajectory_samples
 from tripcloak.trajectories import reading
 from tripcloak.trajectories.audit import audit_folder
-from tripcloak.trajectories.reading import TrajectorySource
+from tripcloak.trajectories.audit.rules import tables
+from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 
 Forge = Callable[[Path], None]
 GEOJSON, MFJSON = "trajectories.geojson", "trajectories.mfjson"
@@ -62,6 +66,40 @@ def entries_turned(folder: Path) -> None:
     path.write_text(json.dumps(dict(reversed(facts.items())), indent=2) + "\n")
 
 
+def bytes_before_the_footer(folder: Path) -> None:
+    path = folder / "release" / "samples.parquet"
+    whole = path.read_bytes()
+    footer = int.from_bytes(whole[-8:-4], "little") + 8
+    path.write_bytes(whole[:-footer] + MESSAGE.encode() + whole[-footer:])
+    assert parquet.read_table(path).num_rows
+    manifest(folder)
+
+
+def written_otherwise(**options: Any) -> Forge:
+    """Write the same rows with other options of the Parquet writer."""
+
+    def forge(folder: Path) -> None:
+        path = folder / "release" / "samples.parquet"
+        rows = parquet.read_table(path)
+        parquet.write_table(rows, path, **{"compression": "zstd", "store_schema": False, **options})
+        manifest(folder)
+
+    return forge
+
+
+def kept_with_the_columns(folder: Path) -> None:
+    path = folder / "release" / "samples.parquet"
+    rows = parquet.read_table(path)
+    with parquet.ParquetWriter(path, rows.schema, compression="zstd", store_schema=False) as writer:
+        writer.write_table(rows)
+        writer.add_key_value_metadata({"who": MESSAGE})
+    manifest(folder)
+
+
+def first_row(change: str) -> Forge:
+    return lambda folder: samples(folder, f"UPDATE s SET {change} WHERE rowid = 0")
+
+
 MESSAGE = "dGhleSBsaXZlIGhlcmU"
 
 FORGERIES: dict[str, tuple[Forge, str]] = {
@@ -97,6 +135,23 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
     "pseudonyms of words": (
         lambda folder: samples(folder, "UPDATE s SET trajectory = 'x' || trajectory"), "pseudonyms-fresh"
     ),
+    "bytes before the footer": (bytes_before_the_footer, "parquet-holds-no-more"),
+    "an entry of the Parquet file": (kept_with_the_columns, "only-allowed-columns"),
+    "an entry, byte by byte": (kept_with_the_columns, "parquet-holds-no-more"),
+    "lengths of parts": (written_otherwise(row_group_size=50), "parquet-holds-no-more"),
+    "an index of pages": (written_otherwise(write_page_index=True), "parquet-holds-no-more"),
+    "another compression": (written_otherwise(compression="gzip"), "parquet-holds-no-more"),
+    "another schema beside": (written_otherwise(store_schema=True), "parquet-holds-no-more"),
+    "csv: a blank line": (reworded("samples.csv", "\n", "\n\n"), "csv-equals-parquet"),
+    "csv: more zeros": (reworded("samples.csv", "00Z", "00.000Z"), "csv-equals-parquet"),
+    "csv: quotes": (reworded("samples.csv", '"t_start"', "t_start"), "csv-equals-parquet"),
+    "degrees too wide": (first_row("lon_min = lon_min - 0.01"), "degrees-enclose-metres"),
+    "degrees too high": (first_row("lat_max = lat_max + 0.01"), "degrees-enclose-metres"),
+    "degrees too fine": (first_row("lat_max = lat_max + 1e-8"), "degrees-enclose-metres"),
+    "degrees once around": (
+        first_row("lon_min = lon_min + 360, lon_max = lon_max + 360"), "degrees-enclose-metres"
+    ),
+    "degrees all around": (first_row("lon_min = -190, lon_max = 190"), "degrees-enclose-metres"),
     **{
         f"{name}: {words}": (forge, f"{name.partition('.')[2]}-equals-samples")
         for name in (GEOJSON, MFJSON)
@@ -156,3 +211,15 @@ def test_a_grid_that_nothing_is_known_of_is_said_not_to_be_checked(
     told = audit_folder(safe, replace(raw, seconds=None))
     words = {finding.rule: finding.words for finding in told.findings}["grid-of-the-input"]
     assert words.startswith("not checked")
+
+
+def test_tables_in_many_parts_pass(
+    raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((trajectory_samples, "BATCH"), (tables, "PART")):
+        monkeypatch.setattr(module, name, 10)
+    trajectories = read_trajectories(raw).trajectories
+    folder = written(tmp_path, trajectories, merged_release(trajectories, k=K))
+    assert parquet.read_metadata(folder / "release" / "samples.parquet").num_row_groups > 2
+    audit = audit_folder(folder, raw)
+    assert audit.safe, audit.broken
