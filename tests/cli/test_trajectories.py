@@ -64,6 +64,7 @@ def test_a_release_says_what_it_is_and_stands_its_audit(tripcloak, calls, anonym
     assert (told["method"], told["k"], told["users"]) == (method, 3, 40)
     assert told["audit"]["safe"]
     assert told["cleaning"]["kept"] == told["samples"]
+    assert told["cleaning"]["people_lacking"] == 0
     assert {"read", "solve", "write"} <= set(told["seconds"])
     assert {path.name for path in (out / "release").iterdir()} == PUBLIC
     manifest = json.loads((out / "release" / "manifest.json").read_text())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -58,7 +58,7 @@ OUTSIDE_TILING = NUMBERS["outside_tiling"]
 DUPLICATE = NUMBERS["duplicate"]
 
 FEW = 10
-"""Errors do not tell a number of rows below this one."""
+"""Errors do not tell a number of rows below this one, nor one that concerns fewer people."""
 
 
 class Reading(Protocol):
@@ -88,6 +88,8 @@ class CleaningReport:
         What a row is: ``"rows"``, ``"trips"`` made of fixes, or ``"fixes"``.
     before : CleaningReport, optional
         What became of the GPS fixes before they were joined to trips.
+    lacking : int, optional
+        People of whom a row was dropped that was no repetition of another, where people are known.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class CleaningReport:
     dropped: Mapping[str, int] = field(default_factory=dict)
     word: str = "rows"
     before: CleaningReport | None = None
+    lacking: int | None = None
 
     @classmethod
     def from_rows(cls, rows: Iterable[int] | Mapping[int, int], reading: Reading) -> CleaningReport:
@@ -133,19 +136,30 @@ class CleaningReport:
     def to_dict(self) -> dict[str, Any]:
         """Return exact numbers for the private part of a release."""
         before = {} if self.before is None else {"before": self.before.to_dict()}
+        lacking = {} if self.lacking is None else {"people_lacking": self.lacking}
         return {
             "word": self.word,
             "read": self.rows,
             "kept": self.kept,
             "dropped": dict(self.dropped),
-        } | before
+            **lacking,
+            **before,
+        }
 
-    def why_empty(self, what: str = "trip") -> str:
-        """Return words for the error that no usable row is left; ``what`` is what a row should become."""
+    def why_empty(self, what: str = "trip", few: Container[str] = ()) -> str:
+        """Return words for the error that no usable row is left; ``what`` is what a row should become.
+
+        Numbers of the reasons ``few`` concern few people and are not told.
+        """
         stages = [stage for stage in (self.before, self) if stage is not None and stage.dropped]
         if not stages:
             return f"no row was read; expected at least one {what} (check the condition, if one was given)"
-        told = "; ".join(f"{words}: {tell(n)} {stage.word}" for stage in stages for words, n in stage.table())
+        told = "; ".join(
+            f"{reason.words}: {tell(n, 0 if reason.name in few else None)} {stage.word}"
+            for stage in stages
+            for reason in REASONS
+            if (n := stage.dropped.get(reason.name))
+        )
         return (
             f"no usable {what} is left after cleaning ({told}); check the columns, the box and the condition"
         )
@@ -173,15 +187,15 @@ def named(by_number: Mapping[int, int]) -> dict[str, int]:
     return {reason.name: by_number[reason.number] for reason in REASONS if by_number.get(reason.number)}
 
 
-def tell(rows: int) -> str:
-    """Return a number of rows for an error message: small ones are not told.
+def tell(rows: int, people: int | None = None) -> str:
+    """Return a number of rows for an error message: small ones, or those of few people, are not told.
 
     Examples
     --------
-    >>> tell(1234), tell(3)
-    ('1,234', 'some')
+    >>> tell(1234), tell(3), tell(1234, people=3)
+    ('1,234', 'some', 'some')
     """
-    return f"{rows:,}" if rows >= FEW else "some"
+    return f"{rows:,}" if min(rows, rows if people is None else people) >= FEW else "some"
 
 
 def _numbered(rows: Iterable[int] | Mapping[int, int]) -> Iterable[tuple[int, int]]:

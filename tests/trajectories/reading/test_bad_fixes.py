@@ -30,6 +30,26 @@ def test_no_row_is_left(read: ReadLines) -> None:
         read([])
 
 
+def test_many_fixes_of_few_people_are_not_told(read: ReadLines) -> None:
+    for people, told in ((9, "some"), (12, "60")):
+        lost = [fix(f"p{person}", second, 0, 0) for person in range(people) for second in range(5)]
+        with pytest.raises(EmptyInputError, match=rf"\(0, 0\): {told} fixes"):
+            read(lost)
+
+
+def test_notes_do_not_tell_of_few_people(read: ReadLines) -> None:
+    for people, told in ((3, "some"), (12, "240")):
+        twice = [
+            fix(f"p{person:02d}", 60 * minute, lat)
+            for person in range(people)
+            for minute in range(20)
+            for lat in (48.85, 48.86)
+        ]
+        notes = " ".join(read(twice[::-1], max_speed=10_000.0).notes)
+        assert f"{told} fixes are of the same person and instant" in notes
+        assert f"backwards between the fixes of a person {'some' if people == 3 else 19 * people}" in notes
+
+
 def test_empty_windows(read: ReadLines) -> None:
     with pytest.raises(EmptyInputError, match=r"no fix lies in the window.*--since and --until"):
         read(GOOD, since="2025-01-01")

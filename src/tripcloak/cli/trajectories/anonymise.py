@@ -78,6 +78,7 @@ def _show(outcome: "TrajectoryOutcome") -> None:
     release, grid = outcome.release, outcome.release.grid
     rows = [
         *cleaning_rows(outcome.reading.cleaning),
+        ("people who lost samples in that", _few(outcome.reading.cleaning.lacking or 0)),
         ("people", number(outcome.trajectories.n_users)),
         ("samples", number(outcome.trajectories.n_samples)),
         ("a sample lasts and spans", f"{grid.seconds} s, {grid.metres} m"),
@@ -94,6 +95,17 @@ def _show(outcome: "TrajectoryOutcome") -> None:
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _few(people: int) -> str:
+    """Return a number of people; a small one is not told.
+
+    >>> _few(0), _few(3), _few(1200)
+    ('0', 'fewer than 10', '1,200')
+    """
+    from tripcloak.trips.cleaning import FEW
+
+    return f"fewer than {FEW}" if 0 < people < FEW else number(people)
 
 
 def _measures(metrics: dict[str, Any]) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tripcloak.trips.cleaning import tell
@@ -20,30 +21,32 @@ def note_on_order(con: duckdb.DuckDBPyConnection, rows: Rows) -> list[str]:
     timed = [projection for projection in rows.projections if {"t", "person"} <= set(projection.columns)]
     con.execute("SET preserve_insertion_order = true")
     try:
-        backwards = sum(
-            _backwards(con, projection, file)
-            for projection in timed
-            for file in projection.table.files[:: 1 + len(projection.table.files) // _FILES_LOOKED_AT]
-        )
+        backwards: Counter[str] = Counter()
+        for projection in timed:
+            for file in projection.table.files[:: 1 + len(projection.table.files) // _FILES_LOOKED_AT]:
+                backwards.update(_backwards(con, projection, file))
     finally:
         con.execute("SET preserve_insertion_order = false")
     if not backwards:
         return []
+    times = tell(backwards.total(), people=len(backwards))
     return [
-        f"time goes backwards between the fixes of a person {tell(backwards)} times or more in the first "
+        f"time goes backwards between the fixes of a person {times} times or more in the first "
         "rows; fixes were put in order"
     ]
 
 
-def _backwards(con: duckdb.DuckDBPyConnection, projection: Projection, file: str) -> int:
-    """Return how many of the first rows of a file are earlier than the row before of the same person."""
+def _backwards(con: duckdb.DuckDBPyConnection, projection: Projection, file: str) -> dict[str, int]:
+    """Return, by person, how many of the first rows of a file are earlier than that person's row before."""
     person, t = projection.columns["person"].sql, projection.columns["t"].sql
     top = (
         f"SELECT {person} AS person, {t} AS t, row_number() OVER () AS place "
         f"FROM (SELECT * {projection.rows(projection.table.probe_of(file))} LIMIT {_ROWS_LOOKED_AT})"
     )
     before = "lag(t) OVER (PARTITION BY person ORDER BY place)"
-    ((earlier,),) = con.execute(
-        f"SELECT count(*) FILTER (t < before) FROM (SELECT t, {before} AS before FROM ({top}))"
-    ).fetchall()
-    return int(earlier)
+    return dict(
+        con.execute(
+            f"SELECT person::VARCHAR, count(*) FROM (SELECT person, t, {before} AS before FROM ({top})) "
+            "WHERE t < before GROUP BY 1"
+        ).fetchall()
+    )

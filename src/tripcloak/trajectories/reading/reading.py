@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tripcloak.errors import InputError
 from tripcloak.trajectories.grid import Grid
 from tripcloak.trajectories.reading.facts import describe_trajectories
@@ -107,6 +109,7 @@ def read_trajectories(
     grid = replace(grid, metres=source.metres or find_metres(x, y))
     trajectories, again = sample_tracks(tracks, x, y, grid)
     cleaning, now = _with_repeated(tracks.cleaning, again), tracks.now
+    cleaning = replace(cleaning, lacking=len(tracks.lacking))
     # Facts need room too.
     del tracks, x, y
     return ReadTrajectories(
@@ -125,7 +128,9 @@ def _placed(tracks: Tracks, source: TrajectorySource) -> tuple[Tracks, str, Box 
     if region.box is None:
         return tracks.without(jump, "jump"), region.projection, source.box, []
     # From here on all is as if the area had been asked for.
-    inside = tracks.without(~within_box(tracks.lat, tracks.lon, region.box), "outside_area")
+    outside = ~within_box(tracks.lat, tracks.lon, region.box)
+    away = len(np.unique(tracks.owner[outside]))
+    inside = tracks.without(outside, "outside_area")
     inside = inside.without(inside.jumps(source.max_speed), "jump")
     if inside.n_users < MOST * tracks.n_users:
         raise InputError(too_far_apart())
@@ -134,7 +139,7 @@ def _placed(tracks: Tracks, source: TrajectorySource) -> tuple[Tracks, str, Box 
     people = f", and with them {tell(lost)} people who were nowhere else" if lost else ""
     note = (
         f"the fixes lie too far apart for one projection: the study area is where most people are (--box "
-        f"{edges}), and {tell(inside.cleaning.dropped['outside_area'])} fixes outside it are left out{people}"
+        f"{edges}), and {tell(int(outside.sum()), away)} fixes outside it are left out{people}"
     )
     return inside, region.projection, region.box, [note]
 

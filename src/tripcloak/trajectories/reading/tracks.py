@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tripcloak.errors import EmptyInputError
 from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
 from tripcloak.trajectories.reading.jumps import find_jumps
 from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectorySource
-from tripcloak.trips.cleaning import CleaningReport, tell
+from tripcloak.trips.cleaning import FEW, REASONS, CleaningReport, tell
 from tripcloak.trips.engine import connect, plain_errors
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ class Tracks:
         What became of the rows.
     notes : list of str
         What a reader should know; holds no small number and no value.
+    now : int
+        The first instant that is in the future, in microseconds since 1970.
+    lacking : array of str
+        Everybody of whom a fix was dropped that was no repetition of another; never told.
     """
 
     offsets: Ints
@@ -60,6 +64,7 @@ class Tracks:
     cleaning: CleaningReport
     notes: list[str]
     now: int
+    lacking: Any = field(repr=False, default_factory=lambda: np.empty(0, dtype=str))
 
     @property
     def n_users(self) -> int:
@@ -84,6 +89,7 @@ class Tracks:
         sizes = np.add.reduceat(kept, self.offsets[:-1], dtype=np.int64)
         left = np.flatnonzero(sizes)
         n = int(dropped.sum())
+        of_whom = self.users[np.add.reduceat(dropped, self.offsets[:-1], dtype=np.int64) > 0]
         taken = {**self.cleaning.dropped, reason: self.cleaning.dropped.get(reason, 0) + n}
         return replace(
             self,
@@ -93,6 +99,7 @@ class Tracks:
             lon=self.lon[kept],
             users=self.users[left],
             cleaning=replace(self.cleaning, kept=self.cleaning.kept - n, dropped=taken),
+            lacking=self.lacking if reason == "duplicate" else np.union1d(self.lacking, of_whom),
         )
 
 
@@ -126,10 +133,10 @@ def read_distinct(
     with connect(memory or ENGINE_MEMORY, folder) as con:
         opened = open_fixes(con, source)
         with plain_errors(opened.rows.name, has_condition=source.where is not None):
-            users, sizes, by_reason = _tally(con)
-            report = replace(CleaningReport.from_rows(by_reason, opened), word="fixes")
-            _object_to_empty(report, source)
-            tracks = _stream(con, users, sizes, report, opened, progress)
+            tally = _tally(con)
+            report = replace(CleaningReport.from_rows(tally.by_reason, opened), word="fixes")
+            _object_to_empty(report, source, tally)
+            tracks = _stream(con, tally, report, opened, progress)
     return tracks.without(_repeats(tracks), "duplicate")
 
 
@@ -139,8 +146,9 @@ def note_on_fixes(tracks: Tracks) -> list[str]:
     together[tracks.offsets[1:-1] - 1] = False
     notes = []
     if together.any():
+        fixes, people = int(together.sum()), len(np.unique(tracks.owner[1:][together]))
         notes.append(
-            f"{tell(int(together.sum()))} fixes are of the same person and instant as another one, at "
+            f"{tell(fixes, people)} fixes are of the same person and instant as another one, at "
             "another place; all of them are kept"
         )
     single = int((np.diff(tracks.offsets) == 1).sum())
@@ -149,22 +157,42 @@ def note_on_fixes(tracks: Tracks) -> list[str]:
     return notes
 
 
-def _tally(con: duckdb.DuckDBPyConnection) -> tuple[Any, Ints, dict[int, int]]:
-    """Return everybody's id in order, the good fixes of each, and the number of fixes by reason."""
+class _Tally(NamedTuple):
+    """Everybody's id in order and the good fixes of each; fixes and people by reason; who lost any."""
+
+    users: Any
+    sizes: Ints
+    by_reason: dict[int, int]
+    people: dict[int, int]
+    lacking: Any
+
+
+def _tally(con: duckdb.DuckDBPyConnection) -> _Tally:
+    """Return who is in the view, with how many fixes to keep, and what is dropped of whom."""
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE {_PEOPLE} AS SELECT person, person::VARCHAR AS id, reason, fixes, "
-        "row_number() OVER (ORDER BY reason, id) AS code FROM (SELECT CASE WHEN reason = 0 THEN person END "
-        f"AS person, reason, count(*) AS fixes FROM {FIXES} GROUP BY ALL)"
+        "row_number() OVER (ORDER BY reason, id) AS code FROM (SELECT person, reason, count(*) AS fixes "
+        f"FROM {FIXES} GROUP BY ALL)"
     )
-    rows = con.execute(f"SELECT reason, sum(fixes)::BIGINT FROM {_PEOPLE} GROUP BY reason").fetchall()
+    rows = con.execute(
+        f"SELECT reason, sum(fixes)::BIGINT, count(id) FROM {_PEOPLE} GROUP BY reason"
+    ).fetchall()
     people = con.execute(f"SELECT id, fixes FROM {_PEOPLE} WHERE reason = 0 ORDER BY code").fetchnumpy()
-    return np.asarray(people["id"], dtype=str), np.asarray(people["fixes"], dtype=np.int64), dict(rows)
+    lacking = con.execute(
+        f"SELECT DISTINCT id FROM {_PEOPLE} WHERE reason <> 0 AND id IS NOT NULL ORDER BY id"
+    ).fetchnumpy()
+    return _Tally(
+        users=np.asarray(people["id"], dtype=str),
+        sizes=np.asarray(people["fixes"], dtype=np.int64),
+        by_reason={reason: fixes for reason, fixes, _ in rows},
+        people={reason: number for reason, _, number in rows},
+        lacking=np.asarray(lacking["id"], dtype=str),
+    )
 
 
 def _stream(
     con: duckdb.DuckDBPyConnection,
-    users: Any,
-    sizes: Ints,
+    tally: _Tally,
     report: CleaningReport,
     opened: OpenFixes,
     progress: Progress,
@@ -173,7 +201,7 @@ def _stream(
     columns = {"instant": np.empty(total, np.int64), "lat": np.empty(total), "lon": np.empty(total)}
     ordered = con.sql(
         f"SELECT instant, lat, lon FROM {FIXES} AS f JOIN {_PEOPLE} AS p ON f.person = p.person "
-        "WHERE f.reason = 0 ORDER BY code, instant, lat, lon"
+        "WHERE f.reason = 0 AND p.reason = 0 ORDER BY code, instant, lat, lon"
     )
     for batch in ordered.to_arrow_reader(_BATCH):
         for name, column in columns.items():
@@ -181,8 +209,9 @@ def _stream(
         done += len(batch)
         progress("reading fixes", done, total)
     return Tracks(
-        offsets=np.concatenate(([0], np.cumsum(sizes))),
-        users=users,
+        offsets=np.concatenate(([0], np.cumsum(tally.sizes))),
+        users=tally.users,
+        lacking=tally.lacking,
         cleaning=report,
         notes=list(opened.notes),
         now=opened.now,
@@ -201,7 +230,7 @@ def _repeats(tracks: Tracks) -> Bools:
     return same
 
 
-def _object_to_empty(report: CleaningReport, source: TrajectorySource) -> None:
+def _object_to_empty(report: CleaningReport, source: TrajectorySource, tally: _Tally) -> None:
     if report.kept:
         return
     late = report.dropped.get("outside_window", 0)
@@ -209,4 +238,5 @@ def _object_to_empty(report: CleaningReport, source: TrajectorySource) -> None:
         raise EmptyInputError(
             "no fix lies in the window of time; move --since and --until, or check the times and --timezone"
         )
-    raise EmptyInputError(report.why_empty("fix"))
+    few = {reason.name for reason in REASONS if tally.people.get(reason.number, 0) < FEW}
+    raise EmptyInputError(report.why_empty("fix", few))
