@@ -306,6 +306,25 @@ def test_attackers_find_everybody_before_and_nobody_after(tripcloak, calls, anon
     assert "100.0% → 0.0%" in shown.out
 
 
+def test_the_remains_of_a_killed_run_are_noted(tripcloak, calls, tmp_path):
+    (tmp_path / "out" / ".partial-1234").mkdir(parents=True)
+    arguments = (
+        "trajectories",
+        "anonymise",
+        calls,
+        "--k",
+        2,
+        "--jobs",
+        1,
+        "--out",
+        tmp_path / "out",
+        "--json",
+    )
+    told = tripcloak(*arguments)
+    assert (told.code, told.err) == (0, "")
+    assert any(".partial-1234" in note and "may be deleted" in note for note in told.json["notes"])
+
+
 def test_simple_guesses_stand_beside_the_blind_one(tripcloak, calls, anonymised):
     out, _ = anonymised("k-scale")
     arguments = ("trajectories", "attack", calls, "--release", out, "--kind", "owner")

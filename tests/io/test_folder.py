@@ -17,7 +17,15 @@ import pytest
 
 from release_folders import contents
 from tripcloak.errors import InputError, OutputExistsError
-from tripcloak.io.folder import file_digest, read_manifest, read_run, refuse_if_taken, staged, write_json
+from tripcloak.io.folder import (
+    file_digest,
+    note_on_leftovers,
+    read_manifest,
+    read_run,
+    refuse_if_taken,
+    staged,
+    write_json,
+)
 
 PARTS = ("release", "private")
 
@@ -50,6 +58,23 @@ def out(request: Any, tmp_path: Path) -> Path:
         return tmp_path / "a" / "b"
     write(tmp_path / "out", "old")
     return tmp_path / "out"
+
+
+def test_what_a_killed_run_left_is_named_and_left_alone(out):
+    kill = (
+        "import os, sys, pathlib; from tripcloak.io.folder import staged\n"
+        "with staged(pathlib.Path(sys.argv[1]), force=True): os.kill(os.getpid(), 9)"
+    )
+    assert note_on_leftovers(out) == ()
+    assert subprocess.run([sys.executable, "-c", kill, str(out)], check=False).returncode == -9
+    (left,) = out.glob(".partial-*")
+    (note,) = note_on_leftovers(out)
+    assert left.name in note
+    assert "may be deleted" in note
+    write(out, "new", force=True)
+    assert left.is_dir()
+    shutil.rmtree(left)
+    assert note_on_leftovers(out) == ()
 
 
 def test_both_parts_appear_together(tmp_path):

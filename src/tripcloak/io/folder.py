@@ -18,6 +18,7 @@ from tripcloak.errors import InputError, OutputExistsError
 PUBLIC = "release"
 PRIVATE = "private"
 OLD = "old"
+PARTIAL = ".partial-"
 PUBLIC_FILES = (
     "README.md",
     "flows.csv",
@@ -73,6 +74,23 @@ def refuse_if_taken(out: Path, *, force: bool, parts: Parts = RELEASE) -> None:
         raise _explained(PermissionError(errno.EACCES, ""), out, parts)
 
 
+def note_on_leftovers(out: Path) -> tuple[str, ...]:
+    """Return a note where a run that was killed left its staging folder; another run may still need it.
+
+    Examples
+    --------
+    >>> note_on_leftovers(Path("nowhere"))
+    ()
+    """
+    left = sorted(path.name for path in out.glob(f"{PARTIAL}*"))
+    if not left:
+        return ()
+    return (
+        f"{out} holds what a run left behind that was stopped half-way ({', '.join(left)}); it may hold "
+        "private data, and may be deleted unless a run is writing there now",
+    )
+
+
 @contextmanager
 def staged(out: Path, *, force: bool, parts: Parts = RELEASE) -> Iterator[Path]:
     """Give a folder to write all parts into; put them in place together when all went well.
@@ -83,7 +101,7 @@ def staged(out: Path, *, force: bool, parts: Parts = RELEASE) -> Iterator[Path]:
     refuse_if_taken(out, force=force, parts=parts)
     new = [folder for folder in (out, *out.parents) if not folder.exists()]
     # Named before it is made, so that there is no moment at which nobody knows what to remove.
-    staging = out / f".partial-{secrets.token_hex(8)}"
+    staging = out / f"{PARTIAL}{secrets.token_hex(8)}"
     try:
         out.mkdir(parents=True, exist_ok=True)
         staging.mkdir(mode=0o700)

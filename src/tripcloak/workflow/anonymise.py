@@ -15,7 +15,7 @@ from tripcloak.algorithms.base import Progress, all_in_one, silent
 from tripcloak.audit import AuditReport, audit_matrix
 from tripcloak.criteria import EverySegment, Part
 from tripcloak.errors import ImpossibleRequestError, InputError, InternalError
-from tripcloak.io.folder import refuse_if_taken
+from tripcloak.io.folder import note_on_leftovers, refuse_if_taken
 from tripcloak.matrix import ODMatrix
 from tripcloak.metrics import measure
 from tripcloak.release import Release
@@ -161,6 +161,7 @@ def _released(
     seconds = {"read": reading.seconds, "solve": solved - started, "check": checked - solved}
     few = groups_of_few(matrix, release)
     notes = (*reading.trips.notes, *([few.note()] if few is not None and few.groups else []))
+    notes += note_on_leftovers(order.out)
     run = _private_record(order, reading, notes=list(notes), metrics=metrics, audit=audit, seconds=seconds)
     publish(
         order.out,

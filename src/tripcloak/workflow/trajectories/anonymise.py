@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tripcloak.errors import AuditFailedError
-from tripcloak.io.folder import PRIVATE, refuse_if_taken, staged
+from tripcloak.io.folder import PRIVATE, note_on_leftovers, refuse_if_taken, staged
 from tripcloak.io.trajectory_writing import MOST, check_formats, write_trajectory_release
 from tripcloak.report.trajectory_figures import trajectory_figures_page
 from tripcloak.report.trajectory_pages import trajectory_pages
@@ -102,7 +102,7 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
         reading=reading,
         metrics=measures.to_dict(),
         audit=audit,
-        notes=(*reading.notes, *promise_notes(release), *_notes_on_formats(order, release)),
+        notes=(*reading.notes, *promise_notes(release), *_notes_on_writing(order, release)),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
         out=order.out,
     )
@@ -131,12 +131,15 @@ def _write(order: TrajectoryOrder, outcome: TrajectoryOutcome, measures: Traject
         )
 
 
-def _notes_on_formats(order: TrajectoryOrder, release: TrajectoryRelease) -> tuple[str, ...]:
+def _notes_on_writing(order: TrajectoryOrder, release: TrajectoryRelease) -> tuple[str, ...]:
+    """Return what to know of files that are not written, and of what stands there already."""
+    left = note_on_leftovers(order.out)
     if order.formats is not None or release.n_boxes <= MOST:
-        return ()
+        return left
     return (
         f"GeoJSON and MF-JSON of more than {MOST:,} samples would be large and were left out; ask for them "
         "with --formats geojson,mfjson",
+        *left,
     )
 
 
