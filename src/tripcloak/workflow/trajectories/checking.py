@@ -16,6 +16,7 @@ from tripcloak.trajectories.methods.base import Progress, silent
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from tripcloak.workflow.reading import engine_memory
 from tripcloak.workflow.trajectories.anonymise import local_clock
+from tripcloak.workflow.trajectories.rewriting import rewritten_findings
 
 
 def audit_trajectories_against(
@@ -28,6 +29,8 @@ def audit_trajectories_against(
 ) -> TrajectoryAudit:
     """Return the audit of a release folder against the raw input, read as the release says it was.
 
+    Beside the rules of the audit, what the folder says is written anew and compared byte by byte.
+
     Parameters
     ----------
     k
@@ -35,7 +38,12 @@ def audit_trajectories_against(
     """
     source = how_it_was_read(folder, inputs)
     progress("auditing", 0, None)
-    return audit_folder(folder, source, k=k, memory=engine_memory(memory))
+    audit = audit_folder(folder, source, k=k, memory=engine_memory(memory))
+    progress("writing the public files anew", 0, None)
+    more = rewritten_findings(folder)
+    return replace(
+        audit, safe=audit.safe and all(finding.ok for finding in more), findings=(*audit.findings, *more)
+    )
 
 
 def measure_trajectories_against(
