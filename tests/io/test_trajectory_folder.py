@@ -187,7 +187,7 @@ def test_the_manifest_says_this_and_no_more(
     assert facts == {
         "kind": "trajectories",
         "tripcloak": release.version,
-        "method": "by hand",
+        "method": "by-hand",
         "parameters": {},
         "k": 1,
         "promise": {"kind": "containment", "k": 1},

@@ -17,7 +17,11 @@ from tripcloak.trajectories.audit.rules.book import BOOK
 ORDER = ("kind", "tripcloak", "method", "parameters", "k", "promise", "grid", "released", "left_out", "files")
 """Entries of a manifest as they follow each other; another order could tell something."""
 OPTIONAL = {"left_out"}
-INNER = {"promise": ("kind", "k", "delta"), "grid": ("seconds", "metres", "start", "projection")}
+INNER = {
+    "promise": ("kind", "k", "delta"),
+    "grid": ("seconds", "metres", "start", "projection"),
+    "released": ("trajectories", "samples"),
+}
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 ENTRY = re.compile(r"[a-z]+(_[a-z]+)*")
@@ -64,7 +68,7 @@ def _writing_faults(case: Evidence, expected: list[str]) -> str | None:
     """Return whether the file says anything by how it is written: order, blanks, repeated entries."""
     facts = case.facts
     if not all(isinstance(facts[name], dict) for name in ("files", *INNER)):
-        return "the manifest's promise, grid and digests must be named one by one"
+        return "the manifest's promise, grid, numbers and digests must be named one by one"
     orders = [(facts, expected), (facts["files"], sorted(facts["files"]))]
     orders += [
         (facts[name], [entry for entry in inner if entry in facts[name]]) for name, inner in INNER.items()
