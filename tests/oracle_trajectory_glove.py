@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from oracle_merging import programme
+from oracle_merging import cover
 from tripcloak.trajectories import Trajectories
 
 
@@ -14,7 +14,7 @@ def greedy_groups(trajectories: Trajectories, k: int) -> list[tuple[int, ...]]:
 
     def total(members: tuple[int, ...]) -> float:
         if members not in known:
-            known[members] = programme(trajectories, list(members))[-1]
+            known[members] = cover(trajectories, list(members))[-1]
         return known[members]
 
     def mean(members: tuple[int, ...]) -> float:
