@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.arrays import Floats, Ints
 from tripcloak.errors import ImpossibleRequestError
 from tripcloak.trajectories.methods.kscale.costs import SparseCosts
 
@@ -17,7 +17,7 @@ class MergeSets(NamedTuple):
     offsets: Ints
     members: Ints
     unpicked: int = 0
-    """How many were picked by nobody, and merged with their cheapest partner all the same."""
+    """How many picked nobody, and are merged with their cheapest partner all the same."""
 
 
 def nu_k_pick(costs: SparseCosts, k: int) -> MergeSets:
@@ -35,7 +35,7 @@ def k_pick(costs: SparseCosts, k: int) -> MergeSets:
     """Return sets under which everybody picks k - 1 others and is picked by k - 1 others.
 
     k - 1 rounds, in each of which everybody picks one and is picked by one (closed cycles), at the least
-    total cost there is for that round; a pair that picked each other may not do so again.
+    total cost there is for that round; nobody picks the same one twice.
 
     Raises
     ------
@@ -101,15 +101,10 @@ def _seeded_clusters(costs: SparseCosts, k: int) -> Ints:
         if len(free) == k - 1:
             cluster[seed], cluster[free] = n_clusters, n_clusters
             n_clusters += 1
-    waiting = np.flatnonzero(cluster < 0)
-    # Each joins by its own candidates only, in order of rows: none of them waits for another for ever,
-    # because its k - 1 candidates or more cannot all be waiting.
-    while len(waiting):
-        for one in waiting:
-            settled = costs.partners[one][_settled(cluster, costs.partners[one])]
-            if len(settled):
-                cluster[one] = cluster[settled[0]]
-        waiting = np.flatnonzero(cluster < 0)
+    # Whoever is left has a settled partner: it was passed over because one of its k - 1 or more was taken.
+    for one in np.flatnonzero(cluster < 0):
+        partners = costs.partners[one]
+        cluster[one] = cluster[partners[cluster[partners] >= 0][0]]
     return cluster
 
 
@@ -121,10 +116,6 @@ def _whole(costs: Floats, n: int) -> Floats:
     unit = 2.0 ** np.ceil(np.log2(costs.max() * n) - 50)
     whole: Floats = np.maximum(np.round(costs / unit), 1.0)
     return whole
-
-
-def _settled(cluster: Ints, rows: Ints) -> Bools:
-    return cluster[rows] >= 0
 
 
 def picked_sets(n: int, picker: Ints, picked: Ints, cheapest: Ints | None = None) -> MergeSets:
