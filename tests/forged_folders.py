@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from pyarrow import csv, parquet
 from tripcloak.io.folder import write_json
 from tripcloak.io.trajectory_folder import write_trajectory_release
 from tripcloak.trajectories import Trajectories, TrajectoryRelease, reading
-from tripcloak.trajectories.audit import TrajectoryAudit
+from tripcloak.trajectories.audit import TrajectoryAudit, audit_folder
 from tripcloak.trajectories.reading import TrajectorySource
 
 K = 3
@@ -68,6 +70,20 @@ def manifest(folder: Path, **changes: Any) -> None:
 
 def entry(folder: Path, name: str) -> Any:
     return json.loads((folder / "release" / "manifest.json").read_text())[name]
+
+
+def audit_of_forged(
+    forge: Callable[[Path], Any], rule: str, safe: Path, raw: TrajectorySource, room: Path
+) -> TrajectoryAudit:
+    """Return the audit of a forged copy of a safe folder, which breaks the rule and tells nothing."""
+    folder = room / "forged"
+    shutil.copytree(safe, folder)
+    forge(folder)
+    audit = audit_folder(folder, raw)
+    assert not audit.safe
+    assert rule in audit.broken, audit.broken
+    assert_tells_nothing(audit)
+    return audit
 
 
 def assert_tells_nothing(audit: TrajectoryAudit) -> None:

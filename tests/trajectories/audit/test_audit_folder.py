@@ -12,7 +12,15 @@ from typing import Any
 import duckdb
 import pytest
 
-from forged_folders import K, assert_tells_nothing, entry, manifest, read_once, samples, written
+from forged_folders import (
+    K,
+    audit_of_forged,
+    entry,
+    manifest,
+    read_once,
+    samples,
+    written,
+)
 from made_trajectories import PARIS, identity_release
 from tripcloak.errors import InputError
 from tripcloak.trajectories import reading
@@ -200,14 +208,7 @@ def test_every_forgery_is_found(
     name: str, safe: Path, raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "read_tracks", read_once)
-    forge, rule = FORGERIES[name]
-    folder = tmp_path / "forged"
-    shutil.copytree(safe, folder)
-    forge(folder)
-    audit = audit_folder(folder, raw)
-    assert not audit.safe
-    assert rule in audit.broken, audit.broken
-    assert_tells_nothing(audit)
+    audit_of_forged(*FORGERIES[name], safe, raw, tmp_path)
 
 
 def test_changing_nothing_but_the_way_files_are_written_is_no_forgery(

@@ -12,7 +12,15 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from forged_folders import K, assert_tells_nothing, entry, manifest, read_once, samples, written
+from forged_folders import (
+    K,
+    audit_of_forged,
+    entry,
+    manifest,
+    read_once,
+    samples,
+    written,
+)
 from merged_trajectories import merged_release
 from tripcloak.io import trajectory_samples
 from tripcloak.trajectories import reading
@@ -183,14 +191,7 @@ def test_no_message_goes_unseen(
     name: str, safe: Path, raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "read_tracks", read_once)
-    forge, rule = FORGERIES[name]
-    folder = tmp_path / "forged"
-    shutil.copytree(safe, folder)
-    forge(folder)
-    audit = audit_folder(folder, raw)
-    assert not audit.safe
-    assert rule in audit.broken, audit.broken
-    assert_tells_nothing(audit)
+    audit = audit_of_forged(*FORGERIES[name], safe, raw, tmp_path)
     assert MESSAGE not in str(audit.findings)
 
 
