@@ -187,6 +187,11 @@ def test_trajectories_are_audited_and_measured_by_code_of_its_own() -> None:
     assert not [str(one) for by, of, one in asked if by is not None and of is not None and by != of]
 
 
+def test_no_query_is_recursive() -> None:
+    """One that is cancelled may never come back (DuckDB 2.0), so trees are climbed step by step."""
+    assert not [str(path) for path in sources() if "with recursive" in path.read_text().lower()]
+
+
 def test_data_frames_and_plots_stay_out_of_the_pure_rooms() -> None:
     offences = [str(one) for one in imports() if room_of(one.by) in PURE and one.of.split(".")[0] in KEPT_OUT]
     assert not offences

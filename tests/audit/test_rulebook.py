@@ -6,14 +6,18 @@ import os
 import signal
 import threading
 
-import duckdb
 import pytest
 
 from tripcloak.audit.rulebook import Remark, Rulebook
 from tripcloak.findings import Finding
+from tripcloak.trips.engine import connect
 
-ENDLESS = """with recursive climb(n) as (select 0 union all select n + 1 from climb where n < 1_000_000_000)
-    select count(*) from climb"""
+ENDLESS = {
+    "while main waits": "select count(*) from range(1_000_000) a, range(1_000_000) b where hash(a, b) = 0",
+    "while main works": "select sum(hash(range)) from range(1_000_000_000_000)",
+    "in a recursive query": """with recursive up(n) as (select 0 union all select n + 1 from up where n < 1e9)
+        select count(*) from up""",
+}
 
 
 class Nothing:
@@ -29,18 +33,19 @@ def book_of(check: object) -> Rulebook[Nothing]:
     return book
 
 
-def test_ctrl_c_ends_an_audit_in_the_middle_of_a_recursive_query() -> None:
+@pytest.mark.parametrize("query", ENDLESS)
+def test_ctrl_c_ends_an_audit_in_the_middle_of_a_query(query: str) -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def climb(case: Nothing) -> None:
-        """Climbs for ever."""
-        with duckdb.connect() as con:
-            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-            con.execute(ENDLESS)
+    def count(case: Nothing) -> None:
+        """Counts for ever."""
+        with connect() as con:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            con.execute(ENDLESS[query])
 
     try:
         with pytest.raises(KeyboardInterrupt):
-            book_of(climb).judge(Nothing())
+            book_of(count).judge(Nothing())
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -146,11 +146,11 @@ interrupt.GRACE = 0.3
 marker = Path(sys.argv.pop(1))
 
 def hang(*arguments, **options):
-    held = connect()
-    lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(256)
-    lock(mutex)
-    marker.touch()
-    lock(mutex)
+    with connect():
+        lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(256)
+        lock(mutex)
+        marker.touch()
+        lock(mutex)
 
 anonymise.read_matrix = hang
 main()

@@ -214,13 +214,11 @@ def test_an_interruption_passes() -> None:
 
 
 def test_a_spill_folder_is_private_and_goes_away(tmp_path: Path) -> None:
-    con = connect("100MB", tmp_path)
-    (folder,) = tmp_path.iterdir()
-    assert folder.stat().st_mode & 0o077 == 0
-    con.execute("CREATE TEMP TABLE t AS SELECT hash(i) AS h, hash(i + 1) AS g FROM range(10000000) r(i)")
-    assert list(folder.iterdir())
-    con.close()
-    del con
+    with connect("100MB", tmp_path) as con:
+        (folder,) = tmp_path.iterdir()
+        assert folder.stat().st_mode & 0o077 == 0
+        con.execute("CREATE TEMP TABLE t AS SELECT hash(i) AS h, hash(i + 1) AS g FROM range(10000000) r(i)")
+        assert list(folder.iterdir())
     assert not list(tmp_path.iterdir())
 
 
@@ -234,5 +232,5 @@ def test_a_spill_folder_is_private_and_goes_away(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        connect(**options)
+    with pytest.raises(InputError, match=words), connect(**options):
+        pass

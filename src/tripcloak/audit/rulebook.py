@@ -112,9 +112,6 @@ def _judge(rule: Rule[C], case: C) -> Finding:
         ) from None
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
         raise InternalError(f"the audit's own rule {rule.name} is broken ({type(error).__name__})") from None
-    except RuntimeError as error:
-        # The engine takes Ctrl-C for itself and makes an error of it that nobody would expect.
-        raise KeyboardInterrupt if str(error) == "Query interrupted" else error from None
     except duckdb.Error:
         # The engine's own words may quote cells of the files, so none of them are passed on.
         wrong = "could not be checked: a file holds values of an unexpected kind"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tripcloak.audit import calendar, cells
 from tripcloak.audit.centres import pairs_in_boxes
+from tripcloak.audit.climbing import climb
 from tripcloak.audit.evidence import Evidence, load_table
 from tripcloak.audit.promise import SPACE
 from tripcloak.audit.rulebook import BrokenPart
@@ -25,6 +26,8 @@ def load_tree(case: Evidence) -> None:
         for words, query in _NOT_A_TREE.items():
             if case.value(query.format(tree=f"(select * from audit_tree where axis = '{axis}')")):
                 raise BrokenPart(f"private/hierarchy.parquet: {words}")
+        if not _all_below_the_root(case, axis):
+            raise BrokenPart("private/hierarchy.parquet: some zones never reach the root")
     uneven = "<" if case.promise.grid else "<>"
     if case.value(_CHILDREN_DIFFER.format(uneven=uneven)):
         raise BrokenPart("private/hierarchy.parquet: a zone's height or tiles do not fit its children")
@@ -35,14 +38,6 @@ def load_tree(case: Evidence) -> None:
 _NOT_A_TREE = {
     "each axis needs exactly one root": "select count(*) <> 1 from {tree} where parent is null",
     "a zone occurs twice": "select count(*) > count(distinct zone) from {tree}",
-    "some zones never reach the root": """
-        with recursive tree as {tree}, below(zone) as (
-            select zone from tree where parent is null
-            union all
-            select tree.zone from tree join below on tree.parent = below.zone
-        )
-        select (select count(*) from below) <> (select count(*) from tree)
-    """,
 }
 
 _CHILDREN_DIFFER = """
@@ -54,6 +49,18 @@ _CHILDREN_DIFFER = """
 """
 
 _NOT_A_QUARTER = "select count(*) from audit_tree where parent <> left(zone, -1) or tiles <> 4 ** height"
+
+
+def _all_below_the_root(case: Evidence, axis: str) -> bool:
+    """Return whether every zone is reached from the root, step by step downwards."""
+    tree = f"audit_tree where axis = '{axis}'"
+    _climb(
+        case,
+        "audit_below",
+        f"select zone, zone from {tree} and parent is null",
+        f"select parent, zone from {tree} and parent is not null",
+    )
+    return bool(case.value(f"select count(*) = (select count(*) from {tree}) from audit_below"))
 
 
 class Pairs(NamedTuple):
@@ -79,21 +86,19 @@ def check_pairs(case: Evidence, axis: str, query: str) -> Pairs:
         return Pairs(len(verdicts), verdicts.count(False))
     case.load("tree")
     number = case.value(f"select count(*) from ({query})")
-    return Pairs(number, number - case.value(_REACHED.format(query=query, axis=axis)))
+    tiles = f"select zone from audit_tree where axis = '{axis}' and height = 0"
+    start = f"select pair.zone, pair.tile from ({query}) pair(tile, zone) where pair.tile in ({tiles})"
+    _climb(case, "audit_reached", start, _upwards(axis), until_met=True)
+    return Pairs(number, number - case.value("select count(*) from audit_reached where here = who"))
 
 
-# Climbs from every tile until it meets its zone; a tile is a zone of height 0.
-_REACHED = """
-    with recursive tree as (select * from audit_tree where axis = '{axis}'),
-    climb(here, zone) as (
-        select pair.tile, pair.zone from ({query}) pair(tile, zone)
-        join tree on tree.zone = pair.tile where tree.height = 0
-        union all
-        select tree.parent, climb.zone from climb join tree on tree.zone = climb.here
-        where climb.here <> climb.zone and tree.parent is not null
-    )
-    select count(*) from climb where here = zone
-"""
+def _upwards(axis: str) -> str:
+    return f"select zone, parent from audit_tree where axis = '{axis}'"
+
+
+def _climb(case: Evidence, table: str, start: str, steps: str, *, until_met: bool = False) -> None:
+    climb(case.con, table, start, steps, until_met=until_met)
+    case.keep(table, f"from {table}")
 
 
 def nested_zones(case: Evidence, axis: str) -> int:
@@ -102,29 +107,16 @@ def nested_zones(case: Evidence, axis: str) -> int:
         return case.promise.names.nested(
             zone for (zone,) in case.rows(f"select distinct {axis} from audit_flows")
         )
-    case.load("tree")
-    return int(case.value(_NESTED.format(axis=axis)))
-
-
-_NESTED = """
-    with recursive tree as (select * from audit_tree where axis = '{axis}'),
-    released as (select distinct {axis} as zone from audit_flows),
-    climb(zone, above) as (
-        select tree.zone, tree.parent from tree join released using (zone) where tree.parent is not null
-        union all
-        select climb.zone, tree.parent from climb join tree on tree.zone = climb.above
-        where tree.parent is not null
-    )
-    select count(distinct climb.zone) from climb join released on released.zone = climb.above
-"""
+    return int(case.value(f"select count(distinct zone) from {lineage(case, axis)} where zone <> above"))
 
 
 def holders(case: Evidence, axis: str, tiles: str) -> str:
     """Make a table (tile, zone) of an axis: every tile of a query with the released zones that hold it."""
-    table = f"audit_{axis}_holders"
+    table, released = f"audit_{axis}_holders", f"select {axis} from audit_flows"
     if case.promise.resolution is None:
         case.load("tree")
-        case.keep(table, _HOLDERS.format(axis=axis, tiles=tiles))
+        _climb(case, "audit_climb", f"select tile, tile from ({tiles}) found(tile)", _upwards(axis))
+        case.keep(table, f"select who as tile, here as zone from audit_climb where here in ({released})")
         return table
     import pyarrow as pa
 
@@ -146,25 +138,14 @@ def holders(case: Evidence, axis: str, tiles: str) -> str:
     return table
 
 
-_HOLDERS = """
-    with recursive tree as (select * from audit_tree where axis = '{axis}'),
-    climb(tile, here) as (
-        select tile, tile from ({tiles}) found(tile)
-        union all
-        select climb.tile, tree.parent from climb join tree on tree.zone = climb.here
-        where tree.parent is not null
-    )
-    select climb.tile, climb.here as zone from climb
-    join (select distinct {axis} as zone from audit_flows) released on released.zone = climb.here
-"""
-
-
 def lineage(case: Evidence, axis: str) -> str:
     """Make a table (zone, above) of an axis: every released zone with itself and those that hold it."""
     table = f"audit_{axis}_lineage"
     if axis != "time" and case.promise.resolution is None:
         case.load("tree")
-        case.keep(table, _LINEAGE.format(axis=axis))
+        _climb(case, "audit_climb", f"select distinct {axis}, {axis} from audit_flows", _upwards(axis))
+        released = f"select {axis} from audit_flows"
+        case.keep(table, f"select who as zone, here as above from audit_climb where here in ({released})")
         return table
     import pyarrow as pa
 
@@ -197,16 +178,3 @@ def _cells_above(case: Evidence, zones: list[str]) -> list[tuple[str, str]]:
                 if lifted <= set(parts[above]):
                     pairs.append((zone, above))
     return pairs
-
-
-_LINEAGE = """
-    with recursive tree as (select * from audit_tree where axis = '{axis}'),
-    released as (select distinct {axis} as zone from audit_flows),
-    climb(zone, above) as (
-        select zone, zone from released
-        union all
-        select climb.zone, tree.parent from climb join tree on tree.zone = climb.above
-        where tree.parent is not null
-    )
-    select climb.zone, climb.above from climb join released on released.zone = climb.above
-"""

@@ -11,12 +11,10 @@ import time
 from types import FrameType
 from typing import NoReturn
 
+from tripcloak.trips.engine import STOPS
+
 GRACE = 5.0
-"""Seconds to stop in good order. The SQL engine may hang for ever when a query of it is cut short."""
-
-
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals that ask a program to stop."""
+"""Seconds to stop in good order."""
 
 
 class Interrupt:

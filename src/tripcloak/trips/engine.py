@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import tempfile
-import weakref
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +17,19 @@ from tripcloak.errors import InputError, InternalError, TripcloakError
 if TYPE_CHECKING:
     import duckdb
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask a program to stop."""
+
 _MEMORY = re.compile(r"\s*\d+(\.\d+)?\s*([kmgt]i?b)\s*", re.IGNORECASE)
 
 
+@contextmanager
 def connect(
     memory: str | None = None, spill_directory: Path | None = None, threads: int | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Return a connection with a memory limit, a private spill folder and no way to fetch extensions.
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a connection with a memory limit, a private spill folder and no way to fetch extensions.
+
+    Ctrl-C ends whatever the engine is doing and raises KeyboardInterrupt.
 
     Parameters
     ----------
@@ -47,10 +55,7 @@ def connect(
         raise InputError("the number of threads must be 1 or more")
     if spill_directory is not None and not spill_directory.is_dir():
         raise InputError("the folder to spill to does not exist; make it first or choose another")
-    # It removes itself even if the connection never comes about.
-    spill = tempfile.TemporaryDirectory(prefix="tripcloak-", dir=spill_directory, ignore_cleanup_errors=True)
     config: dict[str, Any] = {
-        "temp_directory": spill.name,
         "preserve_insertion_order": False,
         "autoload_known_extensions": False,
         "autoinstall_known_extensions": False,
@@ -59,12 +64,57 @@ def connect(
         config["memory_limit"] = memory
     if threads is not None:
         config["threads"] = threads
-    con = duckdb.connect(config=config)
-    weakref.finalize(con, spill.cleanup)
-    con.execute("SET TimeZone = 'UTC'")
-    # In a notebook or a prompt the engine would draw a bar of its own, on stdout.
-    con.execute("SET enable_progress_bar = false")
-    return con
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="tripcloak-", dir=spill_directory, ignore_cleanup_errors=True
+        ) as spill,
+        duckdb.connect(config={**config, "temp_directory": spill}) as con,
+        _ended_by_signals(con),
+    ):
+        con.execute("SET TimeZone = 'UTC'")
+        # In a notebook or a prompt the engine would draw a bar of its own, on stdout.
+        con.execute("SET enable_progress_bar = false")
+        yield con
+
+
+@contextmanager
+def _ended_by_signals(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Cut queries short when the program is asked to stop.
+
+    Left to itself the engine may not notice before its query is done: the main thread waits for others
+    in compiled code, where Python cannot answer a signal. A thread of our own can tell the engine.
+    """
+    import duckdb
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    watch = threading.Thread(target=_watch, args=(told, before, con), daemon=True)
+    watch.start()
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        # Where the engine does notice, it makes an error of it that nobody would expect.
+        raise KeyboardInterrupt if str(error) == "Query interrupted" else error from None
+    finally:
+        signal.set_wakeup_fd(before, warn_on_full_buffer=before < 0)
+        os.close(tell)
+        watch.join()
+        os.close(told)
+
+
+def _watch(told: int, before: int, con: duckdb.DuckDBPyConnection) -> None:
+    """Wait for signals and pass them on to who waited for them before; end what the engine is doing."""
+    while number := os.read(told, 1):
+        if before >= 0:
+            os.write(before, number)
+        if number[0] in STOPS:
+            con.interrupt()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tripcloak.audit.climbing import climb
 from tripcloak.audit.closeness import too_far_sql
 from tripcloak.audit.matrix.book import BOOK
 from tripcloak.audit.matrix.boxes import outside_boxes, wrong_boxes
@@ -29,17 +30,11 @@ def zones_contain_tiles(case: MatrixCase) -> str | None:
 
 
 def _outside_subtrees(case: MatrixCase, axis: str) -> int:
-    pairs = f"select distinct flows.{axis}, groups.{axis} from flows join groups using (number)"
+    pairs = f"select distinct groups.{axis}, flows.{axis} from flows join groups using (number)"
+    case.con.execute(f"create or replace temp table pairs as {pairs}")
+    climb(case.con, "reached", "from pairs", f"from {axis}_tree", until_met=True)
     return int(
-        case.value(
-            f"""with recursive pairs(tile, zone) as ({pairs}), climb(here, zone) as (
-                select tile, zone from pairs
-                union all
-                select tree.parent, climb.zone from climb join {axis}_tree tree on tree.zone = climb.here
-                where climb.here <> climb.zone and tree.parent is not null
-            )
-            select (select count(*) from pairs) - (select count(*) from climb where here = zone)"""
-        )
+        case.value("select (select count(*) from pairs) - (select count(*) from reached where here = who)")
     )
 
 
@@ -56,18 +51,7 @@ def zones_disjoint(case: MatrixCase) -> str | None:
 
 
 def _nested_subtrees(case: MatrixCase, axis: str) -> int:
-    return int(
-        case.value(
-            f"""with recursive released as (select distinct {axis} as zone from groups),
-            climb(zone, above) as (
-                select zone, parent from {axis}_tree join released using (zone) where parent is not null
-                union all
-                select climb.zone, tree.parent from climb join {axis}_tree tree on tree.zone = climb.above
-                where tree.parent is not null
-            )
-            select count(distinct climb.zone) from climb join released on released.zone = climb.above"""
-        )
-    )
+    return int(case.value(f"select count(distinct zone) from {_lineage(case, axis)} where zone <> above"))
 
 
 @BOOK.rule("flows-never-overlap", "recount")
@@ -102,7 +86,7 @@ def zones_diverse(case: MatrixCase) -> str | None:
         if not case.in_trees:
             return "the release promises different places in zones of its own, which cannot be told"
         for axis in AXES[:2]:
-            covered = _places_below(case, axis) if what == "places" else _tiles_below(axis)
+            covered = _places_below(case, axis) if what == "places" else _tiles_below(case, axis)
             narrow = case.value(
                 f"""select count(*) from (select distinct {axis} as zone from groups)
                 left join ({covered}) using (zone) where coalesce(n, 0) < {least_of}"""
@@ -112,15 +96,10 @@ def zones_diverse(case: MatrixCase) -> str | None:
     return None
 
 
-def _tiles_below(axis: str) -> str:
+def _tiles_below(case: MatrixCase, axis: str) -> str:
     """Return SQL for the number of tiles with flows below every zone."""
-    return f"""with recursive climb(tile, here) as (
-            select distinct {axis}, {axis} from flows
-            union all
-            select climb.tile, tree.parent from climb join {axis}_tree tree on tree.zone = climb.here
-            where tree.parent is not null
-        )
-        select here as zone, count(distinct tile) as n from climb group by here"""
+    climb(case.con, "occurring", f"select distinct {axis}, {axis} from flows", f"from {axis}_tree")
+    return "select here as zone, count(*) as n from occurring group by here"
 
 
 def _places_below(case: MatrixCase, axis: str) -> str:
@@ -153,15 +132,9 @@ def destinations_close(case: MatrixCase) -> str | None:
 
 def _lineage(case: MatrixCase, axis: str) -> str:
     """Make a table (zone, above) of an axis: every released zone with itself and those that hold it."""
+    climb(case.con, "above", f"select distinct {axis}, {axis} from groups", f"from {axis}_tree")
     case.con.execute(
         f"""create or replace temp table {axis}_lineage as
-        with recursive zones as (select distinct {axis} as zone from groups),
-        climb(zone, above) as (
-            select zone, zone from zones
-            union all
-            select climb.zone, tree.parent from climb join {axis}_tree tree on tree.zone = climb.above
-            where tree.parent is not null
-        )
-        select climb.zone, climb.above from climb join zones on zones.zone = climb.above"""
+        select who as zone, here as above from above where here in (select {axis} from groups)"""
     )
     return f"{axis}_lineage"
