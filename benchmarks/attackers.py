@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks.lines import Line, Skipped
 from benchmarks.measuring import run
 from benchmarks.peers import NoPeers, environment
-from tripcloak.trajectories import Grid, Trajectories
 from tripcloak.trajectories.attacks import attack
+from tripcloak.trajectories.model import Grid, Trajectories
 
 PEOPLE, SAMPLES, PLACES = 12, 5, 6
 KNOWN, TOLERANCE = 2, 0.25

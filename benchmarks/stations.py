@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tripcloak.flows.model import ODMatrix
 from tripcloak.hierarchy import DendrogramTiling, Hierarchy, ZoneFile, time_hierarchy
-from tripcloak.matrix import ODMatrix
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,8 +11,8 @@ from typing import Any
 from benchmarks.papers.datasets import MADE
 from benchmarks.stations import Stations
 from tripcloak import METHODS, KAnonymity, ODkAnon, Place, TripSource, audit_matrix, measure, read_matrix
-from tripcloak.algorithms import Algorithm, SlotBySlot
-from tripcloak.matrix import ODMatrix
+from tripcloak.flows.methods import Algorithm, SlotBySlot
+from tripcloak.flows.model import ODMatrix
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "suppression": {"suppression_limit": 0.999},

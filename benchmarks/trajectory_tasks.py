@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.arrays import Ints
-from tripcloak.errors import TripcloakError
-from tripcloak.trajectories import Grid, Trajectories, TrajectoryRelease
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.errors import TripcloakError
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import measure_trajectories
-from tripcloak.trajectories.merging import pair_costs
-from tripcloak.trajectories.methods.base import TrajectoryAlgorithm
-from tripcloak.trajectories.methods.kscale.proxy import SquareTree, squares
+from tripcloak.trajectories.methods.kmerge import pair_costs
+from tripcloak.trajectories.methods.kscale.costs import SquareTree, squares
+from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 from tripcloak.trajectories.methods.registry import trajectory_method
+from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
 
 REPEATS = 3
 """The best of so many runs counts, where one takes only seconds."""

@@ -6,6 +6,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["worlds.requests", "worlds.browser"]
+
 QUICK_ENOUGH = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.stations import Stations
 from tripcloak import City, Place, TripSource, read_matrix, write_city
-from tripcloak.matrix import ODMatrix
+from tripcloak.flows.model import ODMatrix
 
 EARTH_KM = 6371.0
 

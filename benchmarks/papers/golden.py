@@ -13,7 +13,7 @@ from benchmarks.papers.datasets import SMALL
 from benchmarks.papers.runs import OPEN
 from benchmarks.papers.solving import figures
 from tripcloak import METHODS, TripcloakError
-from tripcloak.matrix import ODMatrix
+from tripcloak.flows.model import ODMatrix
 
 DATA = ("paris", "senegal")
 """One on hexagons with raw trip ends, one on a dendrogram."""

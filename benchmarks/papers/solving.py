@@ -15,7 +15,7 @@ from benchmarks.papers.datasets import Data, from_dict, to_dict
 from benchmarks.papers.runs import LIMIT, K, Run
 from benchmarks.stations import Stations
 from tripcloak import METHODS, KAnonymity, TripcloakError, measure
-from tripcloak.matrix import ODMatrix
+from tripcloak.flows.model import ODMatrix
 
 USUAL = {"criterion": KAnonymity(k=K, unit="trips"), "suppression_limit": LIMIT}
 """What all methods are asked for, in both papers."""

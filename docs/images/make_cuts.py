@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from tripcloak import KAnonymity, ODMatrix, measure
-from tripcloak.algorithms import Algorithm, NestedCut, ProductCut, TwinCut
+from tripcloak.flows.methods import Algorithm, NestedCut, ProductCut, TwinCut
+from tripcloak.flows.release import Release
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.release import Release
 
 TILES, SIDE, GAP, TOP = 16, 260, 46, 64
 PANELS: tuple[tuple[str, str, type[Algorithm]], ...] = (

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from tripcloak import KScale, k_merge
-from tripcloak.trajectories import Boxes, Grid, Trajectories
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import Boxes
 
 COLOURS = ("#1d4e89", "#c2410c", "#0f766e", "#7c3aed")
 INK, QUIET, EDGE, FILL = "#1b2733", "#5b6875", "#334155", "#e2e8f0"

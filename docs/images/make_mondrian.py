@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from tripcloak import City, KAnonymity, Mondrian, ODMatrix, Place, TripSource, read_matrix, write_city
+from tripcloak.flows.release import Release
 from tripcloak.hierarchy import BoxZones, Hierarchy
-from tripcloak.release import Release
 
 TILES, SIDE, GAP, TOP, EDGE = 24, 360, 90, 64, 62
 REACH, TILE = 0.09, 6.0

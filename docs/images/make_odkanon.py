@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tripcloak import Hierarchy, KAnonymity, ODkAnon, ODMatrix
-from tripcloak.matrix import Groups, group_flows
+from tripcloak.flows.model import Groups, group_flows
 
 TRIPS = np.array(
     [

@@ -19,9 +19,9 @@ from playwright.sync_api import sync_playwright
 from pyarrow import parquet
 
 from tripcloak import Place, TripSource, TwinCut, read_matrix
-from tripcloak.matrix import ODMatrix
-from tripcloak.release import Release
-from tripcloak.workflow.exposure import TARGETS, Thresholds
+from tripcloak.fairness.exposure import TARGETS, Thresholds
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import Release
 
 HERE = Path(__file__).parent
 SIDE, GAP, TOP = 270, 56, 62

@@ -31,7 +31,11 @@ from typing import TYPE_CHECKING, Any
 from tripcloak._version import __version__
 
 if TYPE_CHECKING:
-    from tripcloak.algorithms import (
+    from tripcloak.comparing.compare import Lineup, compare
+    from tripcloak.flows.anonymise import Order, anonymise
+    from tripcloak.flows.audit import audit_folder, audit_matrix
+    from tripcloak.flows.measures import measure
+    from tripcloak.flows.methods import (
         METHODS,
         OIGH,
         Glove,
@@ -46,72 +50,69 @@ if TYPE_CHECKING:
         Suppression,
         TwinCut,
     )
-    from tripcloak.audit import audit_folder, audit_matrix
-    from tripcloak.criteria import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
-    from tripcloak.errors import TripcloakError
+    from tripcloak.flows.model import ODMatrix
+    from tripcloak.flows.reading.matrix import Place, read_matrix
+    from tripcloak.flows.release import Release
+    from tripcloak.flows.release.writing import publish
+    from tripcloak.ground.errors import TripcloakError
     from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
-    from tripcloak.matrix import ODMatrix
-    from tripcloak.metrics import measure
-    from tripcloak.release import Release
+    from tripcloak.promises import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
+    from tripcloak.records.source import TripSource
     from tripcloak.synth import City, Survey, write_city, write_survey
-    from tripcloak.trajectories import Trajectories, TrajectoryRelease
+    from tripcloak.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
     from tripcloak.trajectories.attacks import ATTACKS, attack
+    from tripcloak.trajectories.checking import audit_trajectories_against
     from tripcloak.trajectories.measures import measure_trajectories
-    from tripcloak.trajectories.merging import k_merge
     from tripcloak.trajectories.methods.glove import TrajectoryGlove
+    from tripcloak.trajectories.methods.kmerge import k_merge
     from tripcloak.trajectories.methods.kscale import KScale
     from tripcloak.trajectories.methods.nwa import NWA
     from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
     from tripcloak.trajectories.methods.w4m import W4M
+    from tripcloak.trajectories.model import Trajectories
     from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
-    from tripcloak.trips import TripSource
-    from tripcloak.workflow.anonymise import Order, anonymise
-    from tripcloak.workflow.compare import Lineup, compare
-    from tripcloak.workflow.publish import publish
-    from tripcloak.workflow.reading import Place, read_matrix
-    from tripcloak.workflow.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
-    from tripcloak.workflow.trajectories.checking import audit_trajectories_against
+    from tripcloak.trajectories.release.release import TrajectoryRelease
 
 # Loaded on first use: importing the package, and with it `tripcloak --help`, stays quick.
 _HOMES = {
-    "METHODS": "algorithms",
-    "Glove": "algorithms",
-    "GloveSk": "algorithms",
-    "InfTDA": "algorithms",
-    "KMApriori": "algorithms",
-    "Laplace": "algorithms",
-    "Mondrian": "algorithms",
-    "NestedCut": "algorithms",
-    "OIGH": "algorithms",
-    "ODkAnon": "algorithms",
-    "ProductCut": "algorithms",
-    "Suppression": "algorithms",
-    "TwinCut": "algorithms",
-    "audit_folder": "audit",
-    "audit_matrix": "audit",
-    "AllOf": "criteria",
-    "AveragePeople": "criteria",
-    "KAnonymity": "criteria",
-    "KMAnonymity": "criteria",
-    "LDiversity": "criteria",
-    "TCloseness": "criteria",
-    "TripcloakError": "errors",
+    "METHODS": "flows.methods",
+    "Glove": "flows.methods",
+    "GloveSk": "flows.methods",
+    "InfTDA": "flows.methods",
+    "KMApriori": "flows.methods",
+    "Laplace": "flows.methods",
+    "Mondrian": "flows.methods",
+    "NestedCut": "flows.methods",
+    "OIGH": "flows.methods",
+    "ODkAnon": "flows.methods",
+    "ProductCut": "flows.methods",
+    "Suppression": "flows.methods",
+    "TwinCut": "flows.methods",
+    "audit_folder": "flows.audit",
+    "audit_matrix": "flows.audit",
+    "AllOf": "promises",
+    "AveragePeople": "promises",
+    "KAnonymity": "promises",
+    "KMAnonymity": "promises",
+    "LDiversity": "promises",
+    "TCloseness": "promises",
+    "TripcloakError": "ground.errors",
     "Cut": "hierarchy",
     "Hierarchy": "hierarchy",
     "parse_tiling": "hierarchy",
-    "ODMatrix": "matrix",
-    "measure": "metrics",
-    "Release": "release",
+    "ODMatrix": "flows.model",
+    "measure": "flows.measures",
+    "Release": "flows.release",
     "City": "synth",
     "Survey": "synth",
     "write_city": "synth",
     "write_survey": "synth",
-    "Trajectories": "trajectories",
-    "TrajectoryRelease": "trajectories",
+    "Trajectories": "trajectories.model",
+    "TrajectoryRelease": "trajectories.release.release",
     "ATTACKS": "trajectories.attacks",
     "attack": "trajectories.attacks",
     "measure_trajectories": "trajectories.measures",
-    "k_merge": "trajectories.merging",
+    "k_merge": "trajectories.methods.kmerge",
     "TrajectoryGlove": "trajectories.methods.glove",
     "KScale": "trajectories.methods.kscale",
     "NWA": "trajectories.methods.nwa",
@@ -119,17 +120,17 @@ _HOMES = {
     "W4M": "trajectories.methods.w4m",
     "TrajectorySource": "trajectories.reading",
     "read_trajectories": "trajectories.reading",
-    "TripSource": "trips",
-    "Order": "workflow.anonymise",
-    "anonymise": "workflow.anonymise",
-    "Lineup": "workflow.compare",
-    "compare": "workflow.compare",
-    "publish": "workflow.publish",
-    "Place": "workflow.reading",
-    "read_matrix": "workflow.reading",
-    "TrajectoryOrder": "workflow.trajectories.anonymise",
-    "anonymise_trajectories": "workflow.trajectories.anonymise",
-    "audit_trajectories_against": "workflow.trajectories.checking",
+    "TripSource": "records.source",
+    "Order": "flows.anonymise",
+    "anonymise": "flows.anonymise",
+    "Lineup": "comparing.compare",
+    "compare": "comparing.compare",
+    "publish": "flows.release.writing",
+    "Place": "flows.reading.matrix",
+    "read_matrix": "flows.reading.matrix",
+    "TrajectoryOrder": "trajectories.anonymise",
+    "anonymise_trajectories": "trajectories.anonymise",
+    "audit_trajectories_against": "trajectories.checking",
 }
 
 __all__ = [

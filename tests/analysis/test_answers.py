@@ -19,7 +19,7 @@ from tripcloak.analysis import (
     ask_again,
     compare_answers,
 )
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 
 QUESTIONS = Questions(clusters=3, topics=3)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripcloak.analysis import Profiles, adjusted_rand, land_use, telling
-from tripcloak.errors import ImpossibleRequestError
+from tripcloak.ground.errors import ImpossibleRequestError
 
 HOURS = np.arange(24)
 

@@ -8,10 +8,10 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn_boxes import SIDE, Box, boards, drawn_worlds, shapes, share, some_boxes
 from tripcloak.analysis import area_overlap, equal_area, point_overlap, spread_over
 from tripcloak.analysis.overlap import EARTH_KM, refuse_overlaps
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
+from worlds.squares import SIDE, Box, boards, drawn_worlds, shapes, share, some_boxes
 
 
 @given(drawn_worlds())

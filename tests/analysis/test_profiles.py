@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from drawn_boxes import Box, drawn_worlds, shapes, share
 from tripcloak.analysis import Profiles, area_overlap, counted_profile, released_profile, time_shares
+from worlds.squares import Box, drawn_worlds, shapes, share
 
 SLOTS = 6
 TIMES = st.lists(

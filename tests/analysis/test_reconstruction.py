@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn_boxes import Box, boards, drawn_worlds, shapes, share, some_boxes
 from tripcloak.analysis import Reconstruction, area_overlap, expected_flows, reconstruct
+from worlds.squares import Box, boards, drawn_worlds, shapes, share, some_boxes
 
 
 class Numbers(NamedTuple):

@@ -10,7 +10,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 from tripcloak.analysis import SlotFlows, best_match, busiest, cosines, typical_flows
 from tripcloak.analysis.topics import _fitted, _starts
-from tripcloak.errors import ImpossibleRequestError
+from tripcloak.ground.errors import ImpossibleRequestError
 
 
 def planted(seed: int, *, slots: int = 24, pairs: int = 40, topics: int = 3, volume: float = 2000.0):

@@ -14,7 +14,7 @@ from benchmarks.lines import Line, Skipped
 from benchmarks.measuring import TookTooLong, city, run
 from benchmarks.stations import Stations
 from tripcloak import METHODS
-from tripcloak.matrix import by_slot
+from tripcloak.flows.model import by_slot
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.papers.datasets import SMALL
 from benchmarks.papers.golden import DATA, deterministic_methods, golden_row
-from tripcloak.matrix import ODMatrix
+from tripcloak.flows.model import ODMatrix
 
 FILE = Path(__file__).parents[1] / "golden" / "papers_small.json"
 GOLDEN: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))

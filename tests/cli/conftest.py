@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from made_trips import Row, some_trips, write_csv
-from release_folders import contents
 from tripcloak.cli.run import run
+from worlds.folders import contents
+from worlds.trips import Row, some_trips, write_csv
 
 COMMAND = (sys.executable, "-m", "tripcloak.cli")
 

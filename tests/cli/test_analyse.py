@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from planted_city import AREA, SIDE, city_corners, kind_of, squares, write_planted
-from release_folders import contents
 from tripcloak.cli.run import run
+from worlds.folders import contents
+from worlds.planted_city import AREA, SIDE, city_corners, kind_of, squares, write_planted
 
 TABLES = {"profiles.csv", "kinds.csv", "topics.csv", "topic_pairs.csv"}
 QUADTREE = ("--hierarchy", "quadtree:3", "--area", AREA)

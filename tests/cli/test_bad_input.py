@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from made_trips import COORDINATES, Row, leaks, some_trips, without, write_csv
+from worlds.trips import COORDINATES, Row, leaks, some_trips, without, write_csv
 
 
 def changed(rows: list[Row], column: str, value: str, *, every: int = 1) -> list[Row]:

@@ -96,7 +96,7 @@ def test_describe_checks_k(tripcloak, trips, k):
 
 
 def test_our_own_bug_ends_with_3_and_tells_no_data(tripcloak, tmp_path, trips, monkeypatch):
-    from tripcloak.workflow import anonymise
+    from tripcloak.flows import anonymise
 
     def broken(*_, **__):
         raise ZeroDivisionError("somebody 17 at 48.8566")
@@ -111,8 +111,8 @@ def test_our_own_bug_ends_with_3_and_tells_no_data(tripcloak, tmp_path, trips, m
 
 
 def test_a_release_that_fails_its_own_audit_is_never_written(tripcloak, tmp_path, trips, monkeypatch):
-    from tripcloak.audit import AuditReport, Finding
-    from tripcloak.workflow import anonymise
+    from tripcloak.flows import anonymise
+    from tripcloak.flows.audit import AuditReport, Finding
 
     report = AuditReport.of([Finding("every-group-safe", False, "a flow is too small")])
     monkeypatch.setattr(anonymise, "audit_matrix", lambda *_, **__: report)
@@ -123,7 +123,7 @@ def test_a_release_that_fails_its_own_audit_is_never_written(tripcloak, tmp_path
 
 
 def test_running_out_of_memory_says_what_to_do(tripcloak, tmp_path, trips, monkeypatch):
-    from tripcloak.workflow import anonymise
+    from tripcloak.flows import anonymise
 
     def hungry(*_, **__):
         raise MemoryError

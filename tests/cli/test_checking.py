@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from made_trips import leaks, some_trips, write_csv, write_zones, zone_trips
+from worlds.trips import leaks, some_trips, write_csv, write_zones, zone_trips
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from made_trips import leaks
-from release_folders import contents
+from worlds.folders import contents
+from worlds.trips import leaks
 
 FILES = {"compare.csv", "compare.json", "compare.md", "compare.html"}
 QUICK = ("--hierarchy", "h3:9", "--k", 5)
@@ -120,8 +120,8 @@ def test_an_old_comparison_is_kept_unless_told_otherwise(tripcloak, tmp_path, tr
 
 WAITS = """
 import sys
-import misbehaving
-from tripcloak.algorithms import METHODS
+from forgeries import methods as misbehaving
+from tripcloak.flows.methods import METHODS
 from tripcloak.cli import main
 
 METHODS["sleeps"] = misbehaving.Sleeps

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from made_trips import leaks, some_trips, without, write_csv
-from tripcloak.metrics import measure
-from tripcloak.trips import TripSource
-from tripcloak.workflow.reading import Place, read_matrix
+from tripcloak.flows.measures import measure
+from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.records.source import TripSource
+from worlds.trips import leaks, some_trips, without, write_csv
 
 QUICK = ("--k", 5, "--hierarchy", "h3:9", "--methods", "odkanon,twincut")
 SIDES = ("participants", "population")

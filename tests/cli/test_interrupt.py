@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from made_trips import leaks
-from release_folders import contents, is_whole
+from worlds.folders import contents, is_whole
+from worlds.trips import leaks
 
 PATIENCE = 60.0
 
@@ -42,10 +42,10 @@ main()
 """
 
 MOMENTS = {
-    "reading": ("tripcloak.trips.coding", "_Coder.add"),
-    "solving": ("tripcloak.algorithms.odkanon", "ODkAnon.solve"),
-    "writing the public part": ("tripcloak.workflow.publish", "_write_public"),
-    "writing the last file": ("tripcloak.workflow.publish", "write_json"),
+    "reading": ("tripcloak.flows.reading.coding", "_Coder.add"),
+    "solving": ("tripcloak.flows.methods.odkanon", "ODkAnon.solve"),
+    "writing the public part": ("tripcloak.flows.release.writing", "_write_public"),
+    "writing the last file": ("tripcloak.flows.release.writing", "write_json"),
 }
 
 
@@ -139,8 +139,8 @@ HANGS = """
 import ctypes, sys, tempfile
 from pathlib import Path
 from tripcloak.cli import interrupt, main
-from tripcloak.trips import connect
-from tripcloak.workflow import anonymise
+from tripcloak.records import connect
+from tripcloak.flows import anonymise
 
 interrupt.GRACE = 0.3
 marker = Path(sys.argv.pop(1))

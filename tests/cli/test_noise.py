@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from made_trips import leaks, some_trips, write_csv
+from worlds.trips import leaks, some_trips, write_csv
 
 Tripcloak = Callable[..., Any]
 

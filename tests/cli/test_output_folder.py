@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from made_trips import leaks
-from release_folders import contents, is_whole
+from worlds.folders import contents, is_whole
+from worlds.trips import leaks
 
 
 def test_a_release_that_is_there_is_refused(tripcloak, untouched, tmp_path, trips):
@@ -96,7 +96,7 @@ def closed_folder(tmp_path: Path) -> Iterator[Path]:
 def test_a_forbidden_folder_is_refused_before_reading(
     tripcloak, untouched, closed_folder, trips, monkeypatch
 ):
-    from tripcloak.workflow import anonymise
+    from tripcloak.flows import anonymise
 
     monkeypatch.setattr(anonymise, "read_matrix", lambda *_, **__: pytest.fail("read before it was checked"))
     with untouched():

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from planted_city import AREA, DEGREES, city_corners, squares, write_planted
 from tripcloak.cli.run import run
+from worlds.planted_city import AREA, DEGREES, city_corners, squares, write_planted
 
 
 def released(trips: Path, name: str, *options: str) -> Path:

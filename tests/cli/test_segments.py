@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from made_trips import Row, leaks, some_trips, write_csv
-from tripcloak.algorithms import TwinCut
-from tripcloak.criteria import KAnonymity
-from tripcloak.trips import TripSource
-from tripcloak.trips.segments import SegmentBy
-from tripcloak.workflow.anonymise import Order
-from tripcloak.workflow.reading import Place
-from tripcloak.workflow.segments import anonymise_segments
+from tripcloak.fairness.segments import anonymise_segments
+from tripcloak.flows.anonymise import Order
+from tripcloak.flows.methods import TwinCut
+from tripcloak.flows.reading.matrix import Place
+from tripcloak.promises import KAnonymity
+from tripcloak.records.segments import SegmentBy
+from tripcloak.records.source import TripSource
+from worlds.trips import Row, leaks, some_trips, write_csv
 
 QUICK = ("--k", 5, "--hierarchy", "h3:8", "--draws", 1)
 

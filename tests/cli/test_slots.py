@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from made_trips import Row, leaks, some_trips, without, write_csv
-from tripcloak.algorithms import NestedCut, SlotBySlot
-from tripcloak.criteria import KAnonymity
-from tripcloak.trips import TripSource
-from tripcloak.workflow.reading import Place, read_matrix
+from tripcloak.flows.methods import NestedCut, SlotBySlot
+from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.promises import KAnonymity
+from tripcloak.records.source import TripSource
+from worlds.trips import Row, leaks, some_trips, without, write_csv
 
 QUICK = ("--k", 3, "--hierarchy", "h3:7")
 PERIOD_DAYS = {"day": 1, "week": 7, "2weeks": 14}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from made_trips import write_csv, write_zones, zone_trips
+from worlds.trips import write_csv, write_zones, zone_trips
 
 COMMAND = (sys.executable, "-m", "tripcloak.cli")
 MEASURES = ("G", "G_observed", "E", "D", "S", "C_DM", "C_AVG", "GDM_mean", "GDM_median", "CPC")
@@ -133,7 +133,7 @@ def on_a_terminal(*arguments: object) -> tuple[int, str, str]:
 SLOW = """
 import time
 from tripcloak.cli import main
-from tripcloak.algorithms import odkanon
+from tripcloak.flows.methods import odkanon
 
 whole = odkanon.ODkAnon.solve
 
@@ -164,9 +164,9 @@ def test_a_terminal_sees_bars_with_numbers(tmp_path, trips, monkeypatch):
 
 
 def test_progress_goes_through_every_step_in_order(tmp_path, trips):
-    from tripcloak.algorithms import ODkAnon
-    from tripcloak.trips import TripSource
-    from tripcloak.workflow.anonymise import Order, anonymise
+    from tripcloak.flows.anonymise import Order, anonymise
+    from tripcloak.flows.methods import ODkAnon
+    from tripcloak.records.source import TripSource
 
     steps: list[tuple[str, int, int | None]] = []
     order = Order(source=TripSource(paths=(str(trips),)), algorithm=ODkAnon(), out=tmp_path / "out")

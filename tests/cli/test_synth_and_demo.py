@@ -7,7 +7,7 @@ import re
 import pytest
 from pyarrow import csv, parquet
 
-from release_folders import contents, is_whole
+from worlds.folders import contents, is_whole
 
 
 def test_a_city_of_exactly_so_many_trips(tripcloak, tmp_path):
@@ -178,7 +178,7 @@ def test_a_second_demo_replaces_the_first_if_forced(tripcloak, tmp_path):
 def test_a_demo_that_fails_leaves_things_as_they_were(
     tripcloak, untouched, tmp_path, monkeypatch, failure, old
 ):
-    from tripcloak.workflow import demo
+    from tripcloak import demo
 
     out = tmp_path / "below" / "demo"
     if old:

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from made_trips import some_trips, without, write_csv
-from released_folders import Folder
-from tripcloak.algorithms import METHODS
-from tripcloak.audit import AuditReport
 from tripcloak.cli.run import run
+from tripcloak.flows.audit import AuditReport
+from tripcloak.flows.checking import audit_against, measure_against
+from tripcloak.flows.methods import METHODS
 from tripcloak.synth import City, write_city
-from tripcloak.workflow.checking import audit_against, measure_against
+from worlds.released_flows import Folder
+from worlds.trips import some_trips, without, write_csv
 
 Rows = list[dict[str, Any]]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from made_fixes import leaked, some_fixes
-from made_trips import write_csv
 from tripcloak.synth import Cdr, write_cdr
+from worlds.fixes import leaked, some_fixes
+from worlds.trips import write_csv
 
 METHODS = {"k-scale", "glove", "w4m", "nwa"}
 PUBLIC = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from made_fixes import leaked, some_fixes
-from made_trips import Row, without, write_csv
+from worlds.fixes import leaked, some_fixes
+from worlds.trips import Row, without, write_csv
 
 
 def refused(tripcloak, untouched, tmp_path: Path, *arguments: object, rows: list[Row], code: int = 2) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from held_to_it import HELD_TO_IT
-from oracle import Tree
-from strategies import grid, hierarchy_of
-from tripcloak.algorithms import Algorithm
-from tripcloak.criteria import AllOf, KAnonymity, LDiversity
-from tripcloak.errors import ImpossibleRequestError, InputError
-from tripcloak.matrix import ODMatrix
+from oracles.flows.kernels import Tree
+from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.model import ODMatrix
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.promises import AllOf, KAnonymity, LDiversity
+from worlds.matrices import grid, hierarchy_of
+from worlds.methods import HELD_TO_IT
 
 pytestmark = pytest.mark.parametrize("method", HELD_TO_IT.values(), ids=HELD_TO_IT)
 

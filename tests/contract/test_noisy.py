@@ -14,19 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noise_sources import Blind, Recorded, Same
-from noisy_worlds import KINDS, Trip, World, by_ids, diced_trips
-from strategies import seeds
-from tripcloak.algorithms import METHODS
-from tripcloak.algorithms.noise import Noisy, source
-from tripcloak.algorithms.noise.contributions import bound_contributions
-from tripcloak.criteria import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
-from tripcloak.errors import ImpossibleRequestError, InputError, InternalError
+from tripcloak.flows.methods import METHODS
+from tripcloak.flows.methods.noise import Noisy, source
+from tripcloak.flows.methods.noise.noisy import bound_contributions
+from tripcloak.flows.model import NOBODY, ODMatrix
+from tripcloak.flows.release import Release, build_noisy_release
+from tripcloak.flows.release.reading import read_release
+from tripcloak.flows.release.writing import publish
+from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.hierarchy import H3BinaryTiling, H3Tiling, Hierarchy
-from tripcloak.io.reading import read_release
-from tripcloak.matrix import NOBODY, ODMatrix
-from tripcloak.release import Release, build_noisy_release
-from tripcloak.workflow.publish import publish
+from tripcloak.promises import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
+from worlds.matrices import seeds
+from worlds.noise_sources import Blind, Recorded, Same
+from worlds.noisy import KINDS, Trip, World, by_ids, diced_trips
 
 NOISY = {name: method for name, method in METHODS.items() if method.noisy}
 every_method = pytest.mark.parametrize("method", NOISY.values(), ids=NOISY)
@@ -211,7 +211,7 @@ def test_what_cannot_be_had_is_refused_before_any_work(
     plain = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     tiling = H3BinaryTiling(8)
     union = tiling.hierarchy(np.unique(tiling.encode(np.array([48.1, 48.2]), np.array([2.0, 2.1]))))
-    monkeypatch.setattr("tripcloak.algorithms.noise.noisy.bound_contributions", None)
+    monkeypatch.setattr("tripcloak.flows.methods.noise.noisy.bound_contributions", None)
     with pytest.raises(InputError, match=f"{method.name} needs --epsilon"):
         method().anonymise(matrix)
     with pytest.raises(InputError, match="--t "):

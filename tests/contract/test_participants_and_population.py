@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from held_to_it import HELD_TO_IT
-from oracle import Tree
-from strategies import grid, hierarchy_of
-from tripcloak.algorithms import Algorithm
-from tripcloak.criteria import AllOf, AveragePeople, Criterion, KAnonymity
-from tripcloak.matrix import ODMatrix
+from oracles.flows.kernels import Tree
+from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.model import ODMatrix
+from tripcloak.promises import AllOf, AveragePeople, Criterion, KAnonymity
+from worlds.matrices import grid, hierarchy_of
+from worlds.methods import HELD_TO_IT
 
 pytestmark = pytest.mark.parametrize("method", HELD_TO_IT.values(), ids=HELD_TO_IT)
 

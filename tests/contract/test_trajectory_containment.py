@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from made_trajectories import made
-from oracle_kscale import holding
-from tripcloak.errors import ImpossibleRequestError
-from tripcloak.trajectories import Grid, Trajectories, TrajectoryRelease
+from oracles.trajectories.kscale import holding
+from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.methods.kscale import KScale
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.trajectories import made
 
 CONTAINING: list[tuple[str, dict[str, Any]]] = [
     ("k-scale", {}),

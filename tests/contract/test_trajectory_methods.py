@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripcloak.errors import ImpossibleRequestError, InputError
-from tripcloak.trajectories import Grid, Trajectories
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.audit import audit_release
-from tripcloak.trajectories.methods.base import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, trajectory_method
+from tripcloak.trajectories.model import Grid, Trajectories
 
 OWN: dict[str, dict[str, Any]] = {"nwa": {"trash": 0.8, "period": 600, "sampling": 600}}
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tripcloak.audit.rules import BOOK
 from tripcloak.cli.run import run as tripcloak
-from tripcloak.io.folder import PUBLIC_FILES
+from tripcloak.flows.audit.rules import BOOK
+from tripcloak.ground.folders import PUBLIC_FILES
 from tripcloak.synth import City, write_city
 
 ROOT = Path(__file__).parents[2]

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from pyproj import Geod
 from shapely.geometry import shape
 
-from oracle import Tree, tiles
-from strategies import Places, diced_places, diced_tree, hierarchy_of, seeds
-from tripcloak.errors import HierarchyError, InputError
+from oracles.flows.kernels import Tree, tiles
+from tripcloak.ground.errors import HierarchyError, InputError
 from tripcloak.hierarchy import (
     BoxZones,
     Centres,
@@ -33,6 +32,7 @@ from tripcloak.hierarchy import (
 )
 from tripcloak.hierarchy._kernels import count_before
 from tripcloak.hierarchy.boxes import box_names, count_in_boxes
+from worlds.matrices import Places, diced_places, diced_tree, hierarchy_of, seeds
 
 SMALL = st.integers(-6, 6)
 BOX = st.tuples(SMALL, SMALL, st.integers(0, 6), st.integers(0, 6)).map(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import shapely
 
-from soundness import area_of, assert_sound
-from tripcloak.errors import HierarchyError
+from oracles.soundness import area_of, assert_sound
+from tripcloak.ground.errors import HierarchyError
 from tripcloak.hierarchy import OUTSIDE, DendrogramTiling, Tiling, ZoneFile
 
 

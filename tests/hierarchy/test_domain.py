@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import Tree, below
-from strategies import hierarchy_of, trees
+from oracles.flows.kernels import Tree, below
 from tripcloak.hierarchy import (
     H3BinaryTiling,
     H3Tiling,
@@ -21,9 +20,9 @@ from tripcloak.hierarchy import (
     shared_domains,
     steps_down,
 )
-from tripcloak.hierarchy.domain import FANOUT, Domain, TreeDomain
-from tripcloak.hierarchy.grid_domains import H3Domain, QuadtreeDomain
-from tripcloak.hierarchy.h3_cells import PENTAGONS, base_cells, cells_to_text, text_to_cells
+from tripcloak.hierarchy.domains import FANOUT, Domain, H3Domain, QuadtreeDomain, TreeDomain
+from tripcloak.hierarchy.h3.cells import PENTAGONS, base_cells, cells_to_text, text_to_cells
+from worlds.matrices import hierarchy_of, trees
 
 AREA = (40.0, -75.0, 41.0, -73.0)
 pentagon = int(base_cells()[PENTAGONS[0]])

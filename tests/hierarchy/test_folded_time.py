@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripcloak.errors import HierarchyError
+from tripcloak.ground.errors import HierarchyError
 from tripcloak.hierarchy.time import FOLDS, Slots, fold_slots, folded_hierarchy
 
 MINUTES = (5, 15, 60, 120, 360, 1440)

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given
 
-from strategies import hierarchy_of, trees
+from worlds.matrices import hierarchy_of, trees
 
 
 @given(tree=trees())

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundness import area_of, assert_sound
-from tripcloak.errors import HierarchyError, MissingColumnError
+from oracles.soundness import area_of, assert_sound
+from tripcloak.ground.errors import HierarchyError, MissingColumnError
 from tripcloak.hierarchy import TableTiling, Tiling, ZoneFile
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from soundness import area_of, assert_sound
-from tripcloak.errors import HierarchyError
+from oracles.soundness import area_of, assert_sound
+from tripcloak.ground.errors import HierarchyError
 from tripcloak.hierarchy import OUTSIDE, QuadtreeTiling, Tiling, study_area
-from tripcloak.hierarchy.sphere import EARTH_KM2, rectangle_km2
+from tripcloak.hierarchy.geometry import EARTH_KM2, rectangle_km2
 
 # Edges that binary fractions hold exactly, so that the plain way and the quick way meet no rounding.
 AREA = (32.0, -8.0, 48.0, 24.0)

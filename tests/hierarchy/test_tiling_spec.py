@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tripcloak.errors import HierarchyError, InputError
+from tripcloak.ground.errors import HierarchyError, InputError
 from tripcloak.hierarchy import H3BinaryTiling, H3Tiling, QuadtreeTiling, ZoneFile, parse_tiling
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundness import assert_sound
-from tripcloak.errors import HierarchyError
+from oracles.soundness import assert_sound
+from tripcloak.ground.errors import HierarchyError
 from tripcloak.hierarchy import time_hierarchy
 from tripcloak.hierarchy.time import PARTS
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundness import assert_sound
-from tripcloak.errors import CutError, HierarchyError
+from oracles.soundness import assert_sound
+from tripcloak.ground.errors import CutError, HierarchyError
 from tripcloak.hierarchy import Cut, Hierarchy
 
 

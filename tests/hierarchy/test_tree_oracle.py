@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle
-from oracle import Tree
-from strategies import hierarchy_of, trees
-from tripcloak.errors import CutError, HierarchyError
+from oracles.flows import kernels as oracle
+from oracles.flows.kernels import Tree
+from tripcloak.ground.errors import CutError, HierarchyError
 from tripcloak.hierarchy import Cut, Hierarchy
+from worlds.matrices import hierarchy_of, trees
 
 
 def ids_of(tree: Hierarchy, zones: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[str]:

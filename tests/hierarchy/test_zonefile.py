@@ -14,7 +14,7 @@ import pytest
 import shapely
 from pyproj import Geod
 
-from tripcloak.errors import InputError, MissingColumnError
+from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.hierarchy import OUTSIDE, ZoneFile
 
 BOXES = {"b": shapely.box(11, 48, 11.2, 48.1), "a": shapely.box(11.2, 48, 11.4, 48.1)}

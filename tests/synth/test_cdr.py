@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.synth import Cdr, write_cdr
-from tripcloak.synth.streams import uniform, user_keys
+from tripcloak.synth.laws import uniform, user_keys
 
 SMALL = Cdr(users=120, seed=5, antennas=300)
 

@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tripcloak.synth import Cdr
-from tripcloak.synth.antennas import Antennas, draw_antennas
-from tripcloak.synth.country import TOWN_SHARE, Country, draw_country, home_places
+from tripcloak.synth.country import TOWN_SHARE, Antennas, Country, draw_antennas, draw_country, home_places
 from tripcloak.synth.laws import GAMMA, JUMP_EXPONENT, RHO, WAIT_EXPONENT, jumps, look_up, waits
 from tripcloak.synth.movers import HOME, WORK, Stays, draw_stays
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.synth import City
 from tripcloak.synth.city import BLOCK_TRIPS
 from tripcloak.synth.records import city_schema

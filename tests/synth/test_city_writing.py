@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.synth import City, write_city
 from tripcloak.synth.city import BLOCK_TRIPS
 

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tripcloak.errors import InputError
+from tripcloak.ground.engine import connect
+from tripcloak.ground.errors import InputError
+from tripcloak.records.source import TripSource
+from tripcloak.records.trips import clean, open_canonical
 from tripcloak.synth import Survey, write_survey
 from tripcloak.synth.survey import BLOCK_PEOPLE
-from tripcloak.trips import TripSource, connect, open_canonical
-from tripcloak.trips.canonical import clean
 
 PEOPLE = BLOCK_PEOPLE + 72
 

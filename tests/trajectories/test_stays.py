@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripcloak.errors import InputError
-from tripcloak.trajectories import Boxes, Grid, Trajectories
+from tripcloak.ground.errors import InputError
+from tripcloak.trajectories._kernels import mark_arrivals
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import Boxes
 from tripcloak.trajectories.stays import Stays, Visits, find_stays, trips_between
-from tripcloak.trajectories.stays._kernels import mark_arrivals
 
 HOUR = 3600
 

@@ -1,13 +1,6 @@
 """Analysis: what people do with a release: flows between zones of their own, profiles, land use, topics."""
 
-from tripcloak.analysis.agreement import (
-    Spread,
-    adjusted_rand,
-    best_match,
-    contingency,
-    correlations,
-    cosines,
-)
+from tripcloak.analysis.agreement import Spread, adjusted_rand, best_match, contingency, correlations, cosines
 from tripcloak.analysis.answers import Answers, Questions, Scores, aligned, ask, ask_again, compare_answers
 from tripcloak.analysis.landuse import LandUse, land_use, telling
 from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap, spread_over

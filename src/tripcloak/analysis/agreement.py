@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

@@ -7,19 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.analysis.agreement import (
-    Spread,
-    adjusted_rand,
-    best_match,
-    contingency,
-    correlations,
-    cosines,
-)
+from tripcloak.analysis.agreement import Spread, adjusted_rand, best_match, contingency, correlations, cosines
 from tripcloak.analysis.landuse import LEFT_OUT, LandUse, land_use
 from tripcloak.analysis.profiles import Profiles
 from tripcloak.analysis.topics import SlotFlows, Topics, typical_flows
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
 
 MOST = 8
 """Kinds that can be told apart by colour."""
@@ -31,7 +24,7 @@ class Questions:
 
     >>> Questions(clusters=1)
     Traceback (most recent call last):
-    tripcloak.errors.InputError: --clusters must be 2 to 8; got 1
+    tripcloak.InputError: --clusters must be 2 to 8; got 1
     """
 
     clusters: int = 4

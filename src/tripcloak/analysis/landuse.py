@@ -6,10 +6,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.analysis.kmeans import k_means
 from tripcloak.analysis.profiles import Profiles
-from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.errors import ImpossibleRequestError
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+
+
+class Clusters(NamedTuple):
+    """The cluster of every row, and the middle of every cluster."""
+
+    of_row: Ints
+    centres: Floats
+
+
+def k_means(rows: Floats, clusters: int, weight: Floats, *, seed: int, starts: int) -> Clusters:
+    """Return rows in clusters, the tightest that several starts lead to.
+
+    >>> import numpy as np
+    >>> found = k_means(np.array([[0.0], [1.0], [9.0]]), 2, np.ones(3), seed=0, starts=3)
+    >>> sorted(found.centres.ravel().tolist()), bool(found.of_row[0] == found.of_row[1])
+    ([0.5, 9.0], True)
+    """
+    try:
+        from sklearn.cluster import KMeans
+    except ImportError:
+        raise InputError(
+            "this analysis needs scikit-learn; install it with `pip install 'tripcloak[sklearn]'`"
+        ) from None
+    found = KMeans(clusters, n_init=starts, random_state=seed).fit(rows, sample_weight=weight)
+    return Clusters(found.labels_, found.cluster_centers_)
+
 
 LEFT_OUT = -1
 LEAST_A_SLOT = 2.0

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import InputError
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

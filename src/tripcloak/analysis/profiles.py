@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tripcloak.analysis.overlap import Overlap
-from tripcloak.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

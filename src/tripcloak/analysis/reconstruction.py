@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tripcloak.analysis.overlap import SLIVER, Overlap
-from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

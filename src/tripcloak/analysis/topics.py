@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.analysis.kmeans import k_means
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import ImpossibleRequestError
+from tripcloak.analysis.landuse import k_means
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import ImpossibleRequestError
 
 MOST_PAIRS = 500
 """Pairs of zones looked at, those with the largest volumes; the others are many and say little."""

@@ -9,7 +9,7 @@ from tripcloak.cli.options import Json, Memory
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
-    from tripcloak.workflow.analyse import Analysis
+    from tripcloak.analysis.analyse import Analysis
 
 
 def command(
@@ -53,9 +53,9 @@ def command(
       tripcloak analyse out --against trips.parquet --zones districts.geojson --out analysis
     """
     from tripcloak.analysis import Questions
-    from tripcloak.workflow.analyse import analyse
-    from tripcloak.workflow.analyse_facts import facts
-    from tripcloak.workflow.analyse_files import refuse_if_analysed, write_analysis
+    from tripcloak.analysis.analyse import analyse
+    from tripcloak.analysis.facts import facts
+    from tripcloak.analysis.files import refuse_if_analysed, write_analysis
 
     questions = Questions(clusters=clusters, topics=topics, seed=seed)
     refuse_if_analysed(out, force=force)
@@ -77,7 +77,7 @@ def command(
 
 
 def _show(found: "Analysis", out: Path) -> None:
-    from tripcloak.workflow.analyse_facts import coarse_words, score_rows, slots_in_words, zones_in_words
+    from tripcloak.analysis.facts import coarse_words, score_rows, slots_in_words, zones_in_words
 
     outside = " and ".join(f"{share:.1%} of {axis}" for axis, share in found.outside.items())
     show(f"Zones: {zones_in_words(found)}. Slots: {slots_in_words(found)}. Outside the zones: {outside}.")

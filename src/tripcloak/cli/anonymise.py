@@ -11,12 +11,12 @@ import typer
 from tripcloak.cli.options import ZONES, Given, Json, takes_input
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.cli.segments import release_segments
-from tripcloak.errors import InputError
-from tripcloak.workflow.protection import criterion
+from tripcloak.flows.protection import criterion
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.release import Bound
-    from tripcloak.workflow.anonymise import Outcome
+    from tripcloak.flows.anonymise import Outcome
+    from tripcloak.flows.release import Bound
 
 
 PRIVACY, SEGMENTS, OWN = "Privacy", "Segments", "Options of single methods"
@@ -226,11 +226,11 @@ def command(
 
       tripcloak anonymise od.csv --hierarchy dendrogram --zones tracts.geojson --out out --json
     """
-    from tripcloak.algorithms import SlotBySlot
-    from tripcloak.algorithms import method as find_method
-    from tripcloak.criteria import TCloseness
-    from tripcloak.trips.segments import SegmentBy
-    from tripcloak.workflow.anonymise import Order, anonymise
+    from tripcloak.flows.anonymise import Order, anonymise
+    from tripcloak.flows.methods import SlotBySlot
+    from tripcloak.flows.methods import method as find_method
+    from tripcloak.promises import TCloseness
+    from tripcloak.records.segments import SegmentBy
 
     asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
     asked |= {"multiplier": multiplier, "table_memory": table_memory, "m": m}

@@ -43,7 +43,7 @@ def command(
 
       tripcloak audit out --against trips.parquet --k 10 --l 3 --t 0.5
     """
-    from tripcloak.workflow.checking import audit_against
+    from tripcloak.flows.checking import audit_against
 
     asked = {"tiles": tiles, "places": places}
     with progress_on_stderr() as progress:

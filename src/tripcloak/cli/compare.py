@@ -9,11 +9,11 @@ import typer
 from tripcloak.cli.anonymise import seconds
 from tripcloak.cli.options import Given, Json, numbers, takes_input
 from tripcloak.cli.screen import cleaning_rows, print_json, progress_on_stderr, show, table
-from tripcloak.errors import AuditFailedError
+from tripcloak.ground.errors import AuditFailedError
 
 if TYPE_CHECKING:
-    from tripcloak.report.columns import Column
-    from tripcloak.workflow.compare import SideBySide
+    from tripcloak.comparing.columns import Column
+    from tripcloak.comparing.compare import SideBySide
 
 COMPARED, RUN = "What is compared", "How it runs"
 FEW = 4
@@ -105,8 +105,8 @@ def command(
 
       tripcloak compare trips.parquet --epsilon 1 --time-limit 60s --jobs 2 --json
     """
-    from tripcloak.workflow.compare import Lineup, compare
-    from tripcloak.workflow.compare_files import refuse_if_compared, write_comparison
+    from tripcloak.comparing.compare import Lineup, compare
+    from tripcloak.comparing.files import refuse_if_compared, write_comparison
 
     if out is not None:
         refuse_if_compared(out, force=force)
@@ -140,8 +140,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _show(found: "SideBySide", out: Path | None) -> None:
-    from tripcloak.report.columns import INTERNAL, full_name
-    from tripcloak.workflow.compare_files import headline
+    from tripcloak.comparing.columns import INTERNAL, full_name
+    from tripcloak.comparing.files import headline
 
     records = [row.record() for row in found.rows]
     ran = [record for record in records if record["ran"]]
@@ -168,7 +168,7 @@ def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
     """Show one row a release, in as many tables as the terminal is too narrow for one."""
     from rich.console import Console
 
-    from tripcloak.report.columns import LOSS, RELEASE, asked_columns
+    from tripcloak.comparing.columns import LOSS, RELEASE, asked_columns
 
     asked, room = asked_columns(ran), Console().width - 2
     releases = [column for column in RELEASE if column.key != "wall_s"]
@@ -183,7 +183,7 @@ def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _width(column: "Column", ran: Sequence[Mapping[str, Any]]) -> int:
-    from tripcloak.report.columns import short
+    from tripcloak.comparing.columns import short
 
     return 2 + max(len(column.name), *(len(short(column, one[column.key])) for one in ran))
 
@@ -192,7 +192,7 @@ def _rows(title: str, columns: "Sequence[Column]", ran: Sequence[Mapping[str, An
     from rich import box
     from rich.table import Table
 
-    from tripcloak.report.columns import short
+    from tripcloak.comparing.columns import short
 
     made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     made.padding = (0, 1, 0, 0)
@@ -205,7 +205,7 @@ def _rows(title: str, columns: "Sequence[Column]", ran: Sequence[Mapping[str, An
 
 def _show_beside(ran: Sequence[Mapping[str, Any]]) -> None:
     """Show one column a release and one row a measure, with what it means."""
-    from tripcloak.report.columns import LOSS, RELEASE, asked_columns, written
+    from tripcloak.comparing.columns import LOSS, RELEASE, asked_columns, written
 
     first, *others = asked_columns(ran)
     rows = [

@@ -20,7 +20,7 @@ def command(
 
       tripcloak demo --out demo
     """
-    from tripcloak.workflow.demo import run_demo
+    from tripcloak.demo import run_demo
 
     with progress_on_stderr() as progress:
         run_demo(out, trips=trips, seed=seed, force=force, tell=show, progress=progress)

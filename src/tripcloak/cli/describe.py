@@ -8,7 +8,7 @@ from tripcloak.cli.options import Given, Json, takes_input
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
-    from tripcloak.workflow.describe import Description
+    from tripcloak.flows.describe import Description
 
 
 @takes_input
@@ -27,7 +27,7 @@ def command(
 
       tripcloak describe trips.parquet --hierarchy h3:9 --k 20 --json
     """
-    from tripcloak.workflow.describe import describe
+    from tripcloak.flows.describe import describe
 
     with progress_on_stderr() as progress:
         description = describe(given.source, given.place, k=k, memory=given.memory, progress=progress)

@@ -7,13 +7,13 @@ import typer
 
 from tripcloak.cli.options import Given, Json, takes_input
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
-from tripcloak.errors import InputError
-from tripcloak.workflow.protection import criterion
+from tripcloak.flows.protection import criterion
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.algorithms import Algorithm
-    from tripcloak.matrix import ODMatrix
-    from tripcloak.workflow.exposure import Exposure, Thresholds
+    from tripcloak.fairness.exposure import Exposure, Thresholds
+    from tripcloak.flows.methods import Algorithm
+    from tripcloak.flows.model import ODMatrix
 
 
 @takes_input
@@ -48,9 +48,8 @@ def command(
 
       tripcloak exposure survey.parquet --k 10 --k-population auto --methods odkanon,twincut
     """
-    from tripcloak.workflow.exposure import cross_exposure
-    from tripcloak.workflow.exposure_files import refuse_taken, write_exposures
-    from tripcloak.workflow.reading import read_matrix
+    from tripcloak.fairness.exposure import cross_exposure, refuse_taken, write_exposures
+    from tripcloak.flows.reading.matrix import read_matrix
 
     if unit not in (None, "travellers", "trips"):
         raise InputError(f"--unit says what a participant is: travellers or trips; got {unit!r}")
@@ -77,7 +76,7 @@ def command(
 
 
 def _methods(names: str, suppress: float, levels: int | None) -> "list[Algorithm]":
-    from tripcloak.algorithms import method
+    from tripcloak.flows.methods import method
 
     chosen = [method(name) for name in dict.fromkeys(name.strip() for name in names.split(","))]
     noisy = [one.name for one in chosen if one.noisy]
@@ -94,7 +93,7 @@ def _methods(names: str, suppress: float, levels: int | None) -> "list[Algorithm
 
 
 def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: str) -> "Thresholds":
-    from tripcloak.workflow.exposure import Thresholds
+    from tripcloak.fairness.exposure import Thresholds
 
     population = criterion(k, "population", k_population=k_population).resolve(matrix).thresholds
     ((counted, people),) = criterion(k, unit).resolve(matrix).thresholds.items()
@@ -102,7 +101,7 @@ def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: st
 
 
 def _show(exposures: "list[Exposure]", thresholds: "Thresholds") -> None:
-    from tripcloak.workflow.exposure_files import MEASURES
+    from tripcloak.fairness.exposure import MEASURES
 
     needs = f"{number(thresholds.k)} {thresholds.unit} or {number(thresholds.population)} population"
     columns = ("method", "protecting", "flows", f"fewest {thresholds.unit}", "least population")

@@ -11,7 +11,7 @@ import time
 from types import FrameType
 from typing import NoReturn
 
-from tripcloak.trips.engine import STOPS
+from tripcloak.ground.engine import STOPS
 
 GRACE = 5.0
 """Seconds to stop in good order."""

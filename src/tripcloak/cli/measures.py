@@ -29,7 +29,7 @@ def command(
 
       tripcloak metrics out --against trips.parquet --json
     """
-    from tripcloak.workflow.checking import measure_against
+    from tripcloak.flows.checking import measure_against
 
     with progress_on_stderr() as progress:
         measures = measure_against(folder, tuple(against), volume=volume, memory=memory, progress=progress)

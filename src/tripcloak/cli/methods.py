@@ -14,7 +14,7 @@ def command(json: Json = False) -> None:
 
       tripcloak methods
     """
-    from tripcloak.algorithms import METHODS, Algorithm
+    from tripcloak.flows.methods import METHODS, Algorithm
 
     shared = {f.name for f in fields(Algorithm)}
     own = {

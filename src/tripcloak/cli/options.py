@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.trips import TripSource
-    from tripcloak.workflow.reading import Place
+    from tripcloak.flows.reading.matrix import Place
+    from tripcloak.records.source import TripSource
 
 ROLE_FLAGS = (
     *("origin_lat", "origin_lon", "destination_lat", "destination_lon", "origin", "destination"),
@@ -186,8 +186,8 @@ def input_options(
     memory: Memory = None,
 ) -> Given:
     """Return what the options say, as the objects the library works with."""
-    from tripcloak.trips import TripSource
-    from tripcloak.workflow.reading import Place
+    from tripcloak.flows.reading.matrix import Place
+    from tripcloak.records.source import TripSource
 
     given = locals()
     source = TripSource(

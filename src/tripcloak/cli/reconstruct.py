@@ -7,11 +7,10 @@ import typer
 
 from tripcloak.cli.options import Json, Memory
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.workflow.rebuilt_check import Checked
-    from tripcloak.workflow.reconstruct import Rebuilt
+    from tripcloak.analysis.rebuild import Checked, Rebuilt
 
 
 def command(
@@ -54,10 +53,8 @@ def command(
 
       tripcloak reconstruct out --zones districts.geojson --against trips.parquet --pair A:B --out rebuilt
     """
-    from tripcloak.workflow.drawn import RULES
-    from tripcloak.workflow.rebuilt_check import check_against
-    from tripcloak.workflow.reconstruct import rebuild
-    from tripcloak.workflow.reconstruct_files import refuse_if_rebuilt, write_rebuilt
+    from tripcloak.analysis.drawn import RULES
+    from tripcloak.analysis.rebuild import check_against, rebuild, refuse_if_rebuilt, write_rebuilt
 
     if rule not in RULES:
         raise InputError(f"--rule must be {' or '.join(RULES)}; got {rule!r}")

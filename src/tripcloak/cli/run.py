@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from tripcloak.cli.interrupt import INTERRUPT
-from tripcloak.errors import InputError, InternalError, TripcloakError
+from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 
 
 def main() -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.cli.interrupt import INTERRUPT
+from tripcloak.ground.progress import Progress
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from tripcloak.trips import CleaningReport
-
-Progress = Callable[[str, int, int | None], None]
+    from tripcloak.records.cleaning import CleaningReport
 
 
 @contextmanager

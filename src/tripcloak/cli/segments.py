@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
-    from tripcloak.trips.segments import SegmentBy
-    from tripcloak.workflow.anonymise import Order
+    from tripcloak.flows.anonymise import Order
+    from tripcloak.records.segments import SegmentBy
 
 
 def release_segments(order: "Order", by: Sequence["SegmentBy"], *, draws: int, json: bool) -> None:
     """Make one release per segment and print who pays how much."""
-    from tripcloak.report.fairness import fairness_words
-    from tripcloak.workflow.segments import anonymise_segments
+    from tripcloak.fairness.page import fairness_words
+    from tripcloak.fairness.segments import anonymise_segments
 
     with progress_on_stderr() as progress:
         outcomes = anonymise_segments(order, by, draws=draws, progress=progress)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tripcloak.cli.screen import progress_on_stderr
-from tripcloak.errors import OutputExistsError
+from tripcloak.ground.errors import OutputExistsError
 
 app = typer.Typer(no_args_is_help=True)
 

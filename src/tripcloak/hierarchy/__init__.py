@@ -10,18 +10,17 @@ from tripcloak.hierarchy.boxes import (
     read_box_names,
     tile_centres,
 )
-from tripcloak.hierarchy.dendrogram import DendrogramTiling
-from tripcloak.hierarchy.domain import Domain, shared_domains, steps_down
-from tripcloak.hierarchy.h3 import H3Tiling
-from tripcloak.hierarchy.h3_binary import H3BinaryTiling, member_cells
-from tripcloak.hierarchy.h3_cells import cells_to_text, parent_cells, resolution_of, text_to_cells
+from tripcloak.hierarchy.domains import Domain, shared_domains, steps_down
+from tripcloak.hierarchy.h3.binary import H3BinaryTiling, member_cells
+from tripcloak.hierarchy.h3.cells import cells_to_text, parent_cells, resolution_of, text_to_cells
+from tripcloak.hierarchy.h3.tiling import H3Tiling
 from tripcloak.hierarchy.quadtree import QuadtreeTiling, study_area
 from tripcloak.hierarchy.spec import parse_tiling
-from tripcloak.hierarchy.table import TableTiling
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.hierarchy.time import Slots, time_hierarchy
 from tripcloak.hierarchy.tree import Cut, Geometry, Hierarchy, Zones
-from tripcloak.hierarchy.zonefile import ZoneFile
+from tripcloak.hierarchy.zonefile.tilings import DendrogramTiling, TableTiling
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 
 __all__ = [
     "OUTSIDE",

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints
 
 # Inside the circle inscribed in a face no other face can be nearer (the circle's cosine is 0.93417...).
 INSCRIBED = 0.9342

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.errors import HierarchyError, InputError
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.errors import HierarchyError, InputError
 from tripcloak.hierarchy.tree import Geometry, Hierarchy, Zones
 
 MICRO = 10**6

@@ -10,10 +10,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import HierarchyError
-from tripcloak.hierarchy.outline import rectangle_outline
-from tripcloak.hierarchy.sphere import rectangle_km2
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import HierarchyError
+from tripcloak.hierarchy.geometry import rectangle_km2, rectangle_outline
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
 from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy, Zones
 

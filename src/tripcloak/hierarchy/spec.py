@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tripcloak.errors import InputError
-from tripcloak.hierarchy.dendrogram import DendrogramTiling
-from tripcloak.hierarchy.h3 import H3Tiling
-from tripcloak.hierarchy.h3_binary import H3BinaryTiling
+from tripcloak.ground.errors import InputError
+from tripcloak.hierarchy.h3.binary import H3BinaryTiling
+from tripcloak.hierarchy.h3.tiling import H3Tiling
 from tripcloak.hierarchy.quadtree import Area, QuadtreeTiling, study_area
-from tripcloak.hierarchy.table import TableTiling
 from tripcloak.hierarchy.tiling import Tiling
-from tripcloak.hierarchy.zonefile import ZoneFile
+from tripcloak.hierarchy.zonefile.tilings import DendrogramTiling, TableTiling
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 
 Extent = tuple[float, float, float, float]
 """Least latitude and longitude, then greatest latitude and longitude, of where enough people go."""

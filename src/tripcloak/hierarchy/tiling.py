@@ -8,8 +8,8 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import HierarchyError
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import HierarchyError
 from tripcloak.hierarchy.tree import Hierarchy
 
 Keys = NDArray[np.uint64]
@@ -54,7 +54,7 @@ def occurring(keys: Keys) -> Keys:
     [3, 5]
     >>> occurring(np.array([], dtype=np.uint64))
     Traceback (most recent call last):
-    tripcloak.errors.HierarchyError: a hierarchy needs at least one tile that occurs in the data; found none
+    tripcloak.HierarchyError: a hierarchy needs at least one tile that occurs in the data; found none
     """
     keys = np.asarray(keys, dtype=np.uint64)
     if keys.size == 0:

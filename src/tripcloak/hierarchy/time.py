@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Ints
-from tripcloak.errors import HierarchyError
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.errors import HierarchyError
 from tripcloak.hierarchy.tree import ROOT, Hierarchy
 
 ALL_TIME = "all time"
@@ -162,7 +162,7 @@ def check_slot(minutes: int) -> None:
     >>> check_slot(15)
     >>> check_slot(7)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    tripcloak.errors.HierarchyError: a slot of time must be a divisor of 60 minutes ...; found 7
+    tripcloak.HierarchyError: a slot of time must be a divisor of 60 minutes ...; found 7
     """
     if minutes <= 0 or (_HOUR % minutes and (minutes % _HOUR or _DAY % minutes)):
         raise HierarchyError(

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.synth.antennas import Antennas
+from tripcloak.synth.country import Antennas
 from tripcloak.synth.journeys import DAY
-from tripcloak.synth.laws import activity, gaps, look_up
+from tripcloak.synth.laws import CALLS, activity, gaps, look_up, uniform, user_keys
 from tripcloak.synth.movers import PAST, Stays
 from tripcloak.synth.plan import Floats, Ints
-from tripcloak.synth.streams import CALLS, uniform, user_keys
 
 BUSIEST = DAY // 2
 """Calls of one user on a day, at most."""

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tripcloak.errors import InputError
-from tripcloak.synth.antennas import Antennas, draw_antennas
+from tripcloak.ground.errors import InputError
 from tripcloak.synth.calls import draw_calls, serving
-from tripcloak.synth.country import Country, draw_country
+from tripcloak.synth.country import Antennas, Country, draw_antennas, draw_country
 from tripcloak.synth.movers import draw_stays
 from tripcloak.synth.plan import Floats
-from tripcloak.synth.ranges import check_centre, check_number, check_whole
-from tripcloak.synth.records import FIRST_MIDNIGHT, latitude, longitude, person_ids, strings
+from tripcloak.synth.records import (
+    FIRST_MIDNIGHT,
+    check_centre,
+    check_number,
+    check_whole,
+    latitude,
+    longitude,
+    person_ids,
+    strings,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.synth.journeys import draw_journeys
 from tripcloak.synth.plan import CityPlan, draw_plan, generator
-from tripcloak.synth.ranges import check_centre, check_number, check_whole
-from tripcloak.synth.records import to_record_batch
+from tripcloak.synth.records import check_centre, check_number, check_whole, to_record_batch
 from tripcloak.synth.residents import draw_residents
 
 if TYPE_CHECKING:

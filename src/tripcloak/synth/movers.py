@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.synth.antennas import Antennas
-from tripcloak.synth.country import Country, arrows, fold_inside, home_places, work_places
+from tripcloak.synth.country import Antennas, Country, arrows, fold_inside, home_places, work_places
 from tripcloak.synth.journeys import DAY
-from tripcloak.synth.laws import exploring, jumps, look_up, waits
+from tripcloak.synth.laws import HABITS, MOVES, Keys, exploring, jumps, look_up, uniform, user_keys, waits
 from tripcloak.synth.plan import Floats, Ints
-from tripcloak.synth.streams import HABITS, MOVES, Keys, uniform, user_keys
 
 PAST = 7 * DAY
 """Seconds lived before the period, so that its first day is like the others."""
@@ -56,7 +54,7 @@ def draw_stays(country: Country, antennas: Antennas, seed: int, users: Ints, *, 
 
     Examples
     --------
-    >>> from tripcloak.synth.antennas import draw_antennas
+    >>> from tripcloak.synth.country import draw_antennas
     >>> from tripcloak.synth.country import draw_country
     >>> country = draw_country(1, 150_000.0)
     >>> stays = draw_stays(country, draw_antennas(country, 1, 500), 1, np.arange(20), days=7)

@@ -1,4 +1,4 @@
-"""Trips as an Arrow record batch, in the field's usual column names."""
+"""Trips as Arrow record batches in the field's usual column names, and checks of parameters."""
 
 from __future__ import annotations
 
@@ -8,12 +8,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tripcloak.ground.errors import InputError
 from tripcloak.synth.journeys import Journeys
 from tripcloak.synth.plan import Floats, Ints
 from tripcloak.synth.residents import People
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def check_whole(name: str, value: object, low: int, high: int) -> None:
+    """Raise unless a value is a whole number from ``low`` to ``high``."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InputError(f"{name}: expected a whole number from {low} to {high}, found {value!r}")
+
+
+def check_number(name: str, value: object, low: float, high: float) -> None:
+    """Raise unless a value is a number from ``low`` to ``high``."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+        raise InputError(f"{name}: expected a number from {low:g} to {high:g}, found {value!r}")
+
+
+def check_centre(centre: object) -> None:
+    """Raise unless a value is a (latitude, longitude) pair in degrees."""
+    if not isinstance(centre, tuple) or len(centre) != 2:
+        raise InputError(f"centre: expected a (latitude, longitude) pair in degrees, found {centre!r}")
+    check_number("centre latitude", centre[0], -80.0, 80.0)
+    check_number("centre longitude", centre[1], -180.0, 180.0)
+
 
 # A Monday after which no European clock changes for seven weeks.
 FIRST_MIDNIGHT = np.datetime64("2024-09-02T00:00:00", "us")

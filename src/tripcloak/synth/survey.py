@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tripcloak.errors import InputError
-from tripcloak.synth.diary import draw_diary
-from tripcloak.synth.journeys import Journeys
-from tripcloak.synth.participants import CATEGORIES, Participants, draw_participants
+from tripcloak.ground.errors import InputError
+from tripcloak.synth.journeys import LONGEST_STEP, Journeys, draw_tracks
+from tripcloak.synth.participants import CATEGORIES, Participants, draw_diary, draw_participants
 from tripcloak.synth.plan import CityPlan, Floats, Ints, draw_plan, generator
-from tripcloak.synth.ranges import check_centre, check_number, check_whole
 from tripcloak.synth.records import (
     FIRST_MIDNIGHT,
+    check_centre,
+    check_number,
+    check_whole,
     city_schema,
     latitude,
     longitude,
     to_record_batch,
     trait_columns,
 )
-from tripcloak.synth.tracks import LONGEST_STEP, draw_tracks
 
 if TYPE_CHECKING:
     import pyarrow as pa

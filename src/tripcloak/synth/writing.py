@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.synth.cdr import Cdr
 from tripcloak.synth.city import City
 from tripcloak.synth.records import city_schema

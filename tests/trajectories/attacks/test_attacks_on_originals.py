@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import oracle_attacks as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_attacks as oracle
-from tripcloak.errors import InputError
-from tripcloak.trajectories import Grid, Trajectories
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.attacks import ATTACKS, attack
 from tripcloak.trajectories.attacks.index import index_of, place_codes, sample_codes
-from tripcloak.trajectories.attacks.knowledge import random_points, random_window, top_places
+from tripcloak.trajectories.attacks.originals import random_points, random_window, top_places
+from tripcloak.trajectories.model import Grid, Trajectories
 
 EIGHT = [name for name, told in ATTACKS.items() if told.worst]
 BEFORE = [name for name, told in ATTACKS.items() if not told.released]

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import oracle_attacks as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_attacks as oracle
-from made_trajectories import made, one_box_release, random_release
-from merged_trajectories import merged_release
-from tripcloak.errors import InputError
-from tripcloak.trajectories import Grid, Trajectories, TrajectoryRelease
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.attacks import attack
-from tripcloak.trajectories.attacks.knowledge import random_points
+from tripcloak.trajectories.attacks.originals import random_points
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.merged_trajectories import merged_release
+from worlds.trajectories import made, one_box_release, random_release
 
 
 def crowd(seed: int) -> tuple[Trajectories, TrajectoryRelease]:

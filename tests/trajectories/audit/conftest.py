@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forged_folders import K, written
-from made_trajectories import made
-from merged_trajectories import merged_release
+from forgeries.trajectories import K, written
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from worlds.merged_trajectories import merged_release
+from worlds.trajectories import made
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from forged_folders import (
+from forgeries.trajectories import (
     K,
     audit_of_forged,
     entry,
@@ -21,11 +21,11 @@ from forged_folders import (
     samples,
     written,
 )
-from made_trajectories import PARIS, identity_release
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories import reading
 from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from worlds.trajectories import PARIS, identity_release
 
 
 def test_a_safe_folder_passes_with_the_right_numbers(safe: Path, raw: TrajectorySource) -> None:

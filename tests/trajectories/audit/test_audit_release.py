@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from made_trajectories import identity_release, made, one_box_release
-from merged_trajectories import merged_release, with_side
-from tripcloak.trajectories import Boxes, Grid, Trajectories, TrajectoryRelease
 from tripcloak.trajectories.audit import audit_release
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
+from worlds.merged_trajectories import merged_release, with_side
+from worlds.trajectories import identity_release, made, one_box_release
 
 MADE = made(users=11, samples=8, seed=1)
 SAFE = merged_release(MADE, k=3)

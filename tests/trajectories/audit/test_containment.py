@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle_containment as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_containment as oracle
-from made_trajectories import identity_release, made, random_release
-from merged_trajectories import merged_release
-from tripcloak.trajectories import Trajectories, TrajectoryRelease
 from tripcloak.trajectories.audit import _kernels, containment
-from tripcloak.trajectories.audit.colocation import count_companions
-from tripcloak.trajectories.audit.containment import Samples, Spans, count_supports
+from tripcloak.trajectories.audit.containment import Samples, Spans, count_companions, count_supports
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.merged_trajectories import merged_release
+from worlds.trajectories import identity_release, made, random_release
 
 
 def samples_of(trajectories: Trajectories) -> Samples:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from forged_folders import (
+from forgeries.trajectories import (
     K,
     audit_of_forged,
     entry,
@@ -21,12 +21,12 @@ from forged_folders import (
     samples,
     written,
 )
-from merged_trajectories import merged_release
-from tripcloak.io import trajectory_samples
 from tripcloak.trajectories import reading
 from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.audit.rules import tables
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from tripcloak.trajectories.release import samples as trajectory_samples
+from worlds.merged_trajectories import merged_release
 
 Forge = Callable[[Path], None]
 GEOJSON, MFJSON = "trajectories.geojson", "trajectories.mfjson"

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_trajectories import made, one_box_release, random_release
-from tripcloak.trajectories import Grid
 from tripcloak.trajectories.measures import Tracks, displacement_laws, paired_tracks, shapes, slopes
 from tripcloak.trajectories.measures.displacement import GROUPS_KM, group_of
 from tripcloak.trajectories.measures.tracks import moves_between
+from tripcloak.trajectories.model import Grid
+from worlds.trajectories import made, one_box_release, random_release
 
 
 def walkers(jumps: list[np.ndarray]) -> Tracks:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle_measures as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle_measures as oracle
-from tripcloak.trajectories import Grid
 from tripcloak.trajectories.measures import Tracks, compare_regularity, predictability, regularity
 from tripcloak.trajectories.measures._kernels import new_lengths
+from tripcloak.trajectories.model import Grid
 
 HOUR = 120
 """Half steps of time in an hour."""

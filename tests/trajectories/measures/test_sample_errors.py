@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_trajectories import identity_release, made, one_box_release, random_release, released
-from tripcloak.trajectories import Boxes, Grid, Trajectories, TrajectoryRelease
 from tripcloak.trajectories.measures import accuracy, distribution, sample_errors
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
+from worlds.trajectories import identity_release, made, one_box_release, random_release, released
 
 
 def plain_quantile(values: list[float], share: float) -> float:

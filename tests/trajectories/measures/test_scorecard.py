@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from made_trajectories import identity_release, made, one_box_release, random_release, released
-from tripcloak.trajectories import Boxes
 from tripcloak.trajectories.measures import (
     comparison_rows,
     comparison_table,
     measure_trajectories,
     take_measures,
 )
+from tripcloak.trajectories.release.release import Boxes
+from worlds.trajectories import identity_release, made, one_box_release, random_release, released
 
 NAMES = {
     "spatial_error_km",

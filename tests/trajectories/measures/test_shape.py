@@ -6,14 +6,12 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import oracle_measures as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle_measures as oracle
-from made_trajectories import PARIS, identity_release, made, one_box_release, random_release
-from tripcloak.errors import InputError
-from tripcloak.trajectories import Grid
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.measures import (
     Tracks,
     agreement,
@@ -25,6 +23,8 @@ from tripcloak.trajectories.measures import (
     work,
 )
 from tripcloak.trajectories.measures._kernels import gyrations, hull_areas, most_visited
+from tripcloak.trajectories.model import Grid
+from worlds.trajectories import PARIS, identity_release, made, one_box_release, random_release
 
 PEOPLE = st.lists(
     st.lists(st.tuples(st.integers(0, 90), st.integers(-6, 6), st.integers(-6, 6)), min_size=1, max_size=12),

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import oracle_trajectory_glove as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_trajectory_glove as plain
-from made_trajectories import made
-from tripcloak.errors import ImpossibleRequestError, InputError
-from tripcloak.trajectories import Grid, Trajectories, TrajectoryRelease
-from tripcloak.trajectories.methods.glove import TrajectoryGlove
-from tripcloak.trajectories.methods.glove import pool as pools
-from tripcloak.trajectories.methods.glove.glove import greedy_groups
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.trajectories.methods import glove as pools
+from tripcloak.trajectories.methods.glove import TrajectoryGlove, greedy_groups
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.trajectories import made
 
 
 def drawn(seed: int, users: int) -> Trajectories:

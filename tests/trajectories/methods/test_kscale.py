@@ -5,21 +5,27 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
+import oracle_kscale as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_kscale as oracle
-from made_trajectories import made
-from tripcloak.errors import ImpossibleRequestError, InputError
-from tripcloak.trajectories import Grid, Trajectories
-from tripcloak.trajectories.merging import _kernels as merging_kernels
-from tripcloak.trajectories.merging import k_merge, pair_costs
-from tripcloak.trajectories.methods.base import silent
-from tripcloak.trajectories.methods.kscale import KScale, _kernels
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.progress import silent
+from tripcloak.trajectories.methods._kernels import kscale as _kernels
+from tripcloak.trajectories.methods._kernels import merging as merging_kernels
+from tripcloak.trajectories.methods.kmerge import k_merge, pair_costs
+from tripcloak.trajectories.methods.kscale import KScale
 from tripcloak.trajectories.methods.kscale.constraints import full, k_pick, nu_k_pick
-from tripcloak.trajectories.methods.kscale.costs import SparseCosts, sparse_costs
-from tripcloak.trajectories.methods.kscale.proxy import Squares, SquareTree, squares
+from tripcloak.trajectories.methods.kscale.costs import (
+    SparseCosts,
+    Squares,
+    SquareTree,
+    sparse_costs,
+    squares,
+)
+from tripcloak.trajectories.model import Grid, Trajectories
+from worlds.trajectories import made
 
 PEOPLE = made(users=40, samples=10, seed=3, days=2, spread=20)
 

@@ -6,18 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
+import oracle_pivots as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_pivots as plain
-from made_trajectories import made
-from tripcloak.errors import ImpossibleRequestError, InputError
-from tripcloak.trajectories import Grid, Trajectories, TrajectoryRelease
-from tripcloak.trajectories.methods.nwa import NWA
-from tripcloak.trajectories.methods.nwa._kernels import mean_distances
-from tripcloak.trajectories.methods.nwa.regular import places_at
-from tripcloak.trajectories.methods.pivots.points import Points
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.trajectories.methods._kernels.pivots import mean_distances
+from tripcloak.trajectories.methods.nwa import NWA, places_at
+from tripcloak.trajectories.methods.pivots import Points
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.trajectories import made
 
 HOUR = 3600
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import oracle_pivots as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_pivots as plain
-from made_trajectories import made
-from tripcloak.trajectories import Grid, Trajectories
-from tripcloak.trajectories.methods.pivots._kernels import greedy_clusters
-from tripcloak.trajectories.methods.pivots.clusters import chunks, grown_clusters
-from tripcloak.trajectories.methods.pivots.disc import moved_into_disc
-from tripcloak.trajectories.methods.pivots.points import Points, ranges
+from tripcloak.trajectories.methods._kernels.pivots import greedy_clusters
+from tripcloak.trajectories.methods.pivots import Points, chunks, grown_clusters, moved_into_disc, ranges
+from tripcloak.trajectories.model import Grid, Trajectories
+from worlds.trajectories import made
 
 
 def distances(seed: int, n: int, *, ties: bool) -> np.ndarray:

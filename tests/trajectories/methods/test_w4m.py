@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import oracle_pivots as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle_pivots as plain
-from made_trajectories import made
-from tripcloak.errors import ImpossibleRequestError, InputError
-from tripcloak.trajectories import Grid, Trajectories, TrajectoryRelease
-from tripcloak.trajectories.methods.pivots.points import Points
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.trajectories.methods._kernels.pivots import lst_distances, matched_points
+from tripcloak.trajectories.methods.pivots import Points
 from tripcloak.trajectories.methods.w4m import W4M
-from tripcloak.trajectories.methods.w4m._kernels import lst_distances, matched_points
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.trajectories import made
 
 
 def uneven(seed: int, users: int) -> Trajectories:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fix_reading import HEADER, ReadLines
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
+from worlds.fix_lines import HEADER, ReadLines
 
 
 @pytest.fixture

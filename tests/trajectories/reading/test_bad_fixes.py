@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fix_reading import ReadLines, fix, walk
-from made_fixes import leaked, some_fixes
-from made_trips import write_csv
-from tripcloak.errors import EmptyInputError, InputError, MissingColumnError
+from tripcloak.ground.errors import EmptyInputError, InputError, MissingColumnError
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from worlds.fix_lines import ReadLines, fix, walk
+from worlds.fixes import leaked, some_fixes
+from worlds.trips import write_csv
 
 GOOD = [*walk("a"), *walk("b")]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fix_reading import HEADER, NOON, ReadLines, fix, walk
 from tripcloak.trajectories.reading import TrajectorySource, read_tracks, read_trajectories
+from worlds.fix_lines import HEADER, NOON, ReadLines, fix, walk
 
 GOOD = [*walk("a"), *walk("b")]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from made_trajectories import made
-from tripcloak.trajectories import Grid, Trajectories
+from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import describe_trajectories
+from worlds.trajectories import made
 
 
 def test_facts_against_a_plain_count() -> None:

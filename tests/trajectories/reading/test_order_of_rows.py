@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fix_reading import HEADER, NOON, told
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from worlds.fix_lines import HEADER, NOON, told
 
 Row = tuple[str, int, float, float]
 

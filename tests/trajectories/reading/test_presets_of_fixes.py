@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fix_reading import HEADER, NOON, ReadLines, walk
-from tripcloak.errors import InputError, MissingColumnError
+from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_tracks, read_trajectories
+from worlds.fix_lines import HEADER, NOON, ReadLines, walk
 
 
 def read(*paths: Path, **options: Any) -> ReadTrajectories:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pyproj import Geod, Transformer
 
-from fix_reading import ReadLines, fix, told, walk
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.reading.projection import REACH_KM, Cells, choose_region, within_box
+from worlds.fix_lines import ReadLines, fix, told, walk
 
 TOWN = [line for user in range(20) for line in walk(user, 30)]
 

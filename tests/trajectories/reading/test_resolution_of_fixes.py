@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fix_reading import NOON, ReadLines, fix
-from tripcloak.errors import InputError
-from tripcloak.trajectories import Grid
+from tripcloak.ground.errors import InputError
+from tripcloak.records.cleaning import CleaningReport
+from tripcloak.trajectories.model import Grid
 from tripcloak.trajectories.reading import Tracks, TrajectorySource
-from tripcloak.trajectories.reading.resolution import find_metres, find_seconds
-from tripcloak.trajectories.reading.sampling import start_of
-from tripcloak.trips.cleaning import CleaningReport
+from tripcloak.trajectories.reading.sampling import find_metres, find_seconds, start_of
+from worlds.fix_lines import NOON, ReadLines, fix
 
 
 @pytest.mark.parametrize("found", [60, 300, 900, 3600, 86_400])

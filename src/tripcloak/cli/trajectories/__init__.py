@@ -2,7 +2,16 @@
 
 import typer
 
-from tripcloak.cli.trajectories import anonymise, attack, audit, compare, describe, measures, methods, trips
+from tripcloak.cli.trajectories import (
+    anonymise,
+    attack,
+    audit,
+    compare,
+    describe,
+    measures,
+    methods,
+    trips,
+)
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 

@@ -10,7 +10,7 @@ from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_
 from tripcloak.cli.trajectories.options import Given, chosen, takes_input, takes_method_options
 
 if TYPE_CHECKING:
-    from tripcloak.workflow.trajectories.anonymise import TrajectoryOutcome
+    from tripcloak.trajectories.anonymise import TrajectoryOutcome
 
 
 @takes_input
@@ -56,7 +56,7 @@ def command(
 
       tripcloak trajectories anonymise calls.parquet --method w4m --k 2 --delta 2000 --trash 0.1 --out out
     """
-    from tripcloak.workflow.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
+    from tripcloak.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
 
     order = TrajectoryOrder(
         source=given.source,
@@ -103,7 +103,7 @@ def _few(people: int) -> str:
     >>> _few(0), _few(3), _few(1200)
     ('0', 'fewer than 10', '1,200')
     """
-    from tripcloak.trips.cleaning import FEW
+    from tripcloak.records.cleaning import FEW
 
     return f"fewer than {FEW}" if 0 < people < FEW else number(people)
 

@@ -10,10 +10,10 @@ import typer
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
 from tripcloak.cli.trajectories.options import Given, takes_input
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.workflow.trajectories.attacking import AttackRow
+    from tripcloak.trajectories.attacking import AttackRow
 
 ATTACKER = "What the attacker knows"
 
@@ -81,7 +81,7 @@ def command(
 
       tripcloak trajectories attack calls.parquet --release out --kind owner
     """
-    from tripcloak.workflow.trajectories.attacking import AttackPlan, all_or_some, attack_trajectories
+    from tripcloak.trajectories.attacking import AttackPlan, all_or_some, attack_trajectories
 
     plan = AttackPlan(
         kinds=all_or_some([name.strip() for name in kind.split(",")], released=release is not None),

@@ -32,7 +32,7 @@ def command(
 
       tripcloak trajectories audit out --against calls.parquet --k 5 --json
     """
-    from tripcloak.workflow.trajectories.checking import audit_trajectories_against
+    from tripcloak.trajectories.checking import audit_trajectories_against
 
     with progress_on_stderr() as progress:
         report = audit_trajectories_against(folder, tuple(against), k=k, memory=memory, progress=progress)

@@ -7,11 +7,11 @@ import typer
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 from tripcloak.cli.trajectories.options import Given, chosen, takes_input, takes_method_options
-from tripcloak.errors import AuditFailedError, InputError
+from tripcloak.ground.errors import AuditFailedError, InputError
 
 if TYPE_CHECKING:
-    from tripcloak.trajectories.methods.base import TrajectoryAlgorithm
-    from tripcloak.workflow.trajectories.compare import TrajectoryRow
+    from tripcloak.comparing.trajectories import TrajectoryRow
+    from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 
 COLUMNS = (
     "method",
@@ -53,7 +53,7 @@ def command(
 
       tripcloak trajectories compare calls.parquet --sample-users 2000 --delta 2000 --trash 0.1 --markdown
     """
-    from tripcloak.workflow.trajectories.compare import compare_trajectories
+    from tripcloak.comparing.trajectories import compare_trajectories
 
     algorithms = _algorithms([name.strip() for name in methods.split(",")], k, own)
     with progress_on_stderr() as progress:

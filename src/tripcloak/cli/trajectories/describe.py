@@ -26,7 +26,7 @@ def command(given: Given, json: Json = False) -> None:
 
       tripcloak trajectories describe checkins.csv --preset foursquare --json
     """
-    from tripcloak.workflow.trajectories.describe import describe_fixes
+    from tripcloak.trajectories.reading.reading import describe_fixes
 
     with progress_on_stderr() as progress:
         found = describe_fixes(given.source, memory=given.memory, progress=progress)

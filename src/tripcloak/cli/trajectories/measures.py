@@ -28,7 +28,7 @@ def command(
 
       tripcloak trajectories measures out --against calls.parquet --json
     """
-    from tripcloak.workflow.trajectories.checking import measure_trajectories_against
+    from tripcloak.trajectories.checking import measure_trajectories_against
 
     with progress_on_stderr() as progress:
         measures = measure_trajectories_against(folder, tuple(against), memory=memory, progress=progress)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.options import ROWS, Inputs, Memory, Stations, Timezone, box_of, column, path_of, takes
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.trajectories.methods.base import TrajectoryAlgorithm
+    from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
     from tripcloak.trajectories.reading import TrajectorySource
 
 ROLES = (

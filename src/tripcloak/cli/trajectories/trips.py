@@ -49,7 +49,7 @@ def command(
 
       tripcloak trajectories trips checkins.csv --preset foursquare --stay 0 --out trips.parquet
     """
-    from tripcloak.workflow.trajectories.trips import TripRules, write_trips_of_trajectories
+    from tripcloak.trajectories.trips import TripRules, write_trips_of_trajectories
 
     rules = TripRules(minutes=stay, metres=place, hours=longest)
     with progress_on_stderr() as progress:

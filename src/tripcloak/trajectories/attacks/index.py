@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import InputError
-from tripcloak.trajectories.trajectories import Trajectories
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.trajectories.model import Trajectories
 
 PRECISIONS = {"year": "Y", "month": "M", "day": "D", "hour": "h", "minute": "m", "second": "s"}
 

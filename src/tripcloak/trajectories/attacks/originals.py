@@ -8,11 +8,61 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Ints
+from tripcloak.ground.arrays import Ints
 from tripcloak.trajectories.attacks.index import Index, index_of, place_codes, sample_codes, slot_codes
-from tripcloak.trajectories.attacks.knowledge import random_points, random_window, top_places
 from tripcloak.trajectories.audit.containment import in_threads
-from tripcloak.trajectories.trajectories import Trajectories
+from tripcloak.trajectories.model import Trajectories
+
+
+def random_points(trajectories: Trajectories, known: int, seed: int) -> Ints:
+    """Return samples of everybody, ``known`` of each or all where there are fewer, as ascending rows.
+
+    Examples
+    --------
+    >>> from tripcloak.trajectories import Grid
+    >>> made = Trajectories.of(user=[0, 0, 0, 1], t=[0, 1, 2, 0], x=[0] * 4, y=[0] * 4, grid=Grid())
+    >>> len(random_points(made, 2, seed=0))
+    3
+    """
+    drawn = np.random.default_rng(seed).random(trajectories.n_samples)
+    order = np.lexsort((drawn, trajectories.owner))
+    place = np.arange(trajectories.n_samples) - trajectories.offsets[trajectories.owner]
+    return np.sort(order[place < known])
+
+
+def random_window(trajectories: Trajectories, hours: int, seed: int) -> Ints:
+    """Return all samples of everybody in a window of time that begins with one of theirs."""
+    random = np.random.default_rng(seed)
+    chosen = trajectories.offsets[:-1] + (random.random(trajectories.n_users) * trajectories.lengths).astype(
+        np.int64
+    )
+    begin = trajectories.t[chosen].astype(np.int64)[trajectories.owner]
+    length = max(1, hours * 3600 // trajectories.grid.seconds)
+    return np.flatnonzero((trajectories.t >= begin) & (trajectories.t < begin + length))
+
+
+def top_places(index: Index, known: int) -> tuple[Ints, Ints]:
+    """Return where the places of each person begin, and the codes of those that are visited most."""
+    n = len(index.offsets) - 1
+    owner = np.repeat(np.arange(n), np.diff(index.offsets))
+    # By visits, descending; of equals the place that comes first on the map.
+    order = np.lexsort((index.codes, -index.values, owner))
+    chosen = order[np.arange(len(owner)) - index.offsets[owner] < known]
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(owner[chosen], minlength=n))))
+    return offsets, index.codes[chosen]
+
+
+def only(trajectories: Trajectories, samples: Ints) -> Trajectories:
+    """Return the trajectories with these samples alone, ascending rows; everybody keeps one or more."""
+    sizes = np.bincount(trajectories.owner[samples], minlength=trajectories.n_users)
+    return Trajectories(
+        grid=trajectories.grid,
+        offsets=np.concatenate(([0], np.cumsum(sizes))),
+        t=trajectories.t[samples],
+        x=trajectories.x[samples],
+        y=trajectories.y[samples],
+    )
+
 
 ALL, MANY = -1.0, -2.0
 """In place of a tolerance: having a place is enough, or having it as many times."""
@@ -75,7 +125,7 @@ def _queries(offsets: Ints, codes: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _having(index: Index, starts: Ints, wanted: Ints) -> Ints:
-    from tripcloak.trajectories.attacks._kernels import count_having
+    from tripcloak.trajectories.attacks._kernels.originals import count_having
 
     return count_having(starts, wanted, index.by_code, index.whose, index.offsets, index.codes)
 
@@ -106,7 +156,7 @@ def for_each(rows: Ints, worker: Callable[[], Callable[[int], int]], jobs: int |
 
 
 def _sharing(index: Index, rows: Ints, settings: Settings, tolerance: float) -> Ints:
-    from tripcloak.trajectories.attacks._kernels import least_common, mark_having
+    from tripcloak.trajectories.attacks._kernels.originals import least_common, mark_having
 
     def worker() -> Callable[[int], int]:
         seats = np.full(len(index.offsets) - 1, -1, np.int32)
@@ -124,7 +174,7 @@ def _sharing(index: Index, rows: Ints, settings: Settings, tolerance: float) -> 
 
 
 def _proportional(index: Index, rows: Ints, settings: Settings) -> Ints:
-    from tripcloak.trajectories.attacks._kernels import least_proportional
+    from tripcloak.trajectories.attacks._kernels.originals import least_proportional
 
     def worker() -> Callable[[int], int]:
         seats = np.full(len(index.offsets) - 1, -1, np.int32)
@@ -141,7 +191,7 @@ def _proportional(index: Index, rows: Ints, settings: Settings) -> Ints:
 
 
 def _following(trajectories: Trajectories, rows: Ints, settings: Settings) -> Ints:
-    from tripcloak.trajectories.attacks._kernels import WIDTH, least_following
+    from tripcloak.trajectories.attacks._kernels.originals import WIDTH, least_following
 
     places = place_codes(trajectories)
     index = index_of(trajectories, places)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 FEWER = (2, 5, 10)

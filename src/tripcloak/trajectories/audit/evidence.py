@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import InputError, InternalError
-from tripcloak.trajectories.audit.colocation import count_companions
-from tripcloak.trajectories.audit.containment import Samples, Spans, Supports, count_supports
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.trajectories.audit.containment import (
+    Samples,
+    Spans,
+    Supports,
+    count_companions,
+    count_supports,
+)
 from tripcloak.trajectories.audit.manifest import Manifest, understand
-from tripcloak.trajectories.audit.rulebook import BrokenPart
+from tripcloak.trajectories.audit.rulebook import BrokenPart, Rulebook
 
 if TYPE_CHECKING:
     import duckdb
 
     from tripcloak.trajectories.reading import Tracks, TrajectorySource
+
 
 MICRO = 1_000_000
 COLUMNS = {
@@ -168,3 +174,6 @@ class Evidence:
         except duckdb.Error:
             # The engine's own words may quote cells of the files, so none of them are passed on.
             raise BrokenPart("could not be checked: a file holds values of an unexpected kind") from None
+
+
+BOOK: Rulebook[Evidence] = Rulebook()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripcloak.errors import InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.audit.evidence import Evidence
-from tripcloak.trajectories.audit.findings import TrajectoryAudit
 from tripcloak.trajectories.audit.manifest import read_facts
+from tripcloak.trajectories.audit.report import TrajectoryAudit
 from tripcloak.trajectories.audit.rulebook import BrokenPart
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def audit_folder(
         The folder holds no release of trajectories, or the raw input cannot be read. A release with a
         broken or missing part is no error: the rules that need it fail.
     """
+    from tripcloak.ground.engine import connect
     from tripcloak.trajectories.audit.rules import BOOK
-    from tripcloak.trips.engine import connect
 
     facts = read_facts(folder / "release" / "manifest.json")
     if facts is None:

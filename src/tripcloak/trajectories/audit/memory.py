@@ -7,11 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from tripcloak.arrays import Ints
-from tripcloak.findings import some
-from tripcloak.trajectories.audit.colocation import count_companions
-from tripcloak.trajectories.audit.containment import Samples, Spans, Supports, count_supports
-from tripcloak.trajectories.audit.findings import TrajectoryAudit
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.rulebook import some
+from tripcloak.trajectories.audit.containment import (
+    Samples,
+    Spans,
+    Supports,
+    count_companions,
+    count_supports,
+)
 from tripcloak.trajectories.audit.promise import (
     companion_faults,
     lone_faults,
@@ -19,9 +23,10 @@ from tripcloak.trajectories.audit.promise import (
     support_faults,
     two_sided_faults,
 )
+from tripcloak.trajectories.audit.report import TrajectoryAudit
 from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark, Rulebook
-from tripcloak.trajectories.release import TrajectoryRelease
-from tripcloak.trajectories.trajectories import Trajectories
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
 
 
 def audit_release(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.arrays import Ints
-from tripcloak.findings import some
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.rulebook import some
 from tripcloak.trajectories.audit.containment import Supports
 from tripcloak.trajectories.audit.rulebook import Remark
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
-from tripcloak.findings import Finding
+from tripcloak.ground.rulebook import Finding
 
 
 class BrokenPart(Exception):

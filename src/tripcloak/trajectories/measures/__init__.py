@@ -1,18 +1,18 @@
 """Measures of trajectories: how accurate a release is, and what can still be learnt from it."""
 
-from tripcloak.trajectories.measures.accuracy import Accuracy, accuracy
+from tripcloak.trajectories.measures.accuracy import Accuracy, SampleErrors, accuracy, sample_errors
 from tripcloak.trajectories.measures.anchors import compare_anchors, home, local_seconds, work
 from tripcloak.trajectories.measures.displacement import Law, displacement_laws, slopes
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
 from tripcloak.trajectories.measures.entropy import compare_regularity, predictability, regularity
-from tripcloak.trajectories.measures.sample_errors import SampleErrors, sample_errors
 from tripcloak.trajectories.measures.scorecard import (
     TrajectoryMeasures,
+    comparison_rows,
+    comparison_table,
     measure_trajectories,
     take_measures,
 )
 from tripcloak.trajectories.measures.shape import agreement, shapes
-from tripcloak.trajectories.measures.table import comparison_rows, comparison_table
 from tripcloak.trajectories.measures.tracks import Tracks, paired_tracks
 
 __all__ = [

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 
 NONE = -1
 ROOT = 0

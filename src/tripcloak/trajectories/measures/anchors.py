@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.errors import InputError
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.measures._kernels import most_visited
 from tripcloak.trajectories.measures.distribution import Distribution, distribution, share
 from tripcloak.trajectories.measures.tracks import Tracks

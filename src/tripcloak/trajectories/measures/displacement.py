@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Floats
+from tripcloak.ground.arrays import Floats
 from tripcloak.trajectories.measures.tracks import Tracks, moves_between
 
 GROUPS_KM = (1.0, 4.0, 10.0, 40.0, 100.0, 200.0)

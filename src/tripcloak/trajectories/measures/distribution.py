@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Floats
+from tripcloak.ground.arrays import Floats
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 """The quantiles that are told, by name."""

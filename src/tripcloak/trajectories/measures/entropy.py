@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.trajectories.measures._kernels import new_lengths
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
 from tripcloak.trajectories.measures.tracks import Tracks

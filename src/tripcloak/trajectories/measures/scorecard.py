@@ -1,10 +1,11 @@
-"""The scorecard: every measure of one release of trajectories at once."""
+"""The scorecard: every measure of one release of trajectories, and several methods side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tripcloak.trajectories.measures.accuracy import Accuracy, accuracy
+from tripcloak.trajectories.measures.accuracy import Accuracy, SampleErrors, accuracy, sample_errors
 from tripcloak.trajectories.measures.anchors import (
     AnchorAgreement,
     compare_anchors,
@@ -15,11 +16,72 @@ from tripcloak.trajectories.measures.anchors import (
 from tripcloak.trajectories.measures.displacement import FIT, Law, displacement_laws, slopes
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
 from tripcloak.trajectories.measures.entropy import RegularityAgreement, compare_regularity
-from tripcloak.trajectories.measures.sample_errors import SampleErrors, sample_errors
 from tripcloak.trajectories.measures.shape import Agreement, agreement, centre_shift_km, shapes
 from tripcloak.trajectories.measures.tracks import Tracks, paired_tracks
-from tripcloak.trajectories.release import TrajectoryRelease
-from tripcloak.trajectories.trajectories import Trajectories
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+
+COLUMNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("spatial_error_km", "mean spatial error (km)", ("spatial_error_km", "mean")),
+    ("time_error_minutes", "mean time error (min)", ("time_error_minutes", "mean")),
+    ("created", "created samples (%)", ("created",)),
+    ("deleted", "deleted samples (%)", ("deleted",)),
+    ("median_area_km2", "median area (km2)", ("area_km2_per_original_sample", "median")),
+    ("median_minutes", "median duration (min)", ("duration_minutes_per_original_sample", "median")),
+    ("cost", "cost (min km)", ("cost",)),
+)
+"""Key, heading and where the value stands in the measures of a release."""
+
+SHARES = {"created", "deleted"}
+
+
+def comparison_rows(rows: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return one flat row a release, ready for JSON: what it is, then the columns of table II and two more.
+
+    Parameters
+    ----------
+    rows : sequence of (mapping, mapping)
+        What a release is (data set, method, k, ...; the same names for all), and what
+        :func:`measure_trajectories` says of it.
+    """
+    return [{**told, **{key: _found(measures, path) for key, _, path in COLUMNS}} for told, measures in rows]
+
+
+def comparison_table(rows: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> str:
+    """Return the table of several releases as Markdown; areas and durations are those of original samples.
+
+    Examples
+    --------
+    >>> measures = {"spatial_error_km": {"mean": 1.25}, "time_error_minutes": {"mean": 90.0}, "created": 0.0,
+    ...             "deleted": 0.018, "cost": 1234.5, "area_km2_per_original_sample": {"median": None},
+    ...             "duration_minutes_per_original_sample": {"median": 60.0}}
+    >>> print(comparison_table([({"method": "glove"}, measures)]))
+    | method | mean spatial error (km) | mean time error (min) | created samples (%) | ...
+    |---|---:|---:|---:|---:|---:|---:|---:|
+    | glove | 1.25 | 90 | 0 | 1.8 | – | 60 | 1,234 |
+    """
+    flat = comparison_rows(rows)
+    names = list(rows[0][0]) if rows else []
+    headings = [*names, *(heading for _, heading, _ in COLUMNS)]
+    lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(names)}{'---:|' * len(COLUMNS)}"]
+    for row in flat:
+        cells = [str(row[name]) for name in names] + [_cell(key, row[key]) for key, _, _ in COLUMNS]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _found(measures: Mapping[str, Any], path: Sequence[str]) -> float | None:
+    found: Any = measures
+    for name in path:
+        found = found[name]
+    return None if found is None else float(found)
+
+
+def _cell(key: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    value = 100 * value if key in SHARES else value
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 class ShapeAgreement(NamedTuple):
@@ -80,7 +142,7 @@ def measure_trajectories(
     --------
     >>> import numpy as np
     >>> from tripcloak.trajectories import Boxes, Grid, Solution
-    >>> from tripcloak.trajectories.release import build_trajectory_release
+    >>> from tripcloak.trajectories.release.release import build_trajectory_release
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 10], x=[0, 20], y=[0, 0], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 11, 0, 21, 0, 1)))
     >>> solution = Solution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Floats
+from tripcloak.ground.arrays import Floats
 from tripcloak.trajectories.measures._kernels import gyrations, hull_areas
 from tripcloak.trajectories.measures.distribution import Distribution, distribution, share
 from tripcloak.trajectories.measures.tracks import Tracks

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.trajectories.grid import Grid
-from tripcloak.trajectories.release import TrajectoryRelease
-from tripcloak.trajectories.trajectories import Trajectories
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
 
 
 class Tracks(NamedTuple):
@@ -69,7 +68,7 @@ def paired_tracks(trajectories: Trajectories, release: TrajectoryRelease) -> tup
     Examples
     --------
     >>> from tripcloak.trajectories import Boxes, Solution
-    >>> from tripcloak.trajectories.release import build_trajectory_release
+    >>> from tripcloak.trajectories.release.release import build_trajectory_release
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 9], x=[0, 19], y=[0, 9], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 10, 0, 20, 0, 10)))
     >>> solution = Solution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})

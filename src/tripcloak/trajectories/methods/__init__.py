@@ -1,1 +1,1 @@
-"""Methods that anonymise trajectories, one file each."""
+"""Methods that anonymise trajectories."""

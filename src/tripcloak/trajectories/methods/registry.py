@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tripcloak.errors import InputError
-from tripcloak.trajectories.methods.base import TrajectoryAlgorithm
+from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.methods.glove import TrajectoryGlove
 from tripcloak.trajectories.methods.kscale import KScale
+from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 from tripcloak.trajectories.methods.nwa import NWA
 from tripcloak.trajectories.methods.w4m import W4M
 
@@ -21,7 +21,7 @@ def trajectory_method(name: str) -> type[TrajectoryAlgorithm]:
     'W4M'
     >>> trajectory_method("magic")
     Traceback (most recent call last):
-    tripcloak.errors.InputError: there is no method 'magic' for trajectories; there are: k-scale, ...
+    tripcloak.InputError: there is no method 'magic' for trajectories; there are: k-scale, ...
     """
     try:
         return TRAJECTORY_METHODS[name]

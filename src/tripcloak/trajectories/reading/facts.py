@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.trajectories.trajectories import Trajectories
-from tripcloak.trips.cleaning import FEW
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.records.cleaning import FEW
+from tripcloak.trajectories.model import Trajectories
 
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -21,7 +21,7 @@ def describe_trajectories(trajectories: Trajectories) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from tripcloak.trajectories.grid import Grid
+    >>> from tripcloak.trajectories.model import Grid
     >>> people = np.repeat(np.arange(20), 3)
     >>> made = Trajectories.of(user=people, t=np.arange(60), x=people, y=people, grid=Grid())
     >>> facts = describe_trajectories(made)

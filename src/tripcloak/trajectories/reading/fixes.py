@@ -3,25 +3,104 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tripcloak.errors import MissingColumnError
-from tripcloak.trajectories.reading.order import note_on_order
+from tripcloak.ground.engine import plain_errors
+from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.records.area import Area, open_area
+from tripcloak.records.cleaning import CleaningReport, Rule, fix_rules, tell
+from tripcloak.records.fixes import judged_sql
+from tripcloak.records.notes import note_on_input
+from tripcloak.records.opening import Rows, open_rows
+from tripcloak.records.projection import Projection
+from tripcloak.records.schema import ROLES, flag_of
+from tripcloak.records.source import TripSource
 from tripcloak.trajectories.reading.source import TrajectorySource
-from tripcloak.trajectories.reading.trip_ends import fixes_sql, open_fixes_or_trips
-from tripcloak.trips.area import Area, open_area
-from tripcloak.trips.cleaning import CleaningReport
-from tripcloak.trips.engine import plain_errors
-from tripcloak.trips.fixes import judged_sql
-from tripcloak.trips.notes import note_on_input
-from tripcloak.trips.opening import Rows
-from tripcloak.trips.rules import Rule, fix_rules
-from tripcloak.trips.schema import flag_of
 
 if TYPE_CHECKING:
     import duckdb
+
+
+_FILES_LOOKED_AT = 100
+_ROWS_LOOKED_AT = 100_000
+
+
+def note_on_order(con: duckdb.DuckDBPyConnection, rows: Rows) -> list[str]:
+    """Return a note where time goes backwards in a file; a small number is not told."""
+    timed = [projection for projection in rows.projections if {"t", "person"} <= set(projection.columns)]
+    con.execute("SET preserve_insertion_order = true")
+    try:
+        backwards: Counter[str] = Counter()
+        for projection in timed:
+            for file in projection.table.files[:: 1 + len(projection.table.files) // _FILES_LOOKED_AT]:
+                backwards.update(_backwards(con, projection, file))
+    finally:
+        con.execute("SET preserve_insertion_order = false")
+    if not backwards:
+        return []
+    times = tell(backwards.total(), people=len(backwards))
+    return [
+        f"time goes backwards between the fixes of a person {times} times or more in the first "
+        "rows; fixes were put in order"
+    ]
+
+
+def _backwards(con: duckdb.DuckDBPyConnection, projection: Projection, file: str) -> dict[str, int]:
+    """Return, by person, how many of the first rows of a file are earlier than that person's row before."""
+    person, t = projection.columns["person"].sql, projection.columns["t"].sql
+    top = (
+        f"SELECT {person} AS person, {t} AS t, row_number() OVER () AS place "
+        f"FROM (SELECT * {projection.rows(projection.table.probe_of(file))} LIMIT {_ROWS_LOOKED_AT})"
+    )
+    before = "lag(t) OVER (PARTITION BY person ORDER BY place)"
+    return dict(
+        con.execute(
+            f"SELECT person::VARCHAR, count(*) FROM (SELECT person, t, {before} AS before FROM ({top})) "
+            "WHERE t < before GROUP BY 1"
+        ).fetchall()
+    )
+
+
+NOTE = "the rows are trips: each gives two fixes, its origin when it begins and its destination when it ends"
+
+
+def open_fixes_or_trips(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
+    """Return the rows of fixes, or of trips where the table holds such; what is missing is said of fixes."""
+    try:
+        return open_rows(con, source)
+    except MissingColumnError as missing:
+        try:
+            rows = open_rows(con, replace(source, form="trips"))
+        except InputError:
+            raise missing from None
+    lacking = [role for role in ("start_time", "end_time") if role not in rows.columns]
+    if lacking:
+        words = "; ".join(f"{ROLES[role].words} ({flag_of(role)} NAME)" for role in lacking)
+        raise MissingColumnError(
+            f"{rows.name}: trips become trajectories if they say when they begin and end; missing: {words}"
+        )
+    return replace(rows, notes=[*rows.notes, NOTE])
+
+
+def fixes_sql(rows: Rows) -> tuple[str, dict[str, str], Sequence[Rule]]:
+    """Return SQL of fixes, the type of each column, and what is to be asked of trips beyond their fixes."""
+    sql, types = rows.select()
+    if rows.assignment.form != "trips":
+        return sql, types, ()
+    kept = [name for name in ("person", "bad", "incomplete") if name in types]
+    ends = (("start_time", "o_lat", "o_lon"), ("end_time", "d_lat", "d_lon"))
+    packed = ", ".join(f"struct_pack(t := {t}, lat := {lat}, lon := {lon})" for t, lat, lon in ends)
+    made = {name: types[name] for name in kept} | {"t": "TIMESTAMPTZ", "lat": "DOUBLE", "lon": "DOUBLE"}
+    backwards = "coalesce(end_time < start_time, false) AS backwards"
+    return (
+        f"SELECT {', '.join(kept)}, {backwards}, unnest([{packed}], recursive := true) FROM ({sql})",
+        made,
+        [Rule("end_before_start", "backwards", "NOT backwards")],
+    )
+
 
 FIXES = "fixes"
 _DAY = 86_400_000_000
@@ -33,7 +112,7 @@ class OpenFixes:
 
     The view has ``person`` (an integer or text), ``instant`` (microseconds since 1970), ``lat``, ``lon`` and
     ``reason``, which is 0 for fixes to keep, otherwise the number of the first rule of
-    :data:`~tripcloak.trips.cleaning.REASONS` that the fix breaks by itself. Duplicates, jumps and what lies
+    :data:`~tripcloak.records.cleaning.REASONS` that the fix breaks by itself. Duplicates, jumps and what lies
     outside the study area are found later, among the fixes that are left.
 
     Attributes
@@ -70,7 +149,7 @@ def open_fixes(con: duckdb.DuckDBPyConnection, source: TrajectorySource) -> Open
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from tripcloak.trips.engine import connect
+    >>> from tripcloak.ground.engine import connect
     >>> with tempfile.TemporaryDirectory() as folder, connect() as con:
     ...     path = Path(folder) / "fixes.csv"
     ...     _ = path.write_text("user_id,timestamp,lat,lon\\na,2024-05-01 08:30:00,48.8,2.3\\nb,7,0,0\\n")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 
 EARTH_KM = 6371.0088
 _DEGREE_KM = 111.4

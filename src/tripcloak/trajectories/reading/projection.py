@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.errors import InputError
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.records.cleaning import FEW
 from tripcloak.trajectories.reading.jumps import distance_km
 from tripcloak.trajectories.reading.tracks import Tracks
-from tripcloak.trips.cleaning import FEW
 
 REACH_KM = 1750.0
 """So far from the centre of an equal-area projection lengths are wrong by one in a hundred."""

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.errors import InputError
-from tripcloak.trajectories.grid import Grid
+from tripcloak.flows.reading.matrix import engine_memory
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.records.cleaning import CleaningReport, tell
+from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading.facts import describe_trajectories
 from tripcloak.trajectories.reading.projection import (
     MOST,
@@ -21,17 +24,17 @@ from tripcloak.trajectories.reading.projection import (
     too_far_apart,
     within_box,
 )
-from tripcloak.trajectories.reading.resolution import (
+from tripcloak.trajectories.reading.sampling import (
     DEFAULT_METRES,
     DEFAULT_SECONDS,
     find_metres,
     find_seconds,
+    project_tracks,
+    sample_tracks,
+    start_of,
 )
-from tripcloak.trajectories.reading.sampling import project_tracks, sample_tracks, start_of
 from tripcloak.trajectories.reading.source import TrajectorySource
-from tripcloak.trajectories.reading.tracks import Progress, Tracks, note_on_fixes, read_distinct
-from tripcloak.trajectories.trajectories import Trajectories
-from tripcloak.trips.cleaning import CleaningReport, tell
+from tripcloak.trajectories.reading.tracks import Tracks, note_on_fixes, read_distinct
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,3 +178,24 @@ def _settled(source: TrajectorySource, grid: Grid, box: Box | None, now: int) ->
         box=box,
         until=end if until is None or now < until else source.until,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryDescription:
+    """What is in an input; for the eyes of the data owner, not for publishing."""
+
+    facts: Mapping[str, Any]
+    cleaning: CleaningReport
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {**self.facts, "cleaning": self.cleaning.to_dict(), "notes": list(self.notes)}
+
+
+def describe_fixes(
+    source: TrajectorySource, *, memory: str | None = None, progress: Progress = silent
+) -> TrajectoryDescription:
+    """Return what is in an input: people, samples, resolution, period, extent, and what was dropped."""
+    reading = read_trajectories(source, memory=engine_memory(memory), progress=progress)
+    return TrajectoryDescription(facts=reading.facts, cleaning=reading.cleaning, notes=tuple(reading.notes))

@@ -1,15 +1,112 @@
-"""From tracks in degrees to samples in steps of a grid."""
+"""How long a sample lasts and how wide it is, and from tracks to samples."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.trajectories.grid import Grid
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading.tracks import Tracks
-from tripcloak.trajectories.trajectories import Trajectories
 
+DEFAULT_SECONDS = 60
+DEFAULT_METRES = 100
+
+_STEPS_OF_TIME = (86_400, 43_200, 21_600, 10_800, 7_200, 3_600, 1_800, 900, 600, 300, 120)
+_STEPS_OF_SPACE = (50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500, 200)
+
+_ENOUGH_FIXES = 1000
+_ENOUGH_PLACES = 100
+_MOST_PLACES = 500_000
+_FIXES_A_PLACE = 20
+_NEARLY_ALL, _MOST = 0.999, 0.5
+_CLOSEST = 0.05
+_ONE_IN = 64
 _CHUNK = 1 << 20
+_HALF = 2.0**31
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def find_seconds(instant: Ints) -> int:
+    """Return the coarsest step of time on which nearly all times lie, one minute if there is none.
+
+    Parameters
+    ----------
+    instant
+        Microseconds since 1970.
+
+    Examples
+    --------
+    >>> hours = np.arange(2000) * 3_600_000_000
+    >>> find_seconds(hours), find_seconds(hours + 1)
+    (3600, 60)
+    """
+    if len(instant) < _ENOUGH_FIXES:
+        return DEFAULT_SECONDS
+    for step in _STEPS_OF_TIME:
+        # A look at some rows rules out nearly every step.
+        if _share_on(instant[::_ONE_IN], step) > _MOST and _share_on(instant, step) >= _NEARLY_ALL:
+            return step
+    return DEFAULT_SECONDS
+
+
+def find_metres(x: Floats, y: Floats) -> int:
+    """Return the step of space that tells most places apart, 100 metres if they are not that far apart.
+
+    Base stations and the cells of a grid are places that come again and again. Where they do, and few of
+    them are nearer to each other than a step, no smaller step would say more.
+
+    Parameters
+    ----------
+    x, y
+        Projected metres of all fixes.
+
+    Examples
+    --------
+    >>> column, row = np.divmod(np.arange(40_000) % 400, 20)
+    >>> find_metres(column * 500.0, row * 500.0)
+    500
+    """
+    if len(x) < max(_ENOUGH_FIXES, _FIXES_A_PLACE * _ENOUGH_PLACES):
+        return DEFAULT_METRES
+    # A look at some places rules out fixes that lie anywhere.
+    some = len(_distinct(x, y, one_in=_ONE_IN)) * _ONE_IN
+    if some > min(_MOST_PLACES, 2 * len(x) // _FIXES_A_PLACE):
+        return DEFAULT_METRES
+    distinct = _distinct(x, y)
+    if not _ENOUGH_PLACES <= len(distinct) <= len(x) // _FIXES_A_PLACE:
+        return DEFAULT_METRES
+    apart = float(np.quantile(_nearest(distinct), _CLOSEST))
+    # Projections bend a regular grid by one in a hundred.
+    return next((step for step in _STEPS_OF_SPACE if step <= apart * 1.01), DEFAULT_METRES)
+
+
+def _share_on(instant: Ints, step: int) -> float:
+    return float((instant % (step * 1_000_000) == 0).mean())
+
+
+def _distinct(x: Floats, y: Floats, *, one_in: int = 1) -> Floats:
+    """Return distinct places to a centimetre: all, or one in so many by a hash of the place."""
+    found = np.empty(0, dtype=np.uint64)
+    for start in range(0, len(x), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        east, north = ((np.rint(v[rows] * 100) + _HALF).astype(np.uint64) for v in (x, y))
+        place = np.unique((east << np.uint64(32)) | north)
+        if one_in > 1:
+            place = place[(place * _MIX >> np.uint64(40)) % np.uint64(one_in) == 0]
+        found = np.union1d(found, place)
+    east, north = found >> np.uint64(32), found & np.uint64(0xFFFFFFFF)
+    places: Floats = (np.column_stack((east, north)).astype(np.float64) - _HALF) / 100
+    return places
+
+
+def _nearest(places: Floats) -> Floats:
+    from scipy.spatial import cKDTree
+
+    distance, _ = cKDTree(places).query(places, k=2)
+    nearest: Floats = distance[:, 1]
+    return nearest
+
+
 _LATER_START = 2_000_000_000
 """Seconds since 1970 where steps are counted from when they are too many since 1970."""
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from tripcloak.errors import InputError
-from tripcloak.trips.described import Described
-from tripcloak.trips.source import TripSource
+from tripcloak.ground.errors import InputError
+from tripcloak.records.source import Described, TripSource
 
 DEFAULT_MAX_SPEED = 1000.0
 """Kilometres an hour; airliners are slower over ground."""
@@ -25,7 +24,7 @@ class TrajectorySource(Described):
     paths : tuple of str
         Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet.
     preset : str, optional
-        Name of a public format, see :data:`tripcloak.trips.presets.PRESETS`.
+        Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping
         Role (``person``, ``time``, ``lat``, ``lon``, ``antenna``) to column where the usual names do not fit.
     where : str, optional
@@ -55,7 +54,7 @@ class TrajectorySource(Described):
     >>> TrajectorySource(paths=("fixes.csv",), since="2024-05-02", until="2024-05-01")
     Traceback (most recent call last):
     ...
-    tripcloak.errors.InputError: the window of time is empty: --until must be later than --since
+    tripcloak.InputError: the window of time is empty: --until must be later than --since
     """
 
     paths: tuple[str, ...]

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats, Ints
-from tripcloak.errors import EmptyInputError
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.engine import connect, plain_errors
+from tripcloak.ground.errors import EmptyInputError
+from tripcloak.ground.progress import Progress
+from tripcloak.records.cleaning import FEW, REASONS, CleaningReport, tell
 from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
 from tripcloak.trajectories.reading.jumps import find_jumps
 from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectorySource
-from tripcloak.trips.cleaning import FEW, REASONS, CleaningReport, tell
-from tripcloak.trips.engine import connect, plain_errors
 
 if TYPE_CHECKING:
     import duckdb
 
-Progress = Callable[[str, int, int | None], None]
-"""Called with (what is being done, steps done, steps in all or None when nobody knows)."""
 
 ENGINE_MEMORY = "700MB"
 """What the SQL engine may use; the rest waits in a private folder. Columns beside it take 36 bytes a fix."""

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Bools, Floats
-from tripcloak.findings import some
-from tripcloak.trajectories.audit.evidence import Evidence
-from tripcloak.trajectories.audit.rules.book import BOOK
+from tripcloak.ground.arrays import Bools, Floats
+from tripcloak.ground.rulebook import some
+from tripcloak.trajectories.audit.evidence import BOOK, Evidence
 
 HAIR = 1e-9
 """Degrees by which rounding of the projection may differ."""

@@ -1,13 +1,20 @@
-"""Rules about the public files: which there are, and that they are unchanged."""
+"""Rules about the public files: which there are, unchanged, and not a byte more than they should hold."""
 
 from __future__ import annotations
 
 import hashlib
+import io
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tripcloak.trajectories.audit.evidence import Evidence
+from tripcloak.trajectories.audit.evidence import BOOK, COLUMNS, Evidence
 from tripcloak.trajectories.audit.rulebook import BrokenPart
-from tripcloak.trajectories.audit.rules.book import BOOK
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 FILES = {"samples.parquet", "samples.csv", "manifest.json", "README.md", "map.html"}
 EXCHANGE = ("trajectories.geojson", "trajectories.mfjson")
@@ -49,3 +56,115 @@ def _digest(path: Path) -> str | None:
         return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+PART = 1 << 19
+"""Rows that are written together; other parts could tell something by their lengths."""
+
+
+@BOOK.rule("only-allowed-columns")
+def only_allowed_columns(case: Evidence) -> str | None:
+    """Published tables hold when and where and a pseudonym, and nothing that could tell people apart."""
+    assert case.table
+    hidden = f"SELECT count(*) FROM parquet_kv_metadata({case.literal('samples.parquet')})"
+    return "release/samples.parquet holds hidden entries beside its columns" if case.value(hidden) else None
+
+
+@BOOK.rule("parquet-holds-no-more")
+def parquet_holds_no_more(case: Evidence) -> str | None:
+    """``samples.parquet`` is, byte by byte, what comes of writing its rows: nothing is hidden in it."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    assert case.table
+    path, schema = case.public("samples.parquet"), _schema("ms")
+
+    def write(sink: Any) -> None:
+        with parquet.ParquetWriter(sink, schema, compression="zstd", store_schema=False) as writer:
+            for part in _parts(path, schema):
+                writer.write_table(part)
+
+    if not _writes_the_same(path, write):
+        return (
+            "release/samples.parquet is not what comes of writing its rows: it may hide something, or was "
+            f"written by another version of Arrow than {pa.__version__}, which is installed here"
+        )
+    return None
+
+
+@BOOK.rule("csv-equals-parquet")
+def csv_equals_parquet(case: Evidence) -> str | None:
+    """``samples.csv`` is, byte by byte, what comes of writing the rows of ``samples.parquet``."""
+    from pyarrow import csv
+
+    assert case.table
+    path, schema = case.public("samples.parquet"), _schema("s")
+
+    def write(sink: Any) -> None:
+        options = csv.WriteOptions(quoting_style="none")
+        with csv.CSVWriter(sink, schema, write_options=options) as writer:
+            for part in _parts(path, schema):
+                writer.write_table(part)
+
+    if not _writes_the_same(case.public("samples.csv"), write):
+        return "samples.csv and samples.parquet hold different rows, or samples.csv is written otherwise"
+    return None
+
+
+def _schema(unit: str) -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {
+        "VARCHAR": pa.string(),
+        "TIMESTAMP WITH TIME ZONE": pa.timestamp(unit, tz="UTC"),
+        "BIGINT": pa.int64(),
+        "DOUBLE": pa.float64(),
+    }
+    return pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+
+
+def _parts(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yield the rows of a Parquet file in the parts in which they must be written."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        for part in range(file.num_row_groups):
+            expected = min(PART, file.metadata.num_rows - part * PART)
+            if file.metadata.row_group(part).num_rows != expected:
+                raise _Different
+            yield file.read_row_group(part).combine_chunks().cast(schema)
+
+
+class _Different(Exception):
+    """What is written is not what a file holds."""
+
+
+class _Comparison(io.RawIOBase):
+    """Takes what is written and compares it with a file; larger files than memory holds do no harm."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        """Return how many bytes were found to be the same."""
+        told = bytes(data)
+        if self.file.read(len(told)) != told:
+            raise _Different
+        return len(told)
+
+
+def _writes_the_same(path: Path, write: Callable[[Any], None]) -> bool:
+    """Return whether writing gives what a file holds, to the last byte."""
+    import pyarrow as pa
+
+    with suppress(_Different):
+        try:
+            with path.open("rb") as file, _Comparison(file) as sink:
+                write(sink)
+                return not file.read(1)
+        except (OSError, pa.ArrowException):
+            raise BrokenPart(f"release/{path.name} holds other values than it should") from None
+    return False

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.arrays import Ints
-from tripcloak.trajectories.audit.evidence import Evidence
+from tripcloak.ground.arrays import Ints
+from tripcloak.trajectories.audit.evidence import BOOK, Evidence
 from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark
-from tripcloak.trajectories.audit.rules.book import BOOK
 
 HASHES = ("md5", "sha1", "sha256", "sha512", "blake2b")
 PAGES = ("README.md", "map.html", "manifest.json")

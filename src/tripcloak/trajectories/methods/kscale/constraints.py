@@ -1,4 +1,4 @@
-"""Whom each trajectory is merged with: the three constraints of the paper (002 III-D)."""
+"""Whom each trajectory is merged with: the three constraints of the paper, picked alone or together."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.arrays import Floats, Ints
-from tripcloak.errors import ImpossibleRequestError
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.ground.progress import Progress
+from tripcloak.trajectories.methods.kmerge import blocks, in_threads
 from tripcloak.trajectories.methods.kscale.costs import SparseCosts
+from tripcloak.trajectories.model import Trajectories
 
 
 class MergeSets(NamedTuple):
@@ -144,3 +147,78 @@ def picked_sets(n: int, picker: Ints, picked: Ints, cheapest: Ints | None = None
 
 CONSTRAINTS = {"nu-k-pick": nu_k_pick, "k-pick": k_pick, "full": full}
 """The paper's constraints by name, each with the paper's way to meet it."""
+
+
+ROUNDS = 64
+"""In so many rounds people choose; within a round they do not see each other's choice."""
+
+
+def pick_together(
+    trajectories: Trajectories, costs: SparseCosts, k: int, *, jobs: int, progress: Progress
+) -> MergeSets:
+    """Return sets under which each trajectory is picked by the k - 1 partners that lose least by it.
+
+    The paper's rule (002, algorithm 1) lets each trajectory be picked by its cheapest partners, whoever
+    else they pick; a few that are cheap for many then hold so much that they are hardly worth
+    publishing. Here people choose one after the other, those who are hardest to hide first, and what a
+    partner loses is counted with all it has picked so far: the growth of its own cost (eq. 4, summed
+    over its samples). The constraint is the same, and so is the promise.
+    """
+    picks = _Picks(trajectories, costs, k, jobs)
+    order = np.argsort(-costs.costs[:, 0], kind="stable")
+    rounds = np.array_split(order, min(ROUNDS, len(order)))
+    for done, rows in enumerate(rounds, start=1):
+        picks.choose(rows)
+        progress("choosing whom to merge", done, len(rounds))
+    return picks.sets()
+
+
+class _Picks:
+    """Who picked whom so far, and what each one's own samples cost with that."""
+
+    def __init__(self, trajectories: Trajectories, costs: SparseCosts, k: int, jobs: int) -> None:
+        n = trajectories.n_users
+        self._trajectories = trajectories
+        self._partners = costs.partners.astype(np.int64)
+        self._k, self._jobs = k, jobs
+        # Pick p is of trajectory p // (k - 1); the picks of one picker are chained from its last one.
+        self._picked = np.repeat(np.arange(n), k - 1)
+        self._before = np.full(n * (k - 1), -1)
+        self._last = np.full(n, -1)
+        # Who picks nobody is merged with its cheapest partner all the same: that is lost already.
+        self._cost = self._costs(np.arange(n), self._partners[:, 0])
+
+    def choose(self, rows: Ints) -> None:
+        """Let each of these be picked by the k - 1 of its partners whose cost grows least."""
+        pickers = self._partners[rows]
+        also = np.repeat(rows, pickers.shape[1])
+        growth = self._costs(pickers.ravel(), also).reshape(pickers.shape) - self._cost[pickers]
+        least = np.take_along_axis(pickers, np.lexsort((pickers, growth), axis=1)[:, : self._k - 1], axis=1)
+        for row, chosen in zip(rows, least, strict=True):
+            for nth, picker in enumerate(chosen):
+                pick = row * (self._k - 1) + nth
+                self._before[pick], self._last[picker] = self._last[picker], pick
+        changed = np.unique(least)
+        self._cost[changed] = self._costs(changed, np.full(len(changed), -1))
+
+    def sets(self) -> MergeSets:
+        """Return each trajectory with those it picked, or with its cheapest partner."""
+        n = len(self._last)
+        picker = np.empty(len(self._picked), dtype=np.int64)
+        for one in range(n):
+            pick = self._last[one]
+            while pick >= 0:
+                picker[pick] = one
+                pick = self._before[pick]
+        return picked_sets(n, picker, self._picked, self._partners[:, 0])
+
+    def _costs(self, pickers: Ints, also: Ints) -> Floats:
+        from tripcloak.trajectories.methods._kernels import kscale as _kernels
+
+        made = self._trajectories
+        fixed = made.t, made.x, made.y, made.offsets, self._last, self._before, self._picked
+
+        def of_block(block: slice) -> Floats:
+            return _kernels.costs_of_picking(*fixed, pickers[block], also[block])
+
+        return np.concatenate(list(in_threads(of_block, blocks(len(pickers), 512), self._jobs)))

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tripcloak.errors import InputError
-from tripcloak.trajectories.merging import merge_sets
-from tripcloak.trajectories.methods.base import Progress, TrajectoryAlgorithm
-from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS, MergeSets
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.progress import Progress
+from tripcloak.trajectories.methods.kmerge import merge_sets
+from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS, MergeSets, pick_together
 from tripcloak.trajectories.methods.kscale.costs import sparse_costs
-from tripcloak.trajectories.methods.kscale.together import pick_together
-from tripcloak.trajectories.release import Solution
-from tripcloak.trajectories.trajectories import Trajectories
+from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.release import Solution
 
 PER_K = 100
 """Neighbours looked at for each of k, unless said otherwise (paper 002 III-C)."""

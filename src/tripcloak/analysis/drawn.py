@@ -1,0 +1,152 @@
+"""Drawn zones: read from a file or laid out regularly, and how much of every released zone lies in each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.analysis import Overlap, area_overlap, equal_area, point_overlap
+from tripcloak.analysis.overlap import Shapes, refuse_overlaps
+from tripcloak.flows.release.published import Published
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.hierarchy import ZoneFile, member_cells
+from tripcloak.hierarchy.h3.tiling import WORLD
+
+MOST_POINTS = 400_000
+STEPS = 12
+"""Points along each side of a zone's frame, where its tiles are not known one by one."""
+
+
+def tile_points(ids: NDArray[np.str_], shapes: Shapes, spec: str) -> tuple[Ints, Shapes]:
+    """Return points, and the zone that each belongs to: centres of tiles, as many as are worth it.
+
+    Of H3 cells the tiles are known; where they are too many, coarser cells stand for them. For other
+    zones points of an even grid inside the outline stand for the tiles.
+
+    Examples
+    --------
+    >>> row, points = tile_points(np.array(["8928308280fffff"]), np.array([None]), "h3:10")
+    >>> len(points), row.tolist()
+    (7, [0, 0, 0, 0, 0, 0, 0])
+    """
+    import shapely
+
+    match = re.match(r"h3:(\d{1,2})", spec)
+    if match and not any(str(name).startswith("box_") for name in ids):
+        row, lon_lat = _h3_points(ids, int(match[1]))
+    else:
+        row, lon_lat = _grid_points(shapes)
+    return row, shapely.points(lon_lat)
+
+
+def _h3_points(ids: NDArray[np.str_], resolution: int) -> tuple[Ints, NDArray[np.float64]]:
+    import h3
+
+    cells = [h3.get_res0_cells() if name == WORLD else member_cells(str(name)) for name in ids]
+    steps = np.array([resolution - h3.get_resolution(cell) for group in cells for cell in group])
+    # The largest zones give way first: tiles of all others stay what they are.
+    deepest = int(steps.max(initial=0))
+    while deepest > 0 and (7.0 ** np.minimum(steps, deepest)).sum() > MOST_POINTS:
+        deepest -= 1
+    row, points = [], []
+    for number, group in enumerate(cells):
+        for cell in group:
+            finest = h3.get_resolution(cell)
+            below = h3.cell_to_children(cell, max(finest, min(resolution, finest + deepest)))
+            points += [h3.cell_to_latlng(tile)[::-1] for tile in below]
+            row += [number] * len(below)
+    return np.array(row, dtype=np.int64), np.array(points, dtype=float).reshape(-1, 2)
+
+
+def _grid_points(shapes: Shapes) -> tuple[Ints, NDArray[np.float64]]:
+    import shapely
+
+    row, points = [], []
+    steps = (np.arange(STEPS) + 0.5) / STEPS
+    for number, shape in enumerate(shapes):
+        if shape is None:
+            continue
+        west, south, east, north = shape.bounds
+        x, y = (
+            axis.reshape(-1)
+            for axis in np.meshgrid(west + steps * (east - west), south + steps * (north - south))
+        )
+        inside = shapely.contains_xy(shape, x, y)
+        if not inside.any():
+            point = shape.representative_point()
+            x, y, inside = np.array([point.x]), np.array([point.y]), np.array([True])
+        points.append(np.stack([x[inside], y[inside]], axis=1))
+        row.append(np.full(int(inside.sum()), number))
+    return np.concatenate(row).astype(np.int64), np.concatenate(points)
+
+
+Rule = Literal["area", "tiles"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+
+def read_drawn(path: str, id_column: str | None = None) -> ZoneFile:
+    """Return the zones of a file, or raise where they have no outlines or overlap.
+
+    Parameters
+    ----------
+    path
+        GeoJSON, GeoParquet or CSV with outlines.
+    id_column
+        The column of the file that names the zones, where it has no usual name.
+    """
+    drawn = ZoneFile.read(path, id_column=id_column)
+    shapes = drawn.geometries
+    if shapes is None or any(shape is None for shape in shapes):
+        raise InputError("flows are rebuilt between zones with outlines, and some of these have none")
+    refuse_overlaps(_flat(shapes), drawn.ids)
+    return drawn
+
+
+def overlaps_with(published: Published, drawn: ZoneFile, rule: Rule = "area") -> dict[str, Overlap]:
+    """Return, for origins and destinations, which share of every released zone lies in which drawn zone.
+
+    Parameters
+    ----------
+    rule
+        How a released zone is spread: evenly over its area, or over its tiles.
+    """
+    assert drawn.geometries is not None
+    shapes = _flat(drawn.geometries) if rule == "area" else drawn.geometries
+    return {axis: _overlap(published, axis, shapes, rule) for axis in ("origin", "destination")}
+
+
+def placed_flows(published: Published) -> Bools:
+    """Return which released flows have an outline at both ends, or raise where none has."""
+    ends = (("origin", published.origin), ("destination", published.destination))
+    has = [
+        np.array([shape is not None for shape in published.zones[axis].shapes], dtype=bool)[rows]
+        for axis, rows in ends
+    ]
+    placed: Bools = has[0] & has[1]
+    if not published.volume[placed].any():
+        raise InputError("the released zones have no outlines, so nothing can be said about other zones")
+    return placed
+
+
+def _overlap(published: Published, axis: str, drawn: Shapes, rule: Rule) -> Overlap:
+    zones = published.zones[axis]
+    if rule == "tiles":
+        row, points = tile_points(zones.ids, zones.shapes, str(published.facts["hierarchy"]["spec"]))
+        return point_overlap(row, points, drawn, len(zones.ids))
+    return area_overlap(_flat(zones.shapes), drawn)
+
+
+def _flat(shapes: NDArray[Any]) -> Shapes:
+    """Return outlines on a plane of true areas: empty where there is none, mended where one is broken."""
+    import shapely
+
+    known = np.array([shapely.Polygon() if shape is None else shape for shape in shapes], dtype=object)
+    broken = np.flatnonzero(~shapely.is_valid(known))
+    for row in broken:
+        parts = shapely.get_parts(shapely.make_valid(known[row]))
+        known[row] = shapely.union_all(parts[shapely.area(parts) > 0])
+    return equal_area(known)

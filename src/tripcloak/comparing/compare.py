@@ -1,0 +1,263 @@
+"""Compare: all methods side by side on one input, under one definition of every measure."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripcloak._version import __version__
+from tripcloak.comparing.choice import Choice, choices
+from tripcloak.comparing.rows import Row, Trial
+from tripcloak.comparing.shared_memory import Address, Shelf
+from tripcloak.comparing.trial_process import Desk
+from tripcloak.comparing.workers import Found, Limits, jobs_that_fit, run_trials
+from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
+from tripcloak.flows.methods import METHODS, method
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.protection import criterion
+from tripcloak.flows.reading.matrix import Place, Reading, memory_budget, read_matrix
+from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.pages.raster import Frame
+from tripcloak.pages.small_maps import SmallMap, frame_of
+from tripcloak.promises import Criterion
+from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.source import TripSource
+
+OWN_CLOCK = 0.8
+"""Share of the time limit after which a method that can stop by itself is asked to."""
+OUTLINES = 2_000_000
+"""Characters that the outlines of all small maps together may take."""
+SIZES = ((16, 640), (48, 440), (math.inf, 300))
+"""Pixels on the longer side of a small map, by how many maps there are at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lineup:
+    """What is compared: an input, and methods at every pair of some k and some limits.
+
+    Parameters
+    ----------
+    methods
+        Names of methods; all there are if not given.
+    ks, limits
+        Thresholds, and shares of the volume that may be withheld; every pair is tried.
+    units
+        What k counts; settled by the input if not given.
+    k_population
+        Smallest population of a released flow: a number, or ``auto`` for k times the mean weight.
+    epsilon
+        For methods of differential privacy, which do not run without.
+    time_limit
+        Seconds that a method may take.
+    jobs
+        Methods that may run at a time; one a core, as memory allows, if not given.
+    memory
+        Memory to use, such as ``1GB``; half of the machine's by default.
+    folder
+        Where temporary files go.
+    """
+
+    source: TripSource
+    place: Place = field(default_factory=Place)
+    methods: tuple[str, ...] | None = None
+    ks: tuple[float, ...] = (10,)
+    limits: tuple[float, ...] = (0.1,)
+    units: tuple[str, ...] = ()
+    k_population: str | None = None
+    epsilon: float | None = None
+    time_limit: float = 300.0
+    jobs: int | None = None
+    memory: str | None = None
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.methods or ():
+            method(name)
+        for name, values in (("method", self.methods), ("k", self.ks), ("suppression limit", self.limits)):
+            if values is not None and (not values or len(set(values)) != len(values)):
+                raise InputError(f"give at least one {name}, and each once")
+        for k in self.ks:
+            self.criterion(k)
+        for limit in self.limits:
+            if not 0 <= limit < 1:
+                raise InputError(
+                    f"the suppression limit is a share of the volume, from 0 to below 1; got {limit:g}"
+                )
+        if not 0 < self.time_limit < math.inf:
+            raise InputError(f"the time limit must be a number of seconds above 0; got {self.time_limit:g}")
+        if self.jobs is not None and self.jobs < 1:
+            raise InputError(f"at least one method must run at a time; got {self.jobs}")
+        if self.epsilon is not None and not 0 < self.epsilon < math.inf:
+            raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
+
+    @property
+    def needs_repeats(self) -> bool:
+        """Return whether some method must know how many trips each traveller makes in each flow."""
+        noise = self.epsilon is not None
+        return any(noise and METHODS[name].needs_repeats for name in self.methods or METHODS)
+
+    def criterion(self, k: float) -> Criterion:
+        """Return when a group is safe, for one k."""
+        return criterion(k, ",".join(self.units) or None, k_population=self.k_population)
+
+    def refuse_hollow(self, matrix: ODMatrix) -> None:
+        """Raise if some k would protect nobody, as a release would be refused."""
+        if all(METHODS[name].noisy for name in self.methods or METHODS):
+            return
+        for k in self.ks:
+            refuse_hollow(matrix, self.criterion(k))
+
+    def unit(self, k: float, matrix: ODMatrix) -> str:
+        """Return what one k counts, in words."""
+        told = self.criterion(k).resolve(matrix).thresholds
+        if self.k_population is None:
+            return ",".join(told)
+        least = f"population (at least {told['population']:.0f})"
+        return ",".join(least if name == "population" else name for name in told)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SideBySide:
+    """What came of a comparison; for the eyes of the data owner, not for publishing."""
+
+    rows: tuple[Row, ...]
+    maps: tuple[SmallMap | None, ...]
+    frame: Frame | None
+    choices: tuple[Choice, ...]
+    unit: str
+    input: dict[str, Any]
+    cleaning: CleaningReport
+    notes: tuple[str, ...]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak compare --json`` prints and compare.json holds."""
+        return {
+            "format": "tripcloak compare 1",
+            "version": __version__,
+            "internal": "measures of unreleased data: for the data owner, not for publication",
+            "input": self.input,
+            "unit": self.unit,
+            "recommendations": [choice.to_dict() for choice in self.choices],
+            "rows": [row.record() for row in self.rows],
+            "cleaning": self.cleaning.to_dict(),
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+
+def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
+    """Return what every method of a lineup makes of the input, and which one to use.
+
+    The input is read once. Every method, k and limit then runs in a process of its own, several at a
+    time; one that cannot work on this input, fails, or takes too long or too much becomes a row that
+    says why, and the rest goes on.
+    """
+    started = time.perf_counter()
+    reading = read_matrix(
+        lineup.source,
+        lineup.place,
+        memory=lineup.memory,
+        folder=lineup.folder,
+        repeats=lineup.needs_repeats,
+        progress=progress,
+    )
+    matrix, budget = reading.trips.matrix, memory_budget(lineup.memory)
+    unit = ",".join(lineup.criterion(lineup.ks[0]).resolve(matrix).thresholds)
+    lineup.refuse_hollow(matrix)
+    planned = list(_plan(lineup, matrix))
+    trials = [trial for trial in planned if isinstance(trial, Trial)]
+    frame = _frame(matrix, len(trials))
+    facts = _facts(lineup.source, reading)
+    with Shelf(lineup.folder) as shelf:
+        placed, size = _put(shelf, matrix), shelf.size
+        jobs = jobs_that_fit(budget, size, lineup.jobs)
+        points = _put_points(shelf, matrix)
+        # From here on the processes read the shelf, and this one needs no flows.
+        cleaning, notes = reading.trips.cleaning, reading.trips.notes
+        del reading, matrix
+        audit_memory = f"{budget // jobs * 2 // 5 // 10**6}MB"
+        desk = Desk(placed, points, frame, OUTLINES // max(len(trials), 1), audit_memory)
+        limits = Limits(lineup.time_limit, budget, jobs)
+        found = iter(run_trials(shelf, shelf.put(desk), trials, limits, progress))
+    together = [next(found) if isinstance(one, Trial) else Found(one, None) for one in planned]
+    rows = tuple(one.row for one in together)
+    return SideBySide(
+        rows=rows,
+        maps=tuple(one.map for one in together),
+        frame=frame,
+        choices=choices(rows),
+        unit=unit,
+        input=facts,
+        cleaning=cleaning,
+        notes=notes,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _plan(lineup: Lineup, matrix: ODMatrix) -> Iterator[Trial | Row]:
+    """Yield what to run, and rows for what cannot run on this input; k by k and limit by limit."""
+    noisy = {name for name in lineup.methods or METHODS if METHODS[name].noisy}
+    for turn, (k, limit) in enumerate((k, limit) for k in lineup.ks for limit in lineup.limits):
+        for name in lineup.methods or METHODS:
+            # Noise heeds neither k nor the limit: once is enough.
+            if turn and name in noisy:
+                continue
+            asked: dict[str, Any] = {"k": k, "unit": lineup.unit(k, matrix), "limit": limit}
+            try:
+                yield _trial(lineup, name, matrix, **asked)
+            except TripcloakError as error:
+                if name in noisy:
+                    asked |= {"k": None, "limit": None}
+                yield Row(method=name, reason=str(error), **asked)
+
+
+def _trial(lineup: Lineup, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float) -> Trial:
+    """Return one method ready to run, or raise an error that says why it cannot."""
+    options: dict[str, Any] = {}
+    if "time_limit" in METHODS[name].__dataclass_fields__:
+        options["time_limit"] = OWN_CLOCK * lineup.time_limit
+    if METHODS[name].noisy:
+        options["epsilon"] = lineup.epsilon
+    algorithm = METHODS[name](criterion=lineup.criterion(k), suppression_limit=limit, **options)
+    refuse_area_of_data(algorithm, lineup.place)
+    algorithm.refuse(matrix)
+    return Trial(algorithm=algorithm, k=k, unit=unit, limit=limit)
+
+
+def _frame(matrix: ODMatrix, maps: int) -> Frame | None:
+    """Return what the small maps show: where the trips begin."""
+    tree = matrix.origins
+    size = next(pixels for most, pixels in SIZES if maps <= most)
+    volume = np.bincount(matrix.flows.origin, matrix.flows.trips, minlength=tree.n_tiles)
+    occurs = np.flatnonzero(volume)
+    return frame_of(tree.zones.lat[occurs], tree.zones.lon[occurs], volume[occurs], size)
+
+
+def _put(shelf: Shelf, matrix: ODMatrix) -> Address:
+    # The raw points come from a function, which cannot be put aside; they follow chunk by chunk.
+    return shelf.put(replace(matrix, points=None))
+
+
+def _put_points(shelf: Shelf, matrix: ODMatrix) -> tuple[Address, ...] | None:
+    return None if matrix.points is None else tuple(shelf.put(chunk) for chunk in matrix.points())
+
+
+def _facts(source: TripSource, reading: Reading) -> dict[str, Any]:
+    """Return what is in the input, for the head of a page."""
+    matrix = reading.trips.matrix
+    people = matrix.flows.travellers
+    return {
+        "files": [Path(path).name for path in source.paths],
+        "hierarchy": reading.tiling.name,
+        "trips": matrix.total("trips"),
+        "travellers": None if people is None else len(np.unique(people.people)),
+        "flows": matrix.n_flows,
+    }

@@ -1,0 +1,172 @@
+"""The files of a comparison: one page to look at, and the same as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tripcloak.comparing.choice import Choice
+from tripcloak.comparing.columns import (
+    INTERNAL,
+    LOSS,
+    OVERLAP,
+    PROMISES,
+    RELEASE,
+    Advice,
+    Column,
+    Record,
+    asked_columns,
+    full_name,
+    written,
+)
+from tripcloak.comparing.compare import SideBySide
+from tripcloak.comparing.page import render_compare
+from tripcloak.ground.folders import Parts, refuse_if_taken, staged, write_json
+
+
+def render_csv(records: Sequence[Record]) -> str:
+    """Return the records as CSV: exact numbers, empty where there is none.
+
+    The first column says that the file is internal: a table is easily sent on without its folder.
+
+    >>> render_csv([{"method": "twincut", "G": 77.4, "E": None}]).splitlines()
+    ['internal,method,G,E', 'not for publication,twincut,77.4,']
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["internal", *records[0]])
+    writer.writerows(["not for publication", *record.values()] for record in records)
+    return text.getvalue()
+
+
+def render_markdown(
+    title: str, facts: Mapping[str, str], advice: Sequence[Advice], records: Sequence[Record]
+) -> str:
+    """Return a comparison as Markdown: the recommendation, two tables, what did not run, and what it means.
+
+    Parameters
+    ----------
+    title, facts
+        The question, and what was asked of which input.
+    advice
+        One for every k and limit.
+    records
+        The rows.
+    """
+    ran = [record for record in records if record["ran"]]
+    failed = [record for record in records if not record["ran"]]
+    asked = asked_columns(records)
+    parts = [f"# {title}", f"**{INTERNAL}**", "\n".join(f"- {name}: {text}" for name, text in facts.items())]
+    parts += ["## Recommendation"]
+    parts += [f"**{one.headline}** {' '.join(one.words)}" for one in advice]
+    if ran:
+        parts += ["## What is lost", _table((*asked, *LOSS), ran)]
+        parts += ["## The releases", _table((*asked, *RELEASE), ran)]
+    if failed:
+        parts += ["## What did not run", _reasons(failed, records)]
+    parts += ["## What the columns mean", _meanings((*LOSS, *RELEASE))]
+    told = dict.fromkeys(record["promise"] for record in ran)
+    parts += ["\n".join(f"- **{promise}**: {PROMISES[promise]}" for promise in told) + f"\n- {OVERLAP}"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(columns: Sequence[Column], records: Sequence[Record]) -> str:
+    head = [column.name for column in columns]
+    rule = [":--" if column.form == "text" else "--:" for column in columns]
+    rows = [[_cell(written(column, record[column.key])) for column in columns] for record in records]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
+
+
+def _reasons(failed: Sequence[Record], records: Sequence[Record]) -> str:
+    return "\n".join(f"- **{full_name(record, records)}**: {record['reason']}" for record in failed)
+
+
+def _meanings(columns: Sequence[Column]) -> str:
+    return "\n".join(
+        f"- **{column.name}**: {column.words}{f' ({column.better} is better)' if column.better else ''}"
+        for column in columns
+    )
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+FILES = ("compare.csv", "compare.json", "compare.md", "compare.html")
+COMPARISON = Parts("comparison", files=FILES)
+TITLE = "Which method for these trips?"
+
+
+def refuse_if_compared(out: Path, *, force: bool) -> None:
+    """Raise if the folder already holds a comparison, is no folder, or may not be written to."""
+    refuse_if_taken(out, force=force, parts=COMPARISON)
+
+
+def write_comparison(out: Path, found: SideBySide, *, force: bool = False) -> None:
+    """Write a comparison to a folder, whole or not at all; only its owner may read the files.
+
+    Parameters
+    ----------
+    force
+        Replace a comparison that is already there.
+    """
+    records, advice = [row.record() for row in found.rows], [_advice(choice) for choice in found.choices]
+    facts = _facts(found)
+    with staged(out, force=force, parts=COMPARISON) as staging:
+        for name in FILES:
+            (staging / name).touch(mode=0o600)
+        (staging / "compare.csv").write_text(render_csv(records), encoding="utf-8")
+        write_json(staging / "compare.json", found.to_dict())
+        (staging / "compare.md").write_text(render_markdown(TITLE, facts, advice, records), encoding="utf-8")
+        (staging / "compare.html").write_text(
+            render_compare(
+                title=TITLE,
+                question=_question(found),
+                facts=facts,
+                advice=advice,
+                records=records,
+                maps=found.maps,
+                frame=found.frame,
+            ),
+            encoding="utf-8",
+        )
+
+
+def headline(choice: Choice) -> str:
+    """Return what to use at one k and one limit, in one sentence.
+
+    >>> headline(Choice(k=10, unit="travellers", limit=0.1, method="twincut", runner_up=None, words=()))
+    'Use twincut at k = 10 travellers with up to 10 % withheld.'
+    """
+    unit = choice.unit.replace(",", " and ")
+    asked = f"k = {choice.k:,.0f} {unit} with up to {100 * choice.limit:g} % withheld"
+    return f"{'Nothing to recommend' if choice.method is None else f'Use {choice.method}'} at {asked}."
+
+
+def _advice(choice: Choice) -> Advice:
+    return Advice(choice.k, choice.limit, choice.method, headline(choice), choice.words)
+
+
+def _question(found: SideBySide) -> str:
+    return (
+        "How fine can released flows stay if every one must be safe and only so much may be withheld? "
+        f"{len({row.method for row in found.rows})} methods on the same trips, all measured alike and all "
+        "checked by an auditor that shares no code with them."
+    )
+
+
+def _facts(found: SideBySide) -> dict[str, str]:
+    of, choices = found.input, found.choices
+    ks = ", ".join(f"{k:,.0f}" for k in dict.fromkeys(choice.k for choice in choices))
+    limits = ", ".join(f"{100 * limit:g} %" for limit in dict.fromkeys(choice.limit for choice in choices))
+    return {
+        "Input": ", ".join(of["files"]),
+        "Trips": f"{of['trips']:,}",
+        **({} if of["travellers"] is None else {"Travellers": f"{of['travellers']:,}"}),
+        "Flows between tiles": f"{of['flows']:,}",
+        "Hierarchy": of["hierarchy"],
+        "Protected": f"k = {ks} {found.unit.replace(',', ' and ')}",
+        "May be withheld": limits,
+    }

@@ -1,0 +1,197 @@
+"""Solo: the process that runs one method of a comparison alone, so that its memory and time are its own.
+
+Started as ``python -m tripcloak.comparing.trial_process`` with the numbers of two inherited files (the shelf it
+reads from, the answers it writes to), that of the process that started it, and two addresses on the
+shelf. It says nothing anywhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tripcloak.comparing.rows import MEASURES, Cost, Promise, Row, Trial, timed
+from tripcloak.comparing.shared_memory import Address, take
+from tripcloak.flows.audit import audit_matrix
+from tripcloak.flows.measures import measure
+from tripcloak.flows.model import Flows, ODMatrix, PointSource, Travellers
+from tripcloak.flows.release import Release
+from tripcloak.ground.errors import InternalError, TripcloakError
+from tripcloak.pages.raster import Frame
+from tripcloak.pages.small_maps import small_map
+
+SAMPLE = 1_000
+"""Flows of the run that comes before the one that is measured."""
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Desk(NamedTuple):
+    """What all processes of a comparison read: the matrix, its raw points, and how to look at a release."""
+
+    matrix: Address
+    points: tuple[Address, ...] | None
+    frame: Frame | None
+    outline_bytes: int
+    audit_memory: str
+
+
+def main(arguments: list[str]) -> None:
+    """Run one trial and write down, line by line, how far it has come and what came of it."""
+    shelf, answers, parent, *places = (int(argument) for argument in arguments)
+    _end_with(parent)
+    desk: Desk = take(shelf, Address(*places[:2]))
+    trial: Trial = take(shelf, Address(*places[2:4]))
+    with os.fdopen(answers, "w", encoding="utf-8") as file:
+
+        def tell(answer: dict[str, Any]) -> None:
+            file.write(json.dumps(answer, allow_nan=False) + "\n")
+            file.flush()
+
+        tell(_answer(lambda: run(desk, trial, lambda address: take(shelf, address), tell)))
+
+
+def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what a piece of work returns, or in words that quote no data why it did not."""
+    try:
+        return work()
+    except MemoryError:
+        return {"failure": "memory"}
+    except TripcloakError as error:
+        ours = "our own bug: " if isinstance(error, InternalError) else ""
+        return {"failure": "said", "words": f"{ours}{error}"}
+    except Exception as error:
+        if os.environ.get("TRIPCLOAK_DEBUG"):
+            raise
+        # Not its message, which may quote data.
+        return {"failure": "crash", "words": type(error).__name__}
+
+
+def run(desk: Desk, trial: Trial, taken: Callable[[Address], Any], tell: Tell) -> dict[str, Any]:
+    """Return what came of a trial: the row's values, and the small map."""
+    tell({"phase": "preparing"})
+    # The rehearsal has trees of its own: what a run works out about them is part of the run.
+    _rehearse(trial, taken(desk.matrix))
+    matrix: ODMatrix = taken(desk.matrix)
+    _touch(matrix)
+    tell({"phase": "solving"})
+    release, cost = timed(lambda: trial.algorithm.anonymise(matrix))
+    tell({"phase": "checking"})
+    if desk.points is not None:
+        matrix = replace(matrix, points=_points(desk.points, taken))
+    row = _row(trial, matrix, release, cost, desk.audit_memory)
+    drawn = None if desk.frame is None else small_map(release, desk.frame, desk.outline_bytes)
+    return {"row": vars(row), "map": drawn}
+
+
+def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: str) -> Row:
+    found = measure(matrix, release)
+    noisy = release.privacy is not None
+    audit = None if noisy else audit_matrix(matrix, release, memory=memory)
+    behind = release.trips if release.travellers is None else release.travellers
+    bound = release.bound
+    asked = {**trial.asked, "k": None, "limit": None} if noisy else trial.asked
+    return Row(
+        **asked,
+        promise=_promise(release),
+        epsilon=release.privacy.epsilon if release.privacy is not None else None,
+        groups=release.n_groups,
+        origins=release.zone_numbers[0],
+        destinations=release.zone_numbers[1],
+        shared=release.homogeneous,
+        measures={name: found.get(name) for name in MEASURES},
+        smallest=float(behind.min()) if len(behind) else None,
+        people="trips" if release.travellers is None else "travellers",
+        safe=None if audit is None else audit.safe,
+        broken=() if audit is None else audit.broken,
+        cpu_s=cost.cpu_s,
+        wall_s=cost.wall_s,
+        peak_mb=cost.peak_mb,
+        bound=None if bound is None else bound.value,
+        gap=None if bound is None else bound.gap,
+        relaxation=None if bound is None else bound.relaxation,
+        note=_note(trial, release, cost),
+    )
+
+
+def _promise(release: Release) -> Promise:
+    if release.privacy is not None:
+        return "differential privacy"
+    # With as many known items as there are axes it is k-anonymity itself.
+    known = getattr(release.criterion, "m", len(release.axes))
+    return "k^m-anonymity" if known < len(release.axes) else "k-anonymity"
+
+
+def _note(trial: Trial, release: Release, cost: Cost) -> str | None:
+    if release.privacy is not None:
+        return f"{release.privacy.words()}; noise is drawn anew every time, so another run differs"
+    limit = getattr(trial.algorithm, "time_limit", None)
+    if limit is None or cost.wall_s < limit:
+        return None
+    return f"stopped after {limit:.0f} s with its best release so far; more time may give a finer one"
+
+
+def _points(addresses: tuple[Address, ...], taken: Callable[[Address], Any]) -> PointSource:
+    return lambda: (taken(address) for address in addresses)
+
+
+def _rehearse(trial: Trial, matrix: ODMatrix) -> None:
+    """Run the method on a few flows, so that loading and compiling its code is not taken for its work."""
+    try:
+        trial.algorithm.anonymise(_first_flows(matrix, SAMPLE))
+    except Exception:
+        # So few flows may not do; then at least the compiler is there.
+        import_module("tripcloak.flows.methods._kernels.cuts")
+
+
+def _first_flows(matrix: ODMatrix, number: int) -> ODMatrix:
+    f = matrix.flows
+    people, repeats = f.travellers, f.repeats
+    if people is not None:
+        offsets = people.offsets[: number + 1]
+        people = Travellers(offsets, people.people[: offsets[-1]])
+        repeats = None if repeats is None else repeats[: offsets[-1]]
+    flows = Flows(
+        origin=f.origin[:number],
+        destination=f.destination[:number],
+        trips=f.trips[:number],
+        population=None if f.population is None else f.population[:number],
+        travellers=people,
+        slot=None if f.slot is None else f.slot[:number],
+        repeats=repeats,
+    )
+    return replace(matrix, flows=flows)
+
+
+def _touch(matrix: ODMatrix) -> None:
+    """Read the matrix once: its pages are then there, and not taken for memory of the method."""
+    f = matrix.flows
+    people = () if f.travellers is None else f.travellers
+    for column in (f.origin, f.destination, f.trips, f.population, f.slot, f.repeats, *people):
+        if column is not None:
+            column.max(initial=0)
+
+
+def _end_with(parent: int) -> None:
+    """Have the kernel end this process when the one that started it is gone, however that went."""
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    # Should memory run out, then let it be this process that goes, and not the one that reports it.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Fairness and exposure: what safety costs whom, and who is left exposed."""

@@ -1,0 +1,240 @@
+"""One release per segment, and who pays how much for being safe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tripcloak.fairness.burden import Burden, Fairness, Sample
+from tripcloak.fairness.page import INTERNAL, fairness_csv, fairness_markdown, fairness_page
+from tripcloak.flows.anonymise import Order, Outcome, anonymise
+from tripcloak.flows.measures import measure
+from tripcloak.flows.reading.matrix import opened_by_segment, read_matrix
+from tripcloak.ground.errors import EmptyInputError, ImpossibleRequestError, InputError, TooFewError
+from tripcloak.ground.folders import PUBLIC, Parts, refuse_if_taken, staged, write_json
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.records.segments import Segment, SegmentBy
+
+if TYPE_CHECKING:
+    from tripcloak.flows.reading.matrix import Opened
+
+MOST_SEGMENTS = 200
+"""Each segment is read, solved, audited and drawn from."""
+
+FAIRNESS = Parts("fairness table", files=("fairness.json", "fairness.csv", "fairness.md", "fairness.html"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SegmentOutcomes:
+    """What came of an order by segment; for the eyes of the data owner.
+
+    Attributes
+    ----------
+    released : dict
+        Name of the segment to what came of it.
+    withheld : dict
+        Segments that cannot be made safe on their own, and why: named, and not shown.
+    fairness : Fairness
+        The loss of every segment, as it is and at equal size.
+    notes : tuple of str
+        What a reader should know about how the input was read, over all segments.
+    """
+
+    released: dict[str, Outcome]
+    withheld: dict[str, str]
+    fairness: Fairness
+    notes: tuple[str, ...]
+    out: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak anonymise --segment ... --json`` prints."""
+        return {
+            "segments": {name: outcome.to_dict() for name, outcome in self.released.items()},
+            "withheld": self.withheld,
+            "fairness": self.fairness.to_dict(),
+            "notes": list(self.notes),
+            "out": str(self.out),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the fairness table and its words are made of."""
+        return {**self.fairness.to_dict(), "withheld": self.withheld}
+
+
+def anonymise_segments(
+    order: Order, by: Sequence[SegmentBy], *, draws: int = 3, progress: Progress = silent
+) -> SegmentOutcomes:
+    """Return what came of an order for every segment; the releases are in folders of their own.
+
+    Nobody is in two segments unless their trips are, so the releases do not differ by single people.
+
+    Parameters
+    ----------
+    by
+        What parts the input.
+    draws
+        Samples of equal size that are drawn from every segment, to see what is left of the differences
+        when all segments are as small as the smallest; 0 leaves that out.
+    """
+    if order.algorithm.noisy:
+        raise InputError(
+            f"{order.algorithm.name} hides a traveller once, and segments would tell of them once each; "
+            "leave out --segment, or choose a method of k-anonymity"
+        )
+    refuse_if_taken(order.out, force=order.force, parts=FAIRNESS)
+    with opened_by_segment(order.source, by, memory=order.memory, folder=order.folder) as (within, segments):
+        orders = _orders(order, segments)
+        released, withheld = _released(orders, within, progress)
+        shown = [segment for segment in segments if segment.name in released]
+        sampler = _Sampler(orders, within, draws, progress)
+        fairness = _fairness(shown, list(released.values()), sampler)
+    outcomes = SegmentOutcomes(
+        released=released,
+        withheld=withheld,
+        fairness=fairness,
+        notes=(*_all_notes(released), *_left_over(orders, withheld)),
+        out=order.out,
+    )
+    _write(order, outcomes.facts())
+    return outcomes
+
+
+def folder_name(segment: Segment) -> str:
+    """Return a segment's name as the name of a folder.
+
+    >>> folder_name(Segment({"sex": "F", "age:10": "20-29"}, 5, None))
+    'sex=F,age=20-29'
+    """
+    plain = segment.name.replace(", ", ",")
+    return "".join(letter if letter.isalnum() or letter in "=,-_." else "_" for letter in plain)[:150]
+
+
+def _orders(order: Order, segments: Sequence[Segment]) -> dict[str, Order]:
+    """Return the order of every segment; each has a folder of its own, which must be free."""
+    if len(segments) > MOST_SEGMENTS:
+        raise InputError(
+            f"the input falls into more than {MOST_SEGMENTS} segments; give numbers a width of bins, as in "
+            "--segment age:10, or part it by other columns"
+        )
+    folders = {one.name: folder_name(one) for one in segments}
+    if len(set(folders.values())) < len(segments):
+        raise InputError("two segments have names that differ in punctuation only; mend the column first")
+    for folder in folders.values():
+        refuse_if_taken(order.out / folder, force=order.force)
+    return {
+        one.name: replace(
+            order, source=replace(order.source, segment=one.values), out=order.out / folders[one.name]
+        )
+        for one in segments
+    }
+
+
+def _released(
+    orders: Mapping[str, Order], within: Opened, progress: Progress
+) -> tuple[dict[str, Outcome], dict[str, str]]:
+    """Return what came of every segment that can be released, and why the others cannot."""
+    released: dict[str, Outcome] = {}
+    withheld: dict[str, str] = {}
+    for name, part in orders.items():
+        try:
+            released[name] = anonymise(part, _about(name, progress), within)
+        except TooFewError as error:
+            withheld[name] = f"taken whole, it does not hold {error.needs}"
+        except (ImpossibleRequestError, EmptyInputError) as error:
+            withheld[name] = str(error)
+        except InputError as error:
+            # What the first segment meets is most likely nothing of its own.
+            raise type(error)(f"{name}: {error}" if released or withheld else str(error)) from error
+    if not released:
+        raise ImpossibleRequestError(
+            "not possible: no segment can be made safe on its own. Part the input less finely (--segment), "
+            "or ask for less"
+        )
+    return released, withheld
+
+
+def _about(name: str, progress: Progress) -> Progress:
+    return lambda what, done, total: progress(f"{name}: {what}", done, total)
+
+
+def _all_notes(released: Mapping[str, Outcome]) -> list[str]:
+    """Return the notes on all segments; one that several have is told once."""
+    told: dict[str, list[str]] = {}
+    for name, outcome in released.items():
+        for note in outcome.notes:
+            told.setdefault(note, []).append(name)
+    return [
+        note if len(names) == len(released) else f"{', '.join(names)}: {note}" for note, names in told.items()
+    ]
+
+
+def _left_over(orders: Mapping[str, Order], withheld: Mapping[str, str]) -> list[str]:
+    """Return a warning for every withheld segment of which an earlier run has left a release."""
+    left = [orders[name].out for name in withheld if (orders[name].out / PUBLIC).exists()]
+    return [f"{folder} holds a release of an earlier run, which this one did not replace" for folder in left]
+
+
+class _Sampler(NamedTuple):
+    """Draws samples of a segment's travellers and makes releases of them, to see their loss."""
+
+    orders: Mapping[str, Order]
+    within: Opened
+    draws: int
+    progress: Progress
+
+    def losses(self, segment: Segment, size: int) -> list[Sample]:
+        """Return the losses of samples of this size; those that cannot be made safe are left out."""
+        drawn = [self._loss(segment, (size, seed)) for seed in range(self.draws)]
+        return [one for one in drawn if one is not None]
+
+    def _loss(self, segment: Segment, sample: tuple[int, int]) -> Sample | None:
+        order = self.orders[segment.name]
+        told = _about(f"{segment.name}, sample {sample[1] + 1} of {self.draws}", self.progress)
+        source = replace(order.source, sample=sample)
+        reading = read_matrix(source, order.place, memory=order.memory, within=self.within, progress=told)
+        matrix = reading.trips.matrix
+        try:
+            release = order.algorithm.anonymise(matrix, told)
+        except ImpossibleRequestError:
+            return None
+        return Sample.of(measure(matrix, release))
+
+
+def _fairness(shown: Sequence[Segment], outcomes: Sequence[Outcome], sampler: _Sampler) -> Fairness:
+    """Return the loss of every released segment, as it is and in samples of the smallest one's size."""
+    sizes = [segment.trips if segment.travellers is None else segment.travellers for segment in shown]
+    equal = _equal_size(sizes, outcomes)
+    burdens = []
+    for segment, size, outcome in zip(shown, sizes, outcomes, strict=True):
+        samples: list[Sample] = []
+        if sampler.draws and size == equal:
+            samples = [Sample.of(outcome.metrics)]
+        elif len(shown) > 1 and size > equal:
+            samples = sampler.losses(segment, equal)
+        burdens.append(Burden.of(segment, outcome, samples))
+    return Fairness(tuple(burdens), equal if sampler.draws else None)
+
+
+def _equal_size(sizes: Sequence[int], outcomes: Sequence[Outcome]) -> int:
+    """Return the size of the smallest segment that still has more than one released flow.
+
+    Where a segment is so small that all of it is one flow, samples of its size are all alike.
+    """
+    telling = [size for size, outcome in zip(sizes, outcomes, strict=True) if outcome.release.n_groups > 1]
+    return min(telling or sizes)
+
+
+def _write(order: Order, facts: Mapping[str, Any]) -> None:
+    texts = {
+        "fairness.csv": fairness_csv(facts),
+        "fairness.md": fairness_markdown(facts),
+        "fairness.html": fairness_page(facts),
+    }
+    with staged(order.out, force=order.force, parts=FAIRNESS) as staging:
+        for name in FAIRNESS.files:
+            (staging / name).touch(mode=0o600)
+        write_json(staging / "fairness.json", {"internal": INTERNAL, **facts})
+        for name, text in texts.items():
+            (staging / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The wing of flows: from trips to a released origin-destination matrix."""

@@ -1,0 +1,358 @@
+"""The whole road: raw trips in, an audited release out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tripcloak.flows.audit import AuditReport, audit_matrix
+from tripcloak.flows.measures import measure
+from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.methods.method import all_in_one
+from tripcloak.flows.model import ODMatrix, Unit
+from tripcloak.flows.reading.matrix import Place, Reading, engine_memory, opened_by_segment, read_matrix
+from tripcloak.flows.release import Release
+from tripcloak.flows.release.writing import publish
+from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
+from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.promises import Criterion, EverySegment, Part
+from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.segments import Segment, SegmentBy
+from tripcloak.records.source import TripSource
+
+if TYPE_CHECKING:
+    from tripcloak.flows.reading.matrix import Opened
+
+
+class Few(NamedTuple):
+    """Released groups with fewer people (trips, where nobody is told apart) than one would expect.
+
+    Attributes
+    ----------
+    fewer_than : int
+        The k that was asked for, or as many average people as the threshold on population makes.
+    unit : str
+        What was counted: travellers, or trips.
+    groups : int
+        Groups with fewer.
+    smallest : int
+        The smallest number of them behind any released group.
+    of_trips : bool
+        Trips were protected, and not the population.
+    """
+
+    fewer_than: int
+    unit: Unit
+    groups: int
+    smallest: int
+    of_trips: bool = False
+
+    def note(self) -> str:
+        """Return the warning that goes with groups of few people."""
+        better = "--unit travellers,population protects both sides"
+        if self.of_trips:
+            better = "--unit travellers counts people"
+        return (
+            f"{self.groups:,} released flows hold fewer than {self.fewer_than:,} {self.unit} (the smallest "
+            f"{self.smallest:,}): people are not protected by what was asked for; {better}"
+        )
+
+
+def refuse_hollow(matrix: ODMatrix, criterion: Criterion) -> None:
+    """Raise if only the population is protected, and one average person is enough to reach its threshold."""
+    thresholds = criterion.resolve(matrix).thresholds
+    if set(thresholds) != {"population"} or matrix.represented is None:
+        return
+    if thresholds["population"] <= matrix.represented.mean:
+        raise InputError(
+            f"k = {thresholds['population']:,.0f} on population protects nobody here: one average record "
+            "stands for as many people. Ask for --k-population auto (k times the mean weight) or a larger "
+            "number, best with --unit travellers,population"
+        )
+
+
+def groups_of_few(matrix: ODMatrix, release: Release) -> Few | None:
+    """Return the released groups of few people; None where the criterion itself counts people.
+
+    Weights make a group of one participant as large as one of ten: by the papers' definition it is
+    safe for the population, and still everybody knows whose trips these are.
+    """
+    thresholds = release.criterion.thresholds
+    people: Unit = "travellers" if "travellers" in matrix.units else "trips"
+    if not thresholds or people in thresholds:
+        return None
+    fewer_than = _expected(matrix, thresholds)
+    found = np.asarray(release.support(people))
+    few, smallest = int(np.count_nonzero(found < fewer_than)), int(found.min())
+    return Few(fewer_than, people, few, smallest, of_trips="trips" in thresholds)
+
+
+def few_facts(few: Few | None) -> dict[str, Any]:
+    """Return what JSON says about groups of few people; nothing where people are counted anyway."""
+    return {} if few is None else {"groups_of_few": few._asdict()}
+
+
+def _expected(matrix: ODMatrix, thresholds: dict[Unit, float]) -> int:
+    """Return the people that a threshold means: k for k trips, and those who make up a population."""
+    if "trips" in thresholds:
+        return int(thresholds["trips"])
+    mean = 1.0 if matrix.represented is None else matrix.represented.mean
+    # A hair more, so that k times the mean means k whatever the rounding.
+    return max(2, int(thresholds["population"] / mean * (1 + 1e-12))) if mean > 0 else 2
+
+
+def refuse_area_of_data(algorithm: Algorithm, place: Place) -> None:
+    """Raise if a noisy method would take its study area from the data: one far trip would show in it.
+
+    Examples
+    --------
+    >>> from tripcloak.flows.methods import METHODS
+    >>> refuse_area_of_data(METHODS["laplace"](epsilon=1.0), Place(spec="quadtree:8"))
+    Traceback (most recent call last):
+    tripcloak.InputError: laplace needs a study area that does not follow from the data: give ...
+    """
+    if algorithm.noisy and place.area is None and place.spec.strip().lower().startswith("quadtree"):
+        raise InputError(
+            f"{algorithm.name} needs a study area that does not follow from the data: give --area "
+            "SOUTH,WEST,NORTH,EAST, chosen without looking at the trips"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What was asked for: the input, the zones, the method, and where the release goes.
+
+    With ``every_segment`` each segment, by these columns, must be safe in every released flow.
+    """
+
+    source: TripSource
+    algorithm: Algorithm
+    out: Path
+    place: Place = field(default_factory=Place)
+    memory: str | None = None
+    folder: Path | None = None
+    force: bool = False
+    every_segment: tuple[SegmentBy, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What came of an order; for the eyes of the data owner, not for publishing."""
+
+    release: Release
+    metrics: dict[str, Any]
+    audit: AuditReport
+    cleaning: CleaningReport
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+    hierarchy: str
+    out: Path
+    place: Place = field(default_factory=Place)
+    few: Few | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak anonymise --json`` prints."""
+        release = self.release
+        thresholds = dict(release.criterion.thresholds)
+        main = next(iter(thresholds), "travellers" if release.travellers is not None else "trips")
+        bound = release.bound
+        return {
+            "method": release.method,
+            "parameters": {
+                **release.parameters,
+                "k": release.k,
+                "unit": ",".join(thresholds),
+                "thresholds": thresholds,
+                **({"diversity": dict(floors)} if (floors := release.criterion.floors) else {}),
+                **({} if release.closeness is None else {"t": release.closeness.t}),
+                "suppress": None if release.privacy is not None else release.suppression_limit,
+                "hierarchy": self.hierarchy,
+                **_clock(self.place),
+            },
+            "groups": release.n_groups,
+            "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
+            "homogeneous": release.homogeneous,
+            **({} if release.privacy is None else {"differential_privacy": release.privacy.to_dict()}),
+            "metrics": self.metrics,
+            "audit": {
+                "safe": self.audit.safe,
+                "smallest_support": self.audit.smallest_support.get(main),
+                "by_unit": dict(self.audit.smallest_support),
+            },
+            **few_facts(self.few),
+            "bound": None if bound is None else vars(bound),
+            "seconds": self.seconds,
+            "cleaning": self.cleaning.to_dict(),
+            "notes": list(self.notes),
+            "out": str(self.out),
+        }
+
+
+def anonymise(order: Order, progress: Progress = silent, within: Opened | None = None) -> Outcome:
+    """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
+
+    Reads, solves, checks the result with SQL of its own, measures, and writes aside before it puts
+    the release in place. An unsafe result is never written.
+
+    Parameters
+    ----------
+    within
+        The order's source, where it is open already.
+    """
+    refuse_if_taken(order.out, force=order.force)
+    order.algorithm.check_request()
+    refuse_area_of_data(order.algorithm, order.place)
+    if order.place.time_slot is not None:
+        order.algorithm.require_time()
+    if not order.every_segment:
+        return _released(order, progress, within, ())
+    order.algorithm.require_segments()
+    if order.place.apart:
+        raise InputError("segments in one release do not go together with slots kept apart (--slot)")
+    with opened_by_segment(order.source, order.every_segment, memory=order.memory, folder=order.folder) as (
+        shared,
+        segments,
+    ):
+        return _released(order, progress, shared, segments)
+
+
+def _released(
+    order: Order, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+) -> Outcome:
+    reading = read_matrix(
+        order.source,
+        order.place,
+        repeats=order.algorithm.needs_repeats,
+        memory=order.memory,
+        folder=order.folder,
+        within=within,
+        progress=progress,
+    )
+    matrix = reading.trips.matrix
+    if not order.algorithm.noisy:
+        refuse_hollow(matrix, order.algorithm.criterion)
+    started = time.perf_counter()
+    algorithm = order.algorithm
+    if within is not None and segments:
+        algorithm = _for_every_segment(order, reading, _parts(order, reading, within, segments, progress))
+    release = algorithm.anonymise(matrix, progress)
+    solved = time.perf_counter()
+    progress("auditing", 0, None)
+    audit = audit_matrix(matrix, release, memory=engine_memory(order.memory))
+    if not audit.safe:
+        broken = ", ".join(finding.rule for finding in audit.findings if not finding.ok)
+        raise InternalError(f"the release failed its own audit ({broken}); nothing was written")
+    progress("measuring", 0, None)
+    metrics = measure(matrix, release)
+    checked = time.perf_counter()
+    progress("writing the release", 0, None)
+    seconds = {"read": reading.seconds, "solve": solved - started, "check": checked - solved}
+    few = groups_of_few(matrix, release)
+    notes = (*reading.trips.notes, *([few.note()] if few is not None and few.groups else []))
+    notes += note_on_leftovers(order.out)
+    run = _private_record(order, reading, notes=list(notes), metrics=metrics, audit=audit, seconds=seconds)
+    publish(
+        order.out,
+        matrix,
+        release,
+        run=run,
+        dropped=_dropped(reading.trips.cleaning),
+        tilings=_tilings(reading),
+        segment=order.source.segment,
+        force=order.force,
+    )
+    return Outcome(
+        release=release,
+        metrics=metrics,
+        audit=audit,
+        cleaning=reading.trips.cleaning,
+        notes=notes,
+        few=few,
+        seconds={**seconds, "write": time.perf_counter() - checked},
+        hierarchy=reading.tiling.name,
+        out=order.out,
+        place=reading.place,
+    )
+
+
+def _parts(
+    order: Order, reading: Reading, within: Opened, segments: Sequence[Segment], progress: Progress
+) -> tuple[Part, ...]:
+    """Return every segment as a part of the whole matrix."""
+    parts = []
+    for segment in segments:
+        source = replace(order.source, segment=segment.values)
+        part = read_matrix(source, reading.place, memory=order.memory, within=within, progress=progress)
+        parts.append(Part.of(segment.name, part.trips.matrix, reading.trips.matrix))
+    return tuple(parts)
+
+
+def _for_every_segment(order: Order, reading: Reading, parts: tuple[Part, ...]) -> Algorithm:
+    """Return the method with a criterion that asks for every segment of the input to be safe.
+
+    Where some segment is too small to be safe even taken whole, an error names it.
+    """
+    matrix, by = reading.trips.matrix, tuple(str(one) for one in order.every_segment)
+    criterion = EverySegment(
+        criterion=order.algorithm.criterion,
+        parts=parts,
+        by=by,
+        people_in_several=_people(matrix) < sum(_people(part.matrix) for part in parts),
+    )
+    asked = criterion.resolve(matrix).of_people
+    small = [part.name for part in parts if not all_in_one(part.matrix, asked)]
+    if small:
+        raise ImpossibleRequestError(
+            f"not possible: taken whole, these segments do not hold {asked.words()}: {', '.join(small)}. "
+            "Part the input less finely (--segment), leave these out (--where), or ask for less"
+        )
+    return replace(order.algorithm, criterion=criterion)
+
+
+def _people(matrix: ODMatrix) -> int:
+    """Return how many different people there are; 0 where nobody is told apart."""
+    travellers = matrix.flows.travellers
+    return 0 if travellers is None else len(np.unique(travellers.people))
+
+
+def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, Any]:
+    """Return what stays inside: enough to replay the reading, and every exact number."""
+    audit: AuditReport = facts.pop("audit")
+    return {
+        "source": order.source.to_dict(),
+        "tiling": reading.place.to_dict(),
+        "columns": dict(reading.trips.canonical.columns),
+        "cleaning": reading.trips.cleaning.to_dict(),
+        "audit": audit.to_dict(),
+        **facts,
+    }
+
+
+def _tilings(reading: Reading) -> dict[str, Any]:
+    """Return how the zones were made, for everybody: the text, a quadtree's study area, the slots of time."""
+    area = reading.place.area
+    told: dict[str, Any] = {"spec": reading.tiling.name}
+    if area is not None:
+        told["area"] = list(area)
+    clock = _clock(reading.place)
+    return told | clock | ({"timezone": reading.trips.canonical.timezone} if clock else {})
+
+
+def _clock(place: Place) -> dict[str, Any]:
+    """Return how time became slots; nothing where it is no axis."""
+    if place.time_slot is None:
+        return {}
+    fold = {} if place.fold is None else {"fold": place.fold}
+    return {"time_slot_minutes": place.time_slot, **fold, **({"slots": "apart"} if place.apart else {})}
+
+
+def _dropped(cleaning: CleaningReport) -> dict[str, int]:
+    """Return the rows dropped by reason, those of GPS fixes under names of their own."""
+    before = {} if cleaning.before is None else cleaning.before.dropped
+    return {**{f"fixes: {name}": n for name, n in before.items()}, **cleaning.dropped}

@@ -1,0 +1,11 @@
+"""Audit: the independent re-check of a release, with SQL of its own.
+
+Shares no code with the algorithms or the measures; an auditor that did would prove nothing.
+"""
+
+from tripcloak.flows.audit.folder import audit_files, audit_folder
+from tripcloak.flows.audit.matrix import audit_matrix
+from tripcloak.flows.audit.report import AuditReport
+from tripcloak.ground.rulebook import Finding
+
+__all__ = ["AuditReport", "Finding", "audit_files", "audit_folder", "audit_matrix"]

@@ -1,0 +1,228 @@
+"""The centres of tiles, by which boxes hold them, and the table of boxes held against their names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.flows.audit import cells
+from tripcloak.flows.audit.boxes import (
+    DEGREES,
+    MICRO,
+    SLACK,
+    Box,
+    area_km2,
+    is_outline,
+    read_box,
+    right_tiles,
+)
+from tripcloak.flows.audit.encoding import tiling_of
+from tripcloak.flows.audit.evidence import Evidence
+from tripcloak.flows.audit.promise import SPACE
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.rulebook import some
+from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tripcloak.ground.arrays import Floats, Ints
+
+
+ROUNDING = 0.00501
+"""The most that rounding to three digits moves a number, as a share of it."""
+
+Centre = tuple[str, float, float, float]
+"""A tile's name, the latitude and longitude of its centre, and its area in km2."""
+
+
+@dataclass(frozen=True)
+class TileCentres:
+    """How to find the centres: H3 cells need nothing, other tiles the tiling of the release.
+
+    Attributes
+    ----------
+    tiling : Tiling, optional
+        Rebuilt from the release's own record if not given.
+    """
+
+    tiling: Tiling | None = None
+
+    def load(self, case: Evidence) -> None:
+        """Make ``audit_centres``: tiles of each axis with their centres in millionths of a degree."""
+        case.load("groups")
+        parts = [self._axis(case, axis) for axis in SPACE]
+        import pyarrow as pa
+
+        case.keep("audit_centres", "select * from audit_reader", pa.concat_tables(parts).to_reader())
+
+    def _axis(self, case: Evidence, axis: str) -> pa.Table:
+        import pyarrow as pa
+
+        tiles = [tile for (tile,) in case.rows(f"select distinct {axis} from audit_groups")]
+        resolution = case.promise.resolution
+        found = list(self._tiled(case, tiles) if resolution is None else _cells(tiles, resolution))
+        names, lat, lon, km2 = zip(*found, strict=True) if found else ((), (), (), ())
+        columns = {
+            "axis": pa.array([axis] * len(found), pa.string()),
+            "tile": pa.array(names, pa.string()),
+            "lat": in_millionths(np.array(lat)),
+            "lon": in_millionths(np.array(lon)),
+            "km2": np.array(km2, dtype=float),
+        }
+        return pa.table(columns)
+
+    def _tiled(self, case: Evidence, names: Sequence[str]) -> Iterator[Centre]:
+        """Yield the tiles named; all there are where the tiling is complete."""
+        tiling = tiling_of(case, self.tiling)
+        if tiling is None:
+            raise InputError("the release has boxes: the audit needs the zones that it was made with")
+        keys = np.unique(tiling.keys(names))
+        keys = keys[keys != OUTSIDE]
+        if len(keys):
+            tree = tiling.hierarchy(keys)
+            zones, n = tree.zones, tree.n_tiles
+            columns = zones.ids[:n], zones.lat[:n], zones.lon[:n], zones.area_km2[:n]
+            yield from zip(*(column.tolist() for column in columns), strict=True)
+
+
+def in_millionths(degrees: Floats) -> Ints:
+    """Return degrees as whole millionths.
+
+    >>> in_millionths(np.array([48.8566141, -2.0000004])).tolist()
+    [48856614, -2000000]
+    """
+    whole: Ints = np.rint(degrees * MICRO).astype(np.int64)
+    return whole
+
+
+def _cells(tiles: Sequence[str], resolution: int) -> Iterator[Centre]:
+    for tile in tiles:
+        place = cells.centre(tile) if cells.resolution_of(tile) == resolution else None
+        if place is not None:
+            yield tile, *place, cells.area_km2(tile)
+
+
+def keep_boxes(case: Evidence, table: str, zones: str) -> str:
+    """Make a table (zone, south, west, north, east) of the zones of a query that are named as boxes."""
+    import pyarrow as pa
+
+    read = {zone: read_box(zone) for (zone,) in case.rows(f"select distinct zone from ({zones})")}
+    boxes = {zone: box for zone, box in read.items() if box is not None}
+    sides = zip(*boxes.values(), strict=True) if boxes else ((), (), (), ())
+    columns = {
+        name: pa.array(side, pa.int64())
+        for name, side in zip(("south", "west", "north", "east"), sides, strict=True)
+    }
+    made = pa.table({"zone": pa.array(list(boxes), pa.string()), **columns})
+    case.keep(table, "select * from audit_reader", made.to_reader())
+    return table
+
+
+def inside_sql(slack: int) -> str:
+    """Return SQL that is true where a centre lies in a box, or beside it by rounding.
+
+    The h3 library and other implementations of the same cells may round to different millionths.
+    """
+    return (
+        f"centre.lat between box.south - {slack} and box.north + {slack} "
+        f"and centre.lon between box.west - {slack} and box.east + {slack}"
+    )
+
+
+def pairs_in_boxes(case: Evidence, axis: str, query: str) -> tuple[int, int]:
+    """Return how many (tile, zone) rows a query has, and in how many the zone is a box around the tile."""
+    case.load("centres")
+    pairs = f"({query}) pair(tile, zone)"
+    boxes = keep_boxes(case, f"audit_{axis}_boxes", f"select zone from {pairs}")
+    slack = 0 if case.promise.resolution is None else 1
+    inside = case.value(
+        f"""select count(*) from {pairs} join {boxes} box using (zone)
+        join audit_centres centre on centre.tile = pair.tile and centre.axis = '{axis}'
+        where {inside_sql(slack)}"""
+    )
+    return int(case.value(f"select count(*) from {pairs}")), int(inside)
+
+
+def wrong_boxes(case: Evidence) -> str | None:
+    """Return what is wrong with the sizes and places of the boxes in the zones table."""
+    case.load("centres")
+    for axis in SPACE:
+        if not _true_tile(case, axis):
+            return f"the manifest's area of a tile is not that of the {axis} tiles"
+    if "geometry" not in case.columns("audit_zones"):
+        return "release/zones.parquet lacks the column 'geometry'"
+    wrong = sum(not right for axis in SPACE for right in _rows(case, axis))
+    return f"release/zones.parquet gives {some(wrong, 'zones')} a wrong size or place" if wrong else None
+
+
+def _true_tile(case: Evidence, axis: str) -> bool:
+    """Return whether the stated area of a tile is the mean of the tiles, to three digits."""
+    told = case.promise.tile_km2[axis]
+    mean = case.value(f"select avg(km2) from audit_centres where axis = '{axis}'")
+    if mean is None or math.isnan(mean):
+        return told is None
+    return told is not None and told == float(f"{told:.3g}") and math.isclose(told, mean, rel_tol=ROUNDING)
+
+
+def _rows(case: Evidence, axis: str) -> Iterator[bool]:
+    """Yield, for every box that is listed, whether all that is said of it is right."""
+    held = None if case.promise.grid and case.promise.tile_km2[axis] is not None else _held(case, axis)
+    columns = "zone, height, tiles, area_km2, lat, lon, geometry"
+    for zone, *facts, geometry in case.rows(f"select {columns} from audit_zones where axis = '{axis}'"):
+        box = read_box(zone)
+        yield (
+            box is not None
+            and _true_facts(box, case.promise.tile_km2[axis], None if held is None else held[zone], *facts)
+            and _true_outline(box, case.promise.tile_km2[axis], geometry)
+        )
+
+
+def _held(case: Evidence, axis: str) -> dict[str, int]:
+    """Return how many tiles every box holds."""
+    boxes = keep_boxes(case, f"audit_{axis}_listed", f"select zone from audit_zones where axis = '{axis}'")
+    return dict(
+        case.rows(
+            f"""select box.zone, count(centre.tile) from {boxes} box
+            left join (select * from audit_centres where axis = '{axis}') centre on {inside_sql(0)}
+            group by box.zone"""
+        )
+    )
+
+
+def _true_facts(
+    box: Box,
+    tile_km2: float | None,
+    held: int | None,
+    height: int,
+    tiles: int,
+    area: float | None,
+    lat: float | None,
+    lon: float | None,
+) -> bool:
+    right = area_km2(box, tile_km2)
+    if height != 0 or area is None or lat is None or lon is None:
+        return False
+    if not math.isclose(area, right, rel_tol=SLACK) or math.dist((lat, lon), box.middle) > DEGREES:
+        return False
+    if held is not None:
+        return tiles == held
+    return tile_km2 is not None and right_tiles(tiles, right, tile_km2)
+
+
+def _true_outline(box: Box, tile_km2: float | None, geometry: Any) -> bool:
+    import shapely
+
+    if geometry is None:
+        return False
+    try:
+        outline = shapely.from_wkb(bytes(geometry))
+    except shapely.errors.ShapelyError:
+        return False
+    if outline.geom_type != "Polygon" or outline.is_empty or outline.interiors:
+        return False
+    return is_outline(outline.exterior.coords, box, tile_km2)

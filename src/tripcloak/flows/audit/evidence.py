@@ -1,0 +1,282 @@
+"""Evidence: the parts of a release folder as tables of one connection, each read when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tripcloak.flows.audit.promise import Order, Promise, read_promise
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.folders import PRIVATE, PUBLIC, read_manifest
+from tripcloak.ground.rulebook import BrokenPart, Rulebook
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+
+FORMAT = "tripcloak release 1"
+BATCH = 1 << 16
+
+Loader = Callable[["Evidence"], None]
+
+
+class Evidence:
+    """One release folder under audit.
+
+    Tables are temporary, named ``audit_<part>``, and go away with :meth:`close`. A part that cannot be
+    read raises the same :class:`BrokenPart` every time it is asked for.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds ``release/`` and ``private/``.
+    con
+        Where the tables are made.
+    order
+        What the caller asked for, beyond what the manifest promises.
+    loaders
+        How to load the parts that are no files, such as the raw input.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        con: duckdb.DuckDBPyConnection,
+        *,
+        order: Order | None = None,
+        loaders: Mapping[str, Loader] | None = None,
+    ) -> None:
+        self.folder = folder
+        self.con = con
+        self.facts = read_manifest(folder)
+        if self.facts.get("format") != FORMAT:
+            raise InputError(f"{folder} holds no release of this kind: its manifest is not a {FORMAT!r}")
+        self.order = order or Order()
+        self._loaders: dict[str, Loader] = {**_FILE_LOADERS, **(loaders or {})}
+        self._loaded: dict[str, BrokenPart | None] = {}
+        self._tables: dict[str, tuple[str, ...]] = {}
+
+    @cached_property
+    def promise(self) -> Promise:
+        """Return what the public manifest promises."""
+        return read_promise(self.facts)
+
+    @property
+    def ordered(self) -> dict[str, float]:
+        """Return the thresholds that the caller asked for."""
+        return self.order.thresholds(self.promise.main)
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """Return the thresholds to hold the release to: of the manifest's and the caller's the larger."""
+        promised, ordered = self.promise.thresholds, self.ordered
+        return {unit: max(promised.get(unit, 0), ordered.get(unit, 0)) for unit in {**promised, **ordered}}
+
+    def public(self, name: str) -> Path:
+        """Return the path of a public file."""
+        return self.folder / PUBLIC / name
+
+    def load(self, part: str) -> None:
+        """Make a part ready for SQL, or raise what is wrong with it."""
+        if part not in self._loaded:
+            try:
+                self._loaders[part](self)
+                self._loaded[part] = None
+            except BrokenPart as broken:
+                self._loaded[part] = broken
+        broken_part = self._loaded[part]
+        if broken_part is not None:
+            raise broken_part
+
+    def keep(self, table: str, query: str, reader: pa.RecordBatchReader | None = None) -> None:
+        """Make a temporary table of a query; ``reader`` is what the query knows as ``audit_reader``."""
+        if reader is not None:
+            self.con.register("audit_reader", reader)
+        try:
+            self.con.execute(f"create or replace temp table {table} as {query}")
+        finally:
+            if reader is not None:
+                self.con.unregister("audit_reader")
+        self._tables[table] = column_names(self.con, table)
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        """Return the columns of a table that was kept."""
+        return self._tables[table]
+
+    def value(self, query: str) -> Any:
+        """Return the first value of a query's first row."""
+        rows = self.con.execute(query).fetchall()
+        return rows[0][0] if rows else None
+
+    def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query; the connection is free again when all of them are taken."""
+        result = self.con.execute(query)
+        while rows := result.fetchmany(BATCH):
+            yield from rows
+
+    def arrays(self, query: str) -> list[Any]:
+        """Return the columns of a query that has no nulls, as arrays."""
+        return list(self.con.execute(query).fetchnumpy().values())
+
+    def close(self) -> None:
+        """Remove the tables."""
+        for table in self._tables:
+            self.con.execute(f"drop table if exists {table}")
+        self._tables.clear()
+
+
+def column_names(con: duckdb.DuckDBPyConnection, table: str) -> tuple[str, ...]:
+    """Return the columns of a table or view."""
+    return tuple(name for (name,) in con.execute(f"select column_name from (describe {table})").fetchall())
+
+
+class TableFile(NamedTuple):
+    """What a Parquet file of a release must hold: columns with the kind of their values."""
+
+    path: str
+    needed: Mapping[str, str]
+    optional: Mapping[str, str]
+    nullable: frozenset[str] = frozenset()
+
+
+TABLE_FILES = {
+    "flows": TableFile(
+        f"{PUBLIC}/flows.parquet",
+        {"origin": "text", "destination": "text"},
+        {"trips": "whole", "travellers": "whole", "population": "whole"},
+    ),
+    "zones": TableFile(
+        f"{PUBLIC}/zones.parquet",
+        {
+            "axis": "text",
+            "zone": "text",
+            "height": "whole",
+            "tiles": "whole",
+            "area_km2": "number",
+            "lat": "number",
+            "lon": "number",
+        },
+        {"trips": "whole", "population": "whole", "members": "texts", "geometry": "binary"},
+        frozenset({"area_km2", "lat", "lon", "members", "geometry"}),
+    ),
+    "groups": TableFile(
+        f"{PRIVATE}/groups.parquet",
+        {
+            "origin": "text",
+            "destination": "text",
+            "trips": "whole",
+            "released_origin": "text",
+            "released_destination": "text",
+        },
+        {"travellers": "whole", "population": "number"},
+        frozenset({"released_origin", "released_destination"}),
+    ),
+    "segments": TableFile(
+        f"{PUBLIC}/segments.parquet",
+        {"origin": "text", "destination": "text", "segment": "text"},
+        {"trips": "whole", "travellers": "whole", "population": "whole"},
+    ),
+    "hierarchy": TableFile(
+        f"{PRIVATE}/hierarchy.parquet",
+        {"axis": "text", "zone": "text", "parent": "text", "height": "whole", "tiles": "whole"},
+        {},
+        frozenset({"parent"}),
+    ),
+}
+
+
+TIME_COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "flows": {"time": "text"},
+    "segments": {"time": "text"},
+    "groups": {"time": "text", "released_time": "text"},
+}
+"""Further columns of a release in which time is an axis."""
+
+
+def wanted_of(case: Evidence, part: str) -> TableFile:
+    """Return what a file of this release must hold."""
+    wanted = TABLE_FILES[part]
+    if part not in TIME_COLUMNS or case.promise.slot is None:
+        return wanted
+    nullable = wanted.nullable | {name for name in TIME_COLUMNS[part] if name.startswith("released_")}
+    return wanted._replace(needed={**wanted.needed, **TIME_COLUMNS[part]}, nullable=nullable)
+
+
+def load_table(case: Evidence, part: str) -> None:
+    """Make the table of a Parquet file after checking its columns; streamed, so that it may be large."""
+    import duckdb
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    wanted = wanted_of(case, part)
+    path = case.folder / wanted.path
+    if not path.is_file():
+        raise BrokenPart(f"{wanted.path} is missing")
+    try:
+        with parquet.ParquetFile(path) as file:
+            _check_schema(file.schema_arrow, wanted)
+            batches = file.iter_batches(batch_size=BATCH)
+            reader = pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
+            case.keep(f"audit_{part}", "select * from audit_reader", reader)
+    except (duckdb.OutOfMemoryException, duckdb.InterruptException):
+        raise
+    except (pa.ArrowException, duckdb.Error, OSError):
+        raise BrokenPart(f"{wanted.path} cannot be read as Parquet") from None
+    _check_nulls(case, part)
+
+
+def _check_schema(schema: pa.Schema, wanted: TableFile) -> None:
+    missing = sorted(set(wanted.needed) - set(schema.names))
+    if missing or len(set(schema.names)) < len(schema.names):
+        raise BrokenPart(f"{wanted.path} must have the columns {', '.join(wanted.needed)}, each once")
+    for name, kind in {**wanted.needed, **wanted.optional}.items():
+        if name in schema.names and not _is_kind(schema.field(name).type, kind):
+            raise BrokenPart(f"{wanted.path}: column {name!r} must hold {_KINDS[kind]}")
+
+
+def _check_nulls(case: Evidence, part: str) -> None:
+    wanted, table = wanted_of(case, part), f"audit_{part}"
+    full = [
+        name
+        for name in {**wanted.needed, **wanted.optional}
+        if name in case.columns(table) and name not in wanted.nullable
+    ]
+    empty = " or ".join(f"{name} is null" for name in full)
+    if case.value(f"select count(*) from {table} where {empty}"):
+        raise BrokenPart(f"{wanted.path} has empty cells where a value must be")
+
+
+_KINDS = {
+    "text": "text",
+    "whole": "whole numbers",
+    "number": "numbers",
+    "texts": "lists of text",
+    "binary": "outlines as well-known binary",
+}
+
+
+def _is_kind(found: pa.DataType, kind: str) -> bool:
+    from pyarrow import types
+
+    def text(one: pa.DataType) -> bool:
+        return bool(types.is_string(one) or types.is_large_string(one))
+
+    if kind == "texts":
+        return bool(types.is_list(found) or types.is_large_list(found)) and text(found.value_type)
+    if kind == "number":
+        return bool(types.is_floating(found) or types.is_integer(found))
+    test = {"text": text, "whole": types.is_integer, "binary": types.is_binary}[kind]
+    return bool(test(found))
+
+
+def _loader(part: str) -> Loader:
+    return lambda case: load_table(case, part)
+
+
+_FILE_LOADERS: dict[str, Loader] = {part: _loader(part) for part in ("flows", "zones", "groups", "segments")}
+
+
+BOOK: Rulebook[Evidence] = Rulebook()

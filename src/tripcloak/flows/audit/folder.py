@@ -1,0 +1,111 @@
+"""The audit of a release folder: every rule against the files and the raw input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tripcloak.flows.audit.centres import TileCentres
+from tripcloak.flows.audit.evidence import Evidence
+from tripcloak.flows.audit.promise import Order
+from tripcloak.flows.audit.raw import RawInput
+from tripcloak.flows.audit.report import AuditReport
+from tripcloak.flows.audit.rules import BOOK
+from tripcloak.flows.audit.rules.counts import smallest_support
+from tripcloak.flows.audit.trees import load_tree
+from tripcloak.ground.progress import Progress
+from tripcloak.ground.rulebook import BrokenPart, Finding
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from tripcloak.hierarchy.tiling import Tiling
+
+
+def audit_folder(
+    folder: Path,
+    con: duckdb.DuckDBPyConnection,
+    *,
+    k: float | None = None,
+    unit: str | None = None,
+    diversity: Mapping[str, int] | None = None,
+    closeness: float | None = None,
+    known_items: int | None = None,
+    tiling: Tiling | None = None,
+    each_trip_is_a_person: bool = False,
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Return what an independent recount says about a release folder.
+
+    The raw input is counted afresh with SQL of this package's own; no code of the algorithms or the
+    measures takes part. The thresholds are those of the public manifest, never of the private record.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds ``release/`` and ``private/``.
+    con
+        A connection with the view ``canonical`` of the raw input: ``o_lat, o_lon, d_lat, d_lon`` or
+        ``o_id, d_id``; ``reason`` (0 where the row counts); optionally ``person``, ``weight``, ``trips``
+        and ``mark`` (rows with equal marks are duplicates). Its memory limit holds for the audit.
+    k, unit
+        What was ordered, to be checked beside what the manifest promises; the unit is the manifest's
+        main one if not given.
+    diversity, closeness
+        The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
+    known_items
+        For how many known items of a trip k was ordered, if not for all of them.
+    tiling
+        How places become tiles. Not used for H3, where the h3 library is asked; for other hierarchies
+        it is rebuilt from the release's record if not given.
+    each_trip_is_a_person
+        The input is a table of people in which everybody is counted once, so trips are travellers.
+    progress
+        Called with (rule, rules done, rules in all).
+
+    Raises
+    ------
+    InputError
+        The folder holds no release (no readable manifest of this format), or the raw input cannot be
+        read. A release with a broken or missing part is no error: the rules that need it fail.
+    """
+    raw = RawInput(tiling=tiling, each_trip_is_a_person=each_trip_is_a_person)
+    centres = TileCentres(tiling)
+    loaders = {"tree": load_tree, "centres": centres.load, "raw": raw.load, "recount": raw.recount}
+    order = Order(
+        k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness, known_items=known_items
+    )
+    case = Evidence(folder, con, order=order, loaders=loaders)
+    try:
+        findings = BOOK.judge(case, progress=progress)
+        return AuditReport.of(findings, _smallest(case))
+    finally:
+        case.close()
+
+
+def audit_files(folder: Path, *, memory: str = "1GB") -> tuple[Finding, ...]:
+    """Return the findings on the rules that need no raw input.
+
+    They say whether the files are whole, unchanged and agree with each other; whether the groups are
+    safe only :func:`audit_folder` can tell.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds ``release/`` and ``private/``.
+    memory
+        Limit for the tables, such as ``1GB``.
+    """
+    from tripcloak.ground.engine import connect
+
+    with connect(memory) as con:
+        case = Evidence(folder, con, loaders={"tree": load_tree, "centres": TileCentres().load})
+        return BOOK.judge(case, without=("raw", "recount"))
+
+
+def _smallest(case: Evidence) -> dict[str, float]:
+    try:
+        return smallest_support(case)
+    except BrokenPart:
+        return {}

@@ -1,0 +1,46 @@
+"""The quick audit right after anonymising: arrays against arrays, before a file is written."""
+
+from __future__ import annotations
+
+from tripcloak.flows.audit.matrix import counts, zones
+from tripcloak.flows.audit.matrix.case import BOOK, MatrixCase
+from tripcloak.flows.audit.report import AuditReport
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import Release
+
+__all__ = ["BOOK", "audit_matrix", "counts", "zones"]
+
+
+def audit_matrix(matrix: ODMatrix, release: Release, *, memory: str = "512MB") -> AuditReport:
+    """Return what a recount of the matrix says about a release of it.
+
+    Parameters
+    ----------
+    matrix, release
+        The input flows, and what was made of them.
+    memory
+        Limit for the recount, such as ``512MB``; what does not fit goes to disk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tripcloak.promises import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> from tripcloak.flows.release import build_release
+    >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 1]), np.array([1, 1, 1]))
+    >>> release = build_release(
+    ...     matrix, method="by hand", parameters={}, criterion=KAnonymity(k=2, unit="trips"),
+    ...     suppression_limit=0, origin_zone=np.array([2, 2]), destination_zone=np.array([1, 1]),
+    ...     suppressed=np.array([False, False]), homogeneous=True,
+    ... )
+    >>> report = audit_matrix(matrix, release)
+    >>> report.safe, report.smallest_support
+    (True, {'trips': 3})
+    """
+    from tripcloak.ground.engine import connect
+
+    with connect(memory) as con:
+        case = MatrixCase(matrix, release, con)
+        findings = BOOK.judge(case)
+        return AuditReport.of(findings, counts.smallest_support(case))

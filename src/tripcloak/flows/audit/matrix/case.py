@@ -1,0 +1,175 @@
+"""The matrix and its release as tables of one connection, and the recount of every group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.flows.audit.grids import grid_of
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import Release
+from tripcloak.ground.rulebook import BrokenPart, Rulebook
+from tripcloak.hierarchy import BoxZones
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+
+AXES = ("origin", "destination", "time")
+FLOWS_A_BATCH = 1 << 17
+ROWS_A_PASS = 8_000_000
+"""Rows of (group, person) counted at once, so that the table of distinct ones stays within the limit."""
+
+
+class Form(Enum):
+    """What released zones are: rows of the tree, boxes, or zones of a grid that are known by name."""
+
+    TREE = "tree"
+    BOXES = "boxes"
+    NAMES = "names"
+    UNKNOWN = "unknown"
+
+
+class MatrixCase:
+    """A matrix and its release as tables: flows, groups, the trees, and the recount of every group."""
+
+    def __init__(self, matrix: ODMatrix, release: Release, con: duckdb.DuckDBPyConnection) -> None:
+        self.matrix = matrix
+        self.release = release
+        self.con = con
+        self._recounted = False
+
+    def load(self, part: str) -> None:
+        """Make the tables, or raise what is wrong with the arrays."""
+        if not self._recounted:
+            self._register()
+            self._recount()
+            self._recounted = True
+
+    def value(self, query: str) -> Any:
+        """Return the first value of a query's first row."""
+        rows = self.con.execute(query).fetchall()
+        return rows[0][0] if rows else None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the names of the axes: time is one where the matrix has slots."""
+        return AXES[: len(self.matrix.axes)]
+
+    def form(self, axis: str) -> Form:
+        """Return what the released zones of an axis are, which decides how they are read."""
+        _, zones, _ = self.release.axes[AXES.index(axis)]
+        tree, _ = self.matrix.axes[AXES.index(axis)]
+        if isinstance(zones, BoxZones):
+            return Form.BOXES
+        if zones is tree.zones or np.array_equal(zones.ids, tree.zones.ids):
+            return Form.TREE
+        return Form.UNKNOWN if grid_of(tree.name) is None else Form.NAMES
+
+    @property
+    def in_trees(self) -> bool:
+        """Return whether the released zones of all axes are those of the hierarchies."""
+        return all(self.form(axis) is Form.TREE for axis in self.axes)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Return the release's own numbers per group, by unit, where it has them."""
+        r = self.release
+        told = {"trips": r.trips, "travellers": r.travellers, "population": r.population}
+        return {unit: numbers for unit, numbers in told.items() if numbers is not None}
+
+    def _register(self) -> None:
+        import pyarrow as pa
+
+        flows, release = self.matrix.flows, self.release
+        columns = {
+            "number": release.group_of_flow,
+            "origin": flows.origin,
+            "destination": flows.destination,
+            "time": flows.slot,
+            "trips": flows.trips,
+            "population": flows.population,
+        }
+        groups = {
+            "number": np.arange(release.n_groups, dtype=np.int32),
+            "origin": release.group_origin,
+            "destination": release.group_destination,
+            **({} if self.matrix.times is None else {"time": release.group_time}),
+            **self.numbers,
+        }
+        self.put("flows", {name: column for name, column in columns.items() if column is not None})
+        self.put("groups", groups)
+        for axis, (tree, _) in zip(self.axes, self.matrix.axes, strict=True):
+            up = pa.array(tree.parent, mask=tree.parent < 0)
+            self.con.register(
+                f"{axis}_tree", pa.table({"zone": np.arange(len(tree), dtype=np.int32), "parent": up})
+            )
+
+    def put(self, table: str, columns: dict[str, Any]) -> None:
+        """Make a table of columns of one length."""
+        import pyarrow as pa
+
+        if len({len(column) for column in columns.values()}) != 1:
+            raise BrokenPart(f"the columns of the {table} differ in length")
+        self.con.register(table, pa.table(columns))
+
+    def _recount(self) -> None:
+        population = "null" if self.matrix.flows.population is None else "population"
+        self.con.execute(
+            f"""create temp table volumes as select number, count(*) as flows, sum(trips)::bigint as trips,
+            fsum({population}::double) as population from flows group by number"""
+        )
+        self.con.execute("create temp table people (number integer, travellers bigint)")
+        travellers = "volumes.trips"
+        if self.matrix.flows.travellers is not None:
+            self._count_people()
+            travellers = "coalesce(people.travellers, 0)"
+        elif not self.matrix.each_trip_is_a_person:
+            travellers = "null::bigint"
+        self.con.execute(
+            f"""create temp table recount as
+            select number, flows, trips, population, {travellers} as travellers
+            from volumes left join people using (number)"""
+        )
+
+    def _count_people(self) -> None:
+        for turn, passes in self.passes():
+            self.con.register("presence", self.presence())
+            self.con.execute(
+                f"""insert into people select number, count(*) from (
+                    select distinct number, person from presence
+                    where number >= 0 and number % {passes} = {turn}
+                ) group by number"""
+            )
+            self.con.unregister("presence")
+
+    def passes(self) -> list[tuple[int, int]]:
+        """Return (turn, turns) of the passes in which people are counted."""
+        assert self.matrix.flows.travellers is not None
+        turns = 1 + len(self.matrix.flows.travellers.people) // ROWS_A_PASS
+        return [(turn, turns) for turn in range(turns)]
+
+    def presence(self) -> pa.RecordBatchReader:
+        """Return (group, person) of every flow and each of its travellers, as a stream."""
+        import pyarrow as pa
+
+        schema = pa.schema({"number": pa.int32(), "person": pa.int32()})
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            travellers = self.matrix.flows.travellers
+            assert travellers is not None
+            for start in range(0, self.matrix.n_flows, FLOWS_A_BATCH):
+                edges = travellers.offsets[start : start + FLOWS_A_BATCH + 1]
+                group = self.release.group_of_flow[start : start + FLOWS_A_BATCH]
+                columns = np.repeat(group, np.diff(edges)), travellers.people[edges[0] : edges[-1]]
+                arrays = [pa.array(column, pa.int32()) for column in columns]
+                yield pa.record_batch(arrays, schema=schema)
+
+        return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+BOOK: Rulebook[MatrixCase] = Rulebook()

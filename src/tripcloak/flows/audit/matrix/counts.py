@@ -1,0 +1,242 @@
+"""Rules that hold the release against the recount of the matrix."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from tripcloak.flows.audit.matrix.case import BOOK, MatrixCase
+from tripcloak.flows.audit.noise import (
+    CANNOT_TELL,
+    TOO_CLOSE,
+    TOO_MANY,
+    Counted,
+    Noisy,
+    beside,
+    counted_trips,
+    id_marks,
+    too_many,
+    verdict,
+)
+from tripcloak.flows.audit.privacy import ENTRY, Privacy, read_privacy, too_little
+from tripcloak.flows.audit.report import TOLERANCE, least
+from tripcloak.ground.rulebook import BrokenPart, Remark, some
+
+
+def count_shared(case: MatrixCase, known_items: int) -> None:
+    """Make ``shared``: trips, travellers and population of all groups that share any so many items."""
+    sharing = " union all ".join(
+        f"select number, {n} as items, {', '.join(_kept(case, known))} from groups"
+        for n, known in enumerate(combinations(case.axes, known_items))
+    )
+    case.con.execute(
+        f"""create or replace temp table sharing as select number,
+        dense_rank() over (order by items, {", ".join(case.axes)}) as share from ({sharing})"""
+    )
+    population = "null" if case.matrix.flows.population is None else "population"
+    case.con.execute(
+        f"""create or replace temp table shared_volumes as
+        select share, sum(trips)::bigint as trips, fsum({population}::double) as population
+        from flows join sharing using (number) group by share"""
+    )
+    case.con.execute(
+        f"""create or replace temp table shared as
+        select share, coalesce(volumes.trips, 0) as trips, population, {_travellers(case)} as travellers
+        from (select distinct share from sharing)
+        left join shared_volumes volumes using (share) left join shared_people people using (share)"""
+    )
+
+
+def _kept(case: MatrixCase, known: tuple[str, ...]) -> list[str]:
+    return [f"{axis if axis in known else 'null'} as {axis}" for axis in case.axes]
+
+
+def _travellers(case: MatrixCase) -> str:
+    """Return SQL for the number of travellers, after counting them where people are told apart."""
+    case.con.execute("create or replace temp table shared_people (share bigint, travellers bigint)")
+    if case.matrix.flows.travellers is None:
+        return "volumes.trips" if case.matrix.each_trip_is_a_person else "null::bigint"
+    for turn, turns in case.passes():
+        case.con.register("presence", case.presence())
+        case.con.execute(
+            f"""insert into shared_people select share, count(*) from (
+                select distinct share, person from presence join sharing using (number)
+                where share % {turns} = {turn}
+            ) group by share"""
+        )
+        case.con.unregister("presence")
+    return "coalesce(people.travellers, 0)"
+
+
+@BOOK.rule("every-flow-accounted", "recount")
+def every_flow_accounted(case: MatrixCase) -> str | None:
+    """Every input flow is in one released group or withheld, and no group is empty."""
+    groups = case.release.n_groups
+    found = case.value(f"select count(*) from recount where number between 0 and {groups - 1}")
+    lost = case.value(f"select count(*) from recount where number not between -1 and {groups - 1}")
+    # Noise makes up groups that no flow is in.
+    empty = found != groups and case.release.privacy is None
+    return "some flows are in no group, or some groups have no flow" if lost or empty else None
+
+
+@BOOK.rule("every-group-safe", "recount")
+def every_group_safe(case: MatrixCase) -> str | Remark | None:
+    """Every released group reaches every threshold in a recount of the matrix."""
+    if not case.release.n_groups:
+        return "nothing is released"
+    if case.release.privacy is not None:
+        return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
+    if not case.release.criterion.thresholds:
+        return "the criterion protects nobody"
+    known, table = case.release.known_items, "groups left join recount using (number)"
+    if known is not None:
+        count_shared(case, known)
+        table = "shared recount"
+    for unit, k in case.release.criterion.thresholds.items():
+        short = case.value(
+            f"select count(*) from {table} where not coalesce(recount.{unit}, 0) >= {least(unit, k)!r}"
+        )
+        if short:
+            return f"{some(short, 'groups')} hold fewer than {k:g} {unit}"
+    if known is not None:
+        return Remark(
+            "not promised of a flow alone, which may hold fewer than k: all flows together that share any "
+            f"{known} of {', '.join(case.axes)} reach every threshold"
+        )
+    return None
+
+
+@BOOK.rule("flows-match-recount", "recount")
+def flows_match_recount(case: MatrixCase) -> str | Remark | None:
+    """Every number of the release equals the recount of its group, and no pair of zones occurs twice."""
+    if case.value(f"select count(*) > count(distinct ({', '.join(case.axes)})) from groups"):
+        return "a pair of zones is released twice"
+    if case.release.privacy is not None:
+        return Remark("not promised: numbers are noisy, and whole; each pair of zones is released once")
+    differ = " or ".join(
+        f"not coalesce(abs(groups.{unit} - recount.{unit}) <= {TOLERANCE!r} * recount.{unit}, false)"
+        for unit in case.numbers
+    )
+    wrong = case.value(f"select count(*) from groups left join recount using (number) where {differ}")
+    return f"{some(wrong, 'groups')} differ from the recount" if wrong else None
+
+
+@BOOK.rule("totals-add-up", "recount")
+def totals_add_up(case: MatrixCase) -> str | Remark | None:
+    """Released and withheld volume add up to the matrix's."""
+    if case.release.privacy is not None:
+        return Remark("not promised: noisy numbers do not add up to the input's")
+    volume = case.release.volume
+    released = float(case.value(f"select coalesce(sum({volume}), 0) from groups"))
+    withheld = float(case.value(f"select coalesce(sum({volume}), 0) from recount where number < 0"))
+    total = float(case.value(f"select sum({volume}) from flows"))
+    if abs(released + withheld - total) > TOLERANCE * total:
+        return f"released and withheld {volume} do not add up to the input's"
+    return None
+
+
+@BOOK.rule("suppression-within-limit", "recount")
+def suppression_within_limit(case: MatrixCase) -> str | Remark | None:
+    """The withheld share of the volume is within the limit."""
+    if case.release.privacy is not None:
+        return Remark("not promised: under differential privacy there is no limit on what is not published")
+    volume, limit = case.release.volume, case.release.suppression_limit
+    withheld = float(case.value(f"select coalesce(sum({volume}), 0) from recount where number < 0"))
+    total = float(case.value(f"select sum({volume}) from flows"))
+    return f"more than {limit:.2%} are withheld" if withheld > limit * total * (1 + TOLERANCE) else None
+
+
+def smallest_support(case: MatrixCase) -> dict[str, float]:
+    """Return, per threshold, the support of the smallest released group in the recount.
+
+    Under differential privacy there is no threshold; then trips and travellers are given, 0 included.
+    """
+    try:
+        case.load("recount")
+    except BrokenPart:
+        return {}
+    units = list(case.release.criterion.thresholds) or ["trips", "travellers"]
+    found = {
+        unit: case.value(
+            f"select min(coalesce(recount.{unit}, 0)) from groups left join recount using (number)"
+        )
+        for unit in units
+        if unit in case.matrix.units
+    }
+    return {str(unit): number for unit, number in found.items() if number is not None}
+
+
+@BOOK.rule("segments-safe", "recount")
+def segments_safe(case: MatrixCase) -> str | None:
+    """Where it is promised, every segment reaches every threshold in every group."""
+    for part in case.release.segments:
+        groups = case.release.group_of_flow[part.row]
+        alone = MatrixCase(part.matrix, replace(case.release, group_of_flow=groups), case.con.cursor())
+        alone.load("recount")
+        for unit, k in case.release.criterion.thresholds.items():
+            reached = alone.value(
+                f"select count(*) from recount where number >= 0 and {unit} >= {least(unit, k)!r}"
+            )
+            if reached != case.release.n_groups:
+                short = case.release.n_groups - reached
+                return f"{some(short, 'groups')} hold fewer than {k:g} {unit} of a segment"
+    return None
+
+
+@BOOK.rule("noise-suffices", "recount")
+def noise_suffices(case: MatrixCase) -> str | None:
+    """Where differential privacy is promised, the stated noise gives the stated epsilon and delta."""
+    privacy = _stated(case)
+    if privacy is None:
+        return None
+    if case.release.criterion.thresholds or case.release.seed is not None:
+        return "noise goes with no threshold, and with no seed that could take it off again"
+    if not (
+        case.release.trips.dtype.kind == "i" and case.release.trips.min() >= math.ceil(privacy.threshold)
+    ):
+        return "some noisy numbers are not whole, or below the smallest that may be published"
+    return too_little(privacy)
+
+
+@BOOK.rule("noise-as-stated", "recount")
+def noise_as_stated(case: MatrixCase) -> str | Remark | None:
+    """Where noise is promised, published numbers are as far from the recount as it takes them."""
+    privacy = _stated(case)
+    if privacy is None:
+        return None
+    numbers = _numbers(case, privacy)
+    if too_many(privacy, numbers):
+        return TOO_MANY
+    found = verdict(privacy, numbers)
+    return Remark(CANNOT_TELL) if found is None else None if found else TOO_CLOSE
+
+
+def _stated(case: MatrixCase) -> Privacy | None:
+    stated = case.release.privacy
+    return None if stated is None else read_privacy({ENTRY: stated.to_dict()})
+
+
+def _numbers(case: MatrixCase, privacy: Privacy) -> Noisy:
+    release, flows = case.release, case.matrix.flows
+    group, groups = release.group_of_flow, release.n_groups
+    kept = (group >= 0) & (group < groups)
+    recount = np.bincount(group[kept], flows.trips[kept], minlength=groups).astype(np.int64)
+    if flows.travellers is None:
+        return Noisy(release.trips, recount, recount, np.ones(groups, dtype=bool))
+    if flows.repeats is None:
+        raise BrokenPart("the matrix does not tell how many trips each traveller makes in each flow")
+    flow = np.repeat(np.arange(case.matrix.n_flows), np.diff(flows.travellers.offsets))
+    origin, destination = (
+        id_marks(tree.zones.ids[: tree.n_tiles].tolist())[tile[flow]] for tree, tile in case.matrix.axes[:2]
+    )
+    counted = counted_trips(
+        flows.travellers.people, origin, destination, flows.repeats, privacy.contributions
+    )
+    total = int(counted.trips.sum())
+    here = kept[flow]
+    counted = Counted(counted.trips[here], counted.busy[here])
+    found = beside(release.trips, recount, group[flow][here], flows.repeats[here], counted)
+    return found._replace(all_counted=total)

@@ -1,0 +1,187 @@
+"""Differential privacy as a manifest states it, read with distrust, and whether its noise is enough."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tripcloak.ground.entries import is_number, unreadable
+
+ENTRY = "differential_privacy"
+UNITS = ("traveller", "trip")
+OF_LAPLACE, OF_GAUSSIAN = {"threshold"}, {"rho", "heights"}
+STATED = {"epsilon", "delta", "unit", "contributions", "mechanism", "noise_scale", "study_area"}
+HAIR = 1e-9
+"""Relative, for what rounding may take away."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Privacy:
+    """What is stated: how much one person can change, and the noise that is said to hide them.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The promise.
+    unit : str
+        Whose presence is hidden: that of a traveller, or of a single trip.
+    contributions : int
+        Trips of one traveller that are counted at most.
+    noise : str
+        Laplace or Gaussian.
+    noise_scale : float
+        Its scale, for Gaussian noise the standard deviation.
+    threshold : float
+        What a noisy number must reach to be published.
+    rho, heights : float, int
+        Of Gaussian noise: the zero-concentrated privacy of all of it, and how often noise was drawn.
+    study_area : str, optional
+        The zone that holds all others.
+    """
+
+    epsilon: float
+    delta: float
+    unit: str
+    contributions: int
+    noise: str
+    noise_scale: float
+    threshold: float = 1.0
+    rho: float = 0.0
+    heights: int = 1
+    study_area: str | None = None
+
+    @property
+    def figures(self) -> str:
+        """Return the numbers of the promise as words on it must give them."""
+        delta = f", delta {self.delta:g}" if self.delta else ""
+        each = f", at most {self.contributions:,} trips each" if self.unit == "traveller" else ""
+        return f"(epsilon {self.epsilon:g}{delta}{each})"
+
+
+def read_privacy(facts: Mapping[str, Any]) -> Privacy | None:
+    """Return the differential privacy that a manifest states, None where it states none.
+
+    Examples
+    --------
+    >>> stated = {"epsilon": 1, "delta": 0, "unit": "trip", "contributions": 1,
+    ...           "mechanism": "discrete Laplace noise", "noise_scale": 1.0}
+    >>> read_privacy({"differential_privacy": stated}).figures
+    '(epsilon 1)'
+    """
+    if ENTRY not in facts:
+        return None
+    stated = facts[ENTRY]
+    if not isinstance(stated, Mapping):
+        raise unreadable(ENTRY, "a table of epsilon, delta and the noise")
+    mechanism = stated.get("mechanism")
+    kind = re.match(r"discrete (Laplace|Gaussian) noise\b", mechanism) if isinstance(mechanism, str) else None
+    if kind is None or re.search(r"\d", str(mechanism)):
+        raise unreadable(f"{ENTRY}.mechanism", "discrete Laplace or Gaussian noise, in words")
+    if set(stated) - STATED - (OF_LAPLACE if kind[1] == "Laplace" else OF_GAUSSIAN):
+        raise unreadable(ENTRY, "no more than epsilon, delta and what belongs to the noise")
+    area = stated.get("study_area")
+    if area is not None and not isinstance(area, str):
+        raise unreadable(f"{ENTRY}.study_area", "the name of a zone")
+    numbers = {**_promise(stated), **_noise(stated, kind[1])}
+    return Privacy(noise=kind[1], study_area=area, **numbers)
+
+
+def _promise(stated: Mapping[str, Any]) -> dict[str, Any]:
+    epsilon, delta, unit, each = (stated.get(n) for n in ("epsilon", "delta", "unit", "contributions"))
+    if not is_number(epsilon) or not epsilon > 0:
+        raise unreadable(f"{ENTRY}.epsilon", "a number above 0")
+    if not is_number(delta) or not 0 <= delta < 1:
+        raise unreadable(f"{ENTRY}.delta", "a chance from 0 to below 1")
+    if unit not in UNITS:
+        raise unreadable(f"{ENTRY}.unit", " or ".join(UNITS))
+    if type(each) is not int or not 1 <= each < 2**53 or (unit == "trip" and each != 1):
+        raise unreadable(f"{ENTRY}.contributions", "a whole number of 1 or more; 1 where trips are hidden")
+    return {"epsilon": float(epsilon), "delta": float(delta), "unit": unit, "contributions": each}
+
+
+def _noise(stated: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    scale, threshold = stated.get("noise_scale"), stated.get("threshold", 1)
+    if not is_number(scale) or not scale > 0:
+        raise unreadable(f"{ENTRY}.noise_scale", "a number above 0")
+    if not is_number(threshold) or not threshold >= 1:
+        raise unreadable(f"{ENTRY}.threshold", "a number of 1 or more")
+    numbers = {"noise_scale": float(scale), "threshold": float(threshold)}
+    if kind == "Laplace":
+        return numbers
+    rho, heights = stated.get("rho"), stated.get("heights")
+    if not is_number(rho) or not rho > 0:
+        raise unreadable(f"{ENTRY}.rho", "a number above 0")
+    if type(heights) is not int or not 1 <= heights < 1000:
+        raise unreadable(f"{ENTRY}.heights", "a whole number of 1 or more")
+    return {**numbers, "rho": float(rho), "heights": heights}
+
+
+def too_little(privacy: Privacy) -> str | None:
+    """Return why the stated noise does not give the stated epsilon and delta; None where it does.
+
+    Examples
+    --------
+    >>> told = {"unit": "traveller", "contributions": 10, "noise": "Laplace", "threshold": 168}
+    >>> too_little(Privacy(epsilon=1, delta=1e-6, noise_scale=10, **told)) is None
+    True
+    >>> too_little(Privacy(epsilon=1, delta=1e-6, noise_scale=5, **told))
+    'the stated noise is too small for the stated epsilon'
+    """
+    sensitivity, scale = privacy.contributions, privacy.noise_scale
+    if privacy.noise == "Laplace":
+        if scale * privacy.epsilon < sensitivity * (1 - HAIR):
+            return "the stated noise is too small for the stated epsilon"
+        if privacy.delta and shown_by_one(privacy) > privacy.delta * (1 + HAIR):
+            return "the stated threshold is too low for the stated delta"
+        return None
+    if privacy.heights * sensitivity**2 > 2 * privacy.rho * scale**2 * (1 + HAIR):
+        return "the stated noise is too small for the stated rho"
+    if concentrated_delta(privacy.rho, privacy.epsilon) > privacy.delta * (1 + 1e-6):
+        return "the stated rho is too large for the stated epsilon and delta"
+    return None
+
+
+def shown_by_one(privacy: Privacy) -> float:
+    """Return the chance that a pair is published which is there because of one person alone, at worst.
+
+    Noise is z or more with a chance of q**z / (1 + q), for z of 1 or more and q = exp(-1 / scale). The
+    person has all their trips in one such pair, or each in a pair of its own; between the two lies
+    nothing worse, since the chance that a pair stays hidden is log-concave in its trips.
+    """
+    rate, most = 1 / privacy.noise_scale, privacy.contributions
+    least = math.ceil(privacy.threshold)
+
+    def reach(trips: int) -> float:
+        need = least - trips
+        if need >= 1:
+            return math.exp(-rate * need) / (1 + math.exp(-rate))
+        return 1 - math.exp(-rate * (1 - need)) / (1 + math.exp(-rate))
+
+    apart = 1.0 if reach(1) >= 1 else -math.expm1(most * math.log1p(-reach(1)))
+    return max(reach(most), apart)
+
+
+def concentrated_delta(rho: float, epsilon: float) -> float:
+    """Return a delta at which rho-zCDP is (epsilon, delta)-differential privacy, as small as can be proven.
+
+    Every order a above 1 proves one: exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1) (Canonne, Kamath
+    and Steinke 2020, corollary 13). The best is looked for by thirds, on a logarithmic scale.
+
+    >>> 0.99e-6 < concentrated_delta(0.02435, 1.0) < 1e-6
+    True
+    """
+
+    def exponent(log_step: float) -> float:
+        step = math.exp(log_step)
+        order = 1 + step
+        return step * (order * rho - epsilon) + order * (log_step - math.log(order)) - log_step
+
+    low, high = -30.0, 60.0
+    for _ in range(300):
+        third = (high - low) / 3
+        left, right = low + third, high - third
+        low, high = (low, right) if exponent(left) < exponent(right) else (left, high)
+    return math.exp(min(exponent((low + high) / 2), 0.0))

@@ -1,0 +1,245 @@
+"""Rules that hold the release against the auditor's own recount of the raw input."""
+
+from __future__ import annotations
+
+import math
+
+from tripcloak.flows.audit.evidence import BOOK, Evidence
+from tripcloak.flows.audit.privacy import Privacy
+from tripcloak.flows.audit.promise import UNITS
+from tripcloak.flows.audit.raw import WITHHELD
+from tripcloak.flows.audit.report import TOLERANCE, least
+from tripcloak.ground.entries import whole
+from tripcloak.ground.rulebook import Remark, some
+
+
+@BOOK.rule("every-group-safe", "recount")
+def every_group_safe(case: Evidence) -> str | Remark | None:
+    """Every released group reaches every threshold, counted afresh from the raw input."""
+    if case.value("select count(*) = 0 from audit_flows"):
+        return "nothing is released"
+    return _less_than_ordered(case) or _too_few(case) or _weaker(case)
+
+
+def _less_than_ordered(case: Evidence) -> str | None:
+    for unit, k in case.ordered.items():
+        if case.promise.thresholds.get(unit, 0) < k:
+            return f"the manifest promises less than the {k:g} {unit} that were ordered"
+    items = len(case.promise.axes)
+    if case.ordered and (case.promise.known_items or items) < (case.order.known_items or items):
+        return "the manifest promises k only to readers who know fewer of a trip's items than were ordered"
+    return None
+
+
+def _too_few(case: Evidence) -> str | None:
+    table, what = f"audit_recount where pair > {WITHHELD} and", "released flows"
+    if case.promise.known_items is not None:
+        table, what = "audit_shared where", "sets of released flows that a reader may tell apart"
+    for unit, k in case.promise.thresholds.items():
+        short = case.value(f"select count(*) from {table} not coalesce({unit}, 0) >= {least(unit, k)!r}")
+        if short:
+            return f"{some(short, what)} hold fewer than {k:g} {unit}"
+    return None
+
+
+def _weaker(case: Evidence) -> Remark | None:
+    """Return what is promised where it is not that every flow reaches every threshold."""
+    if case.promise.privacy is not None:
+        return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
+    if case.promise.known_items is not None:
+        return Remark(
+            "not promised of a flow alone, which may hold fewer than k: all flows together that share any "
+            f"{case.promise.known_items} of {', '.join(case.promise.axes)} reach every threshold"
+        )
+    return None
+
+
+@BOOK.rule("flows-match-recount", "recount")
+def flows_match_recount(case: Evidence) -> str | Remark | None:
+    """Every released number equals the auditor's recount of its group."""
+    axes = ", ".join(case.promise.axes)
+    if case.value(f"select count(*) > count(distinct ({axes})) from audit_flows"):
+        return "a pair of zones is released twice"
+    if case.promise.privacy is not None:
+        return _noisy_flows(case, case.promise.privacy)
+    units = [unit for unit in UNITS if unit in case.columns("audit_flows")]
+    differ = " or ".join(_differ(f"flow.{unit}", f"recount.{unit}", unit) for unit in units) or "false"
+    wrong = case.value(
+        f"""select count(*) from audit_flows flow full join (
+            select * from audit_recount where pair > {WITHHELD}
+        ) recount using ({axes})
+        where flow.rowid is null or {differ}"""
+    )
+    return f"{some(wrong, 'released flows')} differ from the recount" if wrong else None
+
+
+def _noisy_flows(case: Evidence, privacy: Privacy) -> str | Remark:
+    """Return what is wrong with noisy flows, of which exact numbers are not expected."""
+    axes = ", ".join(case.promise.axes)
+    if not _has(case, "trips"):
+        return "the released flows lack the column 'trips'"
+    if case.value(f"select count(*) from audit_flows where trips < {math.ceil(privacy.threshold)}"):
+        return "some noisy numbers are below the smallest that may be published"
+    if case.value(f"select count(*) from audit_pairs anti join audit_flows using ({axes})"):
+        return "private/groups.parquet sends flows to a pair of zones that is not released"
+    return Remark("not promised: numbers are noisy, and whole; each pair of zones is released once")
+
+
+@BOOK.rule("both-or-neither", "groups")
+def both_or_neither(case: Evidence) -> str | None:
+    """A flow's two ends, and its time, are released together or withheld together."""
+    _, *others = case.promise.axes
+    half = case.value(
+        "select count(*) from audit_groups where "
+        + " or ".join(f"(released_origin is null) <> (released_{axis} is null)" for axis in others)
+    )
+    return f"{some(half, 'flows')} are released by one end only" if half else None
+
+
+@BOOK.rule("every-flow-accounted", "raw", "groups")
+def every_flow_accounted(case: Evidence) -> str | None:
+    """The private table accounts for every flow of the raw input, once, with its right numbers."""
+    axes = ", ".join(case.promise.axes)
+    if case.value(f"select count(*) > count(distinct ({axes})) from audit_groups"):
+        return "private/groups.parquet accounts for a flow twice"
+    units = [unit for unit in UNITS if unit in case.columns("audit_groups")]
+    differ = " or ".join(_differ(f"told.{unit}", f"flow.{unit}", unit, rounded=False) for unit in units)
+    wrong = case.value(
+        f"""select count(*) from audit_groups told full join audit_input flow using ({axes})
+        where told.rowid is null or flow.rowid is null or {differ}"""
+    )
+    return f"private/groups.parquet is wrong about {some(wrong, 'flows')}" if wrong else None
+
+
+@BOOK.rule("totals-add-up", "recount")
+def totals_add_up(case: Evidence) -> str | Remark | None:
+    """Released and withheld volume add up to the raw input's."""
+    if case.promise.privacy is not None:
+        return Remark("not promised: noisy numbers do not add up to the input's")
+    volume = case.promise.volume
+    released, withheld = _volumes(case)
+    in_table = case.value(f"select sum({volume}) from audit_flows") if _has(case, volume) else None
+    groups = whole(case.facts, "groups")
+    # Each released population is rounded to whole people.
+    slack = 0.5 * groups if volume == "population" else 0.0
+    if in_table is None or abs(float(in_table) - released) > slack + TOLERANCE * released:
+        return f"the released {volume} of all flows differ from the recount"
+    if abs(whole(case.facts, "released") - released) > 0.5 + TOLERANCE * released:
+        return f"the manifest's released {volume} differ from the recount"
+    total = case.value(f"select coalesce(sum({volume}), 0) from audit_input")
+    told = case.value(
+        f"select coalesce(sum({volume}), 0) from audit_groups" if _told(case, volume) else "select 0"
+    )
+    if not _near(released + withheld, float(total)) or not _near(float(told), float(total)):
+        return f"released and withheld {volume} do not add up to the input's"
+    return None
+
+
+@BOOK.rule("suppression-within-limit", "recount")
+def suppression_within_limit(case: Evidence) -> str | Remark | None:
+    """The withheld share of the volume is within the limit that the manifest states."""
+    if case.promise.privacy is not None:
+        return Remark("not promised: under differential privacy there is no limit on what is not published")
+    released, withheld = _volumes(case)
+    if withheld > case.promise.limit * (released + withheld) * (1 + TOLERANCE):
+        return f"more than {case.promise.limit:.2%} of the {case.promise.volume} are withheld"
+    return None
+
+
+@BOOK.rule("suppressed-told-safely", "recount")
+def suppressed_told_safely(case: Evidence) -> str | None:
+    """The withheld volume is told only if it is right and enough people stand behind it."""
+    # Silence is always safe, even where nothing is withheld: else silence itself would tell a number.
+    if case.facts.get("suppressed") is None:
+        return None
+    if case.promise.privacy is not None:
+        return "the manifest tells an exact number about the input, which is not private"
+    if case.promise.known_items is not None:
+        return "the manifest tells the withheld volume, from which small flows could be solved for"
+    number = whole(case.facts, "suppressed")
+    withheld = _volumes(case)[1]
+    if abs(number - withheld) > 0.5 + TOLERANCE * withheld:
+        return "the manifest's withheld volume is not the true one"
+    for unit, k in case.thresholds.items() if number else ():
+        support = case.value(f"select {unit} from audit_recount where pair = {WITHHELD}")
+        if support is None or support < least(unit, k):
+            return f"the manifest tells the withheld volume, though fewer than {k:g} {unit} stand behind it"
+    return None
+
+
+def smallest_support(case: Evidence) -> dict[str, float]:
+    """Return, per threshold, the support of the smallest released group in the recount.
+
+    Under differential privacy there is no threshold; then trips and travellers are given, 0 included.
+    """
+    case.load("recount")
+    units = case.thresholds if case.promise.privacy is None else UNITS[:2]
+    found = {
+        unit: case.value(f"select min({unit}) from audit_recount where pair > {WITHHELD}") for unit in units
+    }
+    return {unit: number for unit, number in found.items() if number is not None}
+
+
+def _differ(told: str, recount: str, unit: str, *, rounded: bool = True) -> str:
+    """Return SQL that is true where a told number is not the recount's."""
+    if unit != "population":
+        return f"{told} is distinct from {recount}"
+    slack = 0.5 if rounded else 0.0
+    return f"not coalesce(abs({told} - {recount}) <= {slack} + {TOLERANCE!r} * {recount}, false)"
+
+
+def _volumes(case: Evidence) -> tuple[float, float]:
+    """Return the released and the withheld volume of the recount."""
+    query = f"select coalesce(sum({case.promise.volume}), 0) from audit_recount where pair"
+    return float(case.value(f"{query} > {WITHHELD}")), float(case.value(f"{query} = {WITHHELD}"))
+
+
+def _has(case: Evidence, column: str) -> bool:
+    return column in case.columns("audit_flows")
+
+
+def _told(case: Evidence, column: str) -> bool:
+    return column in case.columns("audit_groups")
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= TOLERANCE * max(one, other)
+
+
+@BOOK.rule("suppressed-not-solvable", "flows")
+def suppressed_not_solvable(case: Evidence) -> str | None:
+    """Neither the withheld volume nor silence about it settles a number below k."""
+    if case.facts.get("suppressed") is None or case.promise.privacy is not None:
+        return None
+    told = whole(case.facts, "suppressed")
+    if told == 0 and _silence_means_one(case):
+        return "the manifest tells that nothing is withheld, so that silence elsewhere would mean one"
+    if told and told == _volume_of_full_pairs(case):
+        return "the withheld volume fits only if every absent pair of zones holds one less than k"
+    return None
+
+
+def _silence_means_one(case: Evidence) -> bool:
+    """Return whether a withheld volume that must not be told could be one, and no other number.
+
+    Where zero is told, silence excludes it. It also excludes k and more, and what the limit has no room
+    for, which together may leave nothing but one.
+    """
+    released, limit = whole(case.facts, "released"), case.promise.limit
+    # The manifest rounds a population to whole people, so it is a range.
+    ends = (released - 0.5, released + 0.5) if case.promise.volume == "population" else (released, released)
+    below_k = min(case.promise.thresholds.values()) <= 2
+    for volume in ends:
+        room = volume * limit / (1 - limit) * (1 + 1e-9)
+        if room < 1 or (room >= 2 and not below_k):
+            return False
+    return True
+
+
+def _volume_of_full_pairs(case: Evidence) -> float | None:
+    """Return the trips there would be if every absent pair of released zones held one less than k."""
+    if case.promise.volume != "trips":
+        return None
+    axes = ", ".join(f"count(distinct {axis})" for axis in case.promise.axes)
+    rows, *zones = next(case.rows(f"select count(*), {axes} from audit_flows"))
+    return float((math.prod(zones) - rows) * (case.promise.k - 1))

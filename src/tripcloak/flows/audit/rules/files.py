@@ -1,0 +1,207 @@
+"""Rules about the public files: which there are, that they are unchanged, that they agree."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from typing import Any
+
+from tripcloak.flows.audit.evidence import BOOK, Evidence
+from tripcloak.flows.audit.promise import SPACE
+from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
+from tripcloak.ground.rulebook import BrokenPart
+
+ZONE_COLUMNS = ("axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "geometry")
+
+
+@BOOK.rule("files-complete")
+def files_complete(case: Evidence) -> str | None:
+    """The public part holds exactly the files it should, and nothing more."""
+    found = list(case.public("").iterdir())
+    if any(path.is_symlink() or not path.is_file() for path in found):
+        return "release/ holds something that is not a plain file"
+    names = {path.name for path in found}
+    expected = _expected(case)
+    missing = sorted(expected - names)
+    if missing:
+        return f"release/ lacks {', '.join(missing)}"
+    return "release/ holds a file that does not belong there" if names - expected else None
+
+
+def _expected(case: Evidence) -> set[str]:
+    """Return the names of the public files, whatever else the manifest says."""
+    return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if "segments" in case.facts else set())
+
+
+@BOOK.rule("digests-match")
+def digests_match(case: Evidence) -> str | None:
+    """Every public file has the digest that the manifest states."""
+    stated = case.facts.get("files")
+    expected = _expected(case) - {"manifest.json"}
+    if not isinstance(stated, dict) or set(stated) != expected:
+        return "the manifest does not state the digest of every public file"
+    changed = [name for name in sorted(expected) if not _unchanged(case, name, stated[name])]
+    return f"changed since the release was made: {', '.join(changed)}" if changed else None
+
+
+def _unchanged(case: Evidence, name: str, digest: object) -> bool:
+    path = case.public(name)
+    return path.is_file() and file_digest(path) == digest
+
+
+@BOOK.rule("csv-equals-parquet", "flows")
+def csv_equals_parquet(case: Evidence) -> str | None:
+    """``flows.csv`` and ``flows.parquet`` hold the same rows."""
+    return differs_from_csv(case, "flows")
+
+
+def differs_from_csv(case: Evidence, part: str) -> str | None:
+    """Return what differs between the two forms of a public table."""
+    names = case.columns(f"audit_{part}")
+    if _csv_header(case, part) != list(names):
+        return f"{part}.csv and {part}.parquet have different columns"
+    columns = ", ".join(f"{_quoted(name)}: 'varchar'" for name in names)
+    path = str(case.public(f"{part}.csv")).replace("'", "''")
+    case.keep("audit_csv", f"select * from read_csv('{_literal(path)}', columns = {{{columns}}}, {_CSV})")
+    texts = ", ".join(f"{_identifier(name)}::varchar" for name in names)
+    table = f"select {texts} from audit_{part}"
+    differ = case.value(
+        f"""select count(*) from (
+            (select * from audit_csv except all {table})
+            union all
+            ({table} except all select * from audit_csv)
+        )"""
+    )
+    return f"{part}.csv and {part}.parquet hold different rows" if differ else None
+
+
+# Folders of segments are called sex=F: not a column of the files in them.
+_CSV = (
+    "auto_detect = false, delim = ',', quote = '\"', escape = '\"', header = true, encoding = 'utf-8', "
+    "hive_partitioning = false"
+)
+
+
+def _csv_header(case: Evidence, part: str = "flows") -> list[str]:
+    try:
+        with case.public(f"{part}.csv").open(encoding="utf-8", newline="") as file:
+            return next(csv.reader(file), [])
+    except (OSError, ValueError, csv.Error):
+        raise BrokenPart(f"release/{part}.csv cannot be read as CSV") from None
+
+
+def _literal(path: str) -> str:
+    """Return a path in which the engine sees no pattern."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@BOOK.rule("only-protected-columns", "flows", "zones")
+def only_protected_columns(case: Evidence) -> str | None:
+    """Published tables hold no number that the thresholds do not cover."""
+    allowed = set(case.promise.columns)
+    told = case.facts.get("columns")
+    if not isinstance(told, list) or told != list(case.promise.columns):
+        return "the manifest lists other columns than the thresholds cover"
+    tables = {
+        "flows.parquet": (set(case.columns("audit_flows")), {*case.promise.axes} | allowed),
+        "flows.csv": (set(_csv_header(case)), {*case.promise.axes} | allowed),
+        "zones.parquet": (set(case.columns("audit_zones")), _zone_columns(case)),
+        "zones.geojson": (_geojson_columns(case), _zone_columns(case)),
+    }
+    for name, (found, expected) in tables.items():
+        if found - expected:
+            return f"release/{name} holds a column that no threshold covers"
+    return None
+
+
+def _zone_columns(case: Evidence) -> set[str]:
+    """Return the columns that zones may have: lists of tiles only where they tell nothing about the data."""
+    volumes = set(case.promise.columns) - {"travellers"}
+    return {*ZONE_COLUMNS, *volumes} | (set() if case.promise.grid else {"members"})
+
+
+def _geojson_columns(case: Evidence) -> set[str]:
+    try:
+        collection = json.loads(case.public("zones.geojson").read_text(encoding="utf-8"))
+        return {name for item in collection["features"] for name in item["properties"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BrokenPart("release/zones.geojson is not a GeoJSON collection of zones") from None
+
+
+_DATA = re.compile(r'<script type="application/json" id="release">(.*?)</script>', re.DOTALL)
+_CELL = re.compile(r"(?<![0-9a-f])8[0-9a-f]{14}(?![0-9a-f])")
+ZONE_FACTS = {"zone", "height", "tiles", "area_km2", "outline"}
+
+
+@BOOK.rule("map-shows-released-only", "flows")
+def map_shows_released_only(case: Evidence) -> str | None:
+    """The map embeds exactly the released flows, summed over time, and their zones."""
+    page = _page(case)
+    found = _DATA.findall(page)
+    if len(found) != 1:
+        return "release/map.html does not embed one table of data"
+    try:
+        data = json.loads(found[0])
+        return _wrong_flows(case, data) or _wrong_zones(case, data) or _strangers(case, _DATA.sub("", page))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return "release/map.html embeds data of an unknown form"
+
+
+def _page(case: Evidence) -> str:
+    try:
+        return case.public("map.html").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise BrokenPart("release/map.html cannot be read") from None
+
+
+def _wrong_flows(case: Evidence, data: dict[str, Any]) -> str | None:
+    columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
+    if case.promise.slot is not None:
+        # Sums over time of different people would count one of them several times.
+        columns = [name for name in columns if name != "travellers"]
+    table = data["flows"]
+    if set(data) != {"volume", "flows", *SPACE} or set(table) != {*SPACE, *columns}:
+        return "release/map.html embeds other columns than were released"
+    ends = [[data[axis]["zone"][code] for code in table[axis]] for axis in SPACE]
+    shown = Counter(zip(*ends, *(table[name] for name in columns), strict=True))
+    query = f"select {', '.join([*SPACE, *columns])} from audit_flows"
+    if case.promise.slot is not None:
+        sums = ", ".join(f"sum({name})" for name in columns)
+        query = f"select {', '.join(SPACE)}, {sums} from audit_flows group by {', '.join(SPACE)}"
+    released = Counter(case.rows(query))
+    return "release/map.html shows other flows than were released" if shown != released else None
+
+
+def _wrong_zones(case: Evidence, data: dict[str, Any]) -> str | None:
+    volumes = [name for name in case.promise.columns if name != "travellers"]
+    for axis in SPACE:
+        table = data[axis]
+        shown_volumes = [name for name in volumes if name in table]
+        if set(table) - ZONE_FACTS - set(volumes) or not shown_volumes:
+            return "release/map.html embeds other columns than were released"
+        sums = ", ".join(f"sum({name})" for name in shown_volumes)
+        released = Counter(case.rows(f"select {axis}, {sums} from audit_flows group by {axis}"))
+        numbers = [table[name] for name in shown_volumes]
+        lengths = {len(column) for column in table.values()}
+        if len(lengths) != 1 or Counter(zip(table["zone"], *numbers, strict=True)) != released:
+            return f"release/map.html shows other {axis} zones than were released"
+    return None
+
+
+def _strangers(case: Evidence, rest: str) -> str | None:
+    """Return what is wrong with the page around its data: it may name no cell that was not released."""
+    if case.promise.resolution is None:
+        return None
+    named = set(_CELL.findall(rest))
+    released = {zone for row in case.rows("select origin, destination from audit_flows") for zone in row}
+    return "release/map.html names a cell that was not released" if named - released else None

@@ -1,0 +1,173 @@
+"""Rules about the manifest: it agrees with the tables, and its totals hide small numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from tripcloak.flows.audit.evidence import BOOK, Evidence
+from tripcloak.ground.entries import close, figures, unreadable, whole
+
+KEYS = {
+    "format", "version", "method", "parameters", "protects", "seed", "hierarchy", "homogeneous", "groups",
+    "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
+    "smallest", "bound", "measures", "dropped_rows", "files", "diversity", "closeness", "also",
+    "zone_form", "tile_km2", "differential_privacy", "known_items", "segment",
+    "segments",
+}  # fmt: skip
+MEASURES = {"G", "C_AVG"}
+"""Those that anyone can compute from the released table; others may tell what was withheld."""
+
+
+@BOOK.rule("manifest-consistent", "flows", "zones")
+def manifest_consistent(case: Evidence) -> str | None:
+    """The manifest says what the released tables say, and nothing beyond."""
+    if set(case.facts) - KEYS:
+        return "the manifest holds an entry that this audit does not know"
+    wrong = next((words for words in _statements(case) if words), None)
+    wrong = wrong or _beyond_the_table(case)
+    return wrong or _share(case) or _measures(case) or _also(case)
+
+
+def _statements(case: Evidence) -> list[str | None]:
+    """Return what is wrong with the numbers that can be read off the released table."""
+    axes = case.promise.axes
+    rows, *zones = case.con.execute(
+        f"select count(*), {', '.join(f'count(distinct {axis})' for axis in axes)} from audit_flows"
+    ).fetchall()[0]
+    numbers = {f"{axis}s": number for axis, number in zip(axes, zones, strict=True)}
+    columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
+    smallest = {name: case.value(f"select min({name}) from audit_flows") for name in columns}
+    return [
+        _unless(case.facts.get("groups") == rows, "number of groups"),
+        _unless(case.facts.get("zones") == numbers, "zones"),
+        _unless(case.facts.get("smallest") == smallest, "smallest numbers"),
+        _unless(_released_fits(case, rows), "released volume"),
+    ]
+
+
+def _unless(right: bool, what: str) -> str | None:
+    return None if right else f"the manifest's {what} differ from the released table"
+
+
+def _released_fits(case: Evidence, rows: int) -> bool:
+    volume = case.promise.volume
+    if volume not in case.columns("audit_flows"):
+        return False
+    in_table = int(case.value(f"select coalesce(sum({volume}), 0) from audit_flows"))
+    # Each released population is rounded to whole people, the manifest's sum only once.
+    slack = (rows + 1) // 2 if volume == "population" else 0
+    return abs(whole(case.facts, "released") - in_table) <= slack
+
+
+def _share(case: Evidence) -> str | None:
+    """Return what is wrong with the withheld share and its words, given the withheld volume."""
+    told, share, words = (case.facts.get(f"suppressed{end}") for end in ("", "_share", "_words"))
+    if not isinstance(words, str):
+        raise unreadable("suppressed_words", "text")
+    if told is None:
+        if share is not None or re.search(r"\d", words.replace(f"{case.promise.limit:.2%}", "")):
+            return "the manifest hides the withheld volume and tells it elsewhere"
+        return None
+    number = whole(case.facts, "suppressed")
+    all_of_it = number + whole(case.facts, "released")
+    if not close(share, number / all_of_it if all_of_it else 0.0) or figures(words) != [f"{number:,}"]:
+        return "the manifest's withheld share or its words do not fit the withheld volume"
+    return None
+
+
+def _beyond_the_table(case: Evidence) -> str | None:
+    """Return what is wrong with what cannot be read off the released table: the bound and the seed."""
+    bound, seed = case.facts.get("bound"), case.facts.get("seed")
+    if bound is not None:
+        if case.facts.get("suppressed") is None:
+            return "the manifest hides the withheld volume and tells a bound worked out from it"
+        if not isinstance(bound, dict) or set(bound) != {"within_percent", "relaxation"}:
+            raise unreadable("bound", "whole percent and a relaxation")
+        if not isinstance(bound["relaxation"], str) or type(bound["within_percent"]) is not int:
+            raise unreadable("bound", "whole percent and a relaxation")
+    if seed is not None and type(seed) is not int:
+        raise unreadable("seed", "a whole number")
+    if case.promise.privacy is None:
+        return None
+    if seed is not None or case.facts["parameters"].get("seed") is not None:
+        return "the manifest tells the seed of the noise, with which anybody could take it off again"
+    return None
+
+
+def _also(case: Evidence) -> str | None:
+    """Return what is wrong with the words on what is promised beyond thresholds."""
+    numbers = [f"{least:,}" for least in case.promise.floors.values()]
+    if case.promise.closeness is not None:
+        numbers.append(f"{case.promise.closeness:g}")
+    if case.promise.privacy is not None:
+        numbers.append(case.promise.privacy.figures)
+    if case.promise.known_items is not None:
+        numbers.append(str(case.promise.known_items))
+    if case.promise.segments:
+        numbers.append("")
+    words = case.facts.get("also", [])
+    if not isinstance(words, list) or not all(isinstance(text, str) for text in words):
+        raise unreadable("also", "a list of texts")
+    fits = [figures(text) for text in words] == [figures(number) for number in numbers]
+    return None if fits else "the manifest's words on what else is promised do not fit its numbers"
+
+
+def _measures(case: Evidence) -> str | None:
+    told = case.facts.get("measures")
+    timed = case.promise.slot is not None
+    expected = MEASURES - (set() if case.promise.privacy is None else {"C_AVG"})
+    expected |= {"G_time"} if timed else set()
+    if not isinstance(told, dict) or set(told) != expected:
+        return f"the manifest's measures are not {' and '.join(sorted(expected))}"
+    volume, smallest = case.promise.volume, case.facts["smallest"]
+    generalisation = _mean_tiles(case, ("origin", "destination"))
+    # Rounding moves a population by half a person, so by less than this share of any flow.
+    slack = 1 / smallest[volume] if volume == "population" and smallest[volume] else 1e-9
+    right = {"G": close(told["G"], generalisation, slack)}
+    if "C_AVG" in expected:
+        mean = whole(case.facts, "released") / whole(case.facts, "groups") / case.promise.k
+        right["C_AVG"] = close(told["C_AVG"], mean)
+    if not all(right.values()):
+        return "the manifest's measures differ from those of the released table"
+    if timed and not close(told["G_time"], _mean_tiles(case, ("time",)), slack):
+        return "the manifest's measures differ from those of the released table"
+    return None
+
+
+def _mean_tiles(case: Evidence, axes: tuple[str, ...]) -> float | None:
+    """Return the mean number of tiles, or of slots of time, of a released trip on these axes together."""
+    volume = f"flow.{case.promise.volume}::double"
+    joins = " ".join(
+        f"join audit_zones {axis}_zone on {axis}_zone.axis = '{axis}' and {axis}_zone.zone = flow.{axis}"
+        for axis in axes
+    )
+    tiles = " + ".join(f"{axis}_zone.tiles" for axis in axes)
+    mean: float | None = case.value(
+        f"select sum(({tiles}) * {volume}) / sum({volume}) from audit_flows flow {joins}"
+    )
+    return mean
+
+
+@BOOK.rule("dropped-told-safely")
+def dropped_told_safely(case: Evidence) -> str | None:
+    """No small number of rows dropped in cleaning can be read from the manifest."""
+    told = case.facts.get("dropped_rows")
+    if not isinstance(told, dict):
+        raise unreadable("dropped_rows", "a number of rows for each reason")
+    if case.promise.privacy is not None:
+        return "the manifest tells exact numbers of dropped rows, which are not private" if told else None
+    least = max(case.promise.row_threshold, min(case.ordered.values(), default=0))
+    if not all(_safe_to_tell(rows, least, case.promise.row_threshold) for rows in told.values()):
+        return f"the manifest tells of fewer than {least:g} dropped rows"
+    return None
+
+
+def _safe_to_tell(rows: Any, least: float, promised: float) -> bool:
+    if rows is None:
+        return True
+    if isinstance(rows, str):
+        match = re.fullmatch(r"fewer than (\d[\d,]*)", rows)
+        return match is not None and int(match[1].replace(",", "")) >= math.floor(promised)
+    return type(rows) is int and (rows == 0 or rows >= least)

@@ -1,0 +1,107 @@
+"""Auditing and measuring a release folder against the raw input it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tripcloak.flows.audit import AuditReport, audit_folder
+from tripcloak.flows.measures import measure
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.reading.matrix import Place, opened, read_matrix
+from tripcloak.flows.release.reading import read_release
+from tripcloak.ground.engine import plain_errors
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.folders import read_manifest, read_run
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.hierarchy import parse_tiling
+from tripcloak.records.segments import SegmentBy
+from tripcloak.records.source import TripSource
+
+
+def audit_against(
+    folder: Path,
+    inputs: tuple[str, ...],
+    *,
+    k: float | None = None,
+    known_items: int | None = None,
+    diversity: Mapping[str, int] | None = None,
+    closeness: float | None = None,
+    memory: str | None = None,
+    progress: Progress = silent,
+) -> AuditReport:
+    """Return the audit of a release folder against the raw input, read as the release says it was.
+
+    Parameters
+    ----------
+    k
+        A threshold the release must reach even if its manifest promises less.
+    known_items
+        How many items of a trip somebody may know for it to hold; all of them if not given.
+    diversity, closeness
+        The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
+    """
+    read_manifest(folder)
+    source, place = how_it_was_read(folder, inputs)
+    tiling = parse_tiling(place.spec, zones=place.zones, area=place.area)
+    with opened(source, memory=memory) as (con, canonical), plain_errors():
+        return audit_folder(
+            folder,
+            con,
+            k=k,
+            known_items=known_items,
+            diversity=diversity,
+            closeness=closeness,
+            tiling=tiling,
+            each_trip_is_a_person=canonical.people_once,
+            progress=progress,
+        )
+
+
+def measure_against(
+    folder: Path,
+    inputs: tuple[str, ...],
+    *,
+    volume: str | None = None,
+    memory: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Return every measure of a release folder against the raw input."""
+    if volume not in (None, "trips", "population"):
+        raise InputError(f"--volume must be trips or population; got {volume!r}")
+    read_manifest(folder)
+    source, place = how_it_was_read(folder, inputs)
+    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    progress("measuring", 0, None)
+    return measure(matrix, read_release(folder, matrix), volume=volume)  # type: ignore[arg-type]
+
+
+def read_as_released(
+    folder: Path, inputs: tuple[str, ...], *, memory: str | None = None, progress: Progress = silent
+) -> ODMatrix:
+    """Return the matrix of the very input that a release was made from, or raise where it is another."""
+    source, place = how_it_was_read(folder, inputs)
+    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    if read_run(folder).get("input_digest") != matrix.digest():
+        raise InputError(
+            f"{folder} was made from another input than this one, or the input was changed since; "
+            "give the very files it was made from"
+        )
+    return matrix
+
+
+def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:
+    """Return how the input of a release was read, for these inputs, as its private record says."""
+    run, facts = read_run(folder), read_manifest(folder)
+    if facts.get("kind") == "trajectories":
+        raise InputError(f"{folder} holds a release of trajectories; see `tripcloak trajectories --help`")
+    by = facts.get("segments", {}).get("by", [])
+    try:
+        source = replace(TripSource.from_dict(run["source"]), paths=inputs)
+        parted = tuple(SegmentBy.parse(text).column for text in by)
+        carried = tuple(dict.fromkeys((*source.attributes, *parted)))
+        return replace(source, attributes=carried), Place.from_dict(run["tiling"])
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{folder}/private/run.json does not say how the input was read") from None

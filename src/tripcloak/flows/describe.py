@@ -1,0 +1,150 @@
+"""What is in an input: how much, how thin, and what k and limit are realistic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from tripcloak.flows.model import ODMatrix, Unit, group_flows
+from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.promises import KAnonymity
+from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.source import TripSource
+
+COMFORTABLE = 0.1
+"""The share of trips below k that a common suppression limit can swallow."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """All zones at one height: the pairs that occur, and the share of trips in pairs below k, by unit."""
+
+    height: int
+    pairs: int
+    below: Mapping[Unit, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """What is in an input; for the eyes of the data owner, not for publishing."""
+
+    k: float
+    hierarchy: str
+    units: tuple[Unit, ...]
+    numbers: Mapping[str, float]
+    columns: Mapping[str, str]
+    cleaning: CleaningReport
+    notes: tuple[str, ...]
+    levels: tuple[Level, ...]
+    advice: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {**asdict(self), "cleaning": self.cleaning.to_dict()}
+
+
+def describe(
+    source: TripSource,
+    place: Place,
+    *,
+    k: float = 10,
+    memory: str | None = None,
+    progress: Progress = silent,
+) -> Description:
+    """Return what is in an input.
+
+    Parameters
+    ----------
+    k
+        The threshold to look at.
+    """
+    KAnonymity(k=k)
+    reading = read_matrix(source, place, memory=memory, progress=progress)
+    matrix, canonical = reading.trips.matrix, reading.trips.canonical
+    levels = _levels(matrix, k, progress)
+    return Description(
+        k=k,
+        hierarchy=reading.tiling.name,
+        units=matrix.units,
+        numbers=_numbers(matrix),
+        columns=dict(canonical.columns),
+        cleaning=reading.trips.cleaning,
+        notes=reading.trips.notes,
+        levels=levels,
+        advice=_advice(matrix, k, levels),
+    )
+
+
+def _numbers(matrix: ODMatrix) -> dict[str, float]:
+    flows = matrix.flows
+    numbers: dict[str, float] = {"trips": matrix.total("trips")}
+    if "travellers" in matrix.units:
+        numbers["travellers"] = _everybody(matrix)
+    if flows.population is not None:
+        numbers["population"] = matrix.total("population")
+    numbers["flows (pairs of tiles)"] = matrix.n_flows
+    numbers["origin tiles"] = len(np.unique(flows.origin))
+    numbers["destination tiles"] = len(np.unique(flows.destination))
+    numbers["flows of a single trip"] = int(np.count_nonzero(flows.trips == 1))
+    return numbers
+
+
+def _everybody(matrix: ODMatrix) -> int:
+    if matrix.flows.travellers is None:
+        return int(matrix.total("trips"))
+    return len(np.unique(matrix.flows.travellers.people))
+
+
+def _levels(matrix: ODMatrix, k: float, progress: Progress) -> tuple[Level, ...]:
+    """Return one level per height, up to the first at which everything is one flow or nothing is below k."""
+    top = max(int(tree.zones.height[-1]) for tree in (matrix.origins, matrix.destinations))
+    heights = sorted({round(h) for h in np.linspace(0, top, min(top, 16) + 1)})
+    total = matrix.total("trips")
+    levels = []
+    for number, height in enumerate(heights):
+        progress("looking at each height", number, len(heights))
+        groups = group_flows(
+            matrix,
+            matrix.origins.lift(height)[matrix.flows.origin],
+            matrix.destinations.lift(height)[matrix.flows.destination],
+        )
+        assert groups is not None
+        trips = groups.support("trips")
+        below = {
+            unit: float(trips[~KAnonymity(k=k, unit=unit).safe(groups)].sum() / total)
+            for unit in matrix.units
+        }
+        levels.append(Level(height, len(groups), below))
+        if len(groups) == 1 or not any(below.values()):
+            break
+    return tuple(levels)
+
+
+def _advice(matrix: ODMatrix, k: float, levels: tuple[Level, ...]) -> tuple[str, ...]:
+    unit: Unit = "travellers" if "travellers" in matrix.units else "trips"
+    fits = [level for level in levels if level.below[unit] <= COMFORTABLE]
+    told = []
+    if unit == "trips":
+        told.append(
+            "There is no person or vehicle id, so k can only count trips: ten trips may be one person."
+        )
+    if not fits:
+        told.append(
+            f"k = {k:,.0f} on {unit} is out of reach: the whole input holds {_numbers(matrix)[unit]:,.0f}; "
+            "ask for a smaller k, or bring more data."
+        )
+    elif fits[0].height == 0:
+        told.append(
+            f"k = {k:,.0f} on {unit} is easy here: "
+            f"a limit of {fits[0].below[unit]:.1%} needs no coarser zones."
+        )
+    else:
+        told.append(
+            f"Realistic: k = {k:,.0f} on {unit} with a limit of {COMFORTABLE:.0%} lets zones stay "
+            f"around height {fits[0].height} where trips are evenly spread, finer where they are dense."
+        )
+    return tuple(told)

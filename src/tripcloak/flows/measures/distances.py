@@ -1,0 +1,233 @@
+"""How far released places lie from the true ones (the papers' GDM), and how far people travel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tripcloak.flows.measures.comparison import Comparison
+from tripcloak.flows.measures.spread import Spread
+from tripcloak.flows.model import ODMatrix, Points, Volume
+from tripcloak.flows.release import Release
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.hierarchy import Zones
+
+
+class Places:
+    """The representative points of zones, ready for many lengths.
+
+    Examples
+    --------
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> points = {"lat": np.array([0.0, 0.0, 0.0]), "lon": np.array([0.0, 1.0, 0.5])}
+    >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **points)
+    >>> places = Places(tree.zones)
+    >>> places.metres_to(places, np.array([0, 0]), np.array([1, 2])).round(3).tolist()
+    [111319.491, 55659.745]
+    >>> places.metres_from(np.array([0.0]), np.array([180.0]), np.array([0])).round(3).tolist()
+    [20003931.459]
+    """
+
+    def __init__(self, zones: Zones) -> None:
+        from tripcloak.flows.measures._kernels import places
+
+        self.lat, self.lon = zones.lat, zones.lon
+        self.table = places(self.lat, self.lon)
+
+    def metres_from(self, lat: Floats, lon: Floats, rows: Ints) -> Floats:
+        """Return the metres from points in degrees to zones; NaN where a zone has no point."""
+        from tripcloak.flows.measures._kernels import metres_to
+
+        metres = metres_to(lat, lon, self.table, rows)
+        return _mend_long(metres, lat, lon, self.lat, self.lon, rows)
+
+    def metres_to(self, other: Places, rows: Ints, other_rows: Ints) -> Floats:
+        """Return the metres from zones to other zones; NaN where either has no point."""
+        from tripcloak.flows.measures._kernels import metres_between
+
+        metres = metres_between(self.table, rows, other.table, other_rows)
+        return _mend_long(metres, self.lat[rows], self.lon[rows], other.lat, other.lon, other_rows)
+
+
+def _mend_long(
+    metres: Floats, lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats, rows: Ints
+) -> Floats:
+    """Return the lengths with those beyond the short formula's reach measured by the full geodesic."""
+    from tripcloak.flows.measures._kernels import TOO_LONG
+
+    far = np.flatnonzero(metres == TOO_LONG)
+    if far.size:
+        from pyproj import Geod
+
+        ends = rows[far]
+        _, _, metres[far] = Geod(ellps="WGS84").inv(lon[far], lat[far], to_lon[ends], to_lat[ends])
+    return metres
+
+
+_PIECE = 1 << 18
+
+
+class Displacement(NamedTuple):
+    """Metres from true to released places: mean, median and standard deviation."""
+
+    mean: float
+    median: float
+    std: float
+
+
+def displacement(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> Displacement | None:
+    """Return GDM: the metres from where trips began and ended to the released zones' points.
+
+    Measured on the WGS 84 ellipsoid, for kept trips, both ends together, each trip by its volume. Where
+    the raw points are gone the centre of the tile stands in for them. None where zones have no points
+    or nothing kept has volume. The thesis on ODkAnon (section 4.3) calls it the generalisation distance.
+
+    Examples
+    --------
+    >>> from tripcloak.flows.methods import ODkAnon
+    >>> from tripcloak.promises import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> points = {"lat": np.zeros(3), "lon": np.array([0.0, 0.02, 0.01])}
+    >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **points)
+    >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([0, 0]))
+    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> found = displacement(matrix, release)
+    >>> round(found.mean, 2), round(found.median, 2)
+    (556.6, 556.6)
+    """
+    return displacement_of(Comparison.of(matrix, release, volume))
+
+
+def displacement_of(comparison: Comparison) -> Displacement | None:
+    """Return GDM of a comparison."""
+    spread = Spread()
+    ends = _centres(comparison) if comparison.matrix.points is None else _raw_ends(comparison)
+    for metres, weights in ends:
+        if np.isnan(metres).any():
+            return None
+        spread.add(metres, weights)
+    if spread.weight == 0:
+        return None
+    return Displacement(mean=spread.mean, median=spread.median(), std=spread.deviation)
+
+
+def _centres(comparison: Comparison) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the metres from the tile centres of every kept flow, and the flow's volume; end by end."""
+    matrix, release = comparison.matrix, comparison.release
+    kept = np.flatnonzero(~release.suppressed)
+    group = release.group_of_flow[kept]
+    weights = comparison.original[kept]
+    for tree, zones, tile, zone in (
+        (matrix.origins, release.origins, matrix.flows.origin, release.group_origin),
+        (matrix.destinations, release.destinations, matrix.flows.destination, release.group_destination),
+    ):
+        yield Places(tree.zones).metres_to(Places(zones), tile[kept], zone[group]), weights
+
+
+def _raw_ends(comparison: Comparison) -> Iterator[tuple[Floats, Floats | None]]:
+    """Yield the metres from the raw ends of kept trips, and the trips' weights; chunk by chunk."""
+    matrix, release = comparison.matrix, comparison.release
+    origins, destinations = Places(release.origins), Places(release.destinations)
+    assert matrix.points is not None
+    for points in _pieces(matrix.points()):
+        group = _groups(comparison, points)
+        kept = np.flatnonzero(group >= 0)
+        group = group[kept]
+        weights = _weights(comparison, points)
+        # One array for both ends: it is held until the median is known.
+        picked = None if weights is None else weights[kept]
+        yield (
+            origins.metres_from(
+                points.origin_lat[kept], points.origin_lon[kept], release.group_origin[group]
+            ),
+            picked,
+        )
+        yield (
+            destinations.metres_from(
+                points.destination_lat[kept], points.destination_lon[kept], release.group_destination[group]
+            ),
+            picked,
+        )
+
+
+def _pieces(chunks: Iterator[Points]) -> Iterator[Points]:
+    """Yield the chunks in pieces of bounded size, so that one huge chunk costs no huge temporary arrays."""
+    for points in chunks:
+        for start in range(0, len(points.origin), _PIECE):
+            piece: list[Any] = [None if c is None else c[start : start + _PIECE] for c in points]
+            yield Points(*piece)
+
+
+def _groups(comparison: Comparison, points: Points) -> Ints:
+    flow = comparison.matrix.find(points.origin, points.destination, points.slot)
+    if (flow < 0).any():
+        raise InputError(
+            "the raw points name a pair of tiles that the matrix does not have; "
+            "give the points of the same trips the matrix was made from"
+        )
+    return comparison.release.group_of_flow[flow]
+
+
+def _weights(comparison: Comparison, points: Points) -> Floats | None:
+    if comparison.volume == "trips":
+        return None
+    if points.weight is None:
+        raise InputError("the raw points carry no weight, so they have no population; measure them on trips")
+    return points.weight
+
+
+def trip_length_distance(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:
+    """Return the kilometres by which trip lengths shift: the earth mover's distance of both distributions.
+
+    The length of an original trip is measured between the centres of its tiles, that of a released one
+    between the points of its zones, on the ellipsoid. A trip within one zone is 0 km long. None where
+    zones have no points or nothing has volume.
+
+    Examples
+    --------
+    >>> from tripcloak.flows.methods import ODkAnon
+    >>> from tripcloak.promises import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> points = {"lat": np.zeros(3), "lon": np.array([0.0, 0.02, 0.01])}
+    >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **points)
+    >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([1, 0]))
+    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> round(trip_length_distance(matrix, release), 3)
+    2.226
+    """
+    return trip_length_distance_of(Comparison.of(matrix, release, volume))
+
+
+def trip_length_distance_of(comparison: Comparison) -> float | None:
+    """Return the shift in trip length of a comparison."""
+    matrix, release = comparison.matrix, comparison.release
+    if comparison.total == 0 or comparison.released_total == 0:
+        return None
+    before = Places(matrix.origins.zones).metres_to(
+        Places(matrix.destinations.zones), matrix.flows.origin, matrix.flows.destination
+    )
+    after = Places(release.origins).metres_to(
+        Places(release.destinations), release.group_origin, release.group_destination
+    )
+    if np.isnan(before).any() or np.isnan(after).any():
+        return None
+    shares = comparison.original / comparison.total, comparison.released / comparison.released_total
+    return earth_movers_distance(before, shares[0], after, shares[1]) / 1000
+
+
+def earth_movers_distance(a: Floats, share_a: Floats, b: Floats, share_b: Floats) -> float:
+    """Return the least work that turns one distribution on a line into another; shares sum to 1.
+
+    It is the area between the two distribution functions, so one sort finds it.
+
+    >>> whole, halves = np.array([1.0]), np.array([0.5, 0.5])
+    >>> earth_movers_distance(np.array([3.0]), whole, np.array([1.0, 4.0]), halves)
+    1.5
+    """
+    values = np.concatenate((a, b))
+    order = np.argsort(values, kind="stable")
+    gap = np.cumsum(np.concatenate((share_a, -share_b))[order])[:-1]
+    return float((np.abs(gap) * np.diff(values[order])).sum())

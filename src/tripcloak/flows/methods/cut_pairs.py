@@ -1,0 +1,209 @@
+"""Pairs of cuts over safe products: their cost, the best reply to a cut, and moves that keep a limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
+from tripcloak.flows.methods.pricing import stands_alone
+from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts, worst_that_fit
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.hierarchy import Hierarchy
+
+MOST_TURNS = 60
+
+
+class CutPair(NamedTuple):
+    """One cut per axis (the chosen zones of each tree), what it loses and what it suppresses."""
+
+    origins: Bools
+    destinations: Bools
+    loss: float
+    hidden: float
+
+    def cost(self, price: float) -> float:
+        """Return the loss plus the price of what is suppressed."""
+        return self.loss + price * self.hidden
+
+
+class Settled(NamedTuple):
+    """A pair of cuts, the products that it releases, and their mean loss."""
+
+    pair: CutPair
+    released: Bools
+    mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class Twins:
+    """The safe products, seen as the cells of a matrix between two cuts.
+
+    Attributes
+    ----------
+    budget : float
+        The volume that may be suppressed.
+    """
+
+    products: SafeProducts
+    budget: float
+
+    def mean(self, pair: CutPair) -> float:
+        """Return the mean loss of what a pair of cuts releases."""
+        released = self.products.total - pair.hidden
+        return pair.loss / released if released > 0 else float("inf")
+
+    def evaluate(self, origins: Bools, destinations: Bools, price: float = np.inf) -> CutPair:
+        """Return a pair of cuts with its loss and suppressed volume; cells dearer than the price go."""
+        loss, volume = self._by_zone_of(ORIGIN, destinations, price)
+        return CutPair(
+            origins,
+            destinations,
+            float(loss[origins].sum()),
+            self.products.total - float(volume[origins].sum()),
+        )
+
+    def descend(self, pair: CutPair, price: float) -> CutPair:
+        """Return where taking turns ends: each cut is the best reply to the other at this price."""
+        best, axis = self.evaluate(pair.origins, pair.destinations, price), ORIGIN
+        idle = 0
+        # Invariant: the cost never rises, so the turns end.
+        for _ in range(MOST_TURNS):
+            reply = self.reply(axis, best, price)
+            idle = idle + 1 if reply.cost(price) >= best.cost(price) * (1 - 1e-12) else 0
+            best = min(best, reply, key=lambda one: one.cost(price))
+            axis = 1 - axis
+            if idle == 2:
+                break
+        return best
+
+    def best_uniform(self) -> CutPair:
+        """Return the pair of uniform cuts that OIGH would choose, from the safe products at hand."""
+        p = self.products
+        axes = [Levels(tree) for tree in p.axes]
+        loss, volume = (_by_levels(values, axes, p.zone) for values in (p.loss * p.volume, p.volume))
+
+        def weigh(node: Node) -> Weighed | None:
+            hidden = p.total - float(volume[node])
+            return Weighed(hidden, float(loss[node] / volume[node])) if hidden <= self.budget else None
+
+        best = best_node(volume.shape, weigh)
+        origins, destinations = (
+            self.cut_of(axis, levels.chosen(level))
+            for axis, (levels, level) in enumerate(zip(axes, best, strict=True))
+        )
+        return self.evaluate(origins, destinations)
+
+    def split_while_allowed(self, pair: CutPair) -> CutPair:
+        """Return the pair after splitting single zones, most gain per suppressed volume first.
+
+        The start is taken with all its safe cells, also those that a price had suppressed.
+        """
+        pair = self.evaluate(pair.origins, pair.destinations)
+        for _ in range(MOST_TURNS):
+            before = self.mean(pair)
+            for axis in (ORIGIN, DESTINATION):
+                pair = self._split_some(axis, pair)
+            if self.mean(pair) >= before * (1 - 1e-9):
+                break
+        return pair
+
+    def settle(self, pair: CutPair) -> Settled:
+        """Return the pair with what is left of the budget spent; no worse than at any price within it."""
+        p = self.products
+        cells = pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]]
+        cells[worst_that_fit(p, np.flatnonzero(cells), self.budget)] = False
+        return Settled(pair, cells, float(p.loss[cells] @ p.volume[cells] / p.volume[cells].sum()))
+
+    def cut_of(self, axis: int, own: Bools) -> Bools:
+        """Return the cut made of the highest zones that stand on their own."""
+        tree = self.products.axes[axis]
+        chosen = np.zeros(len(tree), dtype=bool)
+        chosen[tree.highest(own)] = True
+        return chosen
+
+    def reply(self, axis: int, pair: CutPair, price: float) -> CutPair:
+        """Return the pair with one axis' cut replaced by the best one against the other cut."""
+        other = pair.destinations if axis == ORIGIN else pair.origins
+        loss, hidden = self._by_zone(axis, other, price)
+        own = stands_alone(self.products.axes[axis], loss + price * hidden)
+        cut = self.cut_of(axis, own)
+        loss_sum, hidden_sum = float(loss[cut].sum()), float(hidden[cut].sum())
+        cuts = (cut, other) if axis == ORIGIN else (other, cut)
+        return CutPair(*cuts, loss_sum, hidden_sum)
+
+    def _by_zone(self, axis: int, other: Bools, price: float) -> tuple[Floats, Floats]:
+        """Return, for every zone of one axis, its loss and suppressed volume against the other axis' cut."""
+        loss, volume = self._by_zone_of(axis, other, price)
+        return loss, self._volumes[axis] - volume
+
+    def _by_zone_of(self, axis: int, other: Bools, price: float) -> tuple[Floats, Floats]:
+        """Return loss and released volume of every zone of an axis against the other axis' cut."""
+        from tripcloak.flows.methods._kernels.cuts import sums_by_zone
+
+        p = self.products
+        size = len(p.axes[axis])
+        return sums_by_zone(p.zone[axis], p.zone[1 - axis], other, p.loss, p.volume, price, size)
+
+    @cached_property
+    def _volumes(self) -> tuple[Floats, Floats]:
+        p = self.products
+        origins, destinations = (
+            tree.sum_below(np.bincount(code, p.flow_volume, minlength=tree.n_tiles))
+            for tree, code in zip(p.axes, p.codes, strict=True)
+        )
+        return origins, destinations
+
+    def _split_some(self, axis: int, pair: CutPair) -> CutPair:
+        """Return the pair after the splits of one axis that pay and fit; they do not touch each other."""
+        tree = self.products.axes[axis]
+        cut, other = (
+            (pair.origins, pair.destinations) if axis == ORIGIN else (pair.destinations, pair.origins)
+        )
+        loss, hidden = self._by_zone(axis, other, np.inf)
+        gain = loss - _sum_of_children(tree, loss)
+        more = _sum_of_children(tree, hidden) - hidden
+        mean = self.mean(pair)
+        # A split pays if the mean falls: what it saves outweighs the volume that leaves the mean.
+        worth = np.flatnonzero(cut & (tree.zones.height > 0) & (gain > more * mean * (1 + 1e-9)))
+        left = self.budget - pair.hidden
+        split = cut.copy()
+        offsets, members = tree.children
+        for zone in worth[np.argsort(-gain[worth] / np.maximum(more[worth], 1e-9), kind="stable")]:
+            if more[zone] <= left:
+                left -= more[zone]
+                split[zone] = False
+                split[members[offsets[zone] : offsets[zone + 1]]] = True
+        return self.evaluate(split, other) if axis == ORIGIN else self.evaluate(other, split)
+
+
+def _by_levels(values: Floats, axes: Sequence[Levels], zone: Ints) -> Floats:
+    """Return, for every node of the lattice, the sum over the safe products between its uniform cuts.
+
+    A zone is in the cut from its own level to below its parent's, so a product is in a box of nodes:
+    it is counted at the corners, and running sums fill the boxes.
+    """
+    shape = tuple(len(levels) + 1 for levels in axes)
+    table = np.zeros(math.prod(shape))
+    for ends in product((False, True), repeat=len(axes)):
+        corner = tuple(
+            (levels.behind if end else levels.of_zone)[row]
+            for levels, end, row in zip(axes, ends, zone, strict=True)
+        )
+        sums = np.bincount(np.ravel_multi_index(corner, shape), values, len(table))
+        table += -sums if sum(ends) % 2 else sums
+    for axis in range(len(axes)):
+        table = table.reshape(shape).cumsum(axis=axis)
+    return table[tuple(slice(0, -1) for _ in axes)]
+
+
+def _sum_of_children(tree: Hierarchy, values: Floats) -> Floats:
+    below = np.zeros(len(tree))
+    np.add.at(below, tree.parent[:-1], values[:-1])
+    return below

@@ -1,0 +1,227 @@
+"""The contract every method keeps: frozen parameters, one verb, a safe release or an error."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tripcloak.flows.methods.losses import find_loss
+from tripcloak.flows.methods.repair import is_close, repair
+from tripcloak.flows.model import ODMatrix, group_flows
+from tripcloak.flows.release import Bound, Release, build_release
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.hierarchy import Zones
+from tripcloak.promises import Criterion, EverySegment, KAnonymity, LDiversity, TCloseness
+
+UNITS = 2.0**51
+"""Units that all weights together are counted in."""
+
+
+def whole_units(volume: Ints | Floats) -> Floats:
+    """Return volumes as whole numbers: trips as they are, weights in units so small that nothing is lost.
+
+    Whole numbers below 2**53 add up exactly, whatever the order, so a limit is never broken by rounding.
+    Weights are rounded up: what is suppressed is never taken for less than it is.
+
+    >>> whole_units(np.array([3, 1])).tolist(), whole_units(np.array([0.75, 0.25])).sum() == UNITS
+    ([3.0, 1.0], np.True_)
+    """
+    if volume.dtype.kind in "iu":
+        return volume.astype(np.float64)
+    units: Floats = np.ceil(volume * (UNITS / max(volume.sum(), 1e-300)))
+    return units
+
+
+def budget_of(units: Floats, limit: float) -> float:
+    """Return how many of these units may be suppressed.
+
+    >>> budget_of(np.array([7.0, 3.0]), 0.3), budget_of(np.array([7.0, 3.0]), 1 - 2.0**-53)
+    (3.0, 9.0)
+    """
+    # Weights were rounded up, so their sum may be more than the units there are; a limit below
+    # everything leaves at least one unit, however near to everything it is.
+    whole = min(float(units.sum()), UNITS)
+    return min(float(np.floor(limit * whole * (1 + 5e-13))), whole - 1)
+
+
+ROOM = (0.8, 0.5)
+"""Shares of the limit that a method may use when its answer has to be repaired."""
+
+
+class Solution(NamedTuple):
+    """What a method decides for every input flow: a pair of zones (and a time), or suppression.
+
+    ``zones`` holds the zones of origins and destinations where the method draws its own; without it
+    they are those of the matrix's hierarchies.
+    """
+
+    origin_zone: Ints
+    destination_zone: Ints
+    suppressed: Bools
+    homogeneous: bool
+    bound: Bound | None = None
+    time_zone: Ints | None = None
+    zones: tuple[Zones, Zones] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(ABC):
+    """A method and its parameters. Pure and deterministic: same flows, same release.
+
+    Parameters
+    ----------
+    criterion
+        When a group is safe.
+    suppression_limit
+        Share of the volume that may be withheld.
+    closeness
+        How far an origin's destinations may be from everybody's; where the method's own answer is
+        further off, it is repaired, and gives up its bound.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    handles_time: ClassVar[bool] = False
+    """Whether time may be a third axis beside origins and destinations."""
+    draws_zones: ClassVar[bool] = False
+    """Whether released zones are the method's own, and not zones of the matrix's hierarchies."""
+    noisy: ClassVar[bool] = False
+    """Whether released numbers are noisy, under differential privacy, and k plays no part."""
+    needs_repeats: ClassVar[bool] = False
+    """Whether the matrix must tell how many trips each traveller makes in each flow."""
+
+    criterion: Criterion = KAnonymity(k=10)
+    suppression_limit: float = 0.1
+    closeness: TCloseness | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.suppression_limit < 1:
+            raise InputError(
+                "the suppression limit is a share of the volume, from 0 to below 1; "
+                f"got {self.suppression_limit:g}"
+            )
+        if isinstance(self.criterion, LDiversity):
+            raise InputError("l-diversity counts places, not people: give it together with k-anonymity")
+
+    def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
+        """Return a safe release of the matrix, or raise an error that says what is possible."""
+        self.refuse(matrix)
+        started = time.perf_counter()
+        criterion = self.criterion.resolve(matrix)
+        _refuse_if_hopeless(matrix, criterion)
+        solution = self.solve(matrix, criterion, progress)
+        if self.closeness is not None and not is_close(matrix, criterion, solution, self.closeness):
+            solution = repair(
+                matrix,
+                criterion,
+                [solution, *self._with_room(matrix, criterion, progress)],
+                closeness=self.closeness,
+                limit=self.suppression_limit,
+                loss=find_loss(getattr(self, "loss", "tiles")),
+                progress=progress,
+            )
+        return build_release(
+            matrix,
+            method=self.released_as,
+            parameters=self.parameters(matrix),
+            criterion=criterion,
+            suppression_limit=self.suppression_limit,
+            closeness=self.closeness,
+            seconds=time.perf_counter() - started,
+            **solution._asdict(),
+        )
+
+    def _with_room(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Iterator[Solution]:
+        """Yield solutions that leave some of the limit to a repair, where there is time for them."""
+        if self.suppression_limit == 0 or getattr(self, "time_limit", None) is not None:
+            return
+        for share in ROOM:
+            with suppress(ImpossibleRequestError):
+                less = replace(self, suppression_limit=share * self.suppression_limit)
+                yield less.solve(matrix, criterion, progress)
+
+    @property
+    def released_as(self) -> str:
+        """Return the name of the method that a release bears."""
+        return self.name
+
+    def check_request(self) -> None:  # noqa: B027 - most methods have nothing to check
+        """Raise an error that says why, before anything is read, if no input could meet the request."""
+
+    def refuse(self, matrix: ODMatrix) -> None:
+        """Raise an error that says why, before any work, if this method cannot work on such a matrix."""
+        if matrix.times is not None:
+            self.require_time()
+            if self.closeness is not None:
+                raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
+        self.check_request()
+        if isinstance(self.criterion, EverySegment):
+            self.require_segments()
+        if self.draws_zones and (self.closeness is not None or self.criterion.floors):
+            raise InputError(
+                f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "
+                "here; leave out --l and --t, or choose a method that works on the hierarchy"
+            )
+
+    @classmethod
+    def require_segments(cls) -> None:
+        """Raise if this method cannot make every segment of every group safe."""
+        if cls.draws_zones or cls.noisy:
+            raise InputError(
+                f"{cls.name} cannot ask for all segments at once; release segments apart (--segment)"
+            )
+
+    @classmethod
+    def require_time(cls) -> None:
+        """Raise if this method cannot take time as an axis."""
+        # The list of methods imports this module.
+        from tripcloak.flows.methods.registry import METHODS
+
+        if not cls.handles_time:
+            able = ", ".join(name for name, method in METHODS.items() if method.handles_time)
+            raise InputError(
+                f"{cls.name} does not know time as an axis; use a method that does ({able}), "
+                "or leave out the slots of time (--time-slot)"
+            )
+
+    @abstractmethod
+    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+        """Return where every flow goes. The criterion is resolved, and all flows together are safe."""
+
+    def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
+        """Return the method's own parameters, beyond the criterion and the limit.
+
+        Given a matrix without times, parameters that only speak of time are left out.
+        """
+        left_out = {f.name for f in fields(Algorithm)}
+        if matrix is not None and matrix.times is None:
+            left_out |= {f.name for f in fields(self) if f.metadata.get("axis") == "time"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
+
+
+def all_in_one(matrix: ODMatrix, criterion: Criterion) -> bool:
+    """Return whether a single group of everything would be safe."""
+    roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
+    everything = group_flows(matrix, *roots)
+    assert everything is not None
+    return bool(criterion.safe(everything).all())
+
+
+def _refuse_if_hopeless(matrix: ODMatrix, criterion: Criterion) -> None:
+    """Raise if even one group of everything would not be safe."""
+    if not all_in_one(matrix, criterion):
+        raise TooFewError(
+            f"not possible: the whole input, in one single group, does not hold {criterion.words()}. "
+            "Ask for less (a smaller k or l, another unit), or bring more data; "
+            "`tripcloak describe` shows what is realistic.",
+            needs=criterion.words(),
+        )

@@ -1,0 +1,7 @@
+"""Differentially private methods: noisy numbers that hide whether any one person was there."""
+
+from tripcloak.flows.methods.noise.inftda import InfTDA
+from tripcloak.flows.methods.noise.laplace import Laplace
+from tripcloak.flows.methods.noise.noisy import Noisy
+
+__all__ = ["InfTDA", "Laplace", "Noisy"]

@@ -1,0 +1,144 @@
+"""ProductCut and NestedCut: the best recursive partition into products of zones, with a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from tripcloak.flows.methods.losses import SlotLoss
+from tripcloak.flows.methods.method import Solution
+from tripcloak.flows.methods.pricing import Offer, PriceSearch
+from tripcloak.flows.methods.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts, worst_that_fit
+from tripcloak.flows.methods.tree_method import Clock, TreeMethod, certificate
+from tripcloak.flows.model import ODMatrix
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.progress import Progress
+from tripcloak.promises import Criterion
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecursiveCut(TreeMethod):
+    """A partition made by splitting products of zones, again and again, on one axis at a time."""
+
+    relaxation: ClassVar[str]
+
+    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+        """Return the best partition at the critical price."""
+        clock = Clock(self.time_limit)
+        products = self.find_products(matrix, criterion, progress, clock)
+        search = partition_search(products, self.may_split(products), self.suppression_limit)
+        offer = search.run(highest_price(products), clock.is_up)
+        choice = spend_rest(products, offer, search.budget)
+        home = products.place(choice)
+        kept = home >= 0
+        released = np.unique(home[kept])
+        volume = products.volume[released]
+        mean = float((products.loss[released] * volume).sum() / volume.sum())
+        return Solution(
+            origin_zone=products.zone[ORIGIN][home],
+            destination_zone=products.zone[DESTINATION][home],
+            suppressed=~kept,
+            homogeneous=False,
+            time_zone=None if matrix.times is None else products.zone[TIME][home],
+            bound=certificate(products, mean, search.bound, self.relaxation),
+        )
+
+    def may_split(self, products: SafeProducts) -> Bools:
+        """Return, per axis and product, whether a split is allowed; all are unless a method says no."""
+        return np.ones(products.up.shape, dtype=bool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductCut(RecursiveCut):
+    """The finest partition: any pair of zones may be split on either axis, again and again.
+
+    ``F(o, d)`` is the least of releasing (o, d) as it is, the sum of F over the children of o, and the
+    sum of F over the children of d; what is unsafe is suppressed at a price, and the price is raised
+    until the limit is kept. Released groups are products of two zones and never overlap as products,
+    but the zones of one axis may. Time, where the matrix has it, is split in the same way.
+
+    Parameters
+    ----------
+    time_weight
+        Loss of one slot of released time, in the unit of ``loss``: tiles, km2 or metres.
+    """
+
+    name: ClassVar[str] = "productcut"
+    summary: ClassVar[str] = "the best recursive split of origin x destination; finest, zones may overlap"
+    source: ClassVar[str] = "ours"
+    relaxation: ClassVar[str] = "Lagrangian bound over all recursive partitions"
+    handles_time: ClassVar[bool] = True
+
+    time_weight: float = field(default=1.0, metadata={"axis": "time"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.time_weight < np.inf:
+            raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
+
+    def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
+        """Return origins, destinations and, where there is one, the axis of time."""
+        origins, destinations, *times = super().axes(matrix)
+        return (origins, destinations, *(axis._replace(loss=SlotLoss(self.time_weight)) for axis in times))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NestedCut(RecursiveCut):
+    """One cut of the first axis, and inside each of its zones a cut of the other axis of its own.
+
+    This is the coupled problem of the ATG paper (all origin splits come first), solved exactly for
+    every price, with no target volume to be chosen.
+    """
+
+    name: ClassVar[str] = "nestedcut"
+    summary: ClassVar[str] = (
+        "one cut of the origins, and the best cut of the destinations for each of its zones"
+    )
+    source: ClassVar[str] = "ours; the coupled problem of the ATG paper"
+    relaxation: ClassVar[str] = "Lagrangian bound over all nested cuts"
+
+    first: Literal["origins", "destinations"] = "origins"
+
+    def may_split(self, products: SafeProducts) -> Bools:
+        """Return, per axis and product, whether a split is allowed: first axis first."""
+        return nested(products, ORIGIN if self.first == "origins" else DESTINATION)
+
+
+def nested(products: SafeProducts, first: int) -> Bools:
+    """Return the splits of a nested cut: the first axis may be split only while the other is whole."""
+    allowed = np.ones(products.up.shape, dtype=bool)
+    allowed[first] = products.zone[1 - first] == products.axes[1 - first].root
+    return allowed
+
+
+def partition_search(products: SafeProducts, may_split: Bools, limit: float) -> PriceSearch:
+    """Return the search for the critical price over partitions made of these splits."""
+    from tripcloak.flows.methods._kernels.cuts import best_partition
+
+    def solve(price: float) -> Offer:
+        choice, loss, hidden = best_partition(
+            products.loss, products.volume, products.up, products.inner, may_split, price
+        )
+        return Offer(price, loss, hidden, choice)
+
+    return PriceSearch(solve, products.budget(limit), products.total, float(products.loss.min()))
+
+
+def highest_price(products: SafeProducts) -> float:
+    """Return a price at which suppressing the smallest flow costs more than releasing all as one group."""
+    smallest = products.flow_volume[products.flow_volume > 0].min()
+    return float(products.loss[0] * products.total / smallest + 1.0)
+
+
+def spend_rest(products: SafeProducts, offer: Offer, budget: float) -> Ints:
+    """Return the choices after suppressing the worst released groups that still fit into the budget."""
+    from tripcloak.flows.methods._kernels.cuts import SUPPRESS, follow_choices
+
+    choice: Ints = offer.plan.copy()
+    home = follow_choices(choice, products.up)
+    released = np.flatnonzero(home == np.arange(len(home)))
+    choice[worst_that_fit(products, released, budget)] = SUPPRESS
+    return choice

@@ -1,0 +1,158 @@
+"""TwinCut: the best pair of cuts it can find, one for all origins and one for all destinations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tripcloak.flows.methods.cut_pairs import CutPair, Settled, Twins
+from tripcloak.flows.methods.losses import TileLosses, find_loss
+from tripcloak.flows.methods.method import Solution
+from tripcloak.flows.methods.odkanon import ODkAnon
+from tripcloak.flows.methods.pricing import Offer, PriceSearch
+from tripcloak.flows.methods.productcut import highest_price, nested, partition_search
+from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
+from tripcloak.flows.methods.tree_method import Clock, TreeMethod, certificate
+from tripcloak.flows.model import ODMatrix
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.promises import Criterion
+
+POOL = 3
+"""Pairs of cuts that start the turns at the next price."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwinCut(TreeMethod):
+    """Homogeneous zones: one origin cut, one destination cut, no overlaps.
+
+    With one cut fixed the best other cut is an exact tree programme, because the cost adds up over
+    zones. So the two take turns until nothing improves, from several starts (OIGH's and ODkAnon's
+    answers, the nested optima), at the price of suppression that just keeps the limit; then single
+    zones are split while the limit allows. It is never worse than ODkAnon or OIGH under the same
+    limit, nor under a limit of what they suppress, and its certificate is the larger bound of the two
+    nested problems.
+    """
+
+    name: ClassVar[str] = "twincut"
+    summary: ClassVar[str] = "the best origin cut and destination cut, found in turns; zones never overlap"
+    source: ClassVar[str] = "ours"
+
+    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+        """Return the best pair of cuts found, with the bound of the nested relaxations."""
+        clock = Clock(self.time_limit)
+        products = self.find_products(matrix, criterion, progress, clock)
+        twins = Twins(products, products.budget(self.suppression_limit))
+        rivals = _rivals(matrix, criterion, self.suppression_limit)
+        bound, price, starts = self._relaxations(twins)
+        starts += [twins.best_uniform(), *(_pair_of(twins, rival) for rival in rivals)]
+        best = _search(twins, starts, price, clock, progress)
+        # What splits use of the limit is not there to be spent, so they may turn out not to pay.
+        settled = min((twins.settle(pair) for pair in (best, twins.split_while_allowed(best))), key=_by_mean)
+        solution, mean = _solution(matrix, twins, settled), settled.mean
+        for rival in rivals:
+            if (reached := self._mean(matrix, products, rival)) < mean:
+                solution, mean = rival, reached
+        words = "the larger Lagrangian bound of both nested cuts"
+        return solution._replace(bound=certificate(products, mean, bound, words))
+
+    def _relaxations(self, twins: Twins) -> tuple[float, float, list[CutPair]]:
+        """Return the better bound of the two nested problems, their price, and starts made of their cuts."""
+        bound, price, starts = 0.0, 0.0, []
+        products = twins.products
+        for first in (ORIGIN, DESTINATION):
+            allowed = nested(products, first)
+            search = partition_search(products, allowed, self.suppression_limit)
+            offer = search.run(highest_price(products))
+            bound, price = max(bound, search.bound), max(price, offer.price)
+            # The first axis' cut: products with a whole second axis that are not split on the first.
+            whole = products.zone[1 - first] == products.axes[1 - first].root
+            own = np.ones(len(products.axes[first]), dtype=bool)
+            own[products.zone[first][whole]] = offer.plan[whole] != first
+            cuts = [twins.cut_of(axis, np.ones(len(products.axes[axis]), dtype=bool)) for axis in (0, 1)]
+            cuts[first] = twins.cut_of(first, own)
+            starts.append(twins.reply(1 - first, twins.evaluate(cuts[0], cuts[1]), offer.price))
+        return bound, price, starts
+
+    def _mean(self, matrix: ODMatrix, products: SafeProducts, solution: Solution) -> float:
+        """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""
+        kept = ~solution.suppressed
+        f, volume = matrix.flows, products.flow_volume[kept]
+        zones = solution.origin_zone, solution.destination_zone
+        ends = zip((matrix.origins, matrix.destinations), (f.origin, f.destination), zones, strict=True)
+        loss = sum(
+            TileLosses(find_loss(self.loss), tree).of(tile[kept], zone[kept]) for tree, tile, zone in ends
+        )
+        return float(loss @ volume / volume.sum())
+
+
+class _ByVolume(ODkAnon):
+    """ODkAnon with no budget of rows: given what ODkAnon suppressed as its limit, it does the same."""
+
+    def row_budget(self, matrix: ODMatrix) -> int:
+        """Return the number of all flows."""
+        return matrix.n_flows
+
+
+def _rivals(matrix: ODMatrix, criterion: Criterion, limit: float) -> list[Solution]:
+    """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much."""
+    found = [ODkAnon(criterion=criterion, suppression_limit=limit).solve(matrix, criterion, silent)]
+    # A share is rounded: a whisker more, so that the volume it stands for is not lost.
+    rival = _ByVolume(criterion=criterion, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
+    if (rival.withheld(matrix, criterion) != found[0].suppressed).any():
+        found.append(rival.solve(matrix, criterion, silent))
+    return found
+
+
+def _search(twins: Twins, starts: list[CutPair], price: float, clock: Clock, progress: Progress) -> CutPair:
+    """Return the best pair within the budget over all prices that the search visits."""
+    pool = list(starts)
+    within = [pair for pair in starts if pair.hidden <= twins.budget]
+    rounds = 0
+
+    def solve(at: float) -> Offer:
+        nonlocal rounds
+        # The best within the budget so far always takes part: at the highest price it stays within.
+        trial = [*pool, min(within, key=twins.mean)]
+        found = sorted((twins.descend(pair, at) for pair in trial), key=lambda pair: pair.cost(at))
+        pool[:] = _different(found)[:POOL]
+        within.extend(pair for pair in found if pair.hidden <= twins.budget)
+        rounds += 1
+        progress("turning cuts", rounds, None)
+        return Offer(at, found[0].loss, found[0].hidden, None)
+
+    if not clock.is_up():
+        solve(price)
+        search = PriceSearch(solve, twins.budget, twins.products.total)
+        search.run(highest_price(twins.products), clock.is_up)
+    return min(within, key=lambda pair: (twins.mean(pair), pair.hidden))
+
+
+def _different(pairs: list[CutPair]) -> list[CutPair]:
+    """Return the pairs without those that cost and hide the same as an earlier one."""
+    seen = {(pair.loss, pair.hidden): pair for pair in reversed(pairs)}
+    return list(reversed(seen.values()))
+
+
+def _pair_of(twins: Twins, solution: Solution) -> CutPair:
+    """Return a homogeneous solution's zones as cuts; tiles it never mentions stand alone."""
+    cuts = []
+    for axis, zone in ((ORIGIN, solution.origin_zone), (DESTINATION, solution.destination_zone)):
+        own = np.zeros(len(twins.products.axes[axis]), dtype=bool)
+        own[zone] = True
+        cuts.append(twins.cut_of(axis, own))
+    return twins.evaluate(cuts[0], cuts[1])
+
+
+def _by_mean(settled: Settled) -> float:
+    return settled.mean
+
+
+def _solution(matrix: ODMatrix, twins: Twins, settled: Settled) -> Solution:
+    """Return a pair of cuts as a solution."""
+    pair, released, _ = settled
+    origin = matrix.origins.highest(pair.origins)[matrix.flows.origin]
+    destination = matrix.destinations.highest(pair.destinations)[matrix.flows.destination]
+    cell = twins.products.find((origin, destination))
+    return Solution(origin, destination, (cell < 0) | ~released[cell], homogeneous=True)

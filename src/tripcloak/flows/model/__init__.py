@@ -1,0 +1,50 @@
+"""The OD matrix: coded flows with trips, travellers and population."""
+
+from tripcloak.flows.model.flows import (
+    NOBODY,
+    Flows,
+    Represented,
+    Travellers,
+    WeightsSeen,
+    flows_from_trips,
+    represented_by,
+)
+from tripcloak.flows.model.groups import Groups, Runs, group_flows
+from tripcloak.flows.model.matrix import (
+    UNITS,
+    Covered,
+    ODMatrix,
+    Places,
+    Points,
+    PointSource,
+    Unit,
+    Volume,
+    count_places,
+)
+from tripcloak.flows.model.numbering import Numbering
+from tripcloak.flows.model.slots import Slot, by_slot
+
+__all__ = [
+    "NOBODY",
+    "UNITS",
+    "Covered",
+    "Flows",
+    "Groups",
+    "Numbering",
+    "ODMatrix",
+    "Places",
+    "PointSource",
+    "Points",
+    "Represented",
+    "Runs",
+    "Slot",
+    "Travellers",
+    "Unit",
+    "Volume",
+    "WeightsSeen",
+    "by_slot",
+    "count_places",
+    "flows_from_trips",
+    "group_flows",
+    "represented_by",
+]

@@ -1,0 +1,302 @@
+"""From one row per trip to one row per flow, and what weights say about people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import InputError
+
+NOBODY = -1
+"""The person code of a trip without an id: its volume counts, but it adds no traveller."""
+
+KEY_BITS = 63
+"""Bits a packed (origin, destination, slot, person) key may take."""
+
+
+class Travellers(NamedTuple):
+    """Who is in which flow: ``people[offsets[i]:offsets[i + 1]]``, ascending, each person once a flow."""
+
+    offsets: Ints
+    people: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Flows sorted by origin, destination and, where there is one, slot of time, each combination once.
+
+    ``repeats`` says how many trips each of the ``travellers.people`` makes in their flow, where somebody
+    asked for that.
+    """
+
+    origin: Ints
+    destination: Ints
+    trips: Ints
+    population: Floats | None = None
+    travellers: Travellers | None = None
+    slot: Ints | None = None
+    repeats: Ints | None = None
+
+    @classmethod
+    def join(cls, parts: Sequence[Flows]) -> Flows:
+        """Return the flows of parts whose origins ascend from one part to the next."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            origin=np.concatenate([p.origin for p in parts]),
+            destination=np.concatenate([p.destination for p in parts]),
+            trips=np.concatenate([p.trips for p in parts]),
+            population=_join_columns([p.population for p in parts if p.population is not None]),
+            travellers=_join_travellers([p.travellers for p in parts if p.travellers is not None]),
+            slot=_join_columns([p.slot for p in parts if p.slot is not None]),
+            repeats=_join_columns([p.repeats for p in parts if p.repeats is not None]),
+        )
+
+
+def flows_from_trips(
+    origin: Ints,
+    destination: Ints,
+    *,
+    slot: Ints | None = None,
+    person: Ints | None = None,
+    weight: Floats | None = None,
+    trips: Ints | None = None,
+    repeats: bool = False,
+) -> Flows:
+    """Return the flows of trips given as integer codes.
+
+    Parameters
+    ----------
+    origin, destination
+        Tile codes per row, from 0 and below 2**31.
+    slot
+        Code of the slot of time per row, likewise; flows are then told apart by it as well.
+    person
+        Person code per row, from 0 and below 2**31; ``NOBODY`` where there is no id.
+    weight
+        Population each row stands for, zero or more.
+    trips
+        Trips each row stands for, one or more; 1 by default.
+    repeats
+        Whether to keep how many trips each traveller makes in each flow.
+
+    Examples
+    --------
+    >>> flows = flows_from_trips(np.array([1, 0, 1]), np.array([0, 0, 0]), person=np.array([4, 4, 4]))
+    >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
+    ([0, 1], [1, 2], [4, 4])
+    """
+    from tripcloak.flows.model._kernels import sum_runs
+
+    _check_rows((origin, destination, slot), person, weight, trips)
+    bits = _bits(destination), _bits(slot)
+    p_bits = 0 if person is None else _bits(person) + 1
+    if _bits(origin) + sum(bits) + p_bits > KEY_BITS:
+        columns = {"person": person, "weight": weight, "trips": trips}
+        if slot is not None:
+            return _numbered(origin, destination, slot, repeats, **columns)
+        return _by_pieces(origin, destination, repeats, **columns)
+    key = _packed(origin, destination, slot, bits)
+    made = _repeats(key, person, trips) if repeats and person is not None else None
+    if weight is not None or trips is not None:
+        # Sorted by weight inside a pair: sums must depend neither on the order of the input's rows
+        # nor on how people are numbered.
+        order = np.lexsort((key,) if weight is None else (weight, key))
+        weight = None if weight is None else weight[order].astype(np.float64)
+        trips = None if trips is None else trips[order]
+    if person is not None:
+        # Shifted by one so that NOBODY becomes 0 and sorts first.
+        key = (key << np.uint64(p_bits)) | (person.astype(np.int64) + 1).astype(np.uint64)
+    key.sort()
+    pair = key >> np.uint64(p_bits)
+    starts = (
+        np.flatnonzero(np.concatenate(([True], pair[1:] != pair[:-1]))) if len(key) else np.zeros(0, np.int64)
+    )
+    pair = pair[starts]
+    return Flows(
+        origin=(pair >> np.uint64(sum(bits))).astype(np.int32),
+        destination=_field(pair, bits[1], bits[0]),
+        slot=None if slot is None else _field(pair, 0, bits[1]),
+        trips=_run_sums(np.ones(0, np.int64) if trips is None else trips.astype(np.int64), starts, len(key)),
+        population=None if weight is None else sum_runs(weight, starts),
+        travellers=None if person is None else _travellers(key, starts, p_bits),
+        repeats=made,
+    )
+
+
+def _check_rows(
+    tiles: tuple[Ints, Ints, Ints | None], person: Ints | None, weight: Floats | None, trips: Ints | None
+) -> None:
+    """Refuse rows that would pack into a wrong key, or take away from what other rows add."""
+    columns = [column for column in (*tiles, person, weight, trips) if column is not None]
+    if len({len(column) for column in columns}) != 1:
+        raise InputError("origin, destination, slot, person, weight and trips need one value a row each")
+    if len(tiles[0]) == 0:
+        return
+    for codes, lowest in (*((tile, 0) for tile in tiles), (person, NOBODY)):
+        if codes is not None and (codes.min() < lowest or codes.max() >= 2**31):
+            raise InputError("tile and person codes must be 0 or more and below 2**31; at least one is not")
+    if trips is not None and (trips.dtype.kind not in "iu" or trips.min() < 1):
+        raise InputError("every row must stand for one or more whole trips; at least one does not")
+    if weight is not None and not (np.isfinite(weight).all() and weight.min() >= 0):
+        raise InputError("every weight must be a finite number of zero or more; at least one is not")
+
+
+def _packed(origin: Ints, destination: Ints, slot: Ints | None, bits: tuple[int, int]) -> Ints:
+    """Return keys whose order is that of origin, destination and slot."""
+    key = (origin.astype(np.uint64) << np.uint64(bits[0])) | destination.astype(np.uint64)
+    return key if slot is None else (key << np.uint64(bits[1])) | slot.astype(np.uint64)
+
+
+def _field(key: Ints, shift: int, width: int) -> Ints:
+    """Return the codes that lie in ``width`` bits of packed keys."""
+    return ((key >> np.uint64(shift)) & np.uint64((1 << width) - 1)).astype(np.int32)
+
+
+def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
+    """Return the travellers of runs of one pair in keys sorted by pair and person."""
+    code = (key & np.uint64((1 << p_bits) - 1)).astype(np.int64)
+    first = np.concatenate(([True], key[1:] != key[:-1])) & (code > 0)
+    offsets = np.concatenate(([0], np.cumsum(np.add.reduceat(first, starts, dtype=np.int64))))
+    return Travellers(offsets, (code[first] - 1).astype(np.int32))
+
+
+def _repeats(pair: Ints, person: Ints, trips: Ints | None) -> Ints:
+    """Return the trips of every person in every pair, by pair and person; those of nobody are left out."""
+    known = person != NOBODY
+    pair, person = pair[known], person[known]
+    order = np.lexsort((person, pair))
+    pair, person = pair[order], person[order]
+    first = np.append(True, (pair[1:] != pair[:-1]) | (person[1:] != person[:-1]))[: len(pair)]
+    rows = np.ones(0, np.int64) if trips is None else trips[known][order].astype(np.int64)
+    return _run_sums(rows, np.flatnonzero(first), len(pair))
+
+
+def _run_sums(values: Ints, starts: Ints, n: int) -> Ints:
+    return np.add.reduceat(values, starts) if len(values) else np.diff(np.concatenate((starts, [n])))
+
+
+def _bits(codes: Ints | None) -> int:
+    return 0 if codes is None else int(codes.max(initial=0)).bit_length()
+
+
+def _numbered(
+    origin: Ints, destination: Ints, slot: Ints, repeats: bool, **columns: Ints | Floats | None
+) -> Flows:
+    """Return the same flows by numbering the (destination, slot) that occur, which takes fewer bits."""
+    bits = _bits(destination), _bits(slot)
+    found, number = np.unique(_packed(destination, slot, None, (bits[1], 0)), return_inverse=True)
+    flows = flows_from_trips(origin, number, repeats=repeats, **columns)
+    ends = found[flows.destination]
+    return replace(flows, destination=_field(ends, bits[1], bits[0]), slot=_field(ends, 0, bits[1]))
+
+
+def _by_pieces(origin: Ints, destination: Ints, repeats: bool, **columns: Ints | Floats | None) -> Flows:
+    """Return the same flows origin by origin block, so that a packed key fits 64 bits."""
+    people = 0 if columns["person"] is None else _bits(columns["person"]) + 1
+    room = KEY_BITS - _bits(destination) - people
+    if room < 1:
+        raise InputError(f"more tiles times people than {KEY_BITS} bits can number; use coarser tiles")
+    parts = []
+    block = origin.astype(np.int64) >> room
+    for number in np.unique(block):
+        rows = np.flatnonzero(block == number)
+        base = int(number) << room
+        picked = {name: None if column is None else column[rows] for name, column in columns.items()}
+        part = flows_from_trips(origin[rows] - base, destination[rows], repeats=repeats, **picked)
+        parts.append(replace(part, origin=part.origin + np.int32(base)))
+    return Flows.join(parts)
+
+
+def _join_columns(columns: Sequence[Floats]) -> Floats | None:
+    return np.concatenate(columns) if columns else None
+
+
+def _join_travellers(parts: Sequence[Travellers]) -> Travellers | None:
+    if not parts:
+        return None
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    return Travellers(
+        np.concatenate(([0], np.cumsum(sizes))), np.concatenate([part.people for part in parts])
+    )
+
+
+class Represented(NamedTuple):
+    """People who carry a weight, and the population that they stand for together.
+
+    Where nobody is told apart, every trip stands for its own people.
+
+    Examples
+    --------
+    >>> Represented(people=4, population=10_000.0).mean
+    2500.0
+    """
+
+    people: int
+    population: float
+
+    @property
+    def mean(self) -> float:
+        """Return the population that one of them stands for on average."""
+        return self.population / self.people
+
+
+class WeightsSeen:
+    """The weights that were seen with every person.
+
+    Parameters
+    ----------
+    people
+        How many person codes there are.
+
+    Examples
+    --------
+    >>> seen = WeightsSeen(3)
+    >>> seen.add(np.array([0, 0, 1, 2]), np.array([5.0, 5.0, 0.0, 1.0]))
+    >>> seen.add(np.array([2]), np.array([3.0]))
+    >>> seen.represented, seen.uneven, seen.zero
+    (Represented(people=3, population=8.0), 1, 1)
+    """
+
+    def __init__(self, people: int) -> None:
+        self._least, self._most = np.full(people, np.inf), np.full(people, -np.inf)
+        self.zero_rows = 0
+
+    def add(self, person: Ints, weight: Floats) -> None:
+        """Look at rows: who, and with which weight; what rows of nobody weigh is no person's weight."""
+        self.zero_rows += int(np.count_nonzero(weight == 0))
+        known = person != NOBODY
+        person, weight = person[known], weight[known]
+        np.minimum.at(self._least, person, weight)
+        np.maximum.at(self._most, person, weight)
+
+    @property
+    def represented(self) -> Represented | None:
+        """Return the people seen, each with the largest of their weights; None where there are none.
+
+        Sorted before they are added up: the sum must not depend on how people are numbered.
+        """
+        weights = np.sort(self._most[self._most >= 0])
+        return Represented(len(weights), float(weights.sum())) if len(weights) else None
+
+    @property
+    def uneven(self) -> int:
+        """Return how many people have more than one weight."""
+        return int(np.count_nonzero(self._least < self._most))
+
+    @property
+    def zero(self) -> int:
+        """Return how many people stand for nobody in at least one row."""
+        return int(np.count_nonzero(self._least == 0))
+
+
+def represented_by(flows: Flows, seen: WeightsSeen | None) -> Represented | None:
+    """Return what the weights say about people, or about trips where no person was seen with a weight."""
+    if flows.population is None:
+        return None
+    people = None if seen is None else seen.represented
+    return people or Represented(int(flows.trips.sum()), float(flows.population.sum()))

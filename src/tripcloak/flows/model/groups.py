@@ -1,0 +1,169 @@
+"""Groups: the flows that share one pair of zones (and one time), and what supports each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tripcloak.flows.model.flows import Travellers
+from tripcloak.flows.model.matrix import ODMatrix, Unit
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.errors import InputError
+
+
+class Runs(NamedTuple):
+    """Groups that are runs of a list of flows: group g is ``flows[first[g]:last[g]]``."""
+
+    flows: Ints
+    first: Ints
+    last: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Flows grouped by the pair of zones they fall into.
+
+    ``members`` is the group of every flow, -1 for a flow left out, or runs of flows; ``known`` holds
+    support that the maker of the groups has summed already; ``time`` is each group's zone of time,
+    where there is one.
+    """
+
+    matrix: ODMatrix
+    members: Ints | Runs
+    origin: Ints
+    destination: Ints
+    known: Mapping[Unit, Ints] = field(default_factory=dict)
+    time: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.origin)
+
+    def support(self, unit: Unit, cap: int | None = None) -> Ints:
+        """Return what stands behind every group: trips, distinct travellers or population.
+
+        With ``cap``, travellers are only counted up to it, which is much quicker and enough to
+        decide whether a threshold is reached.
+        """
+        if unit not in self.matrix.units:
+            raise InputError(
+                f"k cannot be counted on {unit}: this input only tells {' and '.join(self.matrix.units)}"
+            )
+        if unit in self.known:
+            return self.known[unit]
+        if unit == "trips" or (unit == "travellers" and self.matrix.each_trip_is_a_person):
+            return self._trips
+        if unit == "population":
+            return self._population
+        return self._distinct if cap is None else self._distinct_up_to(cap)
+
+    @cached_property
+    def of_flow(self) -> Ints:
+        """Return the group of every flow, -1 for a flow left out."""
+        if not isinstance(self.members, Runs):
+            return self.members
+        flows, first, last = self.members
+        place = np.repeat(first - np.append(0, np.cumsum(last - first)[:-1]), last - first)
+        of_flow = np.full(self.matrix.n_flows, -1, dtype=np.int32)
+        of_flow[flows[place + np.arange(len(place))]] = np.repeat(np.arange(len(first)), last - first)
+        return of_flow
+
+    @cached_property
+    def _kept(self) -> Bools:
+        return self.of_flow >= 0
+
+    @cached_property
+    def _trips(self) -> Ints:
+        # float64 sums are exact here: no realistic input has 2**53 trips.
+        weights = self.matrix.flows.trips[self._kept]
+        return np.bincount(self.of_flow[self._kept], weights, minlength=len(self)).astype(np.int64)
+
+    @cached_property
+    def _population(self) -> Floats:
+        from tripcloak.flows.model._kernels import sum_groups
+
+        return sum_groups(self.of_flow, self.matrix.volume("population"), len(self))
+
+    @cached_property
+    def _distinct(self) -> Ints:
+        offsets, people = self._travellers
+        bits = np.uint64(int(people.max(initial=0)).bit_length())
+        group = np.repeat(self.of_flow, np.diff(offsets))
+        kept = group >= 0
+        key = (group[kept].astype(np.uint64) << bits) | people[kept].astype(np.uint64)
+        key.sort()
+        first = np.concatenate(([True], key[1:] != key[:-1])) if len(key) else np.zeros(0, bool)
+        return np.bincount((key[first] >> bits).astype(np.int64), minlength=len(self))
+
+    def _distinct_up_to(self, cap: int) -> Ints:
+        from tripcloak.flows.model._kernels import distinct_in_runs, distinct_up_to
+
+        if isinstance(self.members, Runs):
+            return distinct_in_runs(*self.members, *self._travellers, cap)
+        if len(self) * cap > self.matrix.flows.trips.sum():
+            return np.minimum(self._distinct, cap)
+        offsets, people = self._travellers
+        return distinct_up_to(self.of_flow, len(self), offsets, people, cap)
+
+    @property
+    def _travellers(self) -> Travellers:
+        assert self.matrix.flows.travellers is not None
+        return self.matrix.flows.travellers
+
+
+def group_flows(
+    matrix: ODMatrix,
+    origin_zone: Ints,
+    destination_zone: Ints,
+    *,
+    time_zone: Ints | None = None,
+    keep: Bools | None = None,
+    at_most: int | None = None,
+) -> Groups | None:
+    """Return the flows grouped by pair of zones, or None if there are more than ``at_most`` groups.
+
+    Parameters
+    ----------
+    matrix
+        The flows.
+    origin_zone, destination_zone, time_zone
+        A zone for every flow; without a time all times go together.
+    keep
+        Flows that take part; all by default.
+
+    Examples
+    --------
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([0, 1, 1]))
+    >>> groups = group_flows(matrix, np.array([2, 2, 2]), np.array([0, 1, 1]))
+    >>> groups.destination.tolist(), groups.support("trips").tolist()
+    ([0, 1], [1, 2])
+    """
+    from tripcloak.flows.model._kernels import number_keys
+
+    width = int(destination_zone.max(initial=0)) + 1
+    keys = origin_zone.astype(np.int64) * width + destination_zone
+    length = 1 if time_zone is None else int(time_zone.max(initial=0)) + 1
+    if time_zone is not None:
+        keys = keys * length + time_zone
+    if keep is not None:
+        keys[~keep] = -1
+    number, found = number_keys(keys, len(keys) if at_most is None else at_most)
+    if len(found) == 0 and (keys >= 0).any():
+        return None
+    order = np.argsort(found)
+    rank = np.empty(len(found) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(found), dtype=np.int32)
+    rank[-1] = -1
+    pair = found[order] // length
+    return Groups(
+        matrix=matrix,
+        members=rank[number],
+        origin=(pair // width).astype(np.int32),
+        destination=(pair % width).astype(np.int32),
+        time=None if time_zone is None else (found[order] % length).astype(np.int32),
+    )

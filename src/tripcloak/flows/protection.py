@@ -1,0 +1,85 @@
+"""What is protected: --k, --unit, --k-population, --l and --l-places as one criterion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tripcloak.ground.errors import InputError
+
+if TYPE_CHECKING:
+    from tripcloak.promises import Criterion
+
+AUTO = "auto"
+
+
+def criterion(
+    k: float,
+    unit: str | None,
+    tiles: int | None = None,
+    places: int | None = None,
+    *,
+    k_population: str | None = None,
+) -> Criterion:
+    """Return the criterion that the options ask for.
+
+    A group must reach k of every unit; on population, it must reach --k-population. Without that
+    option k counts population only where nothing else is counted: one number cannot mean both ten
+    travellers and ten of the people that travellers stand for.
+
+    >>> criterion(10, "travellers,population", k_population="26742").words()
+    'at least 10 travellers and at least 26,742 population'
+    >>> criterion(500, "population").words()
+    'at least 500 population'
+    >>> criterion(10, "population", k_population="auto").words()
+    'at least the population that 10 average people stand for'
+    """
+    from tripcloak.promises import AllOf, KAnonymity, LDiversity
+
+    k = _whole(k)
+    units = _units(unit, k_population)
+    parts: list[Criterion] = [
+        _on_population(k, k_population)
+        if name == "population" and k_population is not None
+        else KAnonymity(k=k, unit=name)  # type: ignore[arg-type]
+        for name in units
+    ]
+    if tiles is not None:
+        parts.append(LDiversity(l=tiles))
+    if places is not None:
+        parts.append(LDiversity(l=places, of="places"))
+    return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))
+
+
+def _units(unit: str | None, k_population: str | None) -> list[str | None]:
+    """Return the units to count; None is the one that the input suggests."""
+    if unit is None:
+        return [None] if k_population is None else [None, "population"]
+    units: list[str | None] = [name.strip() for name in unit.split(",")]
+    if k_population is not None and "population" not in units:
+        raise InputError(
+            f"--k-population goes with --unit population or --unit travellers,population; got --unit {unit}"
+        )
+    if k_population is None and "population" in units and len(units) > 1:
+        raise InputError(
+            "k counts travellers or trips; say how much population a flow needs as well: "
+            "--k-population N, or --k-population auto for k times the mean weight"
+        )
+    return units
+
+
+def _on_population(k: float, text: str | None) -> Criterion:
+    from tripcloak.promises import AveragePeople, KAnonymity
+
+    if text is not None and text.strip().lower() == AUTO:
+        return AveragePeople(k=k)
+    try:
+        number = float(text or "")
+    except ValueError:
+        raise InputError(
+            f"--k-population takes a number of people or auto (k times the mean weight); got {text!r}"
+        ) from None
+    return KAnonymity(k=_whole(number), unit="population")
+
+
+def _whole(k: float) -> float:
+    return int(k) if float(k).is_integer() else k

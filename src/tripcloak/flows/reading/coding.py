@@ -1,0 +1,358 @@
+"""From cleaned records to the OD matrix: one streaming pass, bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.flows.model import (
+    NOBODY,
+    Flows,
+    Numbering,
+    ODMatrix,
+    Places,
+    Points,
+    PointSource,
+    WeightsSeen,
+    count_places,
+    flows_from_trips,
+    represented_by,
+)
+from tripcloak.flows.reading.people import note_on_people
+from tripcloak.flows.reading.spool import Spool, find_duplicates
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.errors import EmptyInputError, InputError
+from tripcloak.hierarchy import Hierarchy, Slots
+from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
+from tripcloak.records.cleaning import DUPLICATE, MISSING_START, OUTSIDE_TILING, CleaningReport
+from tripcloak.records.tables import literal
+from tripcloak.records.trips import Canonical
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+BATCH = 1 << 18
+DEGREE = 1e7
+"""Raw coordinates wait as integers of 1e-7 degree: about a centimetre, half the room of a double."""
+
+MINUTE = 60_000_000
+"""Microseconds."""
+
+END_COLUMNS = ("o_lat", "o_lon", "d_lat", "d_lon")
+PLACE_COLUMNS = ("o_place", "d_place")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CodedTrips:
+    """The matrix of an input, and what became of its rows."""
+
+    matrix: ODMatrix
+    cleaning: CleaningReport
+    canonical: Canonical
+    notes: tuple[str, ...] = ()
+    """What a reader should know about how the input was read, and about the weights in it."""
+
+
+def code_trips(
+    con: duckdb.DuckDBPyConnection,
+    canonical: Canonical,
+    tiling: Tiling,
+    *,
+    time_slot: int | None = None,
+    fold: str | None = None,
+    repeats: bool = False,
+    memory: int = 2 << 30,
+    folder: Path | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> CodedTrips:
+    """Return the OD matrix of the records behind the view ``canonical``.
+
+    Parameters
+    ----------
+    con
+        The connection that holds the view.
+    tiling
+        How places become tiles.
+    time_slot
+        Minutes of a slot, where time is an axis. Slots follow the clock of the data's time zone: where
+        the clock is put back, the repeated hour shares its slots.
+    fold
+        A period that repeats (``day``, ``week``, ``2weeks``): slots at the same place in it are one.
+    repeats
+        Whether to keep how many trips each traveller makes in each flow.
+    memory
+        Bytes the growing columns may hold before they move to ``folder``.
+    progress
+        Called with the number of rows read so far.
+    """
+    if time_slot is not None and not canonical.has_start:
+        raise InputError(
+            "slots of time (--slot, --time-slot) need the start of every trip; name it with --start-time"
+        )
+    columns = _columns(canonical) | ({} if time_slot is None else {"slot": np.int64})
+    slots = None if time_slot is None else Slots(time_slot, fold)
+    coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), slots)
+    selected = _selected(canonical) + ([] if time_slot is None else [_clock(canonical.timezone)])
+    relation = con.sql(f"select {', '.join(selected)} from canonical")
+    for batch in relation.to_arrow_reader(BATCH):
+        coder.add(batch)
+        if progress is not None:
+            progress(int(coder.rows_by_reason.sum()))
+    return coder.finish(memory, repeats)
+
+
+def _columns(canonical: Canonical) -> dict[str, Any]:
+    """Return the columns kept per trip, and their types."""
+    columns: dict[str, Any] = {"origin": np.int32, "destination": np.int32}
+    if canonical.endpoints == "points":
+        columns |= dict.fromkeys(END_COLUMNS, np.int32)
+    if canonical.has_person:
+        columns["person"] = np.int32
+    if canonical.has_weight:
+        columns["weight"] = np.float64
+    if canonical.has_trips:
+        columns["trips"] = np.int64
+    if canonical.has_mark:
+        columns["mark"] = np.uint64
+    return columns
+
+
+def _selected(canonical: Canonical) -> list[str]:
+    """Return the SQL columns the pass needs.
+
+    A person becomes a 64-bit hash here: should two ever collide they count as one, which can only
+    make a group look smaller than it is. The same goes for places.
+    """
+    names = ["reason", *(END_COLUMNS if canonical.endpoints == "points" else ("o_id", "d_id"))]
+    if canonical.has_person:
+        names += ["hash(person) as person", "person is null as nobody"]
+    if canonical.has_places:
+        names += [f"hash({end}) as {end}, {end} is null as {end}_unknown" for end in PLACE_COLUMNS]
+    names += [name for name in ("weight", "trips", "mark") if name in _columns(canonical)]
+    return names
+
+
+def _clock(timezone: str) -> str:
+    """Return SQL of what the clocks of a time zone show, in microseconds; null beyond four-digit years."""
+    local = f"timezone({literal(timezone)}, start_time)"
+    return f"case when year({local}) between 1000 and 9999 then epoch_us({local}) end as clock"
+
+
+class _Coder:
+    """Takes batches of the canonical view and ends as a matrix."""
+
+    def __init__(self, canonical: Canonical, tiling: Tiling, spool: Spool, slots: Slots | None) -> None:
+        self.canonical = canonical
+        self.tiling = tiling
+        self.spool = spool
+        self.slots = slots
+        self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
+        self.places = _PlacesSeen(), _PlacesSeen()
+        self.rows_by_reason = np.zeros(256, dtype=np.int64)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Clean, code and keep one batch."""
+        reason = batch.column("reason").to_numpy(zero_copy_only=False)
+        self.rows_by_reason += np.bincount(reason, minlength=256)
+        kept = reason == 0
+        if not kept.all():
+            batch = batch.filter(kept)
+        if self.slots is not None:
+            batch = self._drop(batch, batch.column("clock").is_valid(), MISSING_START)
+        origin, destination = self._tile_keys(batch)
+        inside = (origin != OUTSIDE) & (destination != OUTSIDE)
+        if not inside.all():
+            batch = self._drop(batch, inside, OUTSIDE_TILING)
+            origin, destination = origin[inside], destination[inside]
+        rows = {"origin": self.origins.add(origin), "destination": self.destinations.add(destination)}
+        for name in END_COLUMNS if self.canonical.endpoints == "points" else ():
+            rows[name] = np.rint(_numpy(batch, name) * DEGREE)
+        if self.canonical.has_person:
+            person = self.people.add(_numpy(batch, "person"))
+            rows["person"] = np.where(_numpy(batch, "nobody"), np.int32(-1), person)
+        for seen, end, tile in zip(self.places, PLACE_COLUMNS, ("origin", "destination"), strict=True):
+            if self.canonical.has_places:
+                seen.add(rows[tile], _numpy(batch, end), _numpy(batch, f"{end}_unknown"))
+        for name in ("weight", "trips", "mark"):
+            if name in self.spool:
+                rows[name] = _numpy(batch, name)
+        if self.slots is not None:
+            rows["slot"] = self.slots.number(_numpy(batch, "clock") // MINUTE)
+        self.spool.append(**rows)
+
+    def _drop(self, batch: pa.RecordBatch, stay: Any, reason: int) -> pa.RecordBatch:
+        """Return the rows that stay, and count the others under a reason."""
+        kept = batch.filter(stay)
+        self.rows_by_reason[reason] += len(batch) - len(kept)
+        self.rows_by_reason[0] -= len(batch) - len(kept)
+        return kept
+
+    def finish(self, memory: int, repeats: bool) -> CodedTrips:
+        """Return the matrix of everything added."""
+        duplicate = None
+        if self.canonical.has_mark and len(self.spool):
+            duplicate = find_duplicates(self.spool, memory=memory)
+            doubles = int(np.count_nonzero(duplicate))
+            self.rows_by_reason[DUPLICATE] += doubles
+            self.rows_by_reason[0] -= doubles
+        cleaning = CleaningReport.from_rows(self.rows_by_reason, self.canonical)
+        if self.rows_by_reason[0] <= 0:
+            raise EmptyInputError(cleaning.why_empty())
+        origins, origin_tile = self._tree(self.origins)
+        destinations, destination_tile = self._tree(self.destinations)
+        slots = None if self.slots is None else _occurring(self.spool)
+        rows = _Rows(self.spool, origin_tile, destination_tile, duplicate, slots)
+        flows, seen = rows.flows(memory, repeats), rows.weights(len(self.people))
+        matrix = ODMatrix(
+            origins=origins,
+            destinations=destinations,
+            flows=flows,
+            each_trip_is_a_person=self.canonical.people_once,
+            points=rows.points() if self.canonical.endpoints == "points" else None,
+            times=None if slots is None or self.slots is None else self.slots.hierarchy(slots),
+            places=self._places((origins, origin_tile), (destinations, destination_tile)),
+            represented=represented_by(flows, seen),
+        )
+        notes = (*self.canonical.notes, *note_on_people(self.canonical, cleaning, seen))
+        return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical, notes=notes)
+
+    def _places(self, *axes: tuple[Hierarchy, Ints]) -> Places | None:
+        if not self.canonical.has_places:
+            return None
+        return Places(*(seen.below(*axis) for seen, axis in zip(self.places, axes, strict=True)))
+
+    def _tile_keys(self, batch: pa.RecordBatch) -> tuple[Ints, Ints]:
+        if self.canonical.endpoints == "points":
+            o_lat, o_lon, d_lat, d_lon = (_numpy(batch, name) for name in END_COLUMNS)
+            return self.tiling.encode(o_lat, o_lon), self.tiling.encode(d_lat, d_lon)
+        return self._id_keys(batch.column("o_id")), self._id_keys(batch.column("d_id"))
+
+    def _id_keys(self, ids: Any) -> Ints:
+        coded = ids.dictionary_encode()
+        keys = self.tiling.keys(coded.dictionary.to_pylist())
+        found: Ints = keys[coded.indices.to_numpy(zero_copy_only=False)]
+        return found
+
+    def _tree(self, numbering: Numbering) -> tuple[Hierarchy, Ints]:
+        """Return one axis' hierarchy, and the tile of every number."""
+        keys = numbering.keys
+        hierarchy = self.tiling.hierarchy(np.sort(keys))
+        return hierarchy, self.tiling.tiles(keys, hierarchy).astype(np.int32)
+
+
+class _PlacesSeen:
+    """Which place was seen in which tile, at one end of the trips."""
+
+    def __init__(self) -> None:
+        self._places, self._pairs = Numbering(), Numbering()
+
+    def add(self, tile: Ints, place: Ints, unknown: Bools) -> None:
+        """Keep the pairs of a batch: numbers of tiles, and hashes of places."""
+        number = self._places.add(place[~unknown])
+        self._pairs.add(tile[~unknown].astype(np.uint64) << np.uint64(32) | number.astype(np.uint64))
+
+    def below(self, tree: Hierarchy, tile_of_number: Ints) -> Ints:
+        """Return how many different places lie below every zone."""
+        tile, place = np.divmod(self._pairs.keys, np.uint64(2**32))
+        return count_places(tree, tile_of_number[tile.astype(np.int64)], place)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The spooled trips, with the tile of every number, the rows to leave out, and the slots in order."""
+
+    spool: Spool
+    origin_tile: Ints
+    destination_tile: Ints
+    duplicate: Bools | None
+    slots: Ints | None
+
+    def flows(self, memory: int, repeats: bool) -> Flows:
+        """Return the flows, origin range by origin range so that each sort fits the memory."""
+        # About what sorting needs per row: codes, key, order, and the sorted copies.
+        passes = 1 + (len(self.spool) * (136 if repeats else 96)) // max(memory, 1)
+        if passes == 1:
+            return self._range(None, repeats)
+        sizes = np.zeros(len(self.origin_tile), dtype=np.int64)
+        for (origin,) in self.spool.chunks("origin"):
+            sizes += np.bincount(self.origin_tile[origin], minlength=len(sizes))
+        share = np.cumsum(sizes) * passes // (len(self.spool) + 1)
+        ranges = [share == number for number in range(passes) if (share == number).any()]
+        parts = [self._range(wanted, repeats) for wanted in ranges]
+        return Flows.join(parts)
+
+    def _range(self, wanted: Bools | None, repeats: bool) -> Flows:
+        wanted_columns = ("slot", "person", "weight", "trips")
+        names = ["origin", "destination", *(n for n in wanted_columns if n in self.spool)]
+        parts: dict[str, list[Ints]] = {name: [] for name in names}
+        for start, columns in self._chunks(names):
+            columns["origin"] = self.origin_tile[columns["origin"]]
+            columns["destination"] = self.destination_tile[columns["destination"]]
+            if self.slots is not None:
+                columns["slot"] = self._slot_tiles(columns["slot"])
+            stay = self._stay(start, len(columns["origin"]))
+            if wanted is not None:
+                inside = wanted[columns["origin"]]
+                stay = inside if stay is None else stay & inside
+            for name, column in columns.items():
+                parts[name].append(column if stay is None else column[stay])
+        joined = {name: np.concatenate(parts.pop(name)) for name in names}
+        ends = joined.pop("origin"), joined.pop("destination")
+        return flows_from_trips(*ends, repeats=repeats, **joined)
+
+    def weights(self, people: int) -> WeightsSeen | None:
+        """Return the weights of all people, given how many numbers they have; None without weights."""
+        if "weight" not in self.spool:
+            return None
+        seen = WeightsSeen(people)
+        for weight, *person in self.spool.chunks(*(n for n in ("weight", "person") if n in self.spool)):
+            seen.add(person[0] if person else np.full(len(weight), NOBODY), weight)
+        return seen
+
+    def points(self) -> PointSource:
+        """Return a source of the raw ends of all trips."""
+        extra = [name for name in ("weight", "slot") if name in self.spool]
+        names = ["origin", "destination", *END_COLUMNS, *extra]
+
+        def chunks() -> Iterator[Points]:
+            for start, columns in self._chunks(names):
+                stay = self._stay(start, len(columns["origin"]))
+                kept = columns if stay is None else {name: column[stay] for name, column in columns.items()}
+                row: list[Any] = [
+                    self.origin_tile[kept["origin"]],
+                    self.destination_tile[kept["destination"]],
+                    *(kept[name] / DEGREE for name in END_COLUMNS),
+                    kept.get("weight"),
+                    self._slot_tiles(kept["slot"]) if "slot" in kept else None,
+                ]
+                yield Points(*row)
+
+        return chunks
+
+    def _slot_tiles(self, slot: Ints) -> Ints:
+        assert self.slots is not None
+        return np.searchsorted(self.slots, slot).astype(np.int32)
+
+    def _chunks(self, names: list[str]) -> Iterator[tuple[int, dict[str, Ints]]]:
+        start = 0
+        for columns in self.spool.chunks(*names):
+            yield start, dict(zip(names, columns, strict=True))
+            start += len(columns[0])
+
+    def _stay(self, start: int, rows: int) -> Bools | None:
+        return None if self.duplicate is None else ~self.duplicate[start : start + rows]
+
+
+def _occurring(spool: Spool) -> Ints:
+    """Return the slots that occur, ascending: the order of the tiles of a hierarchy of time."""
+    parts = [np.unique(slot) for (slot,) in spool.chunks("slot")]
+    return np.unique(np.concatenate(parts))
+
+
+def _numpy(batch: pa.RecordBatch, name: str) -> Any:
+    return batch.column(name).to_numpy(zero_copy_only=False)

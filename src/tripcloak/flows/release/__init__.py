@@ -1,0 +1,29 @@
+"""Releases: what may leave the building."""
+
+from tripcloak.flows.release.public import (
+    ReleasedZones,
+    guarded,
+    manifest,
+    published_numbers,
+    published_units,
+    released_zones,
+    segment_numbers,
+    suppressed_volume,
+)
+from tripcloak.flows.release.release import Bound, Release, build_noisy_release, build_release, main_volume
+
+__all__ = [
+    "Bound",
+    "Release",
+    "ReleasedZones",
+    "build_noisy_release",
+    "build_release",
+    "guarded",
+    "main_volume",
+    "manifest",
+    "published_numbers",
+    "published_units",
+    "released_zones",
+    "segment_numbers",
+    "suppressed_volume",
+]

@@ -1,0 +1,290 @@
+"""What the public part of a release may say: the released table, and totals that hide small numbers.
+
+Everything written to ``release/`` is a function of the released flows, the hierarchy and the
+parameters. The only exceptions, the suppressed volume and the rows dropped in cleaning, pass
+through the guards of this module. A threshold that was left to the mean weight is a parameter too:
+it looks at everybody at once, and is refused where they are few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tripcloak.flows.model import Groups, ODMatrix, Unit, group_flows
+from tripcloak.flows.release.release import Release
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.hierarchy import BoxZones, Zones
+from tripcloak.promises import EverySegment
+
+
+def published_units(release: Release) -> tuple[Unit, ...]:
+    """Return the numbers that may be published per flow: those the criterion keeps at or above k.
+
+    Trips are at least as many as their travellers, so they go with either. A number that no
+    threshold covers could be small, and is not published. Under differential privacy the noisy
+    trips are. Where readers may know some items only, a flow may be small: then nothing is told but
+    the volume, which is the table itself.
+    """
+    if release.privacy is not None:
+        return ("trips",)
+    if release.known_items is not None:
+        return (release.volume,)
+    protected = set(release.criterion.thresholds)
+    units: list[Unit] = []
+    if protected & {"trips", "travellers"}:
+        units.append("trips")
+    return (*units, *(unit for unit in ("travellers", "population") if unit in protected))
+
+
+def published_numbers(release: Release) -> dict[str, Ints]:
+    """Return the published columns, one value per group; population is rounded to whole people."""
+    return {unit: np.rint(release.support(unit)).astype(np.int64) for unit in published_units(release)}
+
+
+def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
+    """Return the published columns of every segment that is safe in every group; nothing without segments."""
+    numbers: dict[str, dict[str, Ints]] = {}
+    for part in release.segments:
+        members = release.group_of_flow[part.row]
+        groups = Groups(part.matrix, members, release.group_origin, release.group_destination)
+        numbers[part.name] = {
+            unit: np.rint(groups.support(unit)).astype(np.int64) for unit in _units_of_segments(release)
+        }
+    return numbers
+
+
+def _units_of_segments(release: Release) -> tuple[Unit, ...]:
+    """Return the numbers told by segment: no travellers where some are in several; sums would tell."""
+    units = published_units(release)
+    criterion = release.criterion
+    if isinstance(criterion, EverySegment) and criterion.people_in_several:
+        units = tuple(unit for unit in units if unit != "travellers")
+    return units
+
+
+class ReleasedZones(NamedTuple):
+    """The zones of one axis that occur in the released flows, with their volumes."""
+
+    axis: str
+    zones: Zones
+    rows: Ints
+    volumes: dict[str, Ints]
+
+
+def released_zones(release: Release) -> tuple[ReleasedZones, ...]:
+    """Return the origin, the destination and, if any, the time zones that occur in a released flow.
+
+    Travellers are left out: one person may be in several flows of a zone.
+    """
+    numbers = {unit: n for unit, n in published_numbers(release).items() if unit != "travellers"}
+    sides = []
+    for axis, zones, column in release.axes:
+        rows, place = np.unique(column, return_inverse=True)
+        volumes = {
+            unit: np.bincount(place, n, minlength=len(rows)).astype(np.int64) for unit, n in numbers.items()
+        }
+        sides.append(ReleasedZones(axis, zones, rows, volumes))
+    return tuple(sides)
+
+
+def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
+    """Return the withheld volume, or None where the number itself would tell about too few people.
+
+    It is told when nothing was withheld, or when the withheld flows, taken as one group, are safe.
+    Two exceptions, both needed so that nobody can solve for a small number. Zero is not told where
+    not telling could mean one single trip or person only. And a volume is not told that leaves all
+    absent pairs of released zones only one way to share it. Under differential privacy every exact
+    number about the input is out, and where flows may be small the volume is never told: what may
+    be in absent pairs could be solved for in more ways than are looked at here.
+    """
+    hidden = release.suppressed
+    if release.privacy is not None or release.known_items is not None:
+        return None
+    if not hidden.any():
+        return None if _silence_would_tell(release) else 0
+    roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
+    withheld = group_flows(matrix, *roots, keep=hidden)
+    if withheld is None or not release.criterion.safe(withheld).all():
+        return None
+    volume = int(np.rint(matrix.volume(release.volume)[hidden].sum()))
+    return None if _fills_absent_pairs(release, volume) else volume
+
+
+def guarded(number: int, k: float) -> int | str:
+    """Return a number that may be told: itself when 0 or at least k, otherwise words.
+
+    "Fewer than 2" would say one, so below 3 nothing but 0 is told.
+
+    >>> guarded(0, 10), guarded(25, 10), guarded(3, 10), guarded(1, 2)
+    (0, 25, 'fewer than 10', 'fewer than 3')
+    """
+    least = max(int(k), 3)
+    return number if number == 0 or number >= least else f"fewer than {least:,}"
+
+
+def manifest(
+    matrix: ODMatrix,
+    release: Release,
+    *,
+    dropped: Mapping[str, int],
+    tilings: Mapping[str, Any],
+    segment: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the public description of a release.
+
+    Parameters
+    ----------
+    dropped
+        Input rows dropped in cleaning, by reason.
+    tilings
+        How the zones were made: the hierarchy's text and what else is needed to rebuild it.
+    segment
+        The segment of the input that the release is about, where it is about one only.
+    """
+    suppressed = suppressed_volume(matrix, release)
+    released = int(np.rint(release.support(release.volume).sum()))
+    units = published_units(release)
+    smallest = {unit: int(n.min()) for unit, n in published_numbers(release).items()}
+    return {
+        "format": "tripcloak release 1",
+        "version": release.version,
+        "method": release.method,
+        "parameters": _parameters(release),
+        "protects": {unit: _whole(threshold) for unit, threshold in release.criterion.thresholds.items()},
+        **_also(release),
+        **({"segment": dict(segment)} if segment else {}),
+        "seed": release.seed,
+        "hierarchy": dict(tilings),
+        "homogeneous": release.homogeneous,
+        "groups": release.n_groups,
+        "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
+        "columns": list(units),
+        "volume": release.volume,
+        "released": released,
+        "suppressed": suppressed,
+        "suppressed_share": None if suppressed is None else suppressed / (released + suppressed),
+        "suppressed_words": _suppressed_words(suppressed, release),
+        "smallest": smallest,
+        "bound": None if suppressed is None else _public_bound(release),
+        "measures": _measures(release, released),
+        "dropped_rows": _told_rows(release, dropped),
+    }
+
+
+def _parameters(release: Release) -> dict[str, Any]:
+    """Return the method's parameters, and the limit where there is one: noise does not look at it."""
+    limit = {} if release.privacy is not None else {"suppression_limit": release.suppression_limit}
+    return {**release.parameters, **limit}
+
+
+def _told_rows(release: Release, dropped: Mapping[str, int]) -> dict[str, int | str]:
+    """Return the rows dropped in cleaning that may be told; exact numbers are not private in themselves."""
+    k = release.k
+    if k is None:
+        return {}
+    return {reason: guarded(rows, k) for reason, rows in dropped.items() if rows}
+
+
+def _also(release: Release) -> dict[str, Any]:
+    """Return what is promised beyond the thresholds, for machines and in words; nothing where nothing is."""
+    floors, closeness = release.criterion.floors, release.closeness
+    words = [
+        f"every released zone covers at least {least:,} {what} that occur" for what, least in floors.items()
+    ]
+    promised: dict[str, Any] = {"diversity": dict(floors)} if floors else {}
+    if closeness is not None:
+        words.append(closeness.words())
+        promised["closeness"] = closeness.t
+    if release.privacy is not None:
+        words.append(release.privacy.words())
+        promised["differential_privacy"] = release.privacy.to_dict()
+    if release.known_items is not None:
+        words.append(_known_words(release, release.known_items))
+        promised["known_items"] = release.known_items
+    if isinstance(release.criterion, EverySegment):
+        names = [part.name for part in release.criterion.parts]
+        promised["segments"] = {"by": list(release.criterion.by), "names": names}
+        words.append("the same holds for every one of the segments on its own")
+    boxes = _boxes(release)
+    return {**boxes, **promised, "also": words} if promised else boxes
+
+
+def _known_words(release: Release, known: int) -> str:
+    """Return whom the thresholds protect against, and whom not."""
+    items = " and ".join((", ".join(axis for axis, _, _ in release.axes[:-1]), release.axes[-1][0]))
+    return (
+        f"the threshold holds for readers who know at most {known} of the {items} of a trip; a single "
+        "flow may hold fewer, down to one person, and whoever knows all about a trip may find it"
+    )
+
+
+def _boxes(release: Release) -> dict[str, Any]:
+    """Return that zones are boxes, and the area of a tile they are measured by; else nothing."""
+    sides = {"origins": release.origins, "destinations": release.destinations}
+    areas = {
+        axis: None if np.isnan(zones.tile_km2) else zones.tile_km2
+        for axis, zones in sides.items()
+        if isinstance(zones, BoxZones)
+    }
+    return {"zone_form": "boxes", "tile_km2": areas} if areas else {}
+
+
+def _public_bound(release: Release) -> dict[str, Any] | None:
+    """Return how close to the best possible the release is, in whole percent.
+
+    The bound itself is worked out from unreleased flows, so its digits stay inside.
+    """
+    if release.bound is None:
+        return None
+    return {"within_percent": math.ceil(release.bound.gap), "relaxation": release.bound.relaxation}
+
+
+def _silence_would_tell(release: Release) -> bool:
+    """Return whether a withheld volume that is not told could have one value only, were it not for zero.
+
+    With a k of 2 that is one person; with a tight limit, the one trip there is room for.
+    """
+    limit = release.suppression_limit
+    released = float(release.support(release.volume).sum())
+    room = math.inf if limit >= 1 else limit * released / (1 - limit) * (1 + 1e-9)
+    return room >= 1 and (room < 2 or min(release.criterion.thresholds.values()) <= 2)
+
+
+def _fills_absent_pairs(release: Release, volume: int) -> bool:
+    """Return whether every absent pair of released zones must hold k - 1 for the withheld volume to fit."""
+    k, absent = release.k, math.prod(release.zone_numbers) - release.n_groups
+    return k is not None and release.volume == "trips" and volume == absent * (k - 1)
+
+
+def _suppressed_words(suppressed: int | None, release: Release) -> str:
+    if release.privacy is not None:
+        return "not told: under differential privacy no exact number about the input is published"
+    if suppressed is None:
+        return (
+            f"{release.volume} within the limit of {release.suppression_limit:.2%}; "
+            "not told exactly, because the number could tell about too few people"
+        )
+    return f"{suppressed:,} {release.volume}"
+
+
+def _measures(release: Release, released: int) -> dict[str, float]:
+    """Return the measures that anyone can compute from the released table itself."""
+    volume: Floats = published_numbers(release)[release.volume].astype(float)
+    tiles = (
+        release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
+    )
+    measures = {"G": float((tiles * volume).sum() / volume.sum())}
+    if release.k is not None:
+        measures["C_AVG"] = float(released / release.n_groups / release.k)
+    if release.times is not None:
+        slots = release.times.tiles[release.group_time]
+        measures["G_time"] = float((slots * volume).sum() / volume.sum())
+    return measures
+
+
+def _whole(number: float) -> float | int:
+    return int(number) if float(number).is_integer() else float(number)

@@ -1,0 +1,273 @@
+"""Reads a release folder back as a Release, for measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import Release, build_noisy_release, build_release
+from tripcloak.flows.release.tables import AXES
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.errors import HierarchyError, InputError, InternalError
+from tripcloak.ground.folders import PRIVATE, PUBLIC, read_manifest, read_run
+from tripcloak.hierarchy import BoxZones, Domain, Hierarchy, Zones, box_zones, read_box_names, shared_domains
+from tripcloak.promises import (
+    AllOf,
+    Criterion,
+    DifferentialPrivacy,
+    KAnonymity,
+    KMAnonymity,
+    LDiversity,
+    TCloseness,
+)
+
+
+class SentToBoxes(NamedTuple):
+    """The boxes of origins and of destinations, and the box of every row on each axis, -1 for null."""
+
+    zones: tuple[BoxZones, BoxZones]
+    rows: list[Ints]
+
+
+def read_boxes(matrix: ODMatrix, tile_km2: Mapping[str, float | None], columns: Sequence[Any]) -> SentToBoxes:
+    """Return the boxes that two columns of the table name, and where every row went.
+
+    Parameters
+    ----------
+    matrix
+        The input that the release was made from.
+    tile_km2
+        The area of a tile by axis, from the manifest.
+    columns
+        The columns of released origins and released destinations.
+    """
+    if matrix.times is not None:
+        raise ValueError("boxes do not go with slots of time")
+    sides = [
+        _boxes(tree, tile, column, tile_km2[axis])
+        for axis, (tree, tile), column in zip(("origins", "destinations"), matrix.axes, columns, strict=True)
+    ]
+    return SentToBoxes((sides[0][0], sides[1][0]), [rows for _, rows in sides])
+
+
+def _boxes(tree: Hierarchy, tile: Ints, column: Any, tile_km2: float | None) -> tuple[BoxZones, Ints]:
+    coded = column.combine_chunks().dictionary_encode()
+    try:
+        corners = read_box_names(np.asarray(coded.dictionary.to_pylist(), dtype=np.str_))
+    except HierarchyError:
+        raise ValueError("the table of groups names zones that are no boxes") from None
+    occurs = np.bincount(tile, minlength=tree.n_tiles) > 0
+    zones = box_zones(tree, occurs, corners, np.nan if tile_km2 is None else float(tile_km2))
+    return zones, coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+
+
+PROMISED = ("epsilon", "delta", "unit", "contributions", "mechanism")
+
+
+def noisy_release(folder: Path, matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
+    """Return the release whose public part a folder holds.
+
+    The numbers come from the published table: noise cannot be drawn twice alike.
+
+    Parameters
+    ----------
+    facts
+        The manifest.
+    groups
+        The table of groups, one row per flow of the matrix, in its order.
+    """
+    from pyarrow import parquet
+
+    flows = parquet.read_table(folder / PUBLIC / "flows.parquet")
+    told = parquet.read_table(folder / PUBLIC / "zones.parquet")
+    domains = shared_domains(matrix.origins, matrix.destinations)
+    if domains is None:
+        raise ValueError("the hierarchy does not say which zones there could be")
+    zones, pairs, sent = [], [], []
+    for axis, domain, (tree, _) in zip(("origin", "destination"), domains, matrix.axes, strict=True):
+        known = tree.zones if tree.complete else _noisy_zones(told, axis, domain, tree)
+        zones.append(known)
+        pairs.append(_rows(known.ids, flows[axis]))
+        sent.append(_rows(known.ids, groups[f"released_{axis}"]))
+    stated = dict(facts["differential_privacy"])
+    privacy = DifferentialPrivacy(
+        **{name: stated.pop(name) for name in PROMISED}, details=tuple(stated.items())
+    )
+    return build_noisy_release(
+        matrix,
+        method=facts["method"],
+        parameters=facts["parameters"],
+        privacy=privacy,
+        zones=(zones[0], zones[1]),
+        group_of_flow=_group_of_flows(pairs, sent, len(zones[1])),
+        group_origin=pairs[0],
+        group_destination=pairs[1],
+        trips=flows["trips"].to_numpy(),
+        homogeneous=facts["homogeneous"],
+    )
+
+
+def _noisy_zones(told: Any, axis: str, domain: Domain, tree: Hierarchy) -> Zones:
+    """Return the published zones of one axis of a grid, sorted by id."""
+    rows = np.asarray(told["axis"]) == axis
+    column = {
+        name: np.asarray(told[name])[rows] for name in ("zone", "height", "tiles", "area_km2", "lat", "lon")
+    }
+    order = np.argsort(column["zone"].astype(np.str_))
+    ids, height, tiles, area, lat, lon = (values[order] for values in column.values())
+    ids = ids.astype(np.str_)
+    occurring, _ = domain.released(domain.lift(tree, int(height[0])), tree)
+    at = np.minimum(np.searchsorted(ids, occurring.ids), len(ids) - 1)
+    observed = np.zeros(len(ids), dtype=np.int64)
+    published = ids[at] == occurring.ids
+    observed[at[published]] = occurring.tiles_observed[published]
+    return Zones(ids, height, tiles, observed, area, lat, lon)
+
+
+def _rows(ids: NDArray[np.str_], column: Any) -> Ints:
+    """Return the row of every id, -1 for null; raise where there is no such zone."""
+    coded = column.combine_chunks().dictionary_encode()
+    names = np.asarray(coded.dictionary.to_pylist(), dtype=np.str_)
+    order = np.argsort(ids)
+    at = order[np.minimum(np.searchsorted(ids, names, sorter=order), len(order) - 1)]
+    if not (ids[at] == names).all():
+        raise ValueError("the release names zones that are not in its own table")
+    rows: Ints = np.append(at, -1)[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+    return rows
+
+
+def _group_of_flows(pairs: list[Ints], sent: list[Ints], width: int) -> Ints:
+    """Return the group of every flow by its pair of zones, -1 where it has none."""
+    key = pairs[0].astype(np.int64) * width + pairs[1]
+    order = np.argsort(key)
+    wanted = sent[0].astype(np.int64) * width + sent[1]
+    at = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)]
+    lost = sent[0] < 0
+    if not (lost == (sent[1] < 0)).all() or not (lost | (key[at] == wanted)).all():
+        raise ValueError("a flow lies in a pair of zones that is not published")
+    return np.where(lost, -1, at)
+
+
+def read_release(folder: Path, matrix: ODMatrix) -> Release:
+    """Return the release that a folder holds, over the matrix of the input it was made from.
+
+    Raises
+    ------
+    InputError
+        The folder is no release, was made from another input, or was changed since.
+    """
+    facts = read_manifest(folder)
+    if read_run(folder).get("input_digest") != matrix.digest():
+        raise InputError(
+            f"{folder} was made from another input than this one, or the input was changed since; "
+            "give the very files it was made from"
+        )
+    groups = _groups(folder)
+    try:
+        if "differential_privacy" in facts:
+            return noisy_release(folder, matrix, facts, groups.take(_rows_of_flows(matrix, groups)))
+        return _build(matrix, facts, groups)
+    except (KeyError, TypeError, ValueError, AttributeError, InternalError):
+        raise InputError(
+            f"{folder} was changed since it was made; `tripcloak audit` says what is wrong"
+        ) from None
+
+
+def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
+    rows = _rows_of_flows(matrix, groups)
+    sent, boxes = _sent(matrix, facts, groups)
+    origin, destination, *time = (zone[rows] for zone in sent)
+    suppressed = np.asarray(groups["released_origin"].is_null())[rows]
+    if any(((zone < 0) != suppressed).any() for zone in (origin, destination, *time)):
+        raise ValueError("the table of groups names unknown zones")
+    return build_release(
+        matrix,
+        method=facts["method"],
+        parameters={n: v for n, v in facts["parameters"].items() if n != "suppression_limit"},
+        criterion=_held_to(facts),
+        closeness=TCloseness(t=facts["closeness"]) if "closeness" in facts else None,
+        suppression_limit=facts["parameters"]["suppression_limit"],
+        origin_zone=origin,
+        destination_zone=destination,
+        time_zone=time[0] if time else None,
+        suppressed=suppressed,
+        homogeneous=facts["homogeneous"],
+        zones=boxes,
+        seed=facts["seed"],
+    )
+
+
+def _sent(
+    matrix: ODMatrix, facts: dict[str, Any], groups: Any
+) -> tuple[list[Ints], tuple[Zones, Zones] | None]:
+    """Return the zones that every row of the table went to, axis by axis, and the boxes if they are some."""
+    columns = [groups[f"released_{axis}"] for axis, _ in zip(AXES, matrix.axes, strict=False)]
+    if facts.get("zone_form") == "boxes":
+        boxes, sent = read_boxes(matrix, facts["tile_km2"], columns)
+        return sent, boxes
+    return [_zones(tree, column) for (tree, _), column in zip(matrix.axes, columns, strict=True)], None
+
+
+def _groups(folder: Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = folder / PRIVATE / "groups.parquet"
+    try:
+        return parquet.read_table(path).combine_chunks()
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder} holds no private/groups.parquet, which says which flow went where"
+        ) from None
+    except (OSError, pa.ArrowException):
+        raise InputError(f"{path} cannot be read; it may be damaged") from None
+
+
+def _rows_of_flows(matrix: ODMatrix, groups: Any) -> Ints:
+    """Return, for every flow of the matrix, its row in the groups table."""
+    flow = matrix.find(
+        _tiles(matrix.origins, groups["origin"]),
+        _tiles(matrix.destinations, groups["destination"]),
+        None if matrix.times is None else _tiles(matrix.times, groups["time"]),
+    )
+    if len(flow) != matrix.n_flows or len(np.unique(flow)) != matrix.n_flows or flow.min() < 0:
+        raise ValueError("the table of groups does not hold every flow once")
+    rows = np.empty(matrix.n_flows, dtype=np.int64)
+    rows[flow] = np.arange(matrix.n_flows)
+    return rows
+
+
+def _tiles(tree: Hierarchy, column: Any) -> Ints:
+    tiles = _zones(tree, column)
+    if tiles.min(initial=0) < 0 or tiles.max(initial=0) >= tree.n_tiles:
+        raise ValueError("the table of groups names unknown tiles")
+    return tiles
+
+
+def _zones(tree: Hierarchy, column: Any) -> Ints:
+    """Return the zone of every id, -1 for null and for ids the hierarchy does not know."""
+    coded = column.combine_chunks().dictionary_encode()
+    ids = np.asarray(coded.dictionary.to_pylist(), dtype=np.str_)
+    order = np.argsort(tree.zones.ids)
+    at = np.minimum(np.searchsorted(tree.zones.ids, ids, sorter=order), len(order) - 1)
+    known = np.where(tree.zones.ids[order[at]] == ids, order[at], -1) if len(ids) else np.empty(0, np.int64)
+    indices = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    zones: Ints = np.append(known, -1)[indices].astype(np.int32)
+    return zones
+
+
+def _held_to(facts: dict[str, Any]) -> Criterion:
+    criterion = _criterion(facts["protects"], facts.get("diversity", {}))
+    known = facts.get("known_items")
+    return criterion if known is None else KMAnonymity(criterion=criterion, m=known)
+
+
+def _criterion(protects: dict[str, float], diversity: dict[str, int]) -> Criterion:
+    parts: list[Criterion] = [KAnonymity(k=k, unit=unit) for unit, k in protects.items()]  # type: ignore[arg-type]
+    parts += [LDiversity(l=least, of=what) for what, least in diversity.items()]  # type: ignore[arg-type]
+    return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))

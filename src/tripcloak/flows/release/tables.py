@@ -1,0 +1,244 @@
+"""Tables of a release: the public ones, their GeoJSON, and the private one that says which flow went where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import Release, published_numbers, released_zones, segment_numbers
+from tripcloak.ground.arrays import Ints
+from tripcloak.hierarchy import BoxZones, Geometry, Hierarchy
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+AXES = ("origin", "destination", "time")
+BATCH = 1 << 20
+
+
+def flows_table(release: Release) -> pa.Table:
+    """Return the released flows: a zone of every axis and the published numbers, by time and zone ids."""
+    import pyarrow as pa
+
+    zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
+    table = pa.table({**zones, **published_numbers(release)})
+    # By time first: the flows of one slot then lie together, and readers skip the others.
+    return table.sort_by([(axis, "ascending") for axis in sorted(zones, key="time".__ne__)])
+
+
+def time_parts(flows: pa.Table) -> Iterator[pa.Table]:
+    """Yield released flows time by time, each to be a part of its file; all at once without times."""
+    from pyarrow import compute
+
+    if "time" not in flows.column_names or not len(flows):
+        yield flows
+        return
+    start = 0
+    for end in compute.run_end_encode(flows["time"].combine_chunks()).run_ends.to_pylist():
+        yield flows.slice(start, end - start)
+        start = end
+
+
+def segments_table(release: Release) -> pa.Table | None:
+    """Return the released flows segment by segment; None where segments are not released together."""
+    import pyarrow as pa
+
+    numbers = segment_numbers(release)
+    if not numbers:
+        return None
+    zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
+    parts = [
+        pa.table({**zones, "segment": np.full(release.n_groups, name), **columns})
+        for name, columns in numbers.items()
+    ]
+    order = [*sorted(zones, key="time".__ne__), "segment"]
+    return pa.concat_tables(parts).sort_by([(name, "ascending") for name in order])
+
+
+def flows_over_time(flows: pa.Table) -> pa.Table:
+    """Return released flows summed over all times; as they are where they have no time.
+
+    Travellers are left out of sums: one person may travel at several times.
+    """
+    if "time" not in flows.column_names:
+        return flows
+    ends = ["origin", "destination"]
+    volumes = [name for name in flows.column_names if name not in (*ends, "time", "travellers")]
+    summed = flows.group_by(ends, use_threads=False).aggregate([(name, "sum") for name in volumes])
+    return summed.select([*ends, *(f"{name}_sum" for name in volumes)]).rename_columns([*ends, *volumes])
+
+
+def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
+    """Return the released zones of every axis, with outlines as well-known binary.
+
+    Zones of a complete hierarchy (tracts, base stations) list all their tiles in ``members``; those
+    of a grid and boxes need no list, the zone's id says it.
+    """
+    import pyarrow as pa
+
+    trees = {axis: tree for (axis, _, _), (tree, _) in zip(release.axes, matrix.axes, strict=True)}
+    parts = []
+    for side in released_zones(release):
+        zones, rows = side.zones, side.rows
+        columns: dict[str, Any] = {
+            "axis": np.full(len(rows), side.axis),
+            "zone": zones.ids[rows],
+            "height": zones.height[rows].astype(np.int32),
+            "tiles": zones.tiles[rows].astype(np.int64),
+            "area_km2": zones.area_km2[rows],
+            "lat": zones.lat[rows],
+            "lon": zones.lon[rows],
+            **side.volumes,
+        }
+        if trees[side.axis].complete and not isinstance(zones, BoxZones):
+            columns["members"] = _members(trees[side.axis], rows)
+        if zones.shape is not None:
+            columns["geometry"] = pa.array(_wkb([zones.outline(row) for row in rows]), pa.binary())
+        parts.append(pa.table(columns))
+    # Times have no outline and no list of tiles: these columns are null there.
+    table = pa.concat_tables(parts, promote_options="default").sort_by(
+        [("axis", "descending"), ("zone", "ascending")]
+    )
+    return table.replace_schema_metadata(_geoparquet(table))
+
+
+def groups_batches(matrix: ODMatrix, release: Release) -> Iterator[pa.Table]:
+    """Yield one row per input flow: its tiles and numbers, and the released pair (null = suppressed)."""
+    for start in range(0, matrix.n_flows, BATCH):
+        yield _groups(matrix, release, slice(start, start + BATCH))
+
+
+def hierarchy_table(matrix: ODMatrix) -> pa.Table:
+    """Return the trees of all axes as rows of zone, parent and height: what an auditor needs to walk them."""
+    import pyarrow as pa
+
+    parts = []
+    for axis, (tree, _) in zip(AXES, matrix.axes, strict=False):
+        ids = tree.zones.ids
+        parts.append(
+            pa.table(
+                {
+                    "axis": np.full(len(tree), axis),
+                    "zone": ids,
+                    "parent": pa.array(np.append(ids, "")[tree.parent], mask=tree.parent < 0),
+                    "height": tree.zones.height.astype(np.int32),
+                    "tiles": tree.zones.tiles.astype(np.int64),
+                }
+            )
+        )
+    return pa.concat_tables(parts)
+
+
+def _groups(matrix: ODMatrix, release: Release, rows: slice) -> pa.Table:
+    import pyarrow as pa
+
+    flows, group = matrix.flows, release.group_of_flow[rows]
+    columns: dict[str, Any] = {
+        axis: _dictionary(tree.zones.ids, tile[rows])
+        for axis, (tree, tile) in zip(AXES, matrix.axes, strict=False)
+    }
+    columns["trips"] = flows.trips[rows]
+    if flows.travellers is not None:
+        columns["travellers"] = np.diff(flows.travellers.offsets[rows.start : rows.stop + 1])
+    elif matrix.each_trip_is_a_person:
+        columns["travellers"] = flows.trips[rows]
+    if flows.population is not None:
+        columns["population"] = flows.population[rows]
+    hidden = group < 0
+    for axis, zones, column in release.axes:
+        columns[f"released_{axis}"] = _dictionary(zones.ids, column[group], hidden)
+    return pa.table(columns)
+
+
+def _dictionary(ids: Ints, codes: Ints, null: Ints | None = None) -> pa.Array:
+    """Return text per row as a dictionary: a table of flows names the same zones many times."""
+    import pyarrow as pa
+
+    indices = pa.array(codes.astype(np.int32), mask=null)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(ids))
+
+
+def _members(tree: Hierarchy, rows: Ints) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array([tree.zones.ids[tree.members(int(row))].tolist() for row in rows], pa.list_(pa.string()))
+
+
+def _wkb(outlines: Sequence[Geometry | None]) -> list[bytes | None]:
+    """Return outlines as well-known binary; single rings, which most are, all at once."""
+    import shapely
+    from shapely.geometry import shape
+
+    shapes = np.full(len(outlines), None, dtype=object)
+    single = [row for row, outline in enumerate(outlines) if outline is not None and _is_ring(outline)]
+    others = {row for row, outline in enumerate(outlines) if outline is not None} - set(single)
+    rings = [(outlines[row] or {})["coordinates"][0] for row in single]
+    if rings:
+        owner = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
+        points = np.array(list(chain.from_iterable(rings)), dtype=float)
+        shapes[single] = shapely.polygons(shapely.linearrings(points, indices=owner))
+    for row in others:
+        shapes[row] = shape(outlines[row])
+    found: list[bytes | None] = shapely.to_wkb(shapes).tolist()
+    return found
+
+
+def _is_ring(outline: Geometry) -> bool:
+    flat = outline["type"] == "Polygon" and len(outline["coordinates"]) == 1
+    return flat and all(len(point) == 2 for point in outline["coordinates"][0])
+
+
+def _geoparquet(table: pa.Table) -> dict[str, str] | None:
+    """Return GeoParquet's file metadata, so that map tools open the table as it is."""
+    import json
+
+    if "geometry" not in table.column_names:
+        return None
+    column = {"encoding": "WKB", "geometry_types": []}
+    return {
+        "geo": json.dumps({"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}})
+    }
+
+
+def zones_geojson(zones: pa.Table) -> dict[str, Any]:
+    """Return the zones table as a GeoJSON FeatureCollection."""
+    outlines = _geometries(zones["geometry"].to_pylist()) if "geometry" in zones.column_names else []
+    rows = zones.drop_columns([name for name in zones.column_names if name == "geometry"]).to_pylist()
+    features = [
+        {"type": "Feature", "geometry": geometry, "properties": _without_nan(row)}
+        for geometry, row in zip(outlines or [None] * len(rows), rows, strict=True)
+    ]
+    return {"type": "FeatureCollection", "features": features}
+
+
+def _geometries(outlines: list[bytes | None]) -> list[dict[str, Any] | None]:
+    """Return outlines in well-known binary as GeoJSON; single rings, which most are, all at once."""
+    import shapely
+    from shapely.geometry import mapping
+
+    shapes = shapely.from_wkb(outlines)
+    single = shapely.get_type_id(shapes) == shapely.GeometryType.POLYGON
+    single &= (shapely.get_num_interior_rings(shapes) == 0) & ~shapely.has_z(shapes)
+    points, sizes = shapely.get_coordinates(shapes[single]).tolist(), shapely.get_num_coordinates(shapes)
+    found: list[dict[str, Any] | None] = []
+    start = 0
+    for outline, is_ring, size in zip(shapes, single.tolist(), sizes.tolist(), strict=True):
+        if is_ring:
+            found.append({"type": "Polygon", "coordinates": [points[start : start + size]]})
+            start += size
+        else:
+            found.append(None if outline is None else mapping(outline))
+    return found
+
+
+def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with None where a number is missing: JSON knows no NaN."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()
+    }

@@ -1,0 +1,143 @@
+"""Writes a release: the public files, and the private ones that stay inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import Release, manifest
+from tripcloak.flows.release.tables import (
+    flows_over_time,
+    flows_table,
+    groups_batches,
+    hierarchy_table,
+    segments_table,
+    time_parts,
+    zones_geojson,
+    zones_table,
+)
+from tripcloak.flows.report.map import render_map
+from tripcloak.flows.report.readme import render_readme
+from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, staged, write_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def publish(
+    out: Path,
+    matrix: ODMatrix,
+    release: Release,
+    *,
+    run: Mapping[str, Any],
+    dropped: Mapping[str, int],
+    tilings: Mapping[str, Any],
+    segment: Mapping[str, str] | None = None,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Write ``release/`` and ``private/`` below ``out``, whole or not at all, and return the manifest.
+
+    Parameters
+    ----------
+    run
+        What stays inside: source, exact numbers, measures, durations.
+    dropped
+        Input rows dropped in cleaning, by reason; small numbers are hidden in the manifest.
+    tilings
+        How the zones were made.
+    segment
+        The segment of the input that the release is about, where it is about one only.
+    force
+        Replace a release that is already there.
+    """
+    facts = manifest(matrix, release, dropped=dropped, tilings=tilings, segment=segment)
+    with staged(out, force=force) as staging:
+        public, private = staging / PUBLIC, staging / PRIVATE
+        _write_public(public, matrix, release, facts)
+        facts["files"] = {path.name: file_digest(path) for path in sorted(public.iterdir())}
+        write_json(public / "manifest.json", facts)
+        _write_parquet(private / "groups.parquet", groups_batches(matrix, release))
+        _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
+        write_json(private / "run.json", {"input_digest": release.input_digest, **run})
+    return facts
+
+
+def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mapping[str, Any]) -> None:
+    from pyarrow import csv
+
+    flows, zones = flows_table(release), zones_table(matrix, release)
+    # One part of the file a time: readers of one slot skip the others.
+    _write_parquet(public / "flows.parquet", time_parts(flows))
+    csv.write_csv(flows, public / "flows.csv", csv.WriteOptions(quoting_style="needed"))
+    if (segments := segments_table(release)) is not None:
+        _write_parquet(public / "segments.parquet", segments)
+        csv.write_csv(segments, public / "segments.csv", csv.WriteOptions(quoting_style="needed"))
+    _write_parquet(public / "zones.parquet", zones)
+    collection = zones_geojson(zones)
+    (public / "zones.geojson").write_text(json.dumps(collection, ensure_ascii=False), encoding="utf-8")
+    (public / "map.html").write_text(render_map_of(collection, flows, facts), encoding="utf-8")
+    (public / "README.md").write_text(render_readme(facts), encoding="utf-8")
+
+
+def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[str, Any]) -> str:
+    """Return the map page of a release; it holds the released table and nothing else."""
+    places = [item for item in collection["features"] if item["properties"]["axis"] != "time"]
+    return render_map(
+        title=f"Released flows ({facts['method']})",
+        zones={**collection, "features": places},
+        flows=flows_over_time(flows).to_pylist(),
+        facts={
+            "Method": facts["method"],
+            **_promised(facts),
+            **({"Also": "; ".join(facts["also"])} if "also" in facts else {}),
+            "Flows": f"{facts['groups']:,}",
+            "Origin zones": f"{facts['zones']['origins']:,}",
+            "Destination zones": f"{facts['zones']['destinations']:,}",
+            f"Released {facts['volume']}": f"{facts['released']:,}",
+            "Suppressed": facts["suppressed_words"],
+            **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
+            **_not_drawn(places),
+        },
+    )
+
+
+def _promised(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the main promise: a smallest number, or that numbers are noisy and there is none."""
+    if "differential_privacy" in facts:
+        return {"Numbers": "noisy; no smallest number of people is promised (no k-anonymity)"}
+    protected = ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
+    if "known_items" in facts:
+        items = facts["known_items"]
+        return {
+            f"All flows that share {items} known {'item' if items == 1 else 'items'} hold at least": protected
+        }
+    return {"Every flow holds at least": protected}
+
+
+def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:
+    """Return a fact on the zones that have no outline, so that nobody looks for them on the map.
+
+    A box around a single point, where tiles have no area, is no more than that point.
+    """
+    lacking = sum(place["geometry"] is None or place["properties"]["area_km2"] == 0 for place in places)
+    if not lacking:
+        return {}
+    which = "all zones" if lacking == len(places) else f"{lacking:,} of {len(places):,} zones"
+    return {"Not on the map": f"{which}, which have no outline; they are in the tables"}
+
+
+def _write_parquet(path: Path, tables: pa.Table | Iterable[pa.Table]) -> None:
+    from pyarrow import parquet
+
+    parts = iter([tables] if hasattr(tables, "schema") else tables)
+    first = next(parts)
+    # Without Arrow's own schema the dictionary columns read back as plain text everywhere.
+    with parquet.ParquetWriter(path, first.schema, compression="zstd", store_schema=False) as writer:
+        for part in chain([first], parts):
+            writer.write_table(part)
+        # Without the schema its metadata, which make GeoParquet of Parquet, are not stored by themselves.
+        writer.add_key_value_metadata(first.schema.metadata or {})

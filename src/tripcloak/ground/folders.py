@@ -1,0 +1,219 @@
+"""The output folder: written aside, then put in place whole; a release is read back to check and measure."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tripcloak.ground.errors import InputError, OutputExistsError
+
+PUBLIC = "release"
+PRIVATE = "private"
+OLD = "old"
+PARTIAL = ".partial-"
+PUBLIC_FILES = (
+    "README.md",
+    "flows.csv",
+    "flows.parquet",
+    "manifest.json",
+    "map.html",
+    "zones.geojson",
+    "zones.parquet",
+)
+SEGMENT_FILES = ("segments.csv", "segments.parquet")
+"""Public files of a release in which every segment is safe."""
+
+
+class Parts(NamedTuple):
+    """What is put in place together: its name, and its folders and files in the order they are moved.
+
+    Optional files need not be written; those of an earlier run go away all the same.
+    """
+
+    what: str
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the folders and files."""
+        return (*self.folders, *self.files, *self.optional)
+
+
+# The private part first: a public part without its evidence must never stand alone.
+RELEASE = Parts("release", folders=(PRIVATE, PUBLIC))
+
+
+def refuse_if_taken(out: Path, *, force: bool, parts: Parts = RELEASE) -> None:
+    """Raise if the folder already holds such parts, is no folder, or may not be written to."""
+    if out.exists() and not out.is_dir():
+        raise OutputExistsError(f"{out} is a file; --out needs a folder")
+    if out.is_dir() and not force and any((out / name).exists() for name in parts.names):
+        article = "an" if parts.what[0] in "aeiou" else "a"
+        raise OutputExistsError(
+            f"{out} already holds {article} {parts.what}; choose another folder, or replace it with --force"
+        )
+    if any((folder / "manifest.json").is_file() for folder in (out, *out.resolve().parents)):
+        raise OutputExistsError(
+            f"{out} lies in the public part of a release, where all that is written is published; "
+            "choose another folder"
+        )
+    there = next(folder for folder in (out, *out.parents) if folder.exists())
+    if not there.is_dir():
+        raise OutputExistsError(f"{there} is a file; --out needs a folder below folders")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise _explained(PermissionError(errno.EACCES, ""), out, parts)
+
+
+def note_on_leftovers(out: Path) -> tuple[str, ...]:
+    """Return a note where a run that was killed left its staging folder; another run may still need it.
+
+    Examples
+    --------
+    >>> note_on_leftovers(Path("nowhere"))
+    ()
+    """
+    left = sorted(path.name for path in out.glob(f"{PARTIAL}*"))
+    if not left:
+        return ()
+    return (
+        f"{out} holds what a run left behind that was stopped half-way ({', '.join(left)}); it may hold "
+        "private data, and may be deleted unless a run is writing there now",
+    )
+
+
+@contextmanager
+def staged(out: Path, *, force: bool, parts: Parts = RELEASE) -> Iterator[Path]:
+    """Give a folder to write all parts into; put them in place together when all went well.
+
+    Without ``parts`` they are ``release/`` and ``private/``. On any error, or Ctrl-C, the staging folder
+    is removed and what stood in ``out`` is untouched.
+    """
+    refuse_if_taken(out, force=force, parts=parts)
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    # Named before it is made, so that there is no moment at which nobody knows what to remove.
+    staging = out / f"{PARTIAL}{secrets.token_hex(8)}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        staging.mkdir(mode=0o700)
+        for name in parts.folders:
+            (staging / name).mkdir(mode=0o777 if name == PUBLIC else 0o700)
+        yield staging
+        with _alone(out):
+            # Another run may have finished here in the meantime.
+            refuse_if_taken(out, force=force, parts=parts)
+            _swap(staging, out, parts)
+    except OSError as error:
+        raise _explained(error, out, parts) from error
+    finally:
+        try:
+            _tidy(staging, out, new, parts)
+        finally:
+            # A Ctrl-C may have cut the first attempt short.
+            _tidy(staging, out, new, parts)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Let one run at a time put its release into a folder."""
+    import fcntl
+
+    folder = os.open(out, os.O_RDONLY)
+    try:
+        # Some network file systems know no locks; renaming is still all or nothing there.
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _swap(staging: Path, out: Path, parts: Parts) -> None:
+    """Move all parts into place; old ones are moved aside first and moved back if that fails."""
+    old = staging / OLD
+    old.mkdir()
+    moves = [(out / name, old / name) for name in reversed(parts.names)]
+    moves += [(staging / name, out / name) for name in parts.names]
+    begun: list[tuple[Path, Path]] = []
+    try:
+        for source, target in moves:
+            if source.exists():
+                # Noted before it is done: a Ctrl-C may come between the two.
+                begun.append((source, target))
+                source.rename(target)
+    except BaseException:
+        for source, target in reversed(begun):
+            if target.exists() and not source.exists():
+                target.rename(source)
+        raise
+
+
+def _tidy(staging: Path, out: Path, new: list[Path], parts: Parts) -> None:
+    """Remove what was staged or moved aside, and the new folders that stayed empty."""
+    for name in parts.folders:
+        shutil.rmtree(staging / name, ignore_errors=True)
+    for name in (*parts.files, *parts.optional):
+        with suppress(OSError):
+            (staging / name).unlink()
+    # Should the old parts not have come back to their place, then those moved aside are all there is.
+    if all((out / name).exists() for name in (*parts.folders, *parts.files)):
+        shutil.rmtree(staging, ignore_errors=True)
+    for folder in (staging / OLD, staging, *new):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _explained(error: OSError, out: Path, parts: Parts) -> InputError:
+    """Return the system's error in words a stranger can act on."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        reason = "there is no room left on its disk"
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        reason = "writing there is not allowed"
+    else:
+        reason = error.strerror or type(error).__name__
+    return InputError(f"cannot write the {parts.what} to {out}: {reason}; nothing was left behind")
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file people can read."""
+    path.write_text(
+        json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a release folder."""
+    return _read_json(folder / PUBLIC / "manifest.json")
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Return the private record of how the release was made."""
+    return _read_json(folder / PRIVATE / "run.json")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        where = path.parent.parent
+        raise InputError(f"{where} holds no release: {path.parent.name}/{path.name} is missing") from None
+    except (OSError, ValueError):
+        raise InputError(f"{path} cannot be read as JSON") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not a manifest")
+    return content

@@ -1,0 +1,231 @@
+"""H3Tiling: the hexagons of H3 at one resolution, and their ancestors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.errors import HierarchyError
+from tripcloak.hierarchy.geometry import EARTH_KM2, rectangle_outline, ring_outline
+from tripcloak.hierarchy.h3.cells import (
+    FINEST,
+    TEXT_WIDTH,
+    cells_to_text,
+    descendants,
+    parent_cells,
+    resolution_of,
+    text_to_cells,
+)
+from tripcloak.hierarchy.h3.encoding import encode_points
+from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
+from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy, Zones
+
+WORLD = "world"
+"""The id of the zone above several base cells."""
+
+
+class CellRows(NamedTuple):
+    """Cells and what is known of them, one row a zone: the finest first, the world, if any, last.
+
+    ``cells`` lacks the world, which is no cell.
+    """
+
+    cells: Keys
+    ids: NDArray[np.str_]
+    parent: Ints
+    tiles: Ints
+    area_km2: Floats
+    lat: Floats
+    lon: Floats
+
+
+@dataclass(frozen=True)
+class H3Tiling:
+    """Tiles that are H3 cells of one resolution.
+
+    The hierarchy holds the cells that occur and their ancestors, up to the finest single cell that covers
+    them all. Data in several base cells gets one more zone above those, named ``world``. Tile counts are
+    counts of the whole grid, pentagons included.
+
+    Parameters
+    ----------
+    resolution
+        0 (about 4.4 million km2 a cell) to 15 (about 1 m2).
+    root
+        Resolution of the root, where a coarser one than the finest is wanted; or the root itself, a cell
+        by its hexadecimal text, and nothing outside it is a tile then.
+
+    Examples
+    --------
+    >>> tiling = H3Tiling(9)
+    >>> keys = np.unique(tiling.encode(np.array([48.8584, 48.8606]), np.array([2.2945, 2.3376])))
+    >>> tree = tiling.hierarchy(keys)
+    >>> tree.n_tiles, len(tree), str(tree.zones.ids[tree.root]), int(tree.zones.tiles[tree.root])
+    (2, 7, '861fb4677ffffff', 343)
+    """
+
+    resolution: int
+    root: int | str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.resolution <= FINEST:
+            raise HierarchyError(f"an H3 resolution is a number from 0 to {FINEST}; found {self.resolution}")
+        if isinstance(self.root, str):
+            self._require_cell(self.root)
+        elif self.root is not None and not 0 <= self.root <= self.resolution:
+            raise HierarchyError(
+                f"the root of h3:{self.resolution} must be a resolution from 0 to {self.resolution}; "
+                f"found {self.root}"
+            )
+
+    @property
+    def name(self) -> str:
+        """Return the tiling's text, ``h3:10``, ``h3:10/root=5`` or ``h3:10/root=851fb467fffffff``."""
+        return f"h3:{self.resolution}" + ("" if self.root is None else f"/root={self.root}")
+
+    def encode(self, lat: Floats, lon: Floats) -> Keys:
+        """Return the cell of every point, or OUTSIDE the root where that is a cell."""
+        return self._inside(encode_points(lat, lon, self.resolution))
+
+    def keys(self, ids: Sequence[str] | NDArray[np.str_]) -> Keys:
+        """Return the cell named by each hexadecimal text; finer cells are lifted, others are OUTSIDE."""
+        cells = text_to_cells(ids)
+        fits = (cells != OUTSIDE) & (resolution_of(cells) >= self.resolution)
+        return self._inside(np.where(fits, parent_cells(cells, self.resolution), OUTSIDE))
+
+    def hierarchy(self, keys: Keys) -> Hierarchy:
+        """Return the hierarchy over these cells and their ancestors."""
+        rows = self._rows(occurring(keys))
+        tree = Hierarchy.from_parents(
+            rows.ids,
+            rows.parent,
+            name=self.name,
+            tiles=rows.tiles,
+            area_km2=rows.area_km2,
+            lat=rows.lat,
+            lon=rows.lon,
+        )
+        return replace(tree, zones=replace(tree.zones, shape=partial(_outline, tree.zones.ids)))
+
+    def tiles(self, keys: Keys, hierarchy: Hierarchy) -> Ints:
+        """Return the row of every cell in a hierarchy of this tiling, or -1."""
+        return rows_of(keys, text_to_cells(hierarchy.zones.ids[: hierarchy.n_tiles]))
+
+    def _inside(self, cells: Keys) -> Keys:
+        if not isinstance(self.root, str):
+            return cells
+        root = text_to_cells([self.root])
+        known = cells != OUTSIDE
+        known[known] = parent_cells(cells[known], int(resolution_of(root)[0])) == root
+        return np.where(known, cells, OUTSIDE)
+
+    def _require_cell(self, root: str) -> None:
+        cell = text_to_cells([root])
+        if cell[0] == OUTSIDE or cells_to_text(cell)[0] != root or resolution_of(cell)[0] > self.resolution:
+            raise HierarchyError(
+                f"the root of h3:{self.resolution} must be an H3 cell of at most that resolution, in lower "
+                f"case such as 851fb467fffffff; found {root!r}"
+            )
+
+    def _rows(self, keys: Keys) -> CellRows:
+        levels, parent = self._levels(keys)
+        cells = np.concatenate(levels)
+        lat, lon, area = measure_cells(cells)
+        ids, tiles = cells_to_text(cells), descendants(cells, self.resolution)
+        if len(levels[-1]) > 1:
+            # A fixed point: one taken from the tiles would tell about flows that are withheld.
+            lat, lon = np.append(lat, 0.0), np.append(lon, 0.0)
+            area = np.append(area, EARTH_KM2)
+            ids, tiles = np.append(ids, WORLD), np.append(tiles, 2 + 120 * 7**self.resolution)
+        return CellRows(cells, ids, parent, tiles, area, lat, lon)
+
+    def _levels(self, keys: Keys) -> tuple[list[Keys], Ints]:
+        """Return the cells of each resolution, finest first, and the parent row of every zone."""
+        if np.any(resolution_of(keys) != self.resolution):
+            raise HierarchyError(f"all tiles of {self.name} must be H3 cells of resolution {self.resolution}")
+        top = self._root_resolution(keys)
+        levels, parents, start = [keys], [], 0
+        for resolution in range(self.resolution - 1, top - 1, -1):
+            start += len(levels[-1])
+            above = parent_cells(levels[-1], resolution)
+            # Sorted cells have sorted ancestors, so equal ones stand together.
+            first = np.append(True, above[1:] != above[:-1])
+            levels.append(above[first])
+            parents.append(start + np.cumsum(first) - 1)
+        if len(levels[-1]) > 1:
+            parents.append(np.full(len(levels[-1]), start + len(levels[-1])))
+        parents.append(np.array([ROOT]))
+        return levels, np.concatenate(parents)
+
+    def _root_resolution(self, keys: Keys) -> int:
+        # Cells are sorted, so an ancestor that the first and the last share is shared by all.
+        ends = keys[[0, -1]]
+        covering = [r for r in range(self.resolution + 1) if len(np.unique(parent_cells(ends, r))) == 1]
+        if self.root is None:
+            return covering[-1] if covering else 0
+        if isinstance(self.root, str):
+            if np.any(self._inside(keys) == OUTSIDE):
+                raise HierarchyError(f"all tiles of {self.name} must lie inside its root")
+            return int(resolution_of(text_to_cells([self.root]))[0])
+        if self.root in covering:
+            return self.root
+        most = f"root={covering[-1]} or coarser" if covering else "no root: they span several base cells"
+        raise HierarchyError(
+            f"{self.name}: no single H3 cell of resolution {self.root} covers all tiles; they need {most}"
+        )
+
+
+def cell_zones(cells: Keys, resolution: int, *, world: bool = False) -> Zones:
+    """Return facts about cells as zones above tiles of a resolution; with the world, that is the first row.
+
+    None of the tiles below them is said to occur.
+
+    Examples
+    --------
+    >>> zones = cell_zones(np.array([0x861FB4677FFFFFF], dtype=np.uint64), 9)
+    >>> zones.ids.tolist(), zones.height.tolist(), zones.tiles.tolist()
+    (['861fb4677ffffff'], [3], [343])
+    """
+    lat, lon, area = measure_cells(cells)
+    first = [0] if world else []
+    ids = np.insert(cells_to_text(cells).astype(f"<U{TEXT_WIDTH}"), first, WORLD)
+    tiles = np.insert(descendants(cells, resolution), first, 2 + 120 * 7**resolution)
+    return Zones(
+        ids=ids,
+        height=np.insert(resolution - resolution_of(cells), first, resolution + 1).astype(np.int32),
+        tiles=tiles,
+        tiles_observed=np.zeros_like(tiles),
+        area_km2=np.insert(area, first, EARTH_KM2),
+        lat=np.insert(lat, first, 0.0),
+        lon=np.insert(lon, first, 0.0),
+        shape=partial(_outline, ids),
+    )
+
+
+def measure_cells(cells: Keys) -> tuple[Floats, Floats, Floats]:
+    """Return latitude and longitude of every cell's centre, and its area in km2."""
+    from h3.api.basic_int import cell_area, cell_to_latlng
+
+    numbers = cells.tolist()
+    points = np.array([cell_to_latlng(cell) for cell in numbers]).reshape(-1, 2)
+    return points[:, 0], points[:, 1], np.array([cell_area(cell) for cell in numbers])
+
+
+def cell_outline(zone: str) -> Geometry:
+    """Return the outline of a cell, or of the world."""
+    from h3.api.basic_str import cell_to_boundary
+
+    if zone == WORLD:
+        return rectangle_outline(-90, -180, 90, 180)
+    lat, lon = np.array(cell_to_boundary(zone)).T
+    return ring_outline(lat, lon)
+
+
+def _outline(ids: NDArray[np.str_], row: int) -> Geometry:
+    return cell_outline(str(ids[row]))

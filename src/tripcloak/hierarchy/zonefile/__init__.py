@@ -1,0 +1,1 @@
+"""Zones that a file describes: reading them, finding the zone of a point, trees over them."""

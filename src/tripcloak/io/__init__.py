@@ -1,1 +1,0 @@
-"""Files: tables in, tables out, releases written whole or not at all."""

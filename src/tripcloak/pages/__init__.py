@@ -1,0 +1,1 @@
+"""What all pages share: one offline file each, charts, rasters, outlines and small maps."""

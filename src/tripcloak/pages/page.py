@@ -1,0 +1,59 @@
+"""Pages in one file: template, style and scripts of one name, put together so that nothing is fetched."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+
+def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = (), **content: Any) -> str:
+    """The text of a page made of ``NAME.html.j2``, ``NAME.css`` and scripts; templates may import others.
+
+    Its policy lets the browser run these scripts and this style and refuses every request. So there
+    can be no style attributes; SVG says colours by classes.
+
+    Parameters
+    ----------
+    name : str
+        What the template and the style are called.
+    scripts : sequence of str
+        Files with scripts, in the order they run.
+    styles : sequence of str
+        Files with styles that ``NAME.css`` builds on.
+    **content
+        What the template asks for; text is escaped.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
+    style, script = ("\n".join(map(asset, files)) for files in ((*styles, f"{name}.css"), scripts))
+    page = Environment(
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return page.get_template(f"{name}.html.j2").render(
+        policy=content_policy(style, script), style=Markup(style), script=Markup(script), **content
+    )
+
+
+def asset(name: str) -> str:
+    """The text of a template, style or script."""
+    return files("tripcloak.pages").joinpath(name).read_text(encoding="utf-8")
+
+
+def content_policy(style: str, script: str) -> str:
+    """A policy under which the browser runs this one script and style and refuses every request."""
+
+    def fingerprint(text: str) -> str:
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    return (
+        f"default-src 'none'; script-src 'sha256-{fingerprint(script)}'; "
+        f"style-src 'sha256-{fingerprint(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )

@@ -1,0 +1,176 @@
+"""k-anonymity: a group of flows is safe when at least k of something stand behind it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+from tripcloak.flows.model import UNITS, Covered, Groups, ODMatrix, Unit
+from tripcloak.ground.arrays import Bools
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+
+
+class Criterion(Protocol):
+    """Decides from a group's aggregates whether it may be released.
+
+    Every criterion is monotone: a group that contains a safe group is safe. Algorithms rely on it.
+    """
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return the smallest support a safe group has, per unit; the first unit is the main one."""
+
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return how many different tiles or places a released zone covers at least, where that is asked."""
+
+    def resolve(self, matrix: ODMatrix) -> Criterion:
+        """Return the same criterion with every open choice settled for this matrix."""
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether it may be released."""
+
+    def words(self) -> str:
+        """Return the criterion in words, for people."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity:
+    """At least ``k`` trips, distinct travellers, or people of the population, in every group.
+
+    With ``unit=None`` travellers are counted where the input tells them apart, trips otherwise:
+    ten trips of one person hide nobody.
+
+    Examples
+    --------
+    >>> KAnonymity(k=10, unit="travellers").words()
+    'at least 10 travellers'
+    >>> KAnonymity(k=1)
+    Traceback (most recent call last):
+    tripcloak.InputError: k must be at least 2 (a group of one hides nobody); got 1
+    """
+
+    k: float = 10
+    unit: Unit | None = None
+
+    def __post_init__(self) -> None:
+        if not self.k >= 2:
+            raise InputError(f"k must be at least 2 (a group of one hides nobody); got {self.k:g}")
+        if self.k > 2**53:
+            raise InputError("k must be a finite number that a computer can count exactly, at most 2**53")
+        if self.unit is not None and self.unit not in UNITS:
+            raise InputError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
+        if self.k != int(self.k):
+            raise InputError(f"k counts whole trips or people; got {self.k:g}")
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return {unit: k}."""
+        if self.unit is None:
+            raise InputError("the unit of k is still open; resolve the criterion with a matrix first")
+        return {self.unit: self.k}
+
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return nothing: k asks for people, not for places."""
+        return {}
+
+    def resolve(self, matrix: ODMatrix) -> KAnonymity:
+        """Return the criterion with its unit settled; an error where the matrix cannot tell that unit."""
+        unit = self.unit or ("travellers" if "travellers" in matrix.units else "trips")
+        if unit not in matrix.units:
+            raise InputError(
+                f"k on {unit} needs {_NEEDS[unit]}; this input can only protect {' or '.join(matrix.units)}"
+            )
+        return replace(self, unit=unit)
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether its support reaches k."""
+        (unit,) = self.thresholds
+        # People cannot outnumber their trips, and trips are cheaper to count.
+        enough: Bools = groups.support("trips" if unit == "travellers" else unit) >= self.k
+        if unit != "travellers" or not enough.all():
+            return enough if unit != "travellers" else enough & self._travellers(groups)
+        return self._travellers(groups)
+
+    def _travellers(self, groups: Groups) -> Bools:
+        reached: Bools = groups.support("travellers", cap=int(self.k)) >= self.k
+        return reached
+
+    def words(self) -> str:
+        """Return the criterion in words."""
+        return f"at least {int(self.k):,} {self.unit or 'travellers (trips without an id)'}"
+
+
+_NEEDS: dict[str, Any] = {
+    "trips": "trips",
+    "travellers": "a person or vehicle id column (--person)",
+    "population": "a weight column (--weight)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragePeople:
+    """As much population in every group as ``k`` average people stand for: k times the mean weight.
+
+    How the NetMob paper (section 4.A) and the ODkAnon thesis (section 5.2) set k when the population is
+    protected instead of the participants: 10 times 2,674. The mean is one over people, each with the
+    largest of their weights, or over trips where nobody is told apart. Resolving gives k-anonymity on
+    the population with that number, rounded up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> tree, here = Hierarchy.from_parents(["a"], [-1]), np.zeros(3, dtype=int)
+    >>> people = {"person": np.array([0, 1, 1]), "weight": np.array([1000.0, 3000.5, 3000.5])}
+    >>> AveragePeople(k=2).resolve(ODMatrix.from_trips(tree, tree, here, here, **people))
+    KAnonymity(k=4001, unit='population')
+    """
+
+    k: float = 10
+
+    def __post_init__(self) -> None:
+        KAnonymity(k=self.k)
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Raise: the threshold is not known before there is a matrix."""
+        raise InputError(
+            "the threshold on population is still open; resolve the criterion with a matrix first"
+        )
+
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return nothing: it asks for people, not for places."""
+        return {}
+
+    def resolve(self, matrix: ODMatrix) -> KAnonymity:
+        """Return k-anonymity on the population, its threshold rounded up to whole people.
+
+        The mean is told with the release, so it must not tell about few: an input of fewer than k
+        people is refused.
+        """
+        told = matrix.represented
+        if "population" not in matrix.units or told is None:
+            # Says which column is missing.
+            return KAnonymity(k=self.k, unit="population").resolve(matrix)
+        if told.people < self.k:
+            raise ImpossibleRequestError(
+                f"not possible: the mean weight of fewer than {int(self.k):,} people would tell about them; "
+                "give the threshold on population as a number, or bring more data"
+            )
+        threshold = math.ceil(Fraction(self.k) * Fraction(told.population) / told.people)
+        if threshold < 2:
+            raise InputError("the weights are too small to stand for people: k times their mean is below 2")
+        return KAnonymity(k=threshold, unit="population")
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether its population is large enough."""
+        return self.resolve(groups.matrix).safe(groups)
+
+    def words(self) -> str:
+        """Return the criterion in words."""
+        return f"at least the population that {int(self.k):,} average people stand for"

@@ -1,0 +1,110 @@
+"""k^m-anonymity: enough people whichever m items of a trip somebody knows, its other items aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit, group_flows
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.promises.kanonymity import Criterion
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMAnonymity:
+    """A criterion that holds for every choice of ``m`` items: origin, destination and, if any, time.
+
+    A weaker promise than the criterion itself. Released flows with the same m items are safe together,
+    so somebody who knows no more than m items of a trip finds no fewer people than asked for. A single
+    released flow may hold fewer, down to one person, and somebody who knows all its items finds them.
+
+    Whether a group is safe depends on the groups beside it: more of them never make it less safe, and
+    neither do coarser zones.
+
+    Parameters
+    ----------
+    criterion
+        What must hold for the flows that share m items.
+    m
+        How many items of a trip somebody may know. With all of them it is the criterion itself.
+
+    Examples
+    --------
+    >>> from tripcloak.promises import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> from tripcloak.flows.model import group_flows
+    >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
+    >>> groups = group_flows(matrix, matrix.flows.origin, matrix.flows.destination)
+    >>> either = KMAnonymity(criterion=KAnonymity(k=2, unit="trips"), m=1)
+    >>> either.safe(groups).tolist(), either.criterion.safe(groups).tolist()
+    ([True, True, True, True], [False, False, False, False])
+    """
+
+    criterion: Criterion
+    m: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.m <= 3 or self.m != int(self.m):
+            raise InputError(
+                f"m counts the items of a trip that somebody may know, from 1 to 3; got {self.m:g}"
+            )
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return the smallest support of what shares m items; a single group may have less."""
+        return self.criterion.thresholds
+
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return how much a released zone covers at least."""
+        return self.criterion.floors
+
+    def resolve(self, matrix: ODMatrix) -> KMAnonymity:
+        """Return the same with the criterion's open choices settled."""
+        return replace(self, criterion=self.criterion.resolve(matrix))
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether all that shares any m of its items is safe together."""
+        axes = 2 if groups.time is None else 3
+        if self.m >= axes:
+            return self.criterion.safe(groups)
+        safe = np.ones(len(groups), dtype=bool)
+        for known in combinations(range(axes), self.m):
+            shared, place = _sharing(groups, known)
+            safe &= self.criterion.safe(shared)[place]
+        return safe
+
+    def words(self) -> str:
+        """Return the criterion in words."""
+        items = "any one item" if self.m == 1 else f"any {self.m} items"
+        return f"{self.criterion.words()} for whoever knows {items} of a trip; a single flow may hold fewer"
+
+
+def _sharing(groups: Groups, known: Sequence[int]) -> tuple[Groups, Ints]:
+    """Return groups of all that shares the zones of some axes, and which one each group falls into."""
+    matrix, kept = groups.matrix, groups.of_flow >= 0
+    # An item that is not known is anywhere: the whole map, which covers all there is.
+    origin = groups.origin if 0 in known else np.full(len(groups), matrix.origins.root)
+    destination = groups.destination if 1 in known else np.full(len(groups), matrix.destinations.root)
+    time = groups.time if 2 in known else None
+    shared = group_flows(
+        matrix,
+        _by_flow(groups, origin),
+        _by_flow(groups, destination),
+        time_zone=None if time is None else _by_flow(groups, time),
+        keep=kept,
+    )
+    assert shared is not None
+    place = np.empty(len(groups), dtype=np.int64)
+    place[groups.of_flow[kept]] = shared.of_flow[kept]
+    return shared, place
+
+
+def _by_flow(groups: Groups, values: Ints) -> Ints:
+    """Return a value of every group for every flow of it; 0 for flows left out."""
+    return np.append(values, 0)[groups.of_flow]

@@ -1,0 +1,75 @@
+"""l-diversity: a released zone must leave open where exactly a trip began or ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit
+from tripcloak.ground.arrays import Bools
+from tripcloak.ground.errors import InputError
+
+MOST = 2**31
+"""More than any hierarchy has tiles."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LDiversity:
+    """Both zones of a released group cover at least ``l`` different tiles, or places, that occur.
+
+    The distinct l-diversity of Machanavajjhala et al. (2007) with the exact place as what is sensitive,
+    as the ATG paper (section 5) proposes it for areas: each initial area is a location, or holds several
+    points of interest that count as locations. A zone above a diverse zone is diverse, so this is a
+    criterion like any other. It says nothing about people: use it together with k-anonymity.
+
+    Parameters
+    ----------
+    l
+        How many different ones at least.
+    of
+        ``tiles`` that occur on the axis, or ``places``: the values of a column named when reading.
+
+    Examples
+    --------
+    >>> LDiversity(l=3).words()
+    'at least 3 tiles that occur in either zone'
+    >>> LDiversity(l=1)
+    Traceback (most recent call last):
+    tripcloak.InputError: l must be a whole number of at least 2 (one place is no choice); got 1
+    """
+
+    l: int = 3  # noqa: E741 - the letter the criterion is named after
+    of: Covered = "tiles"
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.l < MOST or self.l != int(self.l):
+            raise InputError(
+                f"l must be a whole number of at least 2 (one place is no choice); got {self.l:g}"
+            )
+        if self.of not in get_args(Covered):
+            raise InputError(f"l counts {' or '.join(get_args(Covered))}; got {self.of!r}")
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return nothing: l asks for places, not for people."""
+        return {}
+
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return {of: l}."""
+        return {self.of: int(self.l)}
+
+    def resolve(self, matrix: ODMatrix) -> LDiversity:
+        """Return the criterion as it is; an error where the matrix knows no such places."""
+        matrix.covers(self.of)
+        return self
+
+    def safe(self, groups: Groups) -> Bools:
+        """Return, for every group, whether its two zones cover enough."""
+        origins, destinations = groups.matrix.covers(self.of)
+        enough: Bools = (origins[groups.origin] >= self.l) & (destinations[groups.destination] >= self.l)
+        return enough
+
+    def words(self) -> str:
+        """Return the criterion in words."""
+        return f"at least {int(self.l):,} {self.of} that occur in either zone"

@@ -1,0 +1,331 @@
+"""Why a row is dropped: the reasons, the rules as SQL, and the report of how many rows each took."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from tripcloak.records.area import Area
+
+
+class Reason(NamedTuple):
+    """One rule of cleaning: its number in the view, its name, and the words of the table."""
+
+    number: int
+    name: str
+    words: str
+
+
+_NAMES_AND_WORDS = (
+    ("unparsable", "text where a number or a time must be, or a broken line"),
+    ("incomplete", "marked as incomplete by the source"),
+    ("single_fix", "trip of a single fix"),
+    ("missing_person", "GPS fix without an id"),
+    ("missing_time", "GPS fix without a time"),
+    ("bad_time", "clock never set (the beginning of 1970, or before) or in the future"),
+    ("outside_window", "time outside the window"),
+    ("unknown_antenna", "base station missing, or not in the table of stations"),
+    ("missing_coordinate", "coordinate missing or not a finite number"),
+    ("swapped", "latitude and longitude look swapped"),
+    ("out_of_range", "coordinate out of range"),
+    ("null_island", "coordinate is (0, 0)"),
+    ("vacant", "GPS fix without a passenger on board"),
+    ("missing_zone", "zone id missing"),
+    ("outside_box", "outside the box"),
+    ("outside_polygon", "outside the polygon"),
+    ("end_before_start", "end before start"),
+    ("missing_weight", "weight missing or not a finite number"),
+    ("negative_weight", "negative weight"),
+    ("bad_trips", "number of trips missing, negative or not whole"),
+    ("zero_trips", "number of trips is zero"),
+    ("missing_start", "start time missing or beyond four-digit years, so in no slot of time"),
+    ("outside_tiling", "an end in no known zone"),
+    ("duplicate", "exact duplicate of another row"),
+    ("jump", "reached only faster than anybody travels"),
+    ("outside_area", "outside the study area"),
+    ("repeated", "in the same step of time and space as another fix of the same person"),
+)
+
+REASONS: tuple[Reason, ...] = tuple(
+    Reason(number, name, words) for number, (name, words) in enumerate(_NAMES_AND_WORDS, start=1)
+)
+"""Every rule in the order in which it is tried: a row counts under the first rule that it breaks."""
+
+NUMBERS: dict[str, int] = {reason.name: reason.number for reason in REASONS}
+
+UNPARSABLE = NUMBERS["unparsable"]
+MISSING_START = NUMBERS["missing_start"]
+OUTSIDE_TILING = NUMBERS["outside_tiling"]
+DUPLICATE = NUMBERS["duplicate"]
+
+FEW = 10
+"""Errors do not tell a number of rows below this one, nor one that concerns fewer people."""
+
+
+class Reading(Protocol):
+    """What a report asks of the view that was read."""
+
+    def broken_lines(self) -> int:
+        """Return the lines that had the wrong number of fields."""
+
+    def fixes_report(self) -> CleaningReport | None:
+        """Return what became of the GPS fixes, if trips were made of fixes."""
+
+    def object_to(self, report: CleaningReport) -> None:
+        """Raise an error if the rows show that the input was misread as a whole."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleaningReport:
+    """How many rows were read and kept, and how many each reason took.
+
+    Attributes
+    ----------
+    kept : int
+        Rows that became trips (or, among GPS fixes, part of a trip).
+    dropped : mapping
+        Rows dropped by the name of the reason, in the order of the rules; no zeros.
+    word : str
+        What a row is: ``"rows"``, ``"trips"`` made of fixes, or ``"fixes"``.
+    before : CleaningReport, optional
+        What became of the GPS fixes before they were joined to trips.
+    lacking : int, optional
+        People of whom a row was dropped that was no repetition of another, where people are known.
+
+    Examples
+    --------
+    >>> report = CleaningReport(kept=95, dropped={"null_island": 14, "duplicate": 3})
+    >>> report.rows, report.table()
+    (112, [('coordinate is (0, 0)', 14), ('exact duplicate of another row', 3)])
+    """
+
+    kept: int
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    word: str = "rows"
+    before: CleaningReport | None = None
+    lacking: int | None = None
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[int] | Mapping[int, int], reading: Reading) -> CleaningReport:
+        """Return the report of a pass over the view, given its rows by number of reason.
+
+        Lines that never became rows are added here. Raises an InputError when the rows show that the
+        input as a whole was misread: swapped coordinates, a column of text, weights that are none.
+        """
+        by_number = {number: int(n) for number, n in _numbered(rows) if n}
+        fixes = reading.fixes_report()
+        if fixes is None:
+            by_number[UNPARSABLE] = by_number.get(UNPARSABLE, 0) + reading.broken_lines()
+        report = cls(
+            kept=by_number.get(0, 0),
+            dropped=named(by_number),
+            word="rows" if fixes is None else "trips",
+            before=fixes,
+        )
+        reading.object_to(report)
+        return report
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows read."""
+        return self.kept + sum(self.dropped.values())
+
+    def table(self) -> list[tuple[str, int]]:
+        """Return the reasons in words with the rows that each took."""
+        return describe_cleaning(self.dropped)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return exact numbers for the private part of a release."""
+        before = {} if self.before is None else {"before": self.before.to_dict()}
+        lacking = {} if self.lacking is None else {"people_lacking": self.lacking}
+        return {
+            "word": self.word,
+            "read": self.rows,
+            "kept": self.kept,
+            "dropped": dict(self.dropped),
+            **lacking,
+            **before,
+        }
+
+    def why_empty(self, what: str = "trip", few: Container[str] = ()) -> str:
+        """Return words for the error that no usable row is left; ``what`` is what a row should become.
+
+        Numbers of the reasons ``few`` concern few people and are not told.
+        """
+        stages = [stage for stage in (self.before, self) if stage is not None and stage.dropped]
+        if not stages:
+            return f"no row was read; expected at least one {what} (check the condition, if one was given)"
+        told = "; ".join(
+            f"{reason.words}: {tell(n, 0 if reason.name in few else None)} {stage.word}"
+            for stage in stages
+            for reason in REASONS
+            if (n := stage.dropped.get(reason.name))
+        )
+        return (
+            f"no usable {what} is left after cleaning ({told}); check the columns, the box and the condition"
+        )
+
+
+def describe_cleaning(dropped: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the reasons in words with the rows that each took, in the order of the rules.
+
+    Examples
+    --------
+    >>> describe_cleaning({"duplicate": 3, "null_island": 14})
+    [('coordinate is (0, 0)', 14), ('exact duplicate of another row', 3)]
+    """
+    return [(reason.words, dropped[reason.name]) for reason in REASONS if dropped.get(reason.name)]
+
+
+def named(by_number: Mapping[int, int]) -> dict[str, int]:
+    """Return rows by the name of the reason, in the order of the rules, without zeros.
+
+    Examples
+    --------
+    >>> named({0: 5, 12: 2, 1: 1, 3: 0})
+    {'unparsable': 1, 'null_island': 2}
+    """
+    return {reason.name: by_number[reason.number] for reason in REASONS if by_number.get(reason.number)}
+
+
+def tell(rows: int, people: int | None = None) -> str:
+    """Return a number of rows for an error message: small ones, or those of few people, are not told.
+
+    Examples
+    --------
+    >>> tell(1234), tell(3), tell(1234, people=3)
+    ('1,234', 'some', 'some')
+    """
+    return f"{rows:,}" if min(rows, rows if people is None else people) >= FEW else "some"
+
+
+def _numbered(rows: Iterable[int] | Mapping[int, int]) -> Iterable[tuple[int, int]]:
+    return rows.items() if isinstance(rows, Mapping) else enumerate(rows)
+
+
+_ENDS = (("o_lat", "o_lon"), ("d_lat", "d_lon"))
+_MOST_TRIPS = 2**53
+"""Beyond this a double no longer holds every whole number."""
+
+
+class Rule(NamedTuple):
+    """A reason, SQL that is true for rows that break it, and quick SQL that is true for most that do not."""
+
+    reason: str
+    breaks: str
+    fine: str | None = None
+
+
+def reason_sql(rules: Sequence[Rule]) -> str:
+    """Return SQL of the number of the first rule that a row breaks, 0 if none.
+
+    Good rows are nearly all rows, so one quick test of everything comes first; it may miss a good
+    row but never passes a bad one.
+
+    Examples
+    --------
+    >>> reason_sql([Rule("end_before_start", "e < s", "e >= s")])
+    '(CASE WHEN e >= s THEN 0 WHEN e < s THEN 17 ELSE 0 END)::UTINYINT'
+    """
+    ordered = sorted(rules, key=lambda rule: NUMBERS[rule.reason])
+    if not ordered:
+        return "0::UTINYINT"
+    fine = " AND ".join(rule.fine for rule in ordered if rule.fine)
+    cases = " ".join(f"WHEN {rule.breaks} THEN {NUMBERS[rule.reason]}" for rule in ordered)
+    return f"(CASE WHEN {fine} THEN 0 {cases} ELSE 0 END)::UTINYINT"
+
+
+def place_rules(area: Area, places: Sequence[tuple[str, str]] = _ENDS) -> list[Rule]:
+    """Return the rules on coordinates.
+
+    Parameters
+    ----------
+    area
+        Where both ends must lie.
+    places
+        Pairs of columns, latitude first.
+    """
+    earth = Area()
+    finite = " AND ".join(f"isfinite({column})" for place in places for column in place)
+    island = " OR ".join(f"({lat} = 0 AND {lon} = 0)" for lat, lon in places)
+    # A range alone would let NaN through: the engine drops tests that a Parquet file's smallest and
+    # largest value seem to settle, and NaN is in neither. A sum is finite only if all its parts are.
+    total = " + ".join(column for place in places for column in place)
+    rules = [
+        Rule("missing_coordinate", f"NOT coalesce({finite}, false)", f"isfinite({total})"),
+        Rule("swapped", _swapped(area, places)),
+        Rule("out_of_range", f"NOT {_all_in(earth, places)}", _all_in(area, places)),
+        Rule("null_island", f"({island})", f"NOT ({island})"),
+    ]
+    if area.box is not None:
+        rules.append(Rule("outside_box", f"NOT {_all_in(area, places)}"))
+    if area.has_polygon:
+        inside = _all_in_polygon(area, places)
+        rules.append(Rule("outside_polygon", f"NOT {inside}", inside))
+    return rules
+
+
+def zone_rules() -> list[Rule]:
+    """Return the rules on zone ids."""
+    return [Rule("missing_zone", "(o_id IS NULL OR d_id IS NULL)", "o_id IS NOT NULL AND d_id IS NOT NULL")]
+
+
+def column_rules(columns: Sequence[str]) -> list[Rule]:
+    """Return the rules on everything but places, for the columns that exist."""
+    finite_trips = f"isfinite(trips) AND trips >= 0 AND trips <= {_MOST_TRIPS} AND trips = floor(trips)"
+    rules = {
+        "bad": [Rule("unparsable", "bad", "NOT bad")],
+        "unplaced": [Rule("unknown_antenna", "unplaced", "NOT unplaced")],
+        "incomplete": [Rule("incomplete", "incomplete", "NOT incomplete")],
+        "single": [Rule("single_fix", "single", "NOT single")],
+        "weight": [
+            Rule("missing_weight", "NOT coalesce(isfinite(weight), false)", "isfinite(weight)"),
+            Rule("negative_weight", "weight < 0", "weight >= 0"),
+        ],
+        "trips": [
+            Rule("bad_trips", f"NOT coalesce({finite_trips}, false)", finite_trips),
+            Rule("zero_trips", "trips = 0", "trips > 0"),
+        ],
+        "end_time": [Rule("end_before_start", "end_time < start_time", "end_time >= start_time")],
+    }
+    if "start_time" not in columns:
+        del rules["end_time"]
+    return [rule for column, of_column in rules.items() if column in columns for rule in of_column]
+
+
+def fix_rules(columns: Sequence[str], area: Area | None = None) -> list[Rule]:
+    """Return the rules on single GPS fixes, which are cleaned before they are joined to trips.
+
+    Parameters
+    ----------
+    columns
+        The columns there are; without ``occupied``, fixes of vacant vehicles are as good as others.
+    area
+        Where every fix must lie; anywhere on earth if not given.
+    """
+    rules = [
+        Rule("missing_person", "key IS NULL", "key IS NOT NULL"),
+        Rule("missing_time", "t IS NULL", "t IS NOT NULL"),
+        *place_rules(area or Area(), (("lat", "lon"),)),
+        *column_rules([column for column in columns if column in ("bad", "incomplete", "unplaced")]),
+    ]
+    return [*rules, Rule("vacant", "NOT occupied", "occupied")] if "occupied" in columns else rules
+
+
+def _all_in(area: Area, places: Sequence[tuple[str, str]]) -> str:
+    return "(" + " AND ".join(area.in_box(lat, lon) for lat, lon in places) + ")"
+
+
+def _all_in_polygon(area: Area, places: Sequence[tuple[str, str]]) -> str:
+    return "(" + " AND ".join(area.in_polygon(lat, lon) for lat, lon in places) + ")"
+
+
+def _swapped(area: Area, places: Sequence[tuple[str, str]]) -> str:
+    """Return SQL that is true where a place is impossible or unwanted as written, but fine the other way."""
+    turned = [(lon, lat) for lat, lon in places]
+    here, there = _all_in(area, places), _all_in(area, turned)
+    if area.has_polygon:
+        here = f"({here} AND {_all_in_polygon(area, places)})"
+        there = f"({there} AND {_all_in_polygon(area, turned)})"
+    return f"(NOT {here} AND {there})"

@@ -1,0 +1,209 @@
+"""From paths, globs and folders to files, and from the top of a text file to its column names."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import io
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from tripcloak.ground.errors import InputError
+from tripcloak.records.presets import Layout, Preset
+
+FileKind = Literal["csv", "parquet"]
+
+_KINDS: dict[str, FileKind] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+}
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+_DELIMITERS = ",;\t|"
+_TOP_BYTES = 1 << 16
+_DATA_LIKE = re.compile(
+    r"\s*([-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?"  # a number
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"  # a date
+    r"|[0-9a-fA-F]{12,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a hash, a UUID
+    r"|\S+@\S+\.\S+)\s*"  # an address
+)
+
+
+class Top(NamedTuple):
+    """Column names and delimiter of a text file with a first line of names."""
+
+    names: tuple[str, ...]
+    delimiter: str
+
+
+def expand_paths(paths: Sequence[str], preset: Preset | None = None) -> list[Path]:
+    """Return the files that paths, globs and folders mean, each once, in a fixed order.
+
+    Raises
+    ------
+    InputError
+        Nothing is there, or it is not of a kind that can be read.
+
+    Examples
+    --------
+    >>> expand_paths(["no/such/trips.csv"])
+    Traceback (most recent call last):
+    ...
+    tripcloak.InputError: there is no file no/such/trips.csv; check the path
+    """
+    files: dict[Path, Path] = {}
+    for path in paths:
+        for file in _expand(path, preset):
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
+
+
+def kind_of(file: Path, preset: Preset | None = None) -> FileKind | None:
+    """Return how a file is to be read by the ending of its name, or None.
+
+    Examples
+    --------
+    >>> kind_of(Path("trips.csv.gz")), kind_of(Path("trips.parquet")), kind_of(Path("trips.xlsx"))
+    ('csv', 'parquet', None)
+    """
+    if layout_of(file, preset) is not None:
+        return "csv"
+    ending = _ending(file)
+    if file.suffix.lower() in _COMPRESSED:
+        return "csv" if _KINDS.get(ending) == "csv" else None
+    return _KINDS.get(ending)
+
+
+def layout_of(file: Path, preset: Preset | None) -> Layout | None:
+    """Return the layout of a text file that has no line of names, as a preset knows it, or None.
+
+    Examples
+    --------
+    >>> from tripcloak.records.presets import find_preset
+    >>> geolife = find_preset("geolife")
+    >>> layout_of(Path("1.plt"), geolife).skip, layout_of(Path("fixes.parquet"), geolife)
+    (6, None)
+    """
+    layout = None if preset is None else preset.layout
+    return layout if layout is not None and _ending(file) in layout.suffixes else None
+
+
+def read_top(file: Path) -> Top:
+    """Return the column names and the delimiter of a text file.
+
+    Raises
+    ------
+    InputError
+        The file is empty, not UTF-8 text, or its first line holds data rather than names.
+    """
+    text = _top_text(file)
+    first = text.split("\n", 1)[0]
+    if not first.strip():
+        raise InputError(f"{file.name} is empty or starts with an empty line; expected column names there")
+    delimiter = max(_DELIMITERS, key=re.sub(r'"[^"]*"', "", first).count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header = next(lines)
+    if any(_DATA_LIKE.fullmatch(name) for name in header):
+        raise InputError(
+            f"the first line of {file.name} looks like data; expected column names such as start_lat there"
+        )
+    return Top(_unique(_padded(header, next((line for line in lines if line), []))), delimiter)
+
+
+def _ending(file: Path) -> str:
+    """Return the ending that tells the kind of a file, without that of its compression."""
+    ending = file.suffix.lower()
+    return Path(file.stem).suffix.lower() if ending in _COMPRESSED else ending
+
+
+def _expand(path: str, preset: Preset | None) -> list[Path]:
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return _files_of_folder(place, preset)
+    if place.is_file():
+        return [_readable(place, preset)]
+    if not glob.has_magic(path):
+        raise InputError(f"there is no file {path}; check the path")
+    found = [Path(name) for name in sorted(glob.glob(str(place), recursive=True))]
+    files = [file for hit in found for file in (_expand(str(hit), preset) if hit.is_dir() else [hit])]
+    if not files:
+        raise InputError(
+            f"no file matches {path}; check the pattern, and quote it so that the shell leaves it alone"
+        )
+    return [_readable(file, preset) for file in files]
+
+
+def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
+    layout = None if preset is None else preset.layout
+    files = sorted(folder.rglob("*" if layout is None else layout.pattern))
+    wanted = [
+        file for file in files if file.is_file() and not _hidden(file, folder) and kind_of(file, preset)
+    ]
+    if not wanted:
+        what = "Parquet or CSV file" if layout is None else f"file like {layout.pattern}"
+        raise InputError(f"the folder {folder} holds no {what}")
+    return wanted
+
+
+def _hidden(file: Path, folder: Path) -> bool:
+    """Return whether a part of the path below the folder is private to the program that wrote it."""
+    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+
+
+def _readable(file: Path, preset: Preset | None) -> Path:
+    if kind_of(file, preset) is None:
+        layout = None if preset is None else preset.layout
+        known = dict.fromkeys((*(layout.suffixes if layout else ()), *_KINDS))
+        raise InputError(
+            f"{_name(file, preset)}: expected a file that ends in {', '.join(known)}"
+            " (text may be compressed: .gz, .zst); convert it first"
+        )
+    if file.stat().st_size == 0:
+        raise InputError(f"{_name(file, preset)} is empty; expected column names and at least one trip")
+    return file
+
+
+def _name(file: Path, preset: Preset | None) -> str:
+    return "one of the files" if preset is not None and preset.ids_in_paths else file.name
+
+
+def _top_text(file: Path) -> str:
+    import pyarrow as pa
+
+    compression = _COMPRESSED.get(file.suffix.lower())
+    try:
+        with pa.input_stream(str(file), compression=compression) as stream:
+            top = stream.read(_TOP_BYTES)
+    except (pa.ArrowException, OSError):
+        top = None
+    if top is None:
+        kind = f"{compression} file" if compression else "text file"
+        raise InputError(f"{file.name} could not be read; it may be damaged or not be a {kind}")
+    if top[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in top:
+        raise InputError(f"{file.name} is not text in UTF-8; save it as UTF-8")
+    return str(top.decode("utf-8-sig", errors="replace"))
+
+
+def _padded(header: list[str], first_row: list[str]) -> list[str]:
+    """Return the names, with one more for every empty field that ends the lines below them.
+
+    Some public files end each row with commas for which there is no name.
+    """
+    extra = first_row[len(header) :]
+    return header if any(cell.strip() for cell in extra) else header + [""] * len(extra)
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    """Return stripped names, each different from the others whatever the case."""
+    seen: dict[str, str] = {}
+    for place, raw in enumerate(names):
+        name = base = raw.strip() or f"column{place}"
+        number = 1
+        while name.lower() in seen:
+            name, number = f"{base}_{number}", number + 1
+        seen[name.lower()] = name
+    return tuple(seen.values())

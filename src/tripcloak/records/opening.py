@@ -1,0 +1,137 @@
+"""From a source to its rows in clean columns: the tables opened, and the column of each role found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tripcloak.ground.engine import plain_errors
+from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.columns import Assignment, assign_columns, check_attributes, check_same_form
+from tripcloak.records.notes import object_to_swapped, object_to_text, object_to_weights, without_empty_person
+from tripcloak.records.presets import Preset, find_preset
+from tripcloak.records.projection import Projection, project, union
+from tripcloak.records.source import TripSource
+from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
+from tripcloak.records.tables import Table, open_tables
+from tripcloak.records.values import Casts
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """Every row of a source, good or bad, in clean columns.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the input: the name of its file, or how many files there are.
+    assignment : Assignment
+        The form of the tables, and the raw column of each role.
+    preset : Preset, optional
+        The public format that was asked for.
+    notes : list of str
+        What a reader should know about the columns; holds no numbers and no values.
+    files : int
+        Number of files.
+    """
+
+    name: str
+    assignment: Assignment
+    preset: Preset | None
+    notes: list[str]
+    files: int
+    connection: duckdb.DuckDBPyConnection = field(repr=False)
+    projections: tuple[Projection, ...] = field(repr=False)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return the raw column of each role."""
+        return {c.role: c.source for p in self.projections for c in p.columns.values() if c.role and c.source}
+
+    def select(self) -> tuple[str, dict[str, str]]:
+        """Return SQL of all rows in the clean columns, and the type of each column."""
+        return union(self.projections)
+
+    def broken_lines(self) -> int:
+        """Return the lines that had the wrong number of fields, as known after a full scan."""
+        return sum(_rejected(self.connection, p.table.rejects) for p in self.projections if p.table.rejects)
+
+    def object_to(self, report: CleaningReport) -> None:
+        """Raise an InputError if the rows show that the input as a whole was misread."""
+        with plain_errors():
+            object_to_text(self.connection, report, self.projections, self.broken_lines())
+        columns = self.columns
+        object_to_swapped(report, columns)
+        object_to_weights(report, columns.get("weight", "weight"))
+
+
+def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
+    """Return the rows of a source; nothing but the top of the files is read here."""
+    preset = None if source.preset is None else find_preset(source.preset)
+    con.execute("SET TimeZone = 'UTC'")
+    _check_timezone(con, source.timezone)
+    if source.stations is not None:
+        # First, so that broken lines of that table are forgotten before those of the input are noted.
+        open_stations(con, source.stations)
+    tables = open_tables(con, source.paths, preset)
+    name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
+    with plain_errors(name, has_condition=source.where is not None):
+        projections, assignment = _project_all(tables, source, preset)
+        projections, notes = without_empty_person(con, projections)
+    return Rows(
+        name=name,
+        assignment=assignment,
+        preset=preset,
+        notes=notes,
+        files=sum(len(table.files) for table in tables),
+        connection=con,
+        projections=tuple(projections),
+    )
+
+
+def _check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
+    if not con.execute("SELECT 1 FROM pg_timezone_names() WHERE name = ? LIMIT 1", [timezone]).fetchall():
+        raise InputError("unknown time zone (--timezone); expected a name such as UTC or Europe/Paris")
+
+
+def _project_all(
+    tables: Sequence[Table], source: TripSource, preset: Preset | None
+) -> tuple[list[Projection], Assignment]:
+    casts = Casts(
+        timezone=source.timezone,
+        time_formats=preset.time_formats if preset else (),
+        zone_prefix=source.zone_prefix,
+    )
+    given, known = source.columns, preset.columns if preset else None
+    if source.stations is not None:
+        tables = [place_at_stations(table, given, known) for table in tables]
+        given = {**given, **AT_STATIONS}
+    form = source.form or (preset.form if preset else None)
+    projections, assignments = [], []
+    for table in tables:
+        names = tuple(table.types)
+        try:
+            assignment = assign_columns(names, given=given, known=known, form=form)
+            attributes = check_attributes(source.attributes, names)
+        except MissingColumnError as error:
+            raise MissingColumnError(f"{table.name}: {error}") from None
+        assignments.append(assignment)
+        projections.append(project(table, assignment, casts, attributes, source.where))
+    if source.stations is not None:
+        projections = [unplaced(projection) for projection in projections]
+    return projections, check_same_form(assignments)
+
+
+def _rejected(con: duckdb.DuckDBPyConnection, rejects: str) -> int:
+    """Return the broken lines of the fullest scan; a line may be listed once per field it lacks."""
+    known = con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [rejects]).fetchall()
+    if not known:
+        return 0
+    lines = f"SELECT scan_id, count(DISTINCT (file_id, line)) AS n FROM {rejects} GROUP BY scan_id"
+    ((most,),) = con.execute(f"SELECT coalesce(max(n), 0) FROM ({lines})").fetchall()
+    return int(most)

@@ -1,0 +1,154 @@
+"""From the raw columns of a table to the columns of clean trips, still with every row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tripcloak.ground.errors import InputError
+from tripcloak.records.columns import Assignment
+from tripcloak.records.schema import ROLES
+from tripcloak.records.tables import Table, quoted
+from tripcloak.records.values import Casts, is_text
+
+CLEAN_NAMES = {
+    "origin_lat": "o_lat",
+    "origin_lon": "o_lon",
+    "destination_lat": "d_lat",
+    "destination_lon": "d_lon",
+    "origin": "o_id",
+    "destination": "d_id",
+    "origin_place": "o_place",
+    "destination_place": "d_place",
+    "time": "t",
+}
+"""Role to column of the view, where they differ."""
+
+_TYPES = {"number": "DOUBLE", "time": "TIMESTAMPTZ", "zone": "VARCHAR", "truth": "BOOLEAN"}
+
+_PAIR = r"\[\s*([^,\[\]]+),\s*([^,\[\]]+)(,[^\[\]]*)?\]"
+_FIRST_PAIR = rf"^\s*\[\s*{_PAIR}"
+_LAST_PAIR = rf"{_PAIR}\s*\]\s*$"
+_AT_MOST_ONE_PAIR = r"^\s*\[\s*(\[[^\[\]]*\]\s*)?\]\s*$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column of a projection: SQL, type, and where it came from."""
+
+    sql: str
+    type: str
+    role: str | None = None
+    source: str | None = None
+    bad: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projection:
+    """The clean columns of one table, as SQL over its raw ones."""
+
+    table: Table
+    columns: Mapping[str, Column]
+    where: str | None = None
+
+    @property
+    def bad(self) -> str | None:
+        """Return SQL that is true where a raw cell is not what its column must hold."""
+        bad = [column.bad for column in self.columns.values() if column.bad]
+        return f"({' OR '.join(bad)})" if bad else None
+
+    def rows(self, scan: str) -> str:
+        """Return SQL of the FROM and WHERE that give the wanted raw rows."""
+        condition = "" if self.where is None else f" WHERE ({self.where}\n)"
+        return f"FROM ({scan}){condition}"
+
+    def select(self, types: Mapping[str, str], *, bad: bool) -> str:
+        """Return SQL of the table with exactly these columns; absent ones are null."""
+        listed = [
+            f"{_cast(self.columns.get(name), type_)} AS {quoted(name)}" for name, type_ in types.items()
+        ]
+        if bad:
+            listed.append(f"coalesce({self.bad or 'false'}, false) AS bad")
+        return f"SELECT {', '.join(listed)} {self.rows(self.table.scan)}"
+
+
+def project(
+    table: Table, assignment: Assignment, casts: Casts, attributes: Mapping[str, str], where: str | None
+) -> Projection:
+    """Return the clean columns of a table.
+
+    Parameters
+    ----------
+    attributes
+        Attribute to raw column.
+    where
+        SQL condition on raw columns.
+    """
+    columns: dict[str, Column] = {}
+    for role, source in assignment.columns.items():
+        type_ = table.types[source]
+        if role == "polyline":
+            columns |= _polyline(source, type_)
+            continue
+        value = casts.value(role, source, type_)
+        kind = ROLES[role].kind
+        clean = _TYPES.get(kind) or ("BIGINT" if value.sql.endswith("::BIGINT") else "VARCHAR")
+        columns[CLEAN_NAMES.get(role, role)] = Column(
+            sql=value.sql, type=clean, role=role, source=source, bad=value.bad
+        )
+    for attribute, source in attributes.items():
+        columns[f"attr_{attribute}"] = Column(sql=quoted(source), type=table.types[source], source=source)
+    return Projection(table=table, columns=columns, where=where)
+
+
+def union(projections: Sequence[Projection]) -> tuple[str, dict[str, str]]:
+    """Return SQL of all rows of all tables in the clean columns, and the type of each column.
+
+    A column that only some tables have is null in the others; one whose type differs becomes text.
+    """
+    types: dict[str, str] = {}
+    for projection in projections:
+        for name, column in projection.columns.items():
+            same = types.get(name, column.type) == column.type
+            types[name] = column.type if same else "VARCHAR"
+    bad = any(projection.bad for projection in projections)
+    sql = " UNION ALL ".join(projection.select(types, bad=bad) for projection in projections)
+    return sql, types | ({"bad": "BOOLEAN"} if bad else {})
+
+
+def _cast(column: Column | None, type_: str) -> str:
+    if column is None:
+        # A flag that a table does not have is not raised; anything else is unknown.
+        return "false" if type_ == "BOOLEAN" else f"NULL::{type_}"
+    return column.sql if column.type == type_ else f"({column.sql})::{type_}"
+
+
+def _polyline(source: str, type_: str) -> dict[str, Column]:
+    """Return the ends of a path: its first and last pair, longitude first."""
+    raw = quoted(source)
+    if type_ in ("DOUBLE[][]", "FLOAT[][]", "DOUBLE[2][]", "FLOAT[2][]"):
+        ends = {"o_lon": "[1][1]", "o_lat": "[1][2]", "d_lon": "[-1][1]", "d_lat": "[-1][2]"}
+        cells = {name: f"({raw}){place}::DOUBLE" for name, place in ends.items()}
+        single, bad = f"coalesce(len({raw}) < 2, false)", None
+    elif is_text(type_):
+        places = {
+            "o_lon": (_FIRST_PAIR, 1),
+            "o_lat": (_FIRST_PAIR, 2),
+            "d_lon": (_LAST_PAIR, 1),
+            "d_lat": (_LAST_PAIR, 2),
+        }
+        cells = {
+            name: f"TRY_CAST(regexp_extract({raw}, '{pattern}', {group}) AS DOUBLE)"
+            for name, (pattern, group) in places.items()
+        }
+        single = f"coalesce(regexp_matches({raw}, '{_AT_MOST_ONE_PAIR}'), false)"
+        unread = " OR ".join(f"{cell} IS NULL" for cell in cells.values())
+        bad = f"(({unread}) AND {raw} IS NOT NULL AND trim({raw}) <> '' AND NOT {single})"
+    else:
+        raise InputError(
+            f"column {source!r} cannot be the path of a trip (--polyline): expected text such as "
+            f"{ROLES['polyline'].example}, found a column of type {type_}"
+        )
+    columns = {name: Column(sql=sql, type="DOUBLE", source=source) for name, sql in cells.items()}
+    columns["o_lat"] = Column(sql=cells["o_lat"], type="DOUBLE", role="polyline", source=source, bad=bad)
+    return columns | {"single": Column(sql=single, type="BOOLEAN", source=source)}

@@ -1,0 +1,103 @@
+"""Segments: parts of the input by what is said about people or trips, such as sex or age."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from tripcloak.ground.errors import InputError
+from tripcloak.records.tables import literal, quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+UNKNOWN = "unknown"
+"""The segment of rows that do not say."""
+
+
+@dataclass(frozen=True)
+class SegmentBy:
+    """What parts the input: a column, and the width of bins where it holds numbers.
+
+    Examples
+    --------
+    >>> SegmentBy.parse("age:10")
+    SegmentBy(column='age', width=10)
+    >>> SegmentBy.parse("age:0")
+    Traceback (most recent call last):
+    tripcloak.InputError: --segment takes a column, or a column and a whole width of bins such as ...
+    """
+
+    column: str
+    width: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> SegmentBy:
+        """Return what a text such as ``sex`` or ``age:10`` says."""
+        column, colon, width = text.rpartition(":") if ":" in text else (text, "", "")
+        if not column.strip() or (colon and not (width.isdecimal() and int(width) > 0)):
+            raise InputError(
+                "--segment takes a column, or a column and a whole width of bins such as age:10; "
+                f"got {text!r}"
+            )
+        return cls(column.strip(), int(width) if colon else None)
+
+    def __str__(self) -> str:
+        return self.column if self.width is None else f"{self.column}:{self.width}"
+
+    @property
+    def label_sql(self) -> str:
+        """Return SQL of the segment of every row of the view ``canonical``."""
+        value = quoted(f"attr_{self.column}")
+        if self.width is None:
+            return f"coalesce(nullif(trim({value}::VARCHAR), ''), {literal(UNKNOWN)})"
+        low = f"(floor(number / {self.width}) * {self.width})::BIGINT"
+        high = "" if self.width == 1 else f" || '-' || ({low} + {self.width - 1})"
+        number = f"TRY_CAST({value} AS DOUBLE)"
+        label = f"{low}::VARCHAR{high}".replace("number", number)
+        return f"CASE WHEN abs({number}) < 1e15 THEN {label} ELSE {literal(UNKNOWN)} END"
+
+
+class Segment(NamedTuple):
+    """One part: the value of every column that parts the input, and how many stand behind it.
+
+    The numbers are for the data owner; only the names may be shown to others.
+    """
+
+    values: Mapping[str, str]
+    trips: int
+    travellers: int | None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the segment.
+
+        >>> Segment({"sex": "F", "age:10": "20-29"}, 5, None).name
+        'sex=F, age=20-29'
+        """
+        return ", ".join(f"{SegmentBy.parse(by).column}={value}" for by, value in self.values.items())
+
+
+def segment_condition(values: Mapping[str, str]) -> str:
+    """Return SQL that is true for rows of the view ``canonical`` in a segment."""
+    return " AND ".join(f"{SegmentBy.parse(by).label_sql} = {literal(value)}" for by, value in values.items())
+
+
+def find_segments(con: duckdb.DuckDBPyConnection, by: Sequence[SegmentBy]) -> list[Segment]:
+    """Return the segments of the clean rows of the view ``canonical``, by name."""
+    labels = [one.label_sql for one in by]
+    columns = [name for name, *_ in con.execute("DESCRIBE canonical").fetchall()]
+    trips = "sum(trips)" if "trips" in columns else "count(*)"
+    people = "count(DISTINCT person)" if "person" in columns else "NULL"
+    rows = con.execute(
+        f"SELECT {', '.join(labels)}, {trips}::BIGINT, {people} FROM canonical WHERE reason = 0 "
+        f"GROUP BY {', '.join(str(i + 1) for i in range(len(by)))} ORDER BY ALL"
+    ).fetchall()
+    for column, one in enumerate(by):
+        if one.width is not None and rows and all(row[column] == UNKNOWN for row in rows):
+            raise InputError(
+                f"the column {one.column} holds no numbers to make bins of; write --segment {one.column}"
+            )
+    names = [str(one) for one in by]
+    return [Segment(dict(zip(names, row, strict=False)), row[-2], row[-1]) for row in rows]

@@ -1,0 +1,170 @@
+"""TripSource: what to read and how, as a value that can be written down and read again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from tripcloak.ground.errors import InputError
+from tripcloak.records.presets import find_preset
+from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
+from tripcloak.records.segments import SegmentBy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What a description of an input has in common with every other."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold and :meth:`from_dict` reads."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the description that :meth:`to_dict` wrote."""
+        unknown = sorted(set(values) - {item.name for item in fields(cls)})
+        if unknown:
+            raise InputError(f"a description of an input has unknown entries: {', '.join(unknown)}")
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        return cls(**plain)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+DEFAULT_SILENCE = 180.0
+"""Seconds without a GPS fix after which a new trip starts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TripSource(Described):
+    """What to read, which column means what, and which rows are wanted.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet.
+    preset : str, optional
+        Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
+    columns : mapping
+        Role to column name where the usual names do not fit; ``"none"`` says that there is no such column.
+    form : str, optional
+        ``trips``, ``points``, ``polyline``, ``zones`` or ``counts``; found from the columns if not given.
+    where : str, optional
+        SQL condition on the raw columns.
+    box : tuple of float, optional
+        South, west, north, east in degrees; west may be greater than east across the antimeridian.
+    polygon : str, optional
+        Path of a GeoJSON file with the area in which both ends of a trip must lie.
+    silence : float
+        Seconds without a GPS fix after which a new trip starts.
+    attributes : tuple of str
+        Further columns to carry along.
+    timezone : str
+        Zone of times written without an offset.
+    people_once : bool, optional
+        Each counted person occurs in one row of the whole table; found from the columns if not given.
+    zone_prefix : int, optional
+        Number of leading characters of zone ids to keep (11 makes census tracts of census blocks).
+    segment : mapping
+        Only the rows of one segment: column (with the width of bins, as in ``age:10``) to value.
+    sample : tuple of int, optional
+        Only so many travellers (trips where there are no ids), drawn by a hash with this seed.
+    stations : str, optional
+        Path of a table of base stations (id, latitude, longitude), where records name an antenna.
+
+    Examples
+    --------
+    >>> source = TripSource(paths=("trips.csv",), columns={"person": "rider"}, box=(48.8, 2.2, 48.9, 2.4))
+    >>> TripSource.from_dict(source.to_dict()) == source
+    True
+    >>> TripSource(paths=("trips.csv",), form="rides")
+    Traceback (most recent call last):
+    ...
+    tripcloak.InputError: unknown form of table: expected one of trips, points, polyline, zones, counts
+    """
+
+    paths: tuple[str, ...]
+    preset: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    form: Form | None = None
+    where: str | None = None
+    box: tuple[float, float, float, float] | None = None
+    polygon: str | None = None
+    silence: float = DEFAULT_SILENCE
+    attributes: tuple[str, ...] = ()
+    timezone: str = "UTC"
+    people_once: bool | None = None
+    zone_prefix: int | None = None
+    segment: Mapping[str, str] = field(default_factory=dict)
+    sample: tuple[int, int] | None = None
+    stations: str | None = None
+
+    def __post_init__(self) -> None:
+        paths = (self.paths,) if isinstance(self.paths, str) else self.paths
+        self._set("paths", tuple(str(path) for path in paths))
+        self._set("columns", dict(self.columns))
+        self._set("segment", dict(self.segment))
+        if len(set(self.attributes)) < len(tuple(self.attributes)):
+            raise InputError("attributes must be different column names")
+        parted_by = (SegmentBy.parse(by).column for by in self.segment)
+        self._set("attributes", tuple(dict.fromkeys((*self.attributes, *parted_by))))
+        self._set("silence", float(self.silence))
+        self._check_reading()
+        self._check_wishes()
+
+    def __hash__(self) -> int:
+        return hash((self.paths, self.preset, tuple(sorted(self.columns.items())), self.form, self.where))
+
+    def _check_reading(self) -> None:
+        if not self.paths or not all(self.paths):
+            raise InputError("no input was given: name at least one file, glob or folder")
+        if self.preset is not None:
+            find_preset(self.preset)
+        if self.form is not None and self.form not in FORMS:
+            raise InputError(f"unknown form of table: expected one of {', '.join(FORMS)}")
+        unknown = sorted(set(self.columns) - set(FLAGGED))
+        if unknown:
+            raise InputError(
+                f"unknown roles of columns: {', '.join(unknown)}; known are {', '.join(FLAGGED)}"
+            )
+        if not all(self.columns.values()):
+            raise InputError('a column was given an empty name; write "none" to say that there is none')
+        if len(set(PLACES) & set(self.columns)) == 1:
+            raise InputError("places are counted at both ends: give --origin-place and --destination-place")
+        if not all(self.attributes):
+            raise InputError("attributes must be column names; one is empty")
+
+    def _check_wishes(self) -> None:
+        if not (math.isfinite(self.silence) and self.silence > 0):
+            raise InputError("the silence that ends a trip must be a positive number of seconds")
+        if self.zone_prefix is not None and self.zone_prefix < 1:
+            raise InputError("the number of characters to keep of a zone id must be 1 or more")
+        if self.box is not None:
+            self._set("box", checked_box(self.box))
+        if self.sample is not None and self.sample[0] < 1:
+            raise InputError("a sample needs one traveller or more")
+
+
+def checked_box(box: tuple[float, ...]) -> tuple[float, float, float, float]:
+    """Return a box as four numbers, or raise an InputError that says what a box is.
+
+    Examples
+    --------
+    >>> checked_box((48.8, 2.2, 48.9, 2.4))
+    (48.8, 2.2, 48.9, 2.4)
+    """
+    what = "expected a box as south, west, north, east in degrees, such as 48.8,2.2,48.9,2.4"
+    if len(box) != 4 or not all(math.isfinite(edge) for edge in box):
+        raise InputError(f"{what}; found something else")
+    south, west, north, east = (float(edge) for edge in box)
+    if not (-90 <= south < north <= 90):
+        raise InputError(f"{what}; found a south that is not below the north, or latitudes beyond 90")
+    if not (-180 <= west <= 180 and -180 <= east <= 180 and west != east):
+        raise InputError(f"{what}; found longitudes beyond 180, or west equal to east")
+    return south, west, north, east

@@ -1,0 +1,177 @@
+"""Table: files with the same columns, and the SQL that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tripcloak.ground.engine import plain_errors
+from tripcloak.ground.errors import EmptyInputError
+from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_top
+from tripcloak.records.presets import Derived, Preset
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Files with the same columns.
+
+    Attributes
+    ----------
+    types : mapping
+        Column name to DuckDB type; every column of a text file is VARCHAR.
+    scan : str
+        SQL of a SELECT over all rows; broken lines of text files are noted in ``rejects``.
+    probe : str
+        The same without the notes, for looking at some rows.
+    rejects : str, optional
+        The table that holds broken lines after a scan.
+    nameless : bool
+        Names of the files are ids of people, so they may not be told.
+    """
+
+    files: tuple[str, ...]
+    types: Mapping[str, str]
+    scan: str
+    probe: str
+    rejects: str | None = None
+    nameless: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file, or how many there are."""
+        if self.nameless:
+            return "the input"
+        return Path(self.files[0]).name if len(self.files) == 1 else f"{len(self.files)} files"
+
+    def probe_of(self, file: str) -> str:
+        """Return the probe of one of the files."""
+        return self.probe.replace(_list(self.files), _list([file]))
+
+
+def open_tables(con: duckdb.DuckDBPyConnection, paths: Sequence[str], preset: Preset | None) -> list[Table]:
+    """Return the tables that paths hold: one for every set of files with the same columns.
+
+    Raises
+    ------
+    InputError
+        A file is missing, empty, damaged or of another kind.
+    EmptyInputError
+        There is no row in any of them.
+    """
+    tables: list[Table] = []
+    for key, files in _groups(con, expand_paths(paths, preset), preset).items():
+        if isinstance(key, Top):
+            tables.append(_text_table(con, files, key, preset, number=len(tables)))
+        else:
+            tables.append(_parquet_table(files, dict(key), preset))
+    if not any(_has_rows(con, table) for table in tables):
+        raise EmptyInputError("the input holds no rows; expected at least one trip below the column names")
+    return tables
+
+
+def quoted(name: str) -> str:
+    """Return a column name as SQL.
+
+    Examples
+    --------
+    >>> quoted('the "real" start')
+    '"the ""real"" start"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return text as SQL.
+
+    Examples
+    --------
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+_Types = tuple[tuple[str, str], ...]
+
+
+def _groups(
+    con: duckdb.DuckDBPyConnection, files: Sequence[Path], preset: Preset | None
+) -> dict[Top | _Types, list[str]]:
+    groups: dict[Top | _Types, list[str]] = {}
+    for file in files:
+        key: Top | _Types
+        if kind_of(file, preset) == "parquet":
+            key = _parquet_types(con, file)
+        elif (layout := layout_of(file, preset)) is not None:
+            key = Top(layout.columns, layout.delimiter)
+        else:
+            key = read_top(file)
+        groups.setdefault(key, []).append(str(file))
+    return groups
+
+
+def _parquet_types(con: duckdb.DuckDBPyConnection, file: Path) -> _Types:
+    with plain_errors(file.name, has_condition=False):
+        rows = con.execute(f"DESCRIBE SELECT * FROM read_parquet({literal(str(file))})").fetchall()
+    return tuple((name, type_) for name, type_, *_ in rows)
+
+
+def _parquet_table(files: list[str], types: dict[str, str], preset: Preset | None) -> Table:
+    sql, types = _with_derived(f"read_parquet({_list(files)}{_filename(preset)})", types, preset)
+    return Table(files=tuple(files), types=types, scan=sql, probe=sql)
+
+
+def _text_table(
+    con: duckdb.DuckDBPyConnection, files: list[str], top: Top, preset: Preset | None, number: int
+) -> Table:
+    layout = layout_of(Path(files[0]), preset)
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in top.names)
+    options = (
+        f"auto_detect = false, header = {layout is None}, skip = {layout.skip if layout else 0}, "
+        f"delim = {literal(top.delimiter)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
+        f"ignore_errors = true, hive_partitioning = false{_filename(preset)}"
+    )
+    if layout is not None and layout.encoding != "utf-8":
+        options += f", encoding = {literal(layout.encoding)}"
+    rejects = f"tripcloak_rejects_{number}"
+    # A second input opened on the same connection must not find the first one's broken lines.
+    con.execute(f"DROP TABLE IF EXISTS {rejects}")
+    con.execute(f"DROP TABLE IF EXISTS {rejects}_scans")
+    notes = f", store_rejects = true, rejects_table = '{rejects}', rejects_scan = '{rejects}_scans'"
+    types = dict.fromkeys(top.names, "VARCHAR")
+    scan, all_types = _with_derived(f"read_csv({_list(files)}, {options}{notes})", types, preset)
+    # One thread reads from the top, so that what the first rows show is the same each time.
+    probe, _ = _with_derived(f"read_csv({_list(files)}, {options}, parallel = false)", types, preset)
+    nameless = preset is not None and preset.ids_in_paths
+    return Table(
+        files=tuple(files), types=all_types, scan=scan, probe=probe, rejects=rejects, nameless=nameless
+    )
+
+
+def _with_derived(source: str, types: dict[str, str], preset: Preset | None) -> tuple[str, dict[str, str]]:
+    derived = [item for item in (preset.derived if preset else ()) if _possible(item, types)]
+    added = "".join(f", {item.sql} AS {quoted(item.name)}" for item in derived)
+    return f"SELECT *{added} FROM {source}", types | {item.name: "VARCHAR" for item in derived}
+
+
+def _possible(item: Derived, types: Mapping[str, str]) -> bool:
+    return {name.lower() for name in item.needs} <= {name.lower() for name in types}
+
+
+def _filename(preset: Preset | None) -> str:
+    wanted = preset is not None and any("filename" in item.sql for item in preset.derived)
+    return ", filename = true" if wanted else ""
+
+
+def _list(files: Sequence[str]) -> str:
+    return "[" + ", ".join(literal(file) for file in files) + "]"
+
+
+def _has_rows(con: duckdb.DuckDBPyConnection, table: Table) -> bool:
+    with plain_errors(table.name, has_condition=False):
+        return bool(con.execute(f"SELECT 1 FROM ({table.probe}) LIMIT 1").fetchall())

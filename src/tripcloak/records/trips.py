@@ -1,0 +1,230 @@
+"""The view ``canonical``: every row of an input in clean columns, with the reason to drop it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tripcloak.ground.engine import plain_errors
+from tripcloak.records.area import Area, open_area
+from tripcloak.records.cleaning import CleaningReport, column_rules, place_rules, reason_sql, zone_rules
+from tripcloak.records.columns import plain_name
+from tripcloak.records.fixes import make_trips, report_fixes, trips_sql
+from tripcloak.records.notes import note_on_input
+from tripcloak.records.opening import Rows, open_rows
+from tripcloak.records.presets import Preset
+from tripcloak.records.schema import PEOPLE_ONCE, Endpoints, Form
+from tripcloak.records.segments import segment_condition
+from tripcloak.records.source import TripSource
+from tripcloak.records.tables import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+VIEW = "canonical"
+WHOLE = "canonical_whole"
+_ORDER = (
+    "o_lat", "o_lon", "d_lat", "d_lon", "o_id", "d_id", "o_place", "d_place", "person", "weight", "trips",
+    "start_time", "end_time",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Canonical:
+    """What is in the view ``canonical`` of a connection.
+
+    The view has ``o_lat, o_lon, d_lat, d_lon`` (degrees) or ``o_id, d_id`` (text), and, where the input
+    has them, ``o_place``, ``d_place``, ``person``, ``weight``, ``trips``, ``start_time``, ``end_time`` and
+    ``attr_`` columns. The column ``reason`` is 0 for rows to keep, otherwise the number of the first rule of
+    :data:`~tripcloak.records.cleaning.REASONS` that the row breaks. Where there is a start time, rows with
+    equal ``mark`` are duplicates of each other.
+
+    Attributes
+    ----------
+    form : str
+        The form of the input.
+    endpoints : str
+        ``"points"`` or ``"zones"``.
+    columns : dict
+        Role to the raw column that plays it.
+    people_once : bool
+        Each counted person occurs in one row of the whole table.
+    notes : list of str
+        What a reader should know about how the input was read; holds no numbers and no values.
+    files : int
+        Number of files read.
+    timezone : str
+        The zone whose clock the data follows.
+    """
+
+    form: Form
+    endpoints: Endpoints
+    columns: dict[str, str]
+    names: tuple[str, ...]
+    attributes: tuple[str, ...]
+    people_once: bool
+    notes: list[str]
+    files: int
+    opened: Rows = field(repr=False)
+    timezone: str = "UTC"
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """Return the connection that has the view."""
+        return self.opened.connection
+
+    @property
+    def has_person(self) -> bool:
+        """Return whether rows carry the id of a person or vehicle."""
+        return "person" in self.names
+
+    @property
+    def has_weight(self) -> bool:
+        """Return whether rows carry a weight."""
+        return "weight" in self.names
+
+    @property
+    def has_trips(self) -> bool:
+        """Return whether a row stands for several trips."""
+        return "trips" in self.names
+
+    @property
+    def has_places(self) -> bool:
+        """Return whether rows say at which places trips begin and end."""
+        return "o_place" in self.names and "d_place" in self.names
+
+    @property
+    def has_start(self) -> bool:
+        """Return whether rows carry a start time."""
+        return "start_time" in self.names
+
+    @property
+    def has_mark(self) -> bool:
+        """Return whether duplicates can be told from separate equal trips."""
+        return "mark" in self.names
+
+    def broken_lines(self) -> int:
+        """Return the lines that had the wrong number of fields, as known after a full scan."""
+        return self.opened.broken_lines()
+
+    def fixes_report(self) -> CleaningReport | None:
+        """Return what became of the GPS fixes, if trips were made of fixes."""
+        return report_fixes(self.connection, self.broken_lines()) if self.form == "points" else None
+
+    def object_to(self, report: CleaningReport) -> None:
+        """Raise an InputError if the rows show that the input as a whole was misread."""
+        self.opened.object_to(report)
+
+
+def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canonical:
+    """Create the view ``canonical`` of a source and return what is in it.
+
+    Nothing but the top of the files is read here, except for GPS fixes, which must be sorted before
+    there are trips. One pass over the view gives the rows to keep and the rows by reason; pass those
+    to :meth:`CleaningReport.from_rows <tripcloak.records.cleaning.CleaningReport.from_rows>`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tripcloak.ground.engine import connect
+    >>> with tempfile.TemporaryDirectory() as folder, connect() as con:
+    ...     path = Path(folder) / "trips.csv"
+    ...     _ = path.write_text("user,o_lat,o_lon,d_lat,d_lon\\na,48.8,2.3,48.9,2.4\\nb,0,0,48.9,2.4\\n")
+    ...     canonical = open_canonical(con, TripSource(paths=(str(path),)))
+    ...     report = clean(canonical)
+    >>> canonical.form, canonical.has_person, report.kept, report.dropped
+    ('trips', True, 1, {'null_island': 1})
+    """
+    rows = open_rows(con, source)
+    with plain_errors(rows.name, has_condition=source.where is not None):
+        area = open_area(con, source.box, source.polygon)
+        names = _create_whole_view(con, rows, area, source.silence)
+        _create_view(con, names, source)
+        notes = [*rows.notes, *note_on_input(con, rows.projections, source.timezone, names)]
+    return Canonical(
+        form=rows.assignment.form,
+        endpoints=rows.assignment.endpoints,
+        columns=rows.columns,
+        names=names,
+        attributes=source.attributes,
+        people_once=_people_once(source, rows.preset, rows.columns),
+        notes=notes,
+        files=rows.files,
+        opened=rows,
+        timezone=source.timezone,
+    )
+
+
+def narrow(canonical: Canonical, source: TripSource) -> None:
+    """Let the view hold what a source asks for of the rows that were opened.
+
+    Segments and samples of one input are read one after the other this way, and GPS fixes sorted once.
+
+    Parameters
+    ----------
+    source
+        The source that was opened, but for its segment and sample. Columns that part the input must have
+        been carried along.
+    """
+    _create_view(canonical.connection, canonical.names, source)
+
+
+def clean(canonical: Canonical) -> CleaningReport:
+    """Return the report of a pass over the view that keeps nothing but the number of rows by reason."""
+    with plain_errors():
+        rows = canonical.connection.execute(f"SELECT reason, count(*) FROM {VIEW} GROUP BY reason").fetchall()
+    return CleaningReport.from_rows(dict(rows), canonical)
+
+
+def _create_whole_view(
+    con: duckdb.DuckDBPyConnection, rows: Rows, area: Area, silence: float
+) -> tuple[str, ...]:
+    """Create the view of all rows and return its columns."""
+    sql, types = rows.select()
+    if rows.assignment.form == "points":
+        types = make_trips(con, sql, types, silence)
+        sql = trips_sql()
+    rules = zone_rules() if rows.assignment.endpoints == "zones" else place_rules(area)
+    reason = reason_sql([*rules, *column_rules(tuple(types))])
+    carried = [name for name in types if name.startswith("attr_")]
+    names = [name for name in _ORDER if name in types] + carried
+    listed = ["TRY_CAST(trips AS BIGINT) AS trips" if name == "trips" else quoted(name) for name in names]
+    listed.append(f"{reason} AS reason")
+    if "start_time" in names:
+        listed.append(f"{_mark(names)} AS mark")
+        names.append("mark")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {WHOLE} AS SELECT {', '.join(listed)} FROM ({sql})")
+    return (*names, "reason")
+
+
+def _create_view(con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource) -> None:
+    """Create the view: all rows, or those of a segment, or of a sample of its travellers."""
+    inside = segment_condition(source.segment) if source.segment else "true"
+    rows = f"SELECT * FROM {WHOLE} WHERE {inside}"
+    if source.sample is not None:
+        size, seed = source.sample
+        one = "person" if "person" in names else f"hash({', '.join(map(quoted, names))})"
+        drawn = (
+            f"SELECT DISTINCT {one} AS one FROM ({rows}) WHERE reason = 0 AND one IS NOT NULL "
+            f"ORDER BY hash(one, {int(seed)}), one LIMIT {int(size)}"
+        )
+        rows = f"SELECT * FROM ({rows}) WHERE {one} IN (SELECT one FROM ({drawn}))"
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {VIEW} AS {rows}")
+
+
+def _mark(names: Sequence[str]) -> str:
+    """Return SQL of a number that equal rows share; a row without a time is equal to none."""
+    return (
+        f"CASE WHEN start_time IS NOT NULL THEN hash({', '.join(map(quoted, names))}) "
+        "ELSE hash(gen_random_uuid()) END"
+    )
+
+
+def _people_once(source: TripSource, preset: Preset | None, columns: Mapping[str, str]) -> bool:
+    if source.people_once is not None:
+        return source.people_once
+    if preset is not None and preset.people_once is not None:
+        return preset.people_once
+    return plain_name(columns.get("trips", "")) in PEOPLE_ONCE

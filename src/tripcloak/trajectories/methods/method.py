@@ -1,0 +1,71 @@
+"""The contract every method on trajectories keeps: frozen parameters, one verb, a release or an error."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.release import (
+    Promise,
+    Solution,
+    TrajectoryRelease,
+    build_trajectory_release,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryAlgorithm(ABC):
+    """A method and its parameters. Pure and deterministic: same samples, same release.
+
+    Parameters
+    ----------
+    k
+        The number of released trajectories among which each person's is hidden.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    promise: ClassVar[Promise] = "containment"
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
+        jobs = getattr(self, "jobs", None)
+        if jobs is not None and jobs < 1:
+            raise InputError(f"jobs is a number of threads, 1 or more; got {jobs}")
+
+    def anonymise(self, trajectories: Trajectories, progress: Progress = silent) -> TrajectoryRelease:
+        """Return a release of the trajectories, or raise an error that says what is possible."""
+        if trajectories.n_users < self.k:
+            raise ImpossibleRequestError(
+                f"not possible: k = {self.k} needs {self.k} people or more, and the input has fewer; "
+                "ask for a smaller k, or bring more people"
+            )
+        started = time.perf_counter()
+        solution = self.solve(trajectories, progress)
+        return build_trajectory_release(
+            trajectories,
+            solution,
+            promise=self.promise,
+            method=self.name,
+            parameters=self.parameters(),
+            k=self.k,
+            delta=getattr(self, "delta", None),
+            seconds=time.perf_counter() - started,
+        )
+
+    @abstractmethod
+    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+        """Return the released trajectories. There are k people or more."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the method's own parameters, beyond k; how many threads work is none."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"k", "jobs"}}

@@ -1,1 +1,0 @@
-"""What the methods that hide people in clusters round a pivot share."""

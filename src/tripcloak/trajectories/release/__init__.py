@@ -1,0 +1,1 @@
+"""Releases of trajectories: built, written as files, and read back."""

@@ -1,0 +1,92 @@
+"""PublishedTrajectories: a release as its readers have it, under fresh random pseudonyms."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tripcloak.ground.arrays import Ints
+from tripcloak.trajectories.model import Grid
+from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PublishedTrajectories:
+    """Generalised trajectories by pseudonym; nothing here tells who they are of.
+
+    Attributes
+    ----------
+    grid : Grid
+        What the steps of the boxes mean.
+    pseudonyms : array of str
+        The name of each trajectory, ascending.
+    offsets : array of int64
+        Where the boxes of each trajectory begin; one more than there are.
+    boxes : Boxes
+        Generalised samples of all trajectories, by time within each.
+    manifest : mapping
+        What the release says of itself.
+    """
+
+    grid: Grid
+    pseudonyms: Any
+    offsets: Ints
+    boxes: Boxes
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_released(self) -> int:
+        """Return the number of trajectories."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_boxes(self) -> int:
+        """Return the number of generalised samples."""
+        return len(self.boxes.t0)
+
+
+DIGITS = 16
+
+
+def under_pseudonyms(release: TrajectoryRelease) -> tuple[PublishedTrajectories, Ints, Ints]:
+    """Return the release under fresh pseudonyms, with the old row of each trajectory and of each box.
+
+    Names and their order are drawn anew every time from the system's source of randomness: they tell
+    nothing of the input, nor of another release of the same people.
+    """
+    order = _shuffled(release.n_released)
+    lengths = np.diff(release.offsets)[order]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    boxes = np.arange(offsets[-1]) + np.repeat(release.offsets[:-1][order] - offsets[:-1], lengths)
+    published = PublishedTrajectories(
+        grid=release.grid,
+        pseudonyms=_names(release.n_released),
+        offsets=offsets,
+        boxes=Boxes(*(side[boxes] for side in release.boxes)),
+    )
+    return published, order, boxes
+
+
+def new_rows(order: Ints) -> Ints:
+    """Return the new row of each old one, of an order that says the old row of each new one."""
+    rows = np.empty(len(order), dtype=np.int64)
+    rows[order] = np.arange(len(order))
+    return rows
+
+
+def _names(n: int) -> Any:
+    """Return different names of one width, ascending; a letter keeps readers from taking one for a number."""
+    names: set[str] = set()
+    while len(names) < n:
+        digits = secrets.token_hex(DIGITS // 2 * (n - len(names)))
+        names.update(f"t{digits[at : at + DIGITS]}" for at in range(0, len(digits), DIGITS))
+    return np.array(sorted(names), dtype=f"<U{DIGITS + 1}")
+
+
+def _shuffled(n: int) -> Ints:
+    order: Ints = np.argsort(np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64), kind="stable")
+    return order

@@ -1,0 +1,199 @@
+"""Reads a release of trajectories back: as its readers have it, and as it was made, for measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.folders import PRIVATE, PUBLIC, read_run
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.published import PublishedTrajectories
+from tripcloak.trajectories.release.release import (
+    Boxes,
+    Solution,
+    TrajectoryRelease,
+    build_trajectory_release,
+)
+from tripcloak.trajectories.release.samples import COLUMNS
+
+KIND = "trajectories"
+
+
+def read_trajectory_folder(folder: Path) -> PublishedTrajectories:
+    """Return a release from its public files alone: ``folder`` is the release folder, or its public part.
+
+    Raises
+    ------
+    InputError
+        The folder holds no release of trajectories, or was changed since it was made.
+    """
+    public = folder / PUBLIC if (folder / PUBLIC).is_dir() else folder
+    facts = _manifest(public)
+    path = public / "samples.parquet"
+    names = _opened(path, lambda file: file.schema_arrow.names)
+    try:
+        return _published(facts, path, names)
+    except (KeyError, TypeError, ValueError, InputError):
+        raise _changed(folder) from None
+
+
+def release_of_folder(folder: Path, trajectories: Trajectories) -> TrajectoryRelease:
+    """Return the release that a folder holds, over the trajectories that it was made from.
+
+    Released trajectories come in the order of their pseudonyms. Which generalised sample stands for an
+    input sample is found again by time and place; where a method moves samples, a private file says it.
+
+    Raises
+    ------
+    InputError
+        The folder is no release, was made from another input, or was changed since.
+    """
+    run = read_run(folder)
+    if run.get("input_digest") != trajectories.digest:
+        raise InputError(
+            f"{folder} was made from another input than this one, or the input was changed since; "
+            "give the very files it was made from, with the same options"
+        )
+    published = read_trajectory_folder(folder)
+    mapping = _table(folder / PRIVATE / "mapping.parquet")
+    try:
+        return _release(folder, trajectories, published, mapping, run)
+    except (KeyError, TypeError, ValueError, IndexError, InternalError):
+        raise _changed(folder) from None
+
+
+def _changed(folder: Path) -> InputError:
+    return InputError(
+        f"{folder} was changed since it was made; `tripcloak trajectories audit` says what is wrong"
+    )
+
+
+def _manifest(public: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads((public / "manifest.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{public} holds no release: manifest.json is missing") from None
+    except (OSError, ValueError):
+        raise InputError(f"{public / 'manifest.json'} cannot be read as JSON") from None
+    if not isinstance(facts, dict) or facts.get("kind") != KIND:
+        raise InputError(f"{public} holds no release of trajectories; for flows there is `tripcloak audit`")
+    return facts
+
+
+def _table(path: Path) -> Any:
+    return _opened(path, lambda file: file.read().combine_chunks())
+
+
+def _opened(path: Path, read: Callable[[Any], Any], coded: Sequence[str] = ()) -> Any:
+    """Return what is read from a Parquet file, or say in words what is wrong with the file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path, read_dictionary=list(coded)) as file:
+            return read(file)
+    except FileNotFoundError:
+        raise InputError(
+            f"{path.parent.parent} is not a whole release: {path.parent.name}/{path.name} is missing"
+        ) from None
+    except (OSError, pa.ArrowException):
+        raise InputError(f"{path} cannot be read; it may be damaged") from None
+
+
+def _published(facts: dict[str, Any], path: Path, names: list[str]) -> PublishedTrajectories:
+    if tuple(names) != COLUMNS:
+        raise ValueError("other columns than a release has")
+
+    # One column at a time: all of them at once take many times the room of what is kept.
+    def column(name: str) -> Any:
+        return _opened(path, lambda file: file.read(columns=[name]).column(name), ["trajectory"])
+
+    grid = Grid(**facts["grid"])
+    coded = column("trajectory").unify_dictionaries().combine_chunks()
+    code = coded.indices.to_numpy(zero_copy_only=False)
+    pseudonyms = np.asarray(coded.dictionary.to_pylist(), dtype=np.str_)
+    if not len(code) or (np.diff(code) < 0).any() or (pseudonyms[1:] <= pseudonyms[:-1]).any():
+        raise ValueError("trajectories are out of order, or there are none")
+    times = [_steps(_seconds(column(name)) - grid.start, grid.seconds) for name in ("t_start", "t_end")]
+    places = [_steps(column(name).to_numpy(), grid.metres) for name in COLUMNS[3:7]]
+    return PublishedTrajectories(
+        grid=grid,
+        pseudonyms=pseudonyms,
+        offsets=np.searchsorted(code, np.arange(len(pseudonyms) + 1)),
+        boxes=Boxes(*times, *places),
+        manifest=facts,
+    )
+
+
+def _seconds(column: Any) -> Ints:
+    seconds: Ints = column.to_numpy().astype("datetime64[s]").astype(np.int64)
+    return seconds
+
+
+def _steps(edges: Ints, length: int) -> Ints:
+    steps, rest = np.divmod(edges, length)
+    if rest.any():
+        raise ValueError("an edge lies off the grid")
+    return steps.astype(np.int32)
+
+
+def _release(
+    folder: Path,
+    trajectories: Trajectories,
+    published: PublishedTrajectories,
+    mapping: Any,
+    run: dict[str, Any],
+) -> TrajectoryRelease:
+    facts = published.manifest
+    released_of = _released_of(trajectories, published, mapping)
+    if facts["promise"]["kind"] == "containment":
+        box_of = _box_of(trajectories, published, released_of)
+    else:
+        box_of = _table(folder / PRIVATE / "boxes.parquet")["sample"].fill_null(-1).to_numpy()
+    return build_trajectory_release(
+        trajectories,
+        Solution(published.offsets, published.boxes, released_of, box_of, run.get("facts", {})),
+        promise=facts["promise"]["kind"],
+        method=facts["method"],
+        parameters=facts["parameters"],
+        k=facts["k"],
+        delta=facts["promise"].get("delta"),
+        version=facts["tripcloak"],
+    )
+
+
+def _released_of(trajectories: Trajectories, published: PublishedTrajectories, mapping: Any) -> Ints:
+    """Return the row of the released trajectory of each person, -1 where it is deleted."""
+    users = range(trajectories.n_users) if trajectories.users is None else trajectories.users
+    if mapping["user"].to_pylist() != [str(user) for user in users]:
+        raise ValueError("the mapping is of other people")
+    rows = {name: row for row, name in enumerate(published.pseudonyms.tolist())}
+    return np.array([-1 if name is None else rows[name] for name in mapping["trajectory"].to_pylist()])
+
+
+def _box_of(trajectories: Trajectories, published: PublishedTrajectories, released_of: Ints) -> Ints:
+    """Return the box of its own released trajectory that holds each sample, -1 where none does."""
+    boxes, own = published.boxes, released_of[trajectories.owner]
+    span = int(boxes.t1.max()) - int(boxes.t0.min()) + 1
+    # Boxes of one trajectory never overlap in time, so that (trajectory, start) finds the only candidate.
+    owner = np.repeat(np.arange(published.n_released), np.diff(published.offsets))
+    key = owner * span + (boxes.t0 - int(boxes.t0.min()))
+    at = (
+        np.searchsorted(key, own * span + (trajectories.t.astype(np.int64) - int(boxes.t0.min())), "right")
+        - 1
+    )
+    at = np.maximum(at, 0)
+    holds = (own >= 0) & (owner[at] == own)
+    for column, low, high in (
+        (trajectories.t, boxes.t0, boxes.t1),
+        (trajectories.x, boxes.x0, boxes.x1),
+        (trajectories.y, boxes.y0, boxes.y1),
+    ):
+        holds &= (low[at] <= column) & (column < high[at])
+    return np.where(holds, at, -1)

@@ -1,0 +1,173 @@
+"""TrajectoryRelease: what may leave the building, and which sample went where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tripcloak._version import __version__
+from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.errors import InternalError
+from tripcloak.trajectories.model import Grid, Trajectories
+
+Promise = Literal["containment", "colocation"]
+"""What a release promises.
+
+``containment``: whoever knows all samples of a trajectory finds them in k released ones or more.
+``colocation``: (k, delta)-anonymity; each released trajectory has k - 1 others within delta at all
+times. It does not promise anything to somebody who knows original samples.
+"""
+
+
+class Boxes(NamedTuple):
+    """Generalised samples in steps of the grid; ends are exclusive, so a raw sample is 1 x 1 x 1."""
+
+    t0: Ints
+    t1: Ints
+    x0: Ints
+    x1: Ints
+    y0: Ints
+    y1: Ints
+
+
+class Solution(NamedTuple):
+    """What a method decides.
+
+    Attributes
+    ----------
+    offsets : array of int64
+        Where the boxes of each released trajectory begin; one more than there are.
+    boxes : Boxes
+        Generalised samples of all released trajectories, by time within each.
+    released_of : array of int64
+        The released trajectory of each input trajectory; -1 where it is deleted.
+    box_of : array of int64
+        The box that stands for each input sample in its own released trajectory; -1 where it is deleted.
+    facts : mapping
+        What the method did, in numbers that may be told inside (pairs merged, skipped, ...).
+    """
+
+    offsets: Ints
+    boxes: Boxes
+    released_of: Ints
+    box_of: Ints
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrajectoryRelease:
+    """Generalised trajectories, one for each input trajectory that was not deleted.
+
+    Attributes
+    ----------
+    method, parameters, k, promise, delta
+        How it was made and what it promises; ``delta`` in metres, for colocation alone.
+    grid : Grid
+        What the steps of the boxes mean.
+    offsets, boxes, released_of, box_of, facts
+        See :class:`Solution`.
+    """
+
+    method: str
+    parameters: Mapping[str, Any]
+    k: int
+    promise: Promise
+    grid: Grid
+    offsets: Ints
+    boxes: Boxes
+    released_of: Ints
+    box_of: Ints
+    input_digest: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    delta: float | None = None
+    seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    @property
+    def n_released(self) -> int:
+        """Return the number of released trajectories."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_boxes(self) -> int:
+        """Return the number of generalised samples."""
+        return len(self.boxes.t0)
+
+    @property
+    def deleted(self) -> Bools:
+        """Return, for every input sample, whether it is in no released sample of its person."""
+        return self.box_of < 0
+
+    @property
+    def created(self) -> Bools:
+        """Return, for every generalised sample, whether it stands for no sample of its own person.
+
+        Under the containment promise none is: every generalised sample holds one of each trajectory.
+        """
+        used = np.zeros(self.n_boxes, dtype=bool)
+        used[self.box_of[self.box_of >= 0]] = True
+        return ~used
+
+    def spans(self) -> tuple[Floats, Floats, Floats]:
+        """Return minutes, metres wide and metres high of each generalised sample."""
+        t0, t1, x0, x1, y0, y1 = (side.astype(np.float64) for side in self.boxes)
+        metres = self.grid.metres
+        return (t1 - t0) * self.grid.seconds / 60, (x1 - x0) * metres, (y1 - y0) * metres
+
+
+def build_trajectory_release(
+    trajectories: Trajectories, solution: Solution, *, promise: Promise, **told: Any
+) -> TrajectoryRelease:
+    """Return the release of a solution, or raise an InternalError where it cannot be one."""
+    boxes = Boxes(*(np.ascontiguousarray(side, dtype=np.int32) for side in solution.boxes))
+    offsets = np.asarray(solution.offsets, dtype=np.int64)
+    _check_shape(trajectories, solution, boxes, offsets)
+    if promise == "containment":
+        _check_own_samples(trajectories, solution.box_of, boxes)
+    return TrajectoryRelease(
+        promise=promise,
+        grid=trajectories.grid,
+        offsets=offsets,
+        boxes=boxes,
+        released_of=np.asarray(solution.released_of, dtype=np.int64),
+        box_of=np.asarray(solution.box_of, dtype=np.int64),
+        facts=dict(solution.facts),
+        input_digest=trajectories.digest,
+        **told,
+    )
+
+
+def _check_shape(trajectories: Trajectories, solution: Solution, boxes: Boxes, offsets: Ints) -> None:
+    n_boxes = len(boxes.t0)
+    if len(solution.released_of) != trajectories.n_users or len(solution.box_of) != trajectories.n_samples:
+        raise InternalError("a method left out an input trajectory or sample")
+    if offsets[0] != 0 or offsets[-1] != n_boxes or (np.diff(offsets) < 1).any():
+        raise InternalError("a method released a trajectory without samples")
+    if any((hi <= lo).any() for lo, hi in ((boxes.t0, boxes.t1), (boxes.x0, boxes.x1), (boxes.y0, boxes.y1))):
+        raise InternalError("a method released a sample without extent")
+    first = np.zeros(n_boxes, dtype=bool)
+    first[offsets[:-1]] = True
+    if (boxes.t0[1:] < boxes.t1[:-1])[~first[1:]].any():
+        raise InternalError("a method released samples that overlap in time")
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    kept = solution.box_of >= 0
+    if (owner[solution.box_of[kept]] != solution.released_of[trajectories.owner[kept]]).any():
+        raise InternalError("a method put a sample into somebody else's trajectory")
+
+
+def _check_own_samples(trajectories: Trajectories, box_of: Ints, boxes: Boxes) -> None:
+    """Raise unless every kept sample lies in the box that stands for it."""
+    kept = box_of >= 0
+    inside = np.ones(int(kept.sum()), dtype=bool)
+    for column, lo, hi in (
+        (trajectories.t, boxes.t0, boxes.t1),
+        (trajectories.x, boxes.x0, boxes.x1),
+        (trajectories.y, boxes.y0, boxes.y1),
+    ):
+        at = box_of[kept]
+        inside &= (lo[at] <= column[kept]) & (column[kept] < hi[at])
+    if not inside.all():
+        raise InternalError("a method released a trajectory that does not hold its own samples")

@@ -1,0 +1,139 @@
+"""Writes a release of trajectories: the public files, and the private ones that stay inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, write_json
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.exchange import write_geojson, write_mfjson
+from tripcloak.trajectories.release.published import PublishedTrajectories, new_rows, under_pseudonyms
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from tripcloak.trajectories.release.samples import write_samples
+
+Pages = Callable[[PublishedTrajectories], Mapping[str, str]]
+"""Makes the pages for readers from what is published: name of a file to its text."""
+
+KIND = "trajectories"
+EXCHANGE = {"geojson": write_geojson, "mfjson": write_mfjson}
+MOST = 200_000
+"""Samples up to which the exchange formats, which take many times the room, are written unasked."""
+
+
+def write_trajectory_release(
+    staging: Path,
+    trajectories: Trajectories,
+    release: TrajectoryRelease,
+    *,
+    run: Mapping[str, Any],
+    pages: Pages,
+    formats: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """Write the public and the private files of a release into a staging folder, and return the manifest.
+
+    Parameters
+    ----------
+    staging
+        A folder that holds ``release/`` and ``private/``, both empty.
+    trajectories
+        The input that the release was made from.
+    run
+        What stays inside: source, cleaning, exact numbers, measures, durations.
+    pages
+        Makes ``README.md`` and ``map.html`` of what is published.
+    formats
+        Which of ``geojson`` and ``mfjson`` to write; both, up to 200,000 samples, where nothing is asked.
+    """
+    public, private = staging / PUBLIC, staging / PRIVATE
+    published, order, boxes = under_pseudonyms(release)
+    chosen = _chosen(formats, published)
+    published = replace(published, manifest=_manifest(release, published, chosen))
+    write_samples(public, published)
+    for name in chosen:
+        EXCHANGE[name](public / f"trajectories.{name}", published)
+    for name, text in pages(published).items():
+        (public / name).write_text(text, encoding="utf-8")
+    facts = dict(published.manifest)
+    facts["files"] = {path.name: file_digest(path) for path in sorted(public.iterdir())}
+    write_json(public / "manifest.json", facts)
+    _write_mapping(private, trajectories, release, published.pseudonyms[new_rows(order)])
+    if release.promise != "containment":
+        _write_boxes(private, release, new_rows(boxes))
+    write_json(
+        private / "run.json",
+        {"input_digest": release.input_digest, "facts": dict(release.facts), **run},
+    )
+    return facts
+
+
+def check_formats(formats: Collection[str] | None) -> None:
+    """Raise an InputError where an exchange format is asked for that does not exist."""
+    if unknown := sorted(set(formats or ()) - EXCHANGE.keys()):
+        raise InputError(f"no such format: {', '.join(unknown)}; there are {' and '.join(EXCHANGE)}")
+
+
+def _chosen(formats: Collection[str] | None, published: PublishedTrajectories) -> tuple[str, ...]:
+    """Return the exchange formats to write."""
+    if formats is None:
+        return tuple(EXCHANGE) if published.n_boxes <= MOST else ()
+    check_formats(formats)
+    return tuple(name for name in EXCHANGE if name in formats)
+
+
+def _manifest(
+    release: TrajectoryRelease, published: PublishedTrajectories, chosen: Collection[str]
+) -> dict[str, Any]:
+    """Return what the release says of itself: nothing that is not seen from its samples, but its promise."""
+    promise: dict[str, Any] = {"kind": release.promise, "k": release.k}
+    if release.delta is not None:
+        promise["delta"] = release.delta
+    left_out = [f"trajectories.{name}" for name in EXCHANGE if name not in chosen]
+    return {
+        "kind": KIND,
+        "tripcloak": release.version,
+        "method": release.method,
+        "parameters": dict(release.parameters),
+        "k": release.k,
+        "promise": promise,
+        "grid": asdict(release.grid),
+        "released": {"trajectories": published.n_released, "samples": published.n_boxes},
+        **({"left_out": left_out} if left_out else {}),
+    }
+
+
+def _write_mapping(private: Path, trajectories: Trajectories, release: TrajectoryRelease, names: Any) -> None:
+    """Write whose trajectory each one is; people without ids are numbered as they come."""
+    import pyarrow as pa
+
+    users = range(trajectories.n_users) if trajectories.users is None else trajectories.users
+    deleted = release.released_of < 0
+    _write_private(
+        private / "mapping.parquet",
+        {
+            "user": pa.array([str(user) for user in users], pa.string()),
+            "trajectory": pa.array(names[release.released_of], pa.string(), mask=deleted),
+        },
+    )
+
+
+def _write_boxes(private: Path, release: TrajectoryRelease, rows: Ints) -> None:
+    """Write the row of ``samples.parquet`` that stands for each input sample.
+
+    Where samples are moved, the one that stands for another cannot be found again by time and place.
+    """
+    import pyarrow as pa
+
+    deleted = release.box_of < 0
+    _write_private(private / "boxes.parquet", {"sample": pa.array(rows[release.box_of], mask=deleted)})
+
+
+def _write_private(path: Path, columns: dict[str, Any]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table(columns), path, compression="zstd", store_schema=False)

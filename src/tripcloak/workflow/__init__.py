@@ -1,1 +1,0 @@
-"""The whole road in one call: read, anonymise, audit, measure, write."""

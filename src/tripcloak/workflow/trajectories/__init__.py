@@ -1,1 +1,0 @@
-"""The whole road of trajectories: read, anonymise, audit, write; and what is asked of releases later."""

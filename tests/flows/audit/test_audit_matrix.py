@@ -1,0 +1,188 @@
+"""The quick audit of arrays: honest releases of random matrices pass, forged ones do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from oracles.flows.kernels import safe
+from tripcloak.flows.audit import audit_matrix
+from tripcloak.flows.audit.matrix import case as audited
+from tripcloak.flows.methods import ODkAnon
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import Release
+from tripcloak.promises import AllOf, Criterion, KAnonymity
+from worlds.matrices import Case, cases, criteria, limits
+from worlds.released_flows import TEN_TRAVELLERS, World, raw_trips
+
+
+@st.composite
+def releases(draw: st.DrawFn) -> tuple[ODMatrix, Release]:
+    """Return a random matrix and an honest release of it."""
+    case: Case = draw(cases())
+    criterion: Criterion = draw(criteria(case))
+    assume(safe(case.rows, case.thresholds(criterion)))
+    matrix = case.matrix()
+    return matrix, ODkAnon(criterion=criterion, suppression_limit=draw(limits)).anonymise(matrix)
+
+
+@given(made=releases())
+def test_honest_releases_pass(made: tuple[ODMatrix, Release]) -> None:
+    matrix, release = made
+    report = audit_matrix(matrix, release)
+    assert report.broken == ()
+    for unit in release.criterion.thresholds:
+        assert report.smallest_support[unit] == pytest.approx(release.support(unit).min(), rel=1e-12)
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(made=releases(), data=st.data())
+def test_a_threshold_no_group_reaches_is_noticed(made: tuple[ODMatrix, Release], data: st.DataObject) -> None:
+    matrix, release = made
+    unit = data.draw(st.sampled_from(list(release.criterion.thresholds)))
+    smallest = float(release.support(unit).min())
+    raised = KAnonymity(k=max(2, int(smallest) + 1 + int(smallest * 1e-6)), unit=unit)
+    forged = replace(release, criterion=AllOf(criteria=(release.criterion, raised)))
+    assert audit_matrix(matrix, forged).broken == ("every-group-safe",)
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(made=releases(), data=st.data())
+def test_a_group_split_below_k_is_noticed(made: tuple[ODMatrix, Release], data: st.DataObject) -> None:
+    """One flow that is not safe alone is released alone, with numbers that are right."""
+    matrix, release = made
+    flow = data.draw(st.integers(0, matrix.n_flows - 1))
+    thresholds = release.criterion.thresholds
+    support = {"trips": matrix.flows.trips[flow]}
+    if matrix.flows.travellers is not None:
+        support["travellers"] = np.diff(matrix.flows.travellers.offsets)[flow]
+    elif matrix.each_trip_is_a_person:
+        support["travellers"] = matrix.flows.trips[flow]
+    if matrix.flows.population is not None:
+        support["population"] = matrix.flows.population[flow]
+    assume(any(support[unit] < k * (1 - 1e-6) for unit, k in thresholds.items()))
+    forged = alone(matrix, release, flow, support)
+    assert "every-group-safe" in audit_matrix(matrix, forged).broken
+
+
+def alone(matrix: ODMatrix, release: Release, flow: int, support: dict[str, float]) -> Release:
+    """Return the release in which a flow is a group of its own."""
+    group = release.group_of_flow.copy()
+    group[flow] = release.n_groups
+    numbers = {
+        unit: np.append(release.support(unit), number)  # type: ignore[arg-type]
+        for unit, number in support.items()
+    }
+    return replace(
+        release,
+        group_of_flow=group,
+        group_origin=np.append(release.group_origin, matrix.flows.origin[flow]),
+        group_destination=np.append(release.group_destination, matrix.flows.destination[flow]),
+        **numbers,
+    )
+
+
+@pytest.fixture(scope="module")
+def city() -> tuple[ODMatrix, Release]:
+    """A matrix, and a release with withheld flows."""
+    world = World.of(raw_trips())
+    return world.matrix, world.release(
+        AllOf(criteria=(TEN_TRAVELLERS, KAnonymity(k=5000, unit="population")))
+    )
+
+
+@pytest.mark.parametrize("unit", ["trips", "travellers", "population"])
+@pytest.mark.parametrize("step", [-1, 1])
+def test_a_wrong_number_is_noticed(unit: str, step: int, city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    numbers = release.support(unit).copy()  # type: ignore[arg-type]
+    numbers[2] += step
+    broken = audit_matrix(matrix, replace(release, **{unit: numbers})).broken
+    assert broken == (
+        ("flows-match-recount", "totals-add-up") if unit == "trips" else ("flows-match-recount",)
+    )
+
+
+def test_more_withheld_than_the_limit_is_noticed(city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    assert audit_matrix(matrix, replace(release, suppression_limit=0.001)).broken == (
+        "suppression-within-limit",
+    )
+
+
+def test_a_flow_that_changed_groups_is_noticed(city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    group = release.group_of_flow.copy()
+    row = int(np.flatnonzero(group >= 0)[0])
+    group[row] = (group[row] + 1) % release.n_groups
+    broken = audit_matrix(matrix, replace(release, group_of_flow=group)).broken
+    assert {"flows-match-recount", "zones-contain-tiles"} <= set(broken)
+
+
+@pytest.mark.parametrize("number", [-2, 10**6])
+def test_a_flow_in_no_group_is_noticed(number: int, city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    group = release.group_of_flow.copy()
+    group[0] = number
+    assert "every-flow-accounted" in audit_matrix(matrix, replace(release, group_of_flow=group)).broken
+
+
+def test_an_empty_group_and_a_pair_released_twice_are_noticed(city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    twice = alone(
+        matrix, release, 0, {u: release.support(u)[0] for u in ("trips", "travellers", "population")}
+    )
+    origin, destination = twice.group_origin.copy(), twice.group_destination.copy()
+    origin[-1], destination[-1] = origin[0], destination[0]
+    empty = replace(
+        twice, group_of_flow=release.group_of_flow, group_origin=origin, group_destination=destination
+    )
+    broken = set(audit_matrix(matrix, empty).broken)
+    assert {"every-flow-accounted", "every-group-safe", "flows-match-recount"} <= broken
+
+
+def test_arrays_of_different_lengths_fail_every_rule(city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    report = audit_matrix(matrix, replace(release, group_of_flow=release.group_of_flow[:-1]))
+    assert len(report.broken) == len(report.findings)
+    assert report.smallest_support == {}
+
+
+def test_nothing_released_is_not_safe(city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    none = np.zeros(0, dtype=np.int64)
+    nothing = replace(
+        release,
+        suppression_limit=0.99,
+        group_of_flow=np.full(matrix.n_flows, -1, dtype=np.int32),
+        group_origin=none,
+        group_destination=none,
+        trips=none,
+        travellers=none,
+        population=none.astype(float),
+    )
+    assert "every-group-safe" in audit_matrix(matrix, nothing).broken
+
+
+def test_people_are_counted_alike_in_one_pass_and_in_many(
+    city: tuple[ODMatrix, Release], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matrix, release = city
+    once = audit_matrix(matrix, release)
+    monkeypatch.setattr(audited, "ROWS_A_PASS", 300)
+    monkeypatch.setattr(audited, "FLOWS_A_BATCH", 7)
+    assert audit_matrix(matrix, release) == once
+    assert once.safe
+
+
+def test_audit_leaves_the_arrays_alone(city: tuple[ODMatrix, Release]) -> None:
+    matrix, release = city
+    before = matrix.digest(), release.group_of_flow.copy(), release.travellers
+    audit_matrix(matrix, release)
+    assert matrix.digest() == before[0]
+    np.testing.assert_array_equal(release.group_of_flow, before[1])
+    assert release.travellers is before[2]

@@ -1,0 +1,192 @@
+"""What the public part says: nothing below k, and nothing that a subtraction brings below k."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from oracles.flows.kernels import Row, Tree, safe, support
+from oracles.readback import group_pairs, released_as
+from tripcloak.flows.methods import ODkAnon, TwinCut
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import (
+    Release,
+    guarded,
+    manifest,
+    published_numbers,
+    published_units,
+    released_zones,
+    suppressed_volume,
+)
+from tripcloak.promises import AllOf, Criterion, KAnonymity
+from worlds.matrices import Case, cases, criteria, limits
+
+FOUR: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
+
+
+@st.composite
+def releases(draw: st.DrawFn) -> tuple[Case, ODMatrix, Release]:
+    """Return a release of random trips, made with a filter that looks no height up."""
+    case = draw(cases())
+    criterion = draw(criteria(case))
+    assume(safe(case.rows, case.thresholds(criterion)))
+    matrix = case.matrix()
+    algorithm = ODkAnon(criterion=criterion, suppression_limit=draw(limits), levels=0)
+    return case, matrix, algorithm.anonymise(matrix)
+
+
+def one_reading_of_silence(release: Release) -> bool:
+    """Return whether some small number, if not told, could only be a single one: the slow way."""
+    released, limit = float(release.support(release.volume).sum()), release.suppression_limit
+    fitting = [n for n in range(1, 4) if n <= limit * (released + n) * (1 + 1e-9)]
+    return len(fitting) == 1 or (bool(fitting) and min(release.criterion.thresholds.values()) == 2)
+
+
+def told(matrix: ODMatrix, release: Release, **dropped: int) -> dict[str, Any]:
+    """Return the manifest as a reader of the file sees it."""
+    made = manifest(matrix, release, dropped=dropped, tilings={"origins": "drawn"})
+    read: dict[str, Any] = json.loads(json.dumps(made))
+    return read
+
+
+@given(drawn=releases())
+def test_no_published_number_is_below_its_threshold(drawn: tuple[Case, ODMatrix, Release]) -> None:
+    _, _, release = drawn
+    thresholds = {str(unit): k for unit, k in release.criterion.thresholds.items()}
+    numbers = published_numbers(release)
+    assert set(thresholds) <= {*numbers, "travellers"}
+    for unit, column in numbers.items():
+        # Trips go with travellers: a trip has one traveller at most.
+        k = thresholds.get(unit, thresholds.get("travellers", np.inf))
+        assert (column >= k).all()
+        assert column.dtype.kind == "i"
+
+
+@given(drawn=releases())
+def test_zone_totals_are_sums_of_published_flows(drawn: tuple[Case, ODMatrix, Release]) -> None:
+    _, _, release = drawn
+    numbers = published_numbers(release)
+    for side, zones in enumerate(released_zones(release)):
+        assert "travellers" not in zones.volumes
+        names = [str(zones.zones.ids[row]) for row in zones.rows]
+        assert names == [str(zones.zones.ids[row]) for row in sorted(set(zones.rows.tolist()))]
+        for unit, volumes in zones.volumes.items():
+            expected = dict.fromkeys(names, 0)
+            for pair, number in zip(group_pairs(release), numbers[unit].tolist(), strict=True):
+                expected[pair[side]] += number
+            assert dict(zip(names, volumes.tolist(), strict=True)) == expected
+
+
+@given(drawn=releases())
+def test_the_withheld_volume_is_told_only_when_it_would_be_safe(
+    drawn: tuple[Case, ODMatrix, Release],
+) -> None:
+    case, matrix, release = drawn
+    sent = released_as(matrix, release)
+    hidden = [row for row in case.rows if sent[row.origin, row.destination] is None]
+    number = suppressed_volume(matrix, release)
+    if not hidden:
+        assert number == (None if one_reading_of_silence(release) else 0)
+    elif safe(hidden, case.thresholds(release.criterion)):
+        exact = round(support(hidden, release.volume))
+        pairs = {(o, d) for o, _ in group_pairs(release) for _, d in group_pairs(release)}
+        absent = len(pairs - set(group_pairs(release)))
+        full = release.volume == "trips" and exact == absent * (release.k - 1)
+        assert number == (None if full else exact)
+    else:
+        assert number is None
+    page = told(matrix, release)
+    assert page["suppressed"] == number
+    assert (page["suppressed_share"] is None) == (number is None)
+
+
+@given(drawn=releases())
+def test_the_manifest_keeps_to_the_published_table(drawn: tuple[Case, ODMatrix, Release]) -> None:
+    case, matrix, release = drawn
+    page = told(matrix, release, duplicates=1, **{"no place": 40, "never": 0})
+    numbers = published_numbers(release)
+    assert page["columns"] == list(numbers)
+    assert page["smallest"] == {unit: column.min() for unit, column in numbers.items()}
+    assert page["protects"] == release.criterion.thresholds
+    assert page["groups"] == release.n_groups
+    assert page["dropped_rows"] == {"duplicates": guarded(1, release.k), "no place": 40}
+    assert matrix.digest() not in json.dumps(page)
+    if page["suppressed"] is None:
+        assert str(support(case.rows, release.volume)) not in page["suppressed_words"]
+
+
+def released(criterion: Criterion, **columns: bool) -> Release:
+    rows = tuple(Row("a", "b", person=i, weight=2.0) for i in range(12))
+    case = Case(trees=(FOUR, FOUR), rows=rows, **columns)
+    return ODkAnon(criterion=criterion).anonymise(case.matrix())
+
+
+def test_only_numbers_that_a_threshold_covers_are_published() -> None:
+    everything = {"has_person": True, "has_weight": True}
+    trips, travellers, population = (KAnonymity(k=5, unit=u) for u in ("trips", "travellers", "population"))
+    for criterion, units in (
+        (trips, ("trips",)),
+        (travellers, ("trips", "travellers")),
+        (population, ("population",)),
+        (AllOf(criteria=(population, travellers)), ("trips", "travellers", "population")),
+        (AllOf(criteria=(population, trips)), ("trips", "population")),
+    ):
+        assert published_units(released(criterion, **everything)) == units
+
+
+@pytest.mark.parametrize(
+    ("number", "k", "expected"),
+    [
+        (0, 10, 0),
+        (1, 10, "fewer than 10"),
+        (9, 10, "fewer than 10"),
+        (10, 10, 10),
+        (10**9, 10, 10**9),
+        (5, 1_234_567, "fewer than 1,234,567"),
+        (3, 10.0, "fewer than 10"),
+        (1, 2, "fewer than 3"),
+        (2, 2, "fewer than 3"),
+        (3, 2, 3),
+    ],
+)
+def test_small_numbers_become_words(number: int, k: float, expected: int | str) -> None:
+    assert guarded(number, k) == expected
+
+
+def crossing(extra: int, *, k: int, limit: float) -> dict[str, Any]:
+    """Return the manifest of a hundred trips each a-a and d-d, and some more each a-d and d-a."""
+    sizes = {("a", "a"): 100, ("d", "d"): 100, ("a", "d"): extra, ("d", "a"): extra}
+    rows = tuple(Row(o, d) for (o, d), trips in sizes.items() for _ in range(trips))
+    matrix = Case(trees=(FOUR, FOUR), rows=rows).matrix()
+    algorithm = TwinCut(criterion=KAnonymity(k=k, unit="trips"), suppression_limit=limit)
+    return told(matrix, algorithm.anonymise(matrix))
+
+
+@pytest.mark.parametrize(("extra", "expected"), [(0, 0), (1, None), (5, 10), (8, 16), (9, None)])
+def test_the_withheld_volume_does_not_settle_what_absent_pairs_hold(extra: int, expected: int | None) -> None:
+    # Two pairs below 10 that make 18 together are 9 and 9; 16 may be 7 and 9 as well.
+    page = crossing(extra, k=10, limit=0.1)
+    assert (page["groups"], page["released"]) == (2, 200)
+    assert page["suppressed"] == expected
+
+
+@pytest.mark.parametrize(("k", "limit"), [(2, 0.1), (10, 0.007)])
+def test_silence_about_one_trip_reads_like_silence_about_none(k: int, limit: float) -> None:
+    def page(*more: Row) -> dict[str, Any]:
+        rows = (*(Row("a", "a") for _ in range(200)), *more)
+        matrix = Case(trees=(FOUR, FOUR), rows=rows).matrix()
+        algorithm = TwinCut(criterion=KAnonymity(k=k, unit="trips"), suppression_limit=limit)
+        return told(matrix, algorithm.anonymise(matrix))
+
+    one, none = page(Row("d", "d")), page()
+    assert one["suppressed"] is None
+    assert one == none
+
+
+def test_zero_is_told_where_the_limit_leaves_no_room() -> None:
+    assert crossing(0, k=2, limit=0.0)["suppressed"] == 0

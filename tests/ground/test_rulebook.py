@@ -1,0 +1,66 @@
+"""How rules are run: what ends an audit, and what is a finding."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from tripcloak.ground.engine import connect
+from tripcloak.ground.rulebook import Finding, Remark, Rulebook
+
+ENDLESS = {
+    "while main waits": "select count(*) from range(1_000_000) a, range(1_000_000) b where hash(a, b) = 0",
+    "while main works": "select sum(hash(range)) from range(1_000_000_000_000)",
+    "in a recursive query": """with recursive up(n) as (select 0 union all select n + 1 from up where n < 1e9)
+        select count(*) from up""",
+}
+
+
+class Nothing:
+    """A case that has no parts."""
+
+    def load(self, part: str) -> None:
+        """Do nothing."""
+
+
+def book_of(check: object) -> Rulebook[Nothing]:
+    book: Rulebook[Nothing] = Rulebook()
+    book.rule("made-up")(check)  # type: ignore[arg-type]
+    return book
+
+
+@pytest.mark.parametrize("query", ENDLESS)
+def test_ctrl_c_ends_an_audit_in_the_middle_of_a_query(query: str) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def count(case: Nothing) -> None:
+        """Counts for ever."""
+        with connect() as con:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            con.execute(ENDLESS[query])
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            book_of(count).judge(Nothing())
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_errors_of_a_rule_are_not_swallowed() -> None:
+    def stumble(case: Nothing) -> None:
+        """Stumbles over its own feet."""
+        raise RuntimeError("a bug")
+
+    with pytest.raises(RuntimeError, match="a bug"):
+        book_of(stumble).judge(Nothing())
+
+
+def test_a_remark_is_no_failure_and_speaks_for_itself() -> None:
+    def remark(case: Nothing) -> Remark:
+        """Every flow holds ten people."""
+        return Remark("not promised: numbers are noisy")
+
+    assert book_of(remark).judge(Nothing()) == (Finding("made-up", True, "not promised: numbers are noisy"),)

@@ -1,0 +1,26 @@
+"""The page on input names every rule, preset, form and flag there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tripcloak.records.cleaning import REASONS
+from tripcloak.records.presets import PRESETS
+from tripcloak.records.schema import FORMS, ROLES
+
+PAGE = Path(__file__).parents[2] / "docs" / "input.md"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(reason.name for reason in REASONS),
+        *PRESETS,
+        *FORMS,
+        *(role.flag for role in ROLES.values() if role.flag),
+    ],
+)
+def test_the_page_names(name: str) -> None:
+    assert f"`{name}" in PAGE.read_text(encoding="utf-8") or f"{name}`" in PAGE.read_text(encoding="utf-8")

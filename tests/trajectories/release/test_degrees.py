@@ -1,0 +1,131 @@
+"""Boxes in degrees: they enclose the projected ones, wherever these lie, and are not much larger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tripcloak.trajectories.model import Grid
+from tripcloak.trajectories.release import degrees as trajectory_degrees
+from tripcloak.trajectories.release.degrees import Degrees, bending_of, degrees_of
+from tripcloak.trajectories.release.release import Boxes
+
+KINDS = {"laea": 90.0, "aeqd": 90.0, "tmerc": 60.0}
+"""Projections, and how far from the equator their centre may lie; a cylinder bends too much beyond."""
+
+
+def boxes_of(x0: Any, x1: Any, y0: Any, y1: Any) -> Boxes:
+    edges = [np.atleast_1d(np.asarray(edge, dtype=np.int32)) for edge in (x0, x1, y0, y1)]
+    return Boxes(np.zeros_like(edges[0]), np.ones_like(edges[0]), *edges)
+
+
+def places_in(grid: Grid, boxes: Boxes, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Longitudes and latitudes of points within boxes, many of them on edges and in corners."""
+    along, up = random.random((2, 90, len(boxes.x0)))
+    along[:40] = np.round(along[:40])
+    up[20:60] = np.round(up[20:60])
+    return grid.unproject(
+        (boxes.x0 + along * (boxes.x1 - boxes.x0)) * grid.metres,
+        (boxes.y0 + up * (boxes.y1 - boxes.y0)) * grid.metres,
+    )
+
+
+def assert_enclosed(found: Degrees, lon: np.ndarray, lat: np.ndarray) -> None:
+    assert (found.lon_min >= -180).all()
+    assert (found.lon_min < found.lon_max).all()
+    assert (found.lon_max - found.lon_min <= 360).all()
+    assert (np.abs(found.lat_min) <= 90).all()
+    assert (np.abs(found.lat_max) <= 90).all()
+    on_earth = np.isfinite(lon) & np.isfinite(lat)
+    assert ((lon - found.lon_min) % 360 <= found.lon_max - found.lon_min)[on_earth].all()
+    assert ((found.lat_min <= lat) & (lat <= found.lat_max))[on_earth].all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(sorted(KINDS)),
+    latitude=st.floats(-1, 1),
+    longitude=st.floats(-180, 180),
+    far=st.sampled_from([100, 3_000, 20_000]),
+    wide=st.sampled_from([1, 30, 1_000, 10_000]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_every_place_of_a_box_is_in_its_degrees(
+    kind: str, latitude: float, longitude: float, far: int, wide: int, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    grid = Grid(projection=f"+proj={kind} +lat_0={latitude * KINDS[kind]} +lon_0={longitude}")
+    if kind == "tmerc":
+        far, wide = min(far, 3_000), min(wide, 1_000)
+    x0, y0 = random.integers(-far, far, (2, 12))
+    boxes = boxes_of(x0, x0 + random.integers(1, wide + 1, 12), y0, y0 + random.integers(1, wide + 1, 12))
+    found = degrees_of(grid, boxes, bending_of(grid, boxes))
+    assert_enclosed(found, *places_in(grid, boxes, random))
+
+
+@pytest.mark.parametrize("size", [1, 10, 100, 1_000, 5_000])
+@pytest.mark.parametrize("latitude", [0, 48.9, -33.9, 69.6])
+def test_degrees_are_not_much_larger_than_the_box(size: int, latitude: float) -> None:
+    grid = Grid(projection=f"+proj=laea +lat_0={latitude} +lon_0=151.2")
+    boxes = boxes_of(-size // 3, -size // 3 + size, -size // 2, -size // 2 + size)
+    found = degrees_of(grid, boxes, bending_of(grid, boxes))
+    fine = np.linspace(0, 1, 400)
+    edges = np.concatenate(
+        [[fine, 0 * fine], [fine, 1 + 0 * fine], [0 * fine, fine], [1 + 0 * fine, fine]], 1
+    )
+    lon, lat = grid.unproject(
+        (boxes.x0 + edges[0] * size) * grid.metres, (boxes.y0 + edges[1] * size) * grid.metres
+    )
+    for low, high, side in ((found.lon_min, found.lon_max, lon), (found.lat_min, found.lat_max, lat)):
+        grown = (high[0] - low[0]) - (side.max() - side.min())
+        assert 0 < grown <= 0.03 * (side.max() - side.min()) + 4e-6
+
+
+def test_edges_are_told_to_six_decimals() -> None:
+    grid = Grid(projection="+proj=laea +lat_0=48.9 +lon_0=2.3")
+    random = np.random.default_rng(1)
+    x0, y0 = random.integers(-500, 500, (2, 300))
+    boxes = boxes_of(x0, x0 + 7, y0, y0 + 3)
+    for side in degrees_of(grid, boxes, bending_of(grid, boxes)):
+        assert np.array_equal(side, np.round(side, 6))
+
+
+def test_a_box_across_the_180th_meridian_runs_on() -> None:
+    grid = Grid(projection="+proj=laea +lat_0=-17 +lon_0=179.9")
+    boxes = boxes_of([-300, 200], [300, 210], [0, 0], [10, 10])
+    found = degrees_of(grid, boxes, bending_of(grid, boxes))
+    assert 179 < found.lon_min[0] < 180 < found.lon_max[0] < 181
+    # The other one lies beyond it altogether, and is told as it is usual there.
+    assert -180 < found.lon_min[1] < found.lon_max[1] < -179
+
+
+@pytest.mark.parametrize("pole", [90, -90])
+def test_a_box_around_a_pole_has_all_longitudes(pole: int) -> None:
+    grid = Grid(projection=f"+proj=laea +lat_0={pole} +lon_0=0")
+    boxes = boxes_of([-50, 100], [70, 120], [-40, 100], [60, 130])
+    found = degrees_of(grid, boxes, bending_of(grid, boxes))
+    assert (found.lon_min[0], found.lon_max[0]) == (-180, 180)
+    assert pole in (found.lat_min[0], found.lat_max[0])
+    assert found.lon_max[1] - found.lon_min[1] < 45
+
+
+def test_a_box_that_leaves_the_projection_may_be_anywhere() -> None:
+    grid = Grid(projection="+proj=laea +lat_0=48.9 +lon_0=2.3")
+    boxes = boxes_of(-200_000, 200_000, -200_000, 200_000)
+    found = degrees_of(grid, boxes, bending_of(grid, boxes))
+    assert [side[0] for side in found] == [-180, -90, 180, 90]
+
+
+def test_walking_in_parts_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = Grid(projection="+proj=laea +lat_0=0 +lon_0=0")
+    random = np.random.default_rng(2)
+    x0, y0 = random.integers(-9_000, 9_000, (2, 50))
+    boxes = boxes_of(x0, x0 + 6_000, y0, y0 + 5_000)
+    whole = degrees_of(grid, boxes, bending_of(grid, boxes))
+    monkeypatch.setattr(trajectory_degrees, "BATCH", 7)
+    parts = degrees_of(grid, boxes, bending_of(grid, boxes))
+    assert all(np.array_equal(one, other) for one, other in zip(whole, parts, strict=True))
