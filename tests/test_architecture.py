@@ -36,7 +36,7 @@ WING = (
     ("_kernels", "stays", "reading", "release"),
     ("methods", "measures", "audit", "attacks"),
     ("report",),
-    ("protection", "checking", "describe", "anonymise", "attacking", "trips"),
+    ("protection", "publish", "checking", "describe", "anonymise", "attacking", "trips"),
 )
 APART = ({"methods"}, {"measures"}, {"audit", "attacks"})
 

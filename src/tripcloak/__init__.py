@@ -51,9 +51,9 @@ if TYPE_CHECKING:
         TwinCut,
     )
     from tripcloak.flows.model import ODMatrix
+    from tripcloak.flows.publish import publish
     from tripcloak.flows.reading.matrix import Place, read_matrix
     from tripcloak.flows.release import Release
-    from tripcloak.flows.release.writing import publish
     from tripcloak.ground.errors import TripcloakError
     from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
     from tripcloak.promises import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
@@ -125,7 +125,7 @@ _HOMES = {
     "anonymise": "flows.anonymise",
     "Lineup": "comparing.compare",
     "compare": "comparing.compare",
-    "publish": "flows.release.writing",
+    "publish": "flows.publish",
     "Place": "flows.reading.matrix",
     "read_matrix": "flows.reading.matrix",
     "TrajectoryOrder": "trajectories.anonymise",

@@ -112,9 +112,10 @@ def test_our_own_bug_ends_with_3_and_tells_no_data(tripcloak, tmp_path, trips, m
 
 def test_a_release_that_fails_its_own_audit_is_never_written(tripcloak, tmp_path, trips, monkeypatch):
     from tripcloak.flows import anonymise
-    from tripcloak.flows.audit import AuditReport, Finding
+    from tripcloak.flows.audit import Finding
+    from tripcloak.ground.rulebook import Verdict
 
-    report = AuditReport.of([Finding("every-group-safe", False, "a flow is too small")])
+    report = Verdict.of([Finding("every-group-safe", False, "a flow is too small")])
     monkeypatch.setattr(anonymise, "audit_matrix", lambda *_, **__: report)
     told = tripcloak("anonymise", trips, "--out", tmp_path / "out")
     assert told.code == 3

@@ -44,8 +44,8 @@ main()
 MOMENTS = {
     "reading": ("tripcloak.flows.reading.coding", "_Coder.add"),
     "solving": ("tripcloak.flows.methods.odkanon", "ODkAnon.solve"),
-    "writing the public part": ("tripcloak.flows.release.writing", "_write_public"),
-    "writing the last file": ("tripcloak.flows.release.writing", "write_json"),
+    "writing the public part": ("tripcloak.flows.publish", "_write_public"),
+    "writing the last file": ("tripcloak.flows.publish", "write_json"),
 }
 
 

@@ -15,9 +15,9 @@ import pytest
 from pyarrow import parquet
 
 from tripcloak.cli.run import run
-from tripcloak.flows.audit import AuditReport
 from tripcloak.flows.checking import audit_against, measure_against
 from tripcloak.flows.methods import METHODS
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.synth import City, write_city
 from worlds.released_flows import Folder
 from worlds.trips import some_trips, without, write_csv
@@ -51,7 +51,7 @@ def folder(released: Path, tmp_path: Path) -> Folder:
     return Folder(tmp_path / "out")
 
 
-def audit(folder: Folder, city: Path) -> AuditReport:
+def audit(folder: Folder, city: Path) -> Verdict:
     return audit_against(folder.path, (str(city),))
 
 

@@ -18,9 +18,9 @@ from tripcloak.flows.methods import METHODS
 from tripcloak.flows.methods.noise import Noisy, source
 from tripcloak.flows.methods.noise.noisy import bound_contributions
 from tripcloak.flows.model import NOBODY, ODMatrix
+from tripcloak.flows.publish import publish
 from tripcloak.flows.release import Release, build_noisy_release
 from tripcloak.flows.release.reading import read_release
-from tripcloak.flows.release.writing import publish
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.hierarchy import H3BinaryTiling, H3Tiling, Hierarchy
 from tripcloak.promises import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness

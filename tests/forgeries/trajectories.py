@@ -15,8 +15,9 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from tripcloak.ground.folders import write_json
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.trajectories import reading
-from tripcloak.trajectories.audit import TrajectoryAudit, audit_folder
+from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import TrajectorySource
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -76,7 +77,7 @@ def entry(folder: Path, name: str) -> Any:
 
 def audit_of_forged(
     forge: Callable[[Path], Any], rule: str, safe: Path, raw: TrajectorySource, room: Path
-) -> TrajectoryAudit:
+) -> Verdict:
     """Return the audit of a forged copy of a safe folder, which breaks the rule and tells nothing."""
     folder = room / "forged"
     shutil.copytree(safe, folder)
@@ -88,6 +89,6 @@ def audit_of_forged(
     return audit
 
 
-def assert_tells_nothing(audit: TrajectoryAudit) -> None:
+def assert_tells_nothing(audit: Verdict) -> None:
     words = " ".join(finding.words for finding in audit.findings)
     assert "u00" not in words

@@ -17,8 +17,8 @@ from pyarrow import csv, parquet
 
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.publish import publish
 from tripcloak.flows.release import Release
-from tripcloak.flows.release.writing import publish
 from tripcloak.ground.folders import PUBLIC, file_digest, write_json
 from tripcloak.hierarchy import Tiling, ZoneFile, parse_tiling
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys

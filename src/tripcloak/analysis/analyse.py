@@ -36,6 +36,7 @@ from tripcloak.flows.model import ODMatrix, Volume
 from tripcloak.flows.release.published import Published, read_published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import ZoneFile
 
@@ -83,7 +84,7 @@ def analyse(
     zones: str | None = None,
     id_column: str | None = None,
     questions: Questions | None = None,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
 ) -> Analysis:
     """Return profiles, land use and typical flows of a release, and of the original trips if given.

@@ -1,4 +1,4 @@
-"""From a published release to flows between zones that somebody draws, checked by whoever has the original."""
+"""From a published release to flows between drawn zones, checked by whoever has the original."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tripcloak.flows.release.published import Published, read_published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import Parts, refuse_if_taken, staged, write_json
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy, ZoneFile
 from tripcloak.pages.lines import Chart, lines_page
@@ -201,7 +202,7 @@ def check_against(
     zones: str,
     *,
     id_column: str | None = None,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
 ) -> Checked:
     """Return rebuilt flows beside those of the raw input, read as the release says it was."""

@@ -1,6 +1,5 @@
 """tripcloak anonymise."""
 
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_
 from tripcloak.cli.segments import release_segments
 from tripcloak.flows.protection import criterion
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.threads import processors
 
 if TYPE_CHECKING:
     from tripcloak.flows.anonymise import Outcome
@@ -253,7 +253,7 @@ def command(
     order = Order(
         source=given.source,
         place=replace(given.place, time_slot=minutes(slot or time_slot), fold=fold, apart=slot is not None),
-        algorithm=chosen if slot is None else SlotBySlot.of(chosen, jobs=os.cpu_count() or 1),
+        algorithm=chosen if slot is None else SlotBySlot.of(chosen, jobs=processors()),
         out=out,
         memory=given.memory,
         force=force,

@@ -21,8 +21,9 @@ from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
 from tripcloak.flows.methods import METHODS, method
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.protection import criterion
-from tripcloak.flows.reading.matrix import Place, Reading, memory_budget, read_matrix
+from tripcloak.flows.reading.matrix import Place, Reading, read_matrix
 from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, frame_of
@@ -74,7 +75,7 @@ class Lineup:
     epsilon: float | None = None
     time_limit: float = 300.0
     jobs: int | None = None
-    memory: str | None = None
+    memory: Memory = None
     folder: Path | None = None
 
     def __post_init__(self) -> None:
@@ -169,7 +170,7 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
         repeats=lineup.needs_repeats,
         progress=progress,
     )
-    matrix, budget = reading.trips.matrix, memory_budget(lineup.memory)
+    matrix, budget = reading.trips.matrix, Budget.of(lineup.memory)
     unit = ",".join(lineup.criterion(lineup.ks[0]).resolve(matrix).thresholds)
     lineup.refuse_hollow(matrix)
     planned = list(_plan(lineup, matrix))
@@ -178,14 +179,13 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
     facts = _facts(lineup.source, reading)
     with Shelf(lineup.folder) as shelf:
         placed, size = _put(shelf, matrix), shelf.size
-        jobs = jobs_that_fit(budget, size, lineup.jobs)
+        jobs = jobs_that_fit(budget.total, size, lineup.jobs)
         points = _put_points(shelf, matrix)
         # From here on the processes read the shelf, and this one needs no flows.
         cleaning, notes = reading.trips.cleaning, reading.trips.notes
         del reading, matrix
-        audit_memory = f"{budget // jobs * 2 // 5 // 10**6}MB"
-        desk = Desk(placed, points, frame, OUTLINES // max(len(trials), 1), audit_memory)
-        limits = Limits(lineup.time_limit, budget, jobs)
+        desk = Desk(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
+        limits = Limits(lineup.time_limit, budget.total, jobs)
         found = iter(run_trials(shelf, shelf.put(desk), trials, limits, progress))
     together = [next(found) if isinstance(one, Trial) else Found(one, None) for one in planned]
     rows = tuple(one.row for one in together)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tripcloak.comparing.rows import timed
-from tripcloak.flows.reading.matrix import engine_memory
 from tripcloak.ground.errors import TripcloakError
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import sample_errors
@@ -70,11 +70,11 @@ def compare_trajectories(
     source: TrajectorySource,
     algorithms: Sequence[TrajectoryAlgorithm],
     *,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
 ) -> TrajectoryComparison:
     """Return every method's row, one method after the other so that time and memory are its own."""
-    reading = read_trajectories(source, memory=engine_memory(memory), progress=progress)
+    reading = read_trajectories(source, memory=memory, progress=progress)
     rows = tuple(_row(algorithm, reading.trajectories, progress) for algorithm in algorithms)
     return TrajectoryComparison(reading=reading, rows=rows)
 

@@ -1,6 +1,6 @@
-"""Solo: the process that runs one method of a comparison alone, so that its memory and time are its own.
+"""The process that runs one method of a comparison alone, so that its memory and time are its own.
 
-Started as ``python -m tripcloak.comparing.trial_process`` with the numbers of two inherited files (the shelf it
+Started as ``python -m tripcloak.comparing.trial_process`` with numbers of two inherited files (the shelf it
 reads from, the answers it writes to), that of the process that started it, and two addresses on the
 shelf. It says nothing anywhere else.
 """
@@ -23,10 +23,11 @@ from tripcloak.comparing.shared_memory import Address, take
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import Flows, ODMatrix, PointSource, Travellers
-from tripcloak.flows.release import Release
+from tripcloak.flows.release import Release, released_zones
 from tripcloak.ground.errors import InternalError, TripcloakError
+from tripcloak.ground.memory import Budget
 from tripcloak.pages.raster import Frame
-from tripcloak.pages.small_maps import small_map
+from tripcloak.pages.small_maps import SmallMap, small_map
 
 SAMPLE = 1_000
 """Flows of the run that comes before the one that is measured."""
@@ -41,7 +42,7 @@ class Desk(NamedTuple):
     points: tuple[Address, ...] | None
     frame: Frame | None
     outline_bytes: int
-    audit_memory: str
+    memory: Budget
 
 
 def main(arguments: list[str]) -> None:
@@ -87,12 +88,19 @@ def run(desk: Desk, trial: Trial, taken: Callable[[Address], Any], tell: Tell) -
     tell({"phase": "checking"})
     if desk.points is not None:
         matrix = replace(matrix, points=_points(desk.points, taken))
-    row = _row(trial, matrix, release, cost, desk.audit_memory)
-    drawn = None if desk.frame is None else small_map(release, desk.frame, desk.outline_bytes)
+    row = _row(trial, matrix, release, cost, desk.memory)
+    drawn = None if desk.frame is None else _drawn(release, desk.frame, desk.outline_bytes)
     return {"row": vars(row), "map": drawn}
 
 
-def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: str) -> Row:
+def _drawn(release: Release, frame: Frame, outline_bytes: int) -> SmallMap | None:
+    """Return a small map of the origin zones of a release."""
+    side = released_zones(release)[0]
+    volume = side.volumes[release.volume].astype(float)
+    return small_map(side.zones, side.rows, volume, frame, outline_bytes)
+
+
+def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: Budget) -> Row:
     found = measure(matrix, release)
     noisy = release.privacy is not None
     audit = None if noisy else audit_matrix(matrix, release, memory=memory)

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 from tripcloak.comparing.rows import Row, Trial
 from tripcloak.comparing.shared_memory import Address, Shelf
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.threads import processors
 from tripcloak.pages.small_maps import SmallMap
 
 LIBRARIES = 300 * 10**6
@@ -64,7 +65,7 @@ def jobs_that_fit(memory: int, matrix: int, asked: int | None = None) -> int:
     """
     # The flows lie in memory once; what a method works out about them, once a method.
     fit = (memory - matrix) // (LIBRARIES + GROWTH * matrix)
-    return max(1, min(fit, len(os.sched_getaffinity(0)) if asked is None else asked))
+    return max(1, min(fit, processors(asked)))
 
 
 def run_trials(

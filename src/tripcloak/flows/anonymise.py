@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.audit import AuditReport, audit_matrix
+from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import Algorithm
 from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import ODMatrix, Unit
-from tripcloak.flows.reading.matrix import Place, Reading, engine_memory, opened_by_segment, read_matrix
+from tripcloak.flows.publish import publish
+from tripcloak.flows.reading.matrix import Place, Reading, opened_by_segment, read_matrix
 from tripcloak.flows.release import Release
-from tripcloak.flows.release.writing import publish
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.promises import Criterion, EverySegment, Part
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.segments import Segment, SegmentBy
@@ -135,7 +137,7 @@ class Order:
     algorithm: Algorithm
     out: Path
     place: Place = field(default_factory=Place)
-    memory: str | None = None
+    memory: Memory = None
     folder: Path | None = None
     force: bool = False
     every_segment: tuple[SegmentBy, ...] = ()
@@ -147,7 +149,7 @@ class Outcome:
 
     release: Release
     metrics: dict[str, Any]
-    audit: AuditReport
+    audit: Verdict
     cleaning: CleaningReport
     notes: tuple[str, ...]
     seconds: dict[str, float]
@@ -244,7 +246,7 @@ def _released(
     release = algorithm.anonymise(matrix, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
-    audit = audit_matrix(matrix, release, memory=engine_memory(order.memory))
+    audit = audit_matrix(matrix, release, memory=order.memory)
     if not audit.safe:
         broken = ", ".join(finding.rule for finding in audit.findings if not finding.ok)
         raise InternalError(f"the release failed its own audit ({broken}); nothing was written")
@@ -323,7 +325,7 @@ def _people(matrix: ODMatrix) -> int:
 
 def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, Any]:
     """Return what stays inside: enough to replay the reading, and every exact number."""
-    audit: AuditReport = facts.pop("audit")
+    audit: Verdict = facts.pop("audit")
     return {
         "source": order.source.to_dict(),
         "tiling": reading.place.to_dict(),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripcloak.flows.audit import AuditReport, audit_folder
+from tripcloak.flows.audit import audit_folder
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.matrix import Place, opened, read_matrix
@@ -15,7 +15,9 @@ from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import read_manifest, read_run
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
@@ -29,9 +31,9 @@ def audit_against(
     known_items: int | None = None,
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
-) -> AuditReport:
+) -> Verdict:
     """Return the audit of a release folder against the raw input, read as the release says it was.
 
     Parameters
@@ -65,7 +67,7 @@ def measure_against(
     inputs: tuple[str, ...],
     *,
     volume: str | None = None,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Return every measure of a release folder against the raw input."""
@@ -79,7 +81,7 @@ def measure_against(
 
 
 def read_as_released(
-    folder: Path, inputs: tuple[str, ...], *, memory: str | None = None, progress: Progress = silent
+    folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> ODMatrix:
     """Return the matrix of the very input that a release was made from, or raise where it is another."""
     source, place = how_it_was_read(folder, inputs)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tripcloak.flows.model import ODMatrix, Unit, group_flows
 from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import KAnonymity
 from tripcloak.records.cleaning import CleaningReport
@@ -52,7 +53,7 @@ def describe(
     place: Place,
     *,
     k: float = 10,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
 ) -> Description:
     """Return what is in an input.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import tempfile
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
+from tripcloak.ground.memory import parse_size
 
 if TYPE_CHECKING:
     import duckdb
@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that ask a program to stop."""
 
-_MEMORY = re.compile(r"\s*\d+(\.\d+)?\s*([kmgt]i?b)\s*", re.IGNORECASE)
-
 
 @contextmanager
 def connect(
-    memory: str | None = None, spill_directory: Path | None = None, threads: int | None = None
+    memory: str | int | None = None, spill_directory: Path | None = None, threads: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a connection with a memory limit, a private spill folder and no way to fetch extensions.
 
@@ -34,7 +32,7 @@ def connect(
     Parameters
     ----------
     memory
-        Limit such as ``1GB``; DuckDB's own default (most of the machine) if not given.
+        Limit in bytes or such as ``1GB``; DuckDB's own default (most of the machine) if not given.
     spill_directory
         Where a folder for what does not fit in memory is made; only its owner can read it and it
         goes away with the connection.
@@ -49,8 +47,7 @@ def connect(
     """
     import duckdb
 
-    if memory is not None and not _MEMORY.fullmatch(memory):
-        raise InputError("the memory limit must be a size such as 512MB or 4GB")
+    limit = parse_size(memory) if isinstance(memory, str) else memory
     if threads is not None and threads < 1:
         raise InputError("the number of threads must be 1 or more")
     if spill_directory is not None and not spill_directory.is_dir():
@@ -60,8 +57,8 @@ def connect(
         "autoload_known_extensions": False,
         "autoinstall_known_extensions": False,
     }
-    if memory is not None:
-        config["memory_limit"] = memory
+    if limit is not None:
+        config["memory_limit"] = f"{limit}B"
     if threads is not None:
         config["threads"] = threads
     with (

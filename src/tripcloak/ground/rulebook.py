@@ -1,16 +1,13 @@
-"""Findings: what became of a rule that an audit checks, in words that give nothing away."""
+"""Rulebook and verdict: the rules of an audit, what became of each, and whether all of them hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.progress import Progress
-
-FEW = 10
-"""Smaller numbers of people, flows, zones, samples or rows are not told in words."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +29,6 @@ class Finding:
     words: str
 
 
-def some(number: int, noun: str) -> str:
-    """Return a number of things in words that do not tell a small one.
-
-    Examples
-    --------
-    >>> some(3, "flows"), some(1250, "flows")
-    ('fewer than 10 flows', '1,250 flows')
-    """
-    return f"fewer than {FEW} {noun}" if number < FEW else f"{number:,} {noun}"
-
-
 class BrokenPart(Exception):
     """A part of a release that cannot be checked; its words become a failed finding."""
 
@@ -53,21 +39,71 @@ class Remark(NamedTuple):
     words: str
 
 
-class Case(Protocol):
-    """What is being audited."""
+@dataclass(frozen=True)
+class Verdict:
+    """The result of an audit.
 
-    def load(self, part: str) -> None:
-        """Make a part ready for SQL, or raise :class:`BrokenPart`."""
+    Attributes
+    ----------
+    findings : tuple of Finding
+        One per rule, in the order they were checked.
+    numbers : mapping
+        What the auditor counted afresh, such as the smallest support. Of a release that is not safe
+        these are unreleased numbers: they stay inside.
+
+    Examples
+    --------
+    >>> verdict = Verdict.of([Finding("digests-match", False, "a file was changed")])
+    >>> verdict.safe, verdict.broken
+    (False, ('digests-match',))
+    >>> verdict
+    Verdict(safe=False, broken='digests-match')
+    """
+
+    findings: tuple[Finding, ...]
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], **numbers: Any) -> Verdict:
+        """Return the verdict of these findings; without any, nothing was shown to be safe."""
+        return cls(tuple(findings), numbers)
+
+    @property
+    def safe(self) -> bool:
+        """Return whether every rule holds."""
+        return bool(self.findings) and not self.broken
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Return the names of the rules that do not hold."""
+        return tuple(finding.rule for finding in self.findings if not finding.ok)
+
+    @property
+    def smallest_support(self) -> Any:
+        """Return what stands behind the smallest of all that was released, in the auditor's own recount."""
+        return self.numbers.get("smallest_support")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        findings = [asdict(finding) for finding in self.findings]
+        return {"safe": self.safe, **self.numbers, "findings": findings}
+
+    def __repr__(self) -> str:
+        broken = "" if self.safe else f", broken={', '.join(self.broken)!r}"
+        return f"Verdict(safe={self.safe}{broken})"
 
 
-C = TypeVar("C", bound=Case)
+C = TypeVar("C")
 Check = Callable[[C], str | Remark | None]
 """Returns what is wrong, in words; None where nothing is, or a remark where the rule's words say too much."""
 
 
 @dataclass(frozen=True)
 class Rule(Generic[C]):
-    """One rule: its name, the parts it reads, what it promises in words, and its check."""
+    """One rule: its name, the parts it reads, what it promises in words, and its check.
+
+    Parts are loaded by the case's own ``load``, which raises :class:`BrokenPart` where one cannot be read.
+    """
 
     name: str
     needs: tuple[str, ...]
@@ -80,14 +116,12 @@ class Rulebook(Generic[C]):
 
     Examples
     --------
-    >>> class Bag:
-    ...     def load(self, part): pass
     >>> book = Rulebook()
     >>> @book.rule("never-empty")
-    ... def never_empty(case):
+    ... def never_empty(bag):
     ...     "The bag is never empty."
-    ...     return "the bag is empty"
-    >>> book.judge(Bag())
+    ...     return None if bag else "the bag is empty"
+    >>> book.judge([])
     (Finding(rule='never-empty', ok=False, words='the bag is empty'),)
     """
 
@@ -130,7 +164,7 @@ def _judge(rule: Rule[C], case: C) -> Finding:
 
     try:
         for part in rule.needs:
-            case.load(part)
+            case.load(part)  # type: ignore[attr-defined]
         wrong: str | Remark | None = rule.check(case)
     except BrokenPart as broken:
         wrong = str(broken)

@@ -44,7 +44,7 @@ def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = ()
 
 def asset(name: str) -> str:
     """The text of a template, style or script."""
-    return files("tripcloak.pages").joinpath(name).read_text(encoding="utf-8")
+    return files("tripcloak.pages").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def content_policy(style: str, script: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.flows.release import Release, released_zones
 from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.hierarchy import Zones
 from tripcloak.pages.outlines import Polygon, flat_polygons, shape_area_km2
 from tripcloak.pages.raster import Frame, paint
 
@@ -77,21 +77,18 @@ def frame_of(lat: Floats, lon: Floats, volume: Floats, size: int) -> Frame | Non
     return Frame(x - lon_half, y - lat_half, x + lon_half, y + lat_half, width, height)
 
 
-def small_map(release: Release, frame: Frame, outline_bytes: int) -> SmallMap | None:
-    """Return a small map of a release; None where its zones have no outlines.
+def small_map(zones: Zones, rows: Ints, volume: Floats, frame: Frame, outline_bytes: int) -> SmallMap | None:
+    """Return a small map of released zones; None where they have no outlines.
 
     Parameters
     ----------
-    release
-        What is drawn; nothing else is.
+    zones, rows, volume
+        The rows of the zones that are drawn, and the volume of each.
     frame
         What the map shows.
     outline_bytes
         How much text the outlines may take; none are drawn where that is too little for all of them.
     """
-    side = released_zones(release)[0]
-    volume = side.volumes[release.volume].astype(float)
-    zones, rows = side.zones, side.rows
     good = np.flatnonzero(volume > 0)
     picked = good[np.argsort(-volume[good], kind="stable")[:MOST_ZONES]]
     geometries = [zones.outline(int(rows[i])) for i in picked]

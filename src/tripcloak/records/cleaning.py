@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from tripcloak.ground.masking import mask_small
 from tripcloak.records.area import Area
 
 
@@ -58,9 +59,6 @@ UNPARSABLE = NUMBERS["unparsable"]
 MISSING_START = NUMBERS["missing_start"]
 OUTSIDE_TILING = NUMBERS["outside_tiling"]
 DUPLICATE = NUMBERS["duplicate"]
-
-FEW = 10
-"""Errors do not tell a number of rows below this one, nor one that concerns fewer people."""
 
 
 class Reading(Protocol):
@@ -157,7 +155,7 @@ class CleaningReport:
         if not stages:
             return f"no row was read; expected at least one {what} (check the condition, if one was given)"
         told = "; ".join(
-            f"{reason.words}: {tell(n, 0 if reason.name in few else None)} {stage.word}"
+            f"{reason.words}: {mask_small(n, people=0 if reason.name in few else n)} {stage.word}"
             for stage in stages
             for reason in REASONS
             if (n := stage.dropped.get(reason.name))
@@ -187,17 +185,6 @@ def named(by_number: Mapping[int, int]) -> dict[str, int]:
     {'unparsable': 1, 'null_island': 2}
     """
     return {reason.name: by_number[reason.number] for reason in REASONS if by_number.get(reason.number)}
-
-
-def tell(rows: int, people: int | None = None) -> str:
-    """Return a number of rows for an error message: small ones, or those of few people, are not told.
-
-    Examples
-    --------
-    >>> tell(1234), tell(3), tell(1234, people=3)
-    ('1,234', 'some', 'some')
-    """
-    return f"{rows:,}" if min(rows, rows if people is None else people) >= FEW else "some"
 
 
 def _numbered(rows: Iterable[int] | Mapping[int, int]) -> Iterable[tuple[int, int]]:

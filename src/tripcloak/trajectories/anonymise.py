@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tripcloak.flows.reading.matrix import engine_memory
 from tripcloak.ground.errors import AuditFailedError
 from tripcloak.ground.folders import PRIVATE, note_on_leftovers, refuse_if_taken, staged
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.trajectories.audit import TrajectoryAudit, audit_release
+from tripcloak.ground.rulebook import Verdict
+from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 from tripcloak.trajectories.model import Trajectories
@@ -39,7 +40,7 @@ class TrajectoryOrder:
     source: TrajectorySource
     algorithm: TrajectoryAlgorithm
     out: Path
-    memory: str | None = None
+    memory: Memory = None
     force: bool = False
     formats: tuple[str, ...] | None = None
 
@@ -52,7 +53,7 @@ class TrajectoryOutcome:
     release: TrajectoryRelease
     reading: ReadTrajectories
     metrics: dict[str, Any]
-    audit: TrajectoryAudit
+    audit: Verdict
     notes: tuple[str, ...]
     seconds: dict[str, float]
     out: Path
@@ -88,7 +89,7 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
     refuse_if_taken(order.out, force=order.force)
     check_formats(order.formats)
     started = time.perf_counter()
-    reading = read_trajectories(order.source, memory=engine_memory(order.memory), progress=progress)
+    reading = read_trajectories(order.source, memory=order.memory, progress=progress)
     trajectories = reading.trajectories
     read = time.perf_counter()
     release = order.algorithm.anonymise(trajectories, progress)
@@ -145,7 +146,7 @@ def _notes_on_writing(order: TrajectoryOrder, release: TrajectoryRelease) -> tup
     )
 
 
-def checked(trajectories: Trajectories, release: TrajectoryRelease) -> TrajectoryAudit:
+def checked(trajectories: Trajectories, release: TrajectoryRelease) -> Verdict:
     """Return the audit of a release, or raise where it is not safe."""
     audit = audit_release(trajectories, release)
     if not audit.safe:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tripcloak.flows.reading.matrix import engine_memory
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.trajectories.attacks import ATTACKS, attack
 from tripcloak.trajectories.checking import read_as_released, refuse_options
@@ -68,7 +68,7 @@ def attack_trajectories(
     plan: AttackPlan,
     *,
     release: Path | None = None,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
 ) -> tuple[AttackRow, ...]:
     """Return what every attacker of a plan finds, in shares and quantiles over people.
@@ -101,12 +101,12 @@ def all_or_some(kinds: Sequence[str], *, released: bool) -> tuple[str, ...]:
 
 
 def _opened(
-    source: TrajectorySource, release: Path | None, memory: str | None, progress: Progress
+    source: TrajectorySource, release: Path | None, memory: Memory, progress: Progress
 ) -> tuple[Trajectories, TrajectoryRelease | None]:
     if release is not None:
         refuse_options(source)
         return read_as_released(release, source.paths, memory=memory, progress=progress)
-    return read_trajectories(source, memory=engine_memory(memory), progress=progress).trajectories, None
+    return read_trajectories(source, memory=memory, progress=progress).trajectories, None
 
 
 def _row(

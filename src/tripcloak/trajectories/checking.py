@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tripcloak.flows.reading.matrix import engine_memory
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, file_digest, read_manifest, read_run
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ground.rulebook import Finding
+from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.trajectories.anonymise import local_clock
-from tripcloak.trajectories.audit import TrajectoryAudit, audit_folder
+from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.measures import measure_trajectories
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 from tripcloak.trajectories.model import Trajectories
@@ -116,9 +116,9 @@ def audit_trajectories_against(
     inputs: tuple[str, ...],
     *,
     k: int | None = None,
-    memory: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
-) -> TrajectoryAudit:
+) -> Verdict:
     """Return the audit of a release folder against the raw input, read as the release says it was.
 
     Beside the rules of the audit, what the folder says is written anew and compared byte by byte.
@@ -130,16 +130,14 @@ def audit_trajectories_against(
     """
     source = how_it_was_read(folder, inputs)
     progress("auditing", 0, None)
-    audit = audit_folder(folder, source, k=k, memory=engine_memory(memory))
+    audit = audit_folder(folder, source, k=k, memory=memory)
     progress("writing the public files anew", 0, None)
     more = rewritten_findings(folder)
-    return replace(
-        audit, safe=audit.safe and all(finding.ok for finding in more), findings=(*audit.findings, *more)
-    )
+    return replace(audit, findings=(*audit.findings, *more))
 
 
 def measure_trajectories_against(
-    folder: Path, inputs: tuple[str, ...], *, memory: str | None = None, progress: Progress = silent
+    folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> dict[str, Any]:
     """Return every measure of a release folder against the raw input."""
     trajectories, release = read_as_released(folder, inputs, memory=memory, progress=progress)
@@ -148,11 +146,11 @@ def measure_trajectories_against(
 
 
 def read_as_released(
-    folder: Path, inputs: tuple[str, ...], *, memory: str | None = None, progress: Progress = silent
+    folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> tuple[Trajectories, TrajectoryRelease]:
     """Return the trajectories of the very input that a release was made from, and the release."""
     source = how_it_was_read(folder, inputs)
-    trajectories = read_trajectories(source, memory=engine_memory(memory), progress=progress).trajectories
+    trajectories = read_trajectories(source, memory=memory, progress=progress).trajectories
     return trajectories, release_of_folder(folder, trajectories)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripcloak.flows.reading.matrix import engine_memory
 from tripcloak.ground.errors import EmptyInputError, InputError
 from tripcloak.ground.folders import PUBLIC, Parts, refuse_if_taken, staged
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.trajectories.checking import refuse_options
 from tripcloak.trajectories.model import Grid
@@ -61,7 +61,7 @@ def write_trips_of_trajectories(
     out: Path,
     rules: TripRules | None = None,
     *,
-    memory: str | None = None,
+    memory: Memory = None,
     force: bool = False,
     progress: Progress = silent,
 ) -> ExtractedTrips:
@@ -121,7 +121,7 @@ def trips_table(trips: StayTrips, people: Any, grid: Grid) -> pa.Table:
 
 
 def _visits(
-    source: TrajectorySource, memory: str | None, progress: Progress
+    source: TrajectorySource, memory: Memory, progress: Progress
 ) -> tuple[Any, Grid, Visits, tuple[str, ...]]:
     """Return whose samples they are, the grid, the samples, and what is to be said of them."""
     folders = [Path(path) for path in source.paths if (Path(path) / PUBLIC / "manifest.json").is_file()]
@@ -135,7 +135,7 @@ def _visits(
         visits = Visits.of_boxes(published.grid, published.offsets, published.boxes)
         return published.pseudonyms, published.grid, visits, (RELEASED,)
     fine = source if source.metres is not None else replace(source, metres=FINE)
-    reading = read_trajectories(fine, memory=engine_memory(memory), progress=progress)
+    reading = read_trajectories(fine, memory=memory, progress=progress)
     trajectories = reading.trajectories
     visits = Visits.of_trajectories(trajectories)
     return trajectories.users, trajectories.grid, visits, (*reading.notes, RAW)

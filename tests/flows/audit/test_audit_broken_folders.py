@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tripcloak.flows.audit import AuditReport, audit_files, audit_folder
+from tripcloak.flows.audit import audit_files, audit_folder
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.rulebook import Verdict
 from worlds.released_flows import Folder, World, raw_trips
 
 
@@ -39,7 +40,7 @@ def folder(honest: Path, tmp_path: Path) -> Folder:
     return Folder(tmp_path / "it's [a] *copy?")
 
 
-def audit(world: World, folder: Path, **more: Any) -> AuditReport:
+def audit(world: World, folder: Path, **more: Any) -> Verdict:
     with world.connection() as con:
         return audit_folder(folder, con, **more)
 

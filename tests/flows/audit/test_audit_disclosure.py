@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tripcloak.flows.audit import AuditReport, audit_files, audit_folder, audit_matrix
+from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.model import ODMatrix, Places, count_places
+from tripcloak.flows.publish import publish
 from tripcloak.flows.release import Release
-from tripcloak.flows.release.writing import publish
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, TCloseness, origin_distances
 from worlds.released_flows import Folder, World, raw_trips, tract_file
 
@@ -33,7 +34,7 @@ class Released:
     release: Release
     folder: Folder
 
-    def audit(self, world: World | None = None) -> AuditReport:
+    def audit(self, world: World | None = None) -> Verdict:
         """Return the audit of the folder against its own raw input, or another one."""
         with (world or self.world).connection() as con:
             return audit_folder(self.folder.path, con, tiling=self.world.tiling)

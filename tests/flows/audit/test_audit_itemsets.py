@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripcloak.flows.audit import AuditReport, audit_folder, audit_matrix
+from tripcloak.flows.audit import audit_folder, audit_matrix
 from tripcloak.flows.audit.matrix import case as audited
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.model import ODMatrix, Unit
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KAnonymity, KMAnonymity
 from worlds.released_flows import Folder, World, raw_trips
@@ -162,7 +163,7 @@ def published(world: World, out: Path, criterion: KAnonymity) -> Folder:
     return world.publish(out, replace(release, group_of_flow=group, **kept))
 
 
-def audit(world: World, folder: Folder, **order: Any) -> AuditReport:
+def audit(world: World, folder: Folder, **order: Any) -> Verdict:
     with world.connection() as con:
         return audit_folder(folder.path, con, **order)
 

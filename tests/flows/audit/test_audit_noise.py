@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tripcloak.flows.audit import AuditReport, audit_files, audit_folder, audit_matrix
+from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
 from tripcloak.flows.methods.noise import InfTDA, Laplace, Noisy
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Ints
+from tripcloak.ground.rulebook import Verdict
 from worlds.released_flows import Folder, World, raw_trips, tract_file
 
 AREA = (48.5, 2.0, 49.6, 3.2)
@@ -70,7 +71,7 @@ def made(worlds: dict[str, World], name: str, factor: float = 1.0) -> tuple[Worl
     return worlds[kind], method.anonymise(worlds[kind].matrix, noise=Drawn(factor))
 
 
-def audit(world: World, folder: Folder, **order: Any) -> AuditReport:
+def audit(world: World, folder: Folder, **order: Any) -> Verdict:
     with world.connection() as con:
         return audit_folder(folder.path, con, tiling=world.tiling, **order)
 

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tripcloak.flows.audit import AuditReport, audit_folder, audit_matrix
+from tripcloak.flows.audit import audit_folder, audit_matrix
 from tripcloak.flows.methods import ODkAnon, ProductCut, TwinCut
 from tripcloak.flows.methods.method import Algorithm
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.hierarchy import member_cells
 from tripcloak.promises import KAnonymity
 from worlds.released_flows import TEN_TRAVELLERS, Folder, World, raw_trips
@@ -23,7 +24,7 @@ from worlds.released_flows import TEN_TRAVELLERS, Folder, World, raw_trips
 Rows = list[dict[str, Any]]
 
 
-def audit(world: World, folder: Path) -> AuditReport:
+def audit(world: World, folder: Path) -> Verdict:
     with world.connection() as con:
         return audit_folder(folder, con)
 

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tripcloak.flows.audit import AuditReport, audit_files, audit_folder, audit_matrix
+from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.promises import AllOf, KAnonymity
 from worlds.released_flows import TEN_TRAVELLERS, Folder, World, raw_trips, tract_file
 
@@ -30,7 +31,7 @@ def tracts(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tract_file(tmp_path_factory.mktemp("zones"))
 
 
-def audit(world: World, folder: Path, **more: Any) -> AuditReport:
+def audit(world: World, folder: Path, **more: Any) -> Verdict:
     given = {"tiling": world.tiling, "each_trip_is_a_person": world.people_once, **more}
     with world.connection() as con:
         return audit_folder(folder, con, **given)
@@ -46,7 +47,7 @@ def commuters(tracts: Any, seed: int = 5) -> pa.Table:
     return pa.table({**ends, "trips": trips, "reason": np.zeros(len(pairs), np.int32)})
 
 
-def assert_honest(world: World, folder: Path, criterion: Any, limit: float = 0.1, **more: Any) -> AuditReport:
+def assert_honest(world: World, folder: Path, criterion: Any, limit: float = 0.1, **more: Any) -> Verdict:
     release = world.release(criterion, limit)
     world.publish(folder, release, unparsable=3, swapped=40)
     report = audit(world, folder, **more)

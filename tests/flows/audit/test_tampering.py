@@ -14,8 +14,9 @@ import pytest
 from pyarrow import parquet
 
 from forgeries import flows as forgery
-from tripcloak.flows.audit import AuditReport, audit_folder
+from tripcloak.flows.audit import audit_folder
 from tripcloak.flows.audit.rules import BOOK
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.promises import KAnonymity
 from worlds.released_flows import Folder, World, raw_trips
 
@@ -39,7 +40,7 @@ def honest(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     shutil.rmtree(root)
 
 
-def audit(world: World, folder: Path, **order: Any) -> AuditReport:
+def audit(world: World, folder: Path, **order: Any) -> Verdict:
     with world.connection() as con:
         return audit_folder(folder, con, **order)
 
@@ -262,7 +263,7 @@ def tampered(honest: Path, tampering: Tampering, tmp_path: Path) -> Folder:
     return folder
 
 
-def assert_discreet(report: AuditReport, folder: Folder) -> None:
+def assert_discreet(report: Verdict, folder: Folder) -> None:
     """Check that the words name no place and no person, and no small number but those of the promise."""
     groups = parquet.read_table(folder.path / "private/groups.parquet")
     places = set(groups["origin"].to_pylist()) | set(groups["destination"].to_pylist())

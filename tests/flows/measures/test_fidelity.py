@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import oracle_metrics as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.flows import measures as oracle
 from tripcloak.flows.measures import cpc, distribution_loss, measure, reconstruction_loss, top_flow_agreement
 from tripcloak.flows.measures._kernels import next_released
 from tripcloak.flows.measures.comparison import Comparison

@@ -7,12 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import oracle_metrics as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
+from oracles.flows import measures as oracle
 from tripcloak.flows.measures import displacement, trip_length_distance
 from tripcloak.flows.measures._kernels import REACH_M, metres_between, metres_to, places, weigh_digits
 from tripcloak.flows.measures.distances import Places, earth_movers_distance

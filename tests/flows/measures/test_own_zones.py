@@ -9,11 +9,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import oracle_metrics as oracle
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from oracles.flows import measures as oracle
 from oracles.flows.measures import Given
 from tripcloak.flows import measures as metrics
 from tripcloak.flows.measures._kernels import sum_in_boxes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import oracle_metrics as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.flows import measures as oracle
 from tripcloak.flows.measures import (
     average_group_size,
     discernability,

@@ -7,11 +7,11 @@ from random import Random
 from typing import ClassVar
 
 import numpy as np
-import oracle_glove as oracle
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from oracles.flows import glove as oracle
 from oracles.flows.glove import Least, Member
 from oracles.flows.kernels import safe
 from oracles.readback import contents

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import oracle_apriori as plain
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from oracles.flows import apriori as plain
 from oracles.flows.kernels import Tree, safe
 from oracles.readback import group_pairs
 from tripcloak import Order, Place, TripSource, anonymise

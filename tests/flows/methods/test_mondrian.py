@@ -8,11 +8,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import oracle_mondrian as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.flows import mondrian as oracle
 from oracles.flows.kernels import Tree, safe, tiles
 from oracles.flows.mondrian import Point
 from tripcloak.flows.methods import Mondrian

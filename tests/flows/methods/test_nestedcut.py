@@ -7,11 +7,11 @@ from random import Random
 from typing import Any, Literal
 
 import numpy as np
-import oracle_cuts as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.flows import cuts as plain
 from oracles.flows.kernels import below
 from tripcloak.flows.methods import METHODS, NestedCut, ProductCut
 from tripcloak.flows.methods.productcut import nested, partition_search

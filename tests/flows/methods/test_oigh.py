@@ -7,11 +7,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import oracle_oigh as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.flows import oigh as plain
 from oracles.flows.kernels import Tree, tiles
 from oracles.readback import group_pairs
 from tripcloak.flows.methods import OIGH, lattice

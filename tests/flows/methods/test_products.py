@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import oracle_cuts as plain
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from oracles.flows import cuts as plain
 from tripcloak.flows.methods._kernels import cuts as _kernels
 from tripcloak.flows.methods.losses import find_loss
 from tripcloak.flows.methods.products import Axis, SafeProducts, find_products

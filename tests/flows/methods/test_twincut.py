@@ -6,12 +6,12 @@ from random import Random
 from typing import Any, Literal
 
 import numpy as np
-import oracle_cuts as plain
-import oracle_oigh as oigh
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.flows import cuts as plain
+from oracles.flows import oigh
 from oracles.readback import group_pairs
 from tripcloak.flows.methods import OIGH, NestedCut, ODkAnon, TwinCut
 from tripcloak.flows.methods._kernels import cuts as _kernels

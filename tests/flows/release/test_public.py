@@ -16,13 +16,13 @@ from tripcloak.flows.methods import ODkAnon, TwinCut
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import (
     Release,
-    guarded,
     manifest,
     published_numbers,
     published_units,
     released_zones,
     suppressed_volume,
 )
+from tripcloak.ground.masking import guarded
 from tripcloak.promises import AllOf, Criterion, KAnonymity
 from worlds.matrices import Case, cases, criteria, limits
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-import oracle_attacks as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import attacks as oracle
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.attacks import ATTACKS, attack
 from tripcloak.trajectories.attacks.originals import random_points, random_window

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import oracle_attacks as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import attacks as oracle
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.attacks import attack
 from tripcloak.trajectories.attacks.originals import random_points

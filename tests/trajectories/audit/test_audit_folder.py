@@ -31,8 +31,8 @@ from worlds.trajectories import PARIS, identity_release
 def test_a_safe_folder_passes_with_the_right_numbers(safe: Path, raw: TrajectorySource) -> None:
     audit = audit_folder(safe, raw, k=K)
     assert audit.safe, [finding for finding in audit.findings if not finding.ok]
-    assert audit.smallest_support == audit.smallest_two_sided_support == K
-    assert audit.distribution["two_sided_support"]["0"] == K
+    assert audit.smallest_support == audit.numbers["smallest_two_sided_support"] == K
+    assert audit.numbers["distribution"]["two_sided_support"]["0"] == K
 
 
 def test_the_number_of_threads_plays_no_part(safe: Path, raw: TrajectorySource) -> None:

@@ -21,8 +21,8 @@ SAFE = merged_release(MADE, k=3)
 def test_a_safe_release_passes_with_the_right_numbers() -> None:
     audit = audit_release(MADE, SAFE)
     assert audit.safe, audit.findings
-    assert audit.smallest_support == audit.smallest_two_sided_support == 3
-    assert audit.distribution["support"]["0"] == 3
+    assert audit.smallest_support == audit.numbers["smallest_two_sided_support"] == 3
+    assert audit.numbers["distribution"]["support"]["0"] == 3
     assert audit.to_dict()["findings"][0]["ok"] is True
 
 
@@ -92,7 +92,7 @@ def test_an_empty_box_gives_away_who_is_not_in_it() -> None:
     )  # fmt: skip
     audit = audit_release(two, release)
     assert audit.smallest_support == 2
-    assert audit.smallest_two_sided_support == 0
+    assert audit.numbers["smallest_two_sided_support"] == 0
     assert audit.broken == ("two-sided-support-reaches-k", "nobody-alone")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle_containment as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import containment as oracle
 from tripcloak.trajectories.audit import _kernels, containment
 from tripcloak.trajectories.audit.containment import Samples, Spans, count_companions, count_supports
 from tripcloak.trajectories.model import Trajectories

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle_measures as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.trajectories import measures as oracle
 from tripcloak.trajectories.measures import Tracks, compare_regularity, predictability, regularity
 from tripcloak.trajectories.measures._kernels import new_lengths
 from tripcloak.trajectories.model import Grid

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import oracle_measures as oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.trajectories import measures as oracle
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.measures import (
     Tracks,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import oracle_trajectory_glove as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import glove as plain
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.methods import glove as pools
 from tripcloak.trajectories.methods.glove import TrajectoryGlove, greedy_groups

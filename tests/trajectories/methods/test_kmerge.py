@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle_merging as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import merging as oracle
 from tripcloak.trajectories.methods._kernels import merging as _kernels
 from tripcloak.trajectories.methods.kmerge import k_merge, merge_sets, pair_costs
 from tripcloak.trajectories.model import Grid, Trajectories

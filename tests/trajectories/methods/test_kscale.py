@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
-import oracle_kscale as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import kscale as oracle
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import silent
 from tripcloak.trajectories.methods._kernels import kscale as _kernels

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-import oracle_pivots as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import pivots as plain
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.methods._kernels.pivots import mean_distances
 from tripcloak.trajectories.methods.nwa import NWA, places_at

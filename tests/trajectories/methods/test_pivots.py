@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import oracle_pivots as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import pivots as plain
 from tripcloak.trajectories.methods._kernels.pivots import greedy_clusters
 from tripcloak.trajectories.methods.pivots import Points, chunks, grown_clusters, moved_into_disc, ranges
 from tripcloak.trajectories.model import Grid, Trajectories

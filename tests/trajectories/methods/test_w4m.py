@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import oracle_pivots as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.trajectories import pivots as plain
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.methods._kernels.pivots import lst_distances, matched_points
 from tripcloak.trajectories.methods.pivots import Points

@@ -8,6 +8,7 @@ import typer
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.cli.trajectories.options import Given, chosen, takes_input, takes_method_options
+from tripcloak.ground.masking import mask_small
 
 if TYPE_CHECKING:
     from tripcloak.trajectories.anonymise import TrajectoryOutcome
@@ -78,7 +79,7 @@ def _show(outcome: "TrajectoryOutcome") -> None:
     release, grid = outcome.release, outcome.release.grid
     rows = [
         *cleaning_rows(outcome.reading.cleaning),
-        ("people who lost samples in that", _few(outcome.reading.cleaning.lacking or 0)),
+        ("people who lost samples in that", mask_small(outcome.reading.cleaning.lacking or 0, zero=True)),
         ("people", number(outcome.trajectories.n_users)),
         ("samples", number(outcome.trajectories.n_samples)),
         ("a sample lasts and spans", f"{grid.seconds} s, {grid.metres} m"),
@@ -95,17 +96,6 @@ def _show(outcome: "TrajectoryOutcome") -> None:
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
-
-
-def _few(people: int) -> str:
-    """Return a number of people; a small one is not told.
-
-    >>> _few(0), _few(3), _few(1200)
-    ('0', 'fewer than 10', '1,200')
-    """
-    from tripcloak.records.cleaning import FEW
-
-    return f"fewer than {FEW}" if 0 < people < FEW else number(people)
 
 
 def _measures(metrics: dict[str, Any]) -> list[tuple[str, str]]:

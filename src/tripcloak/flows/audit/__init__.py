@@ -5,7 +5,6 @@ Shares no code with the algorithms or the measures; an auditor that did would pr
 
 from tripcloak.flows.audit.folder import audit_files, audit_folder
 from tripcloak.flows.audit.matrix import audit_matrix
-from tripcloak.flows.audit.report import AuditReport
-from tripcloak.ground.rulebook import Finding
+from tripcloak.ground.rulebook import Finding, Verdict
 
-__all__ = ["AuditReport", "Finding", "audit_files", "audit_folder", "audit_matrix"]
+__all__ = ["Finding", "Verdict", "audit_files", "audit_folder", "audit_matrix"]

@@ -24,7 +24,7 @@ from tripcloak.flows.audit.encoding import tiling_of
 from tripcloak.flows.audit.evidence import Evidence
 from tripcloak.flows.audit.promise import SPACE
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.rulebook import some
+from tripcloak.ground.masking import mask_small
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 
 if TYPE_CHECKING:
@@ -157,7 +157,9 @@ def wrong_boxes(case: Evidence) -> str | None:
     if "geometry" not in case.columns("audit_zones"):
         return "release/zones.parquet lacks the column 'geometry'"
     wrong = sum(not right for axis in SPACE for right in _rows(case, axis))
-    return f"release/zones.parquet gives {some(wrong, 'zones')} a wrong size or place" if wrong else None
+    return (
+        f"release/zones.parquet gives {mask_small(wrong, 'zones')} a wrong size or place" if wrong else None
+    )
 
 
 def _true_tile(case: Evidence, axis: str) -> bool:

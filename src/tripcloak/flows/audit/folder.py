@@ -10,12 +10,12 @@ from tripcloak.flows.audit.centres import TileCentres
 from tripcloak.flows.audit.evidence import Evidence
 from tripcloak.flows.audit.promise import Order
 from tripcloak.flows.audit.raw import RawInput
-from tripcloak.flows.audit.report import AuditReport
 from tripcloak.flows.audit.rules import BOOK
 from tripcloak.flows.audit.rules.counts import smallest_support
 from tripcloak.flows.audit.trees import load_tree
+from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress
-from tripcloak.ground.rulebook import BrokenPart, Finding
+from tripcloak.ground.rulebook import BrokenPart, Finding, Verdict
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,7 +35,7 @@ def audit_folder(
     tiling: Tiling | None = None,
     each_trip_is_a_person: bool = False,
     progress: Progress | None = None,
-) -> AuditReport:
+) -> Verdict:
     """Return what an independent recount says about a release folder.
 
     The raw input is counted afresh with SQL of this package's own; no code of the algorithms or the
@@ -79,12 +79,12 @@ def audit_folder(
     case = Evidence(folder, con, order=order, loaders=loaders)
     try:
         findings = BOOK.judge(case, progress=progress)
-        return AuditReport.of(findings, _smallest(case))
+        return Verdict.of(findings, smallest_support=_smallest(case))
     finally:
         case.close()
 
 
-def audit_files(folder: Path, *, memory: str = "1GB") -> tuple[Finding, ...]:
+def audit_files(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
     """Return the findings on the rules that need no raw input.
 
     They say whether the files are whole, unchanged and agree with each other; whether the groups are
@@ -95,11 +95,11 @@ def audit_files(folder: Path, *, memory: str = "1GB") -> tuple[Finding, ...]:
     folder
         The folder that holds ``release/`` and ``private/``.
     memory
-        Limit for the tables, such as ``1GB``.
+        How much memory to use, such as ``1GB``; half of the machine's by default.
     """
     from tripcloak.ground.engine import connect
 
-    with connect(memory) as con:
+    with connect(Budget.of(memory).engine) as con:
         case = Evidence(folder, con, loaders={"tree": load_tree, "centres": TileCentres().load})
         return BOOK.judge(case, without=("raw", "recount"))
 

@@ -69,6 +69,9 @@ class Order:
         return {} if self.k is None else {self.unit or main: self.k}
 
 
+TOLERANCE = 1e-9
+"""Relative, for sums of weights."""
+
 UNITS = ("trips", "travellers", "population")
 GRIDS = ("h3", "quadtree")
 SPACE = ("origin", "destination")
@@ -357,3 +360,16 @@ def _beyond(facts: Mapping[str, Any]) -> tuple[dict[str, int], float | None]:
     if closeness is not None and not (is_number(closeness) and 0 < closeness < 1):
         raise unreadable("closeness", "a share of the volume, neither none nor all of it")
     return dict(floors), closeness
+
+
+def least(unit: str, k: float) -> float:
+    """Return the smallest recount that reaches a threshold.
+
+    Sums of weights depend on their order in the last digits; trips and people are whole.
+
+    Examples
+    --------
+    >>> least("travellers", 10), least("population", 5000) < 5000
+    (10, True)
+    """
+    return k * (1 - TOLERANCE) if unit == "population" else k

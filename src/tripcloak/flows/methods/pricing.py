@@ -1,4 +1,4 @@
-"""The price of suppression at which the best partition just keeps the limit, and the best pruning of a tree."""
+"""The price of suppression at which the best partition keeps the limit, and the best pruning of a tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safe products: every combination of one zone per axis that may be released, found from the roots downwards."""
+"""Safe products: every combination of one zone per axis that may be released, found from the roots down."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tripcloak.flows.reading.coding import CodedTrips, code_trips
 from tripcloak.ground.engine import connect, plain_errors
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Tiling, parse_tiling
 from tripcloak.hierarchy.time import check_fold, check_slot
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     Opened: TypeAlias = tuple[duckdb.DuckDBPyConnection, Canonical]
     """A connection with the cleaned records of a source as the view ``canonical``, and what is in it."""
     import duckdb
-
-
-_SIZES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,9 +93,9 @@ class Reading:
 
 
 @contextmanager
-def opened(source: TripSource, *, memory: str | None = None, folder: Path | None = None) -> Iterator[Opened]:
+def opened(source: TripSource, *, memory: Memory = None, folder: Path | None = None) -> Iterator[Opened]:
     """Give a connection with the cleaned records of a source as the view ``canonical``."""
-    with connect(engine_memory(memory), folder) as con:
+    with connect(Budget.of(memory).engine, folder) as con:
         yield con, open_canonical(con, source)
 
 
@@ -108,7 +104,7 @@ def read_matrix(
     place: Place,
     *,
     repeats: bool = False,
-    memory: str | None = None,
+    memory: Memory = None,
     folder: Path | None = None,
     within: Opened | None = None,
     progress: Progress = silent,
@@ -139,7 +135,7 @@ def read_matrix(
             time_slot=place.time_slot,
             fold=place.fold,
             repeats=repeats,
-            memory=memory_budget(memory) * 3 // 5,
+            memory=Budget.of(memory).arrays,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
         )
@@ -154,7 +150,7 @@ def opened_by_segment(
     source: TripSource,
     by: Sequence[SegmentBy],
     *,
-    memory: str | None = None,
+    memory: Memory = None,
     folder: Path | None = None,
 ) -> Iterator[tuple[Opened, list[Segment]]]:
     """Give a source, opened once for all its segments by these columns, and the segments."""
@@ -173,32 +169,6 @@ def opened_by_segment(
 def _narrowed(within: Opened, source: TripSource) -> Iterator[Opened]:
     narrow(within[1], source)
     yield within
-
-
-def memory_budget(memory: str | None) -> int:
-    """Return a memory limit in bytes: what was asked for, or half of what the machine has.
-
-    >>> memory_budget("1GB"), memory_budget("512 MiB")
-    (1000000000, 536870912)
-    """
-    if memory is None:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*", memory.lower())
-    if match is None or match[2] not in _SIZES:
-        raise InputError(f"the memory limit must be a size such as 512MB or 4GB; got {memory!r}")
-    size = int(float(match[1]) * _SIZES[match[2]])
-    if size < 200_000_000:
-        raise InputError("the memory limit must be at least 200MB")
-    return size
-
-
-def engine_memory(memory: str | None) -> str:
-    """Return the part of the memory that the SQL engine may use; the rest is for the arrays beside it.
-
-    >>> engine_memory("1GB")
-    '400MB'
-    """
-    return f"{memory_budget(memory) * 2 // 5 // 10**6}MB"
 
 
 AT_AN_EDGE = 10

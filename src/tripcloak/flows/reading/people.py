@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tripcloak.flows.model import WeightsSeen
-from tripcloak.records.cleaning import CleaningReport, tell
+from tripcloak.ground.masking import mask_small
+from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.fixes import uneven_fixes
 from tripcloak.records.tables import quoted
 from tripcloak.records.trips import WHOLE, Canonical
@@ -29,12 +30,13 @@ def note_on_people(canonical: Canonical, cleaning: CleaningReport, seen: Weights
         notes += _weight_notes(canonical, weight, cleaning, seen)
         differing = uneven.pop("weight", seen.uneven)
         if differing:
+            whom = mask_small(differing, "people", people=differing)
             notes.append(
-                f"{weight!r} differs between rows of one person, for {tell(differing)} people: "
+                f"{weight!r} differs between rows of one person, for {whom}: "
                 "every trip counts with the weight of its own row"
             )
     return notes + [
-        f"{column!r} differs between rows of one person, for {tell(people)} people: "
+        f"{column!r} differs between rows of one person, for {mask_small(people, 'people', people=people)}: "
         "they are in more than one segment by it"
         for column, people in uneven.items()
         if people
@@ -52,7 +54,8 @@ def _weight_notes(
         )
     zero, word = (seen.zero, "people") if canonical.has_person else (seen.zero_rows, "rows")
     if zero:
-        notes.append(f"{weight!r} is zero for {tell(zero)} {word}: they add trips, but no population")
+        whom = mask_small(zero, word, people=zero)
+        notes.append(f"{weight!r} is zero for {whom}: they add trips, but no population")
     return notes
 
 

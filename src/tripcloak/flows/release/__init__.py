@@ -2,7 +2,6 @@
 
 from tripcloak.flows.release.public import (
     ReleasedZones,
-    guarded,
     manifest,
     published_numbers,
     published_units,
@@ -11,6 +10,7 @@ from tripcloak.flows.release.public import (
     suppressed_volume,
 )
 from tripcloak.flows.release.release import Bound, Release, build_noisy_release, build_release, main_volume
+from tripcloak.ground.masking import guarded
 
 __all__ = [
     "Bound",

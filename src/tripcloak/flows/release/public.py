@@ -17,6 +17,7 @@ import numpy as np
 from tripcloak.flows.model import Groups, ODMatrix, Unit, group_flows
 from tripcloak.flows.release.release import Release
 from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.masking import guarded
 from tripcloak.hierarchy import BoxZones, Zones
 from tripcloak.promises import EverySegment
 
@@ -112,18 +113,6 @@ def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
         return None
     volume = int(np.rint(matrix.volume(release.volume)[hidden].sum()))
     return None if _fills_absent_pairs(release, volume) else volume
-
-
-def guarded(number: int, k: float) -> int | str:
-    """Return a number that may be told: itself when 0 or at least k, otherwise words.
-
-    "Fewer than 2" would say one, so below 3 nothing but 0 is told.
-
-    >>> guarded(0, 10), guarded(25, 10), guarded(3, 10), guarded(1, 2)
-    (0, 25, 'fewer than 10', 'fewer than 3')
-    """
-    least = max(int(k), 3)
-    return number if number == 0 or number >= least else f"fewer than {least:,}"
 
 
 def manifest(

@@ -1,4 +1,4 @@
-"""Tables of a release: the public ones, their GeoJSON, and the private one that says which flow went where."""
+"""Tables of a release: the public ones, their GeoJSON, and the private one of which flow went where."""
 
 from __future__ import annotations
 

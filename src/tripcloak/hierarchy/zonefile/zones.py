@@ -1,4 +1,4 @@
-"""ZoneFile: the zones that a file describes, with their places, outlines and attributes, and who is in which."""
+"""ZoneFile: the zones that a file describes, with places, outlines and attributes, and who is in which."""
 
 from __future__ import annotations
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
+from tripcloak.ground.threads import in_threads, processors
 from tripcloak.trajectories.attacks.index import Index, index_of, place_codes, sample_codes, slot_codes
-from tripcloak.trajectories.audit.containment import in_threads
 from tripcloak.trajectories.model import Trajectories
 
 
@@ -143,7 +142,7 @@ def _same_top_two(index: Index) -> Ints:
 
 def for_each(rows: Ints, worker: Callable[[], Callable[[int], int]], jobs: int | None) -> Ints:
     """Return what a worker's function gives for each row; every thread gets a function of its own."""
-    workers = jobs or os.cpu_count() or 1
+    workers = processors(jobs)
     found = np.zeros(len(rows), np.int64)
 
     def work(number: int) -> None:
@@ -151,7 +150,7 @@ def for_each(rows: Ints, worker: Callable[[], Callable[[int], int]], jobs: int |
         for at in range(number, len(rows), workers):
             found[at] = least(int(rows[at]))
 
-    in_threads(work, workers)
+    list(in_threads(work, range(workers), workers))
     return found
 
 

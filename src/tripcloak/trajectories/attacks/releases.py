@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.threads import in_threads, processors
 from tripcloak.trajectories.attacks.index import PRECISIONS, index_of, place_codes, slots
 from tripcloak.trajectories.attacks.originals import (
     Settings,
@@ -17,7 +17,7 @@ from tripcloak.trajectories.attacks.originals import (
     random_points,
     top_places,
 )
-from tripcloak.trajectories.audit.containment import Samples, Spans, count_supports, in_threads
+from tripcloak.trajectories.audit.containment import Samples, Spans, count_supports
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -164,7 +164,7 @@ def name_owners(
     told = (release.offsets, boxes, np.add.reduceat(lengths, release.offsets[:-1]))
     screen = _screen(release, boxes, whole=known is None)
     matches, chances = np.zeros(len(rows), np.int64), np.zeros((len(rows), len(GUESSES)))
-    workers = settings.jobs or os.cpu_count() or 1
+    workers = processors(settings.jobs)
     own = release.released_of[rows].astype(np.int64)
 
     def work(worker: int) -> None:
@@ -172,7 +172,7 @@ def name_owners(
         columns = (samples.offsets, samples.t, samples.x, samples.y)
         guess_owners(mine, own, *columns, *told, screen, known is None, matches, chances)
 
-    in_threads(work, workers)
+    list(in_threads(work, range(workers), workers))
     return matches, dict(zip(GUESSES, chances.T, strict=True))
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InternalError
+from tripcloak.ground.threads import in_threads, processors
 
 CHUNK = 256
 """Trajectories that one thread takes at a time."""
@@ -21,8 +19,6 @@ ENOUGH = 1 << 20
 """Samples that are looked at to choose where to cut, and that are put into bins at a time."""
 
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
-
-T = TypeVar("T")
 
 
 class Samples(NamedTuple):
@@ -63,6 +59,15 @@ class Supports:
     support: Ints
     two_sided: Ints
     members: Ints
+
+    @staticmethod
+    def told(supports: Supports | None) -> dict[str, Any]:
+        """Return the numbers of a verdict; nothing is known where supports could not be counted."""
+        return {
+            "smallest_support": None if supports is None else int(supports.support.min()),
+            "smallest_two_sided_support": None if supports is None else int(supports.two_sided.min()),
+            "distribution": {} if supports is None else supports.distribution(),
+        }
 
     def distribution(self) -> dict[str, dict[str, float]]:
         """Return quantiles of both numbers over the original trajectories."""
@@ -107,7 +112,7 @@ def count_supports(samples: Samples, spans: Spans, *, jobs: int | None = None) -
     marks = mark_cells(samples.offsets, *_sample_bins(samples, cuts))
     released_marks = mark_cells(starts, *_box_bins(boxes, cuts))
     released_side = (starts, boxes, released_marks, join_marks(released_marks))
-    workers = jobs or os.cpu_count() or 1
+    workers = processors(jobs)
     support, both = np.zeros(n, np.int64), np.zeros(n, np.int64)
     held = np.zeros((workers, released), np.int64)
 
@@ -116,16 +121,10 @@ def count_supports(samples: Samples, spans: Spans, *, jobs: int | None = None) -
             rows = np.arange(at, min(at + CHUNK, n))
             count_holding(rows, *samples, marks, *released_side, support, both, held[worker])
 
-    in_threads(work, workers)
+    _ = list(in_threads(work, range(workers), workers))
     members = np.empty(released, np.int64)
     members[order] = held.sum(axis=0)
     return Supports(support, both, members)
-
-
-def in_threads(work: Callable[[int], T], workers: int) -> list[T]:
-    """Return what each worker, called with its number, gives."""
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        return list(pool.map(work, range(workers)))
 
 
 def _cuts(samples: Samples) -> list[Any]:
@@ -215,8 +214,12 @@ def count_companions(
     order = np.lexsort((x[offsets[:-1]], group))
     ends = np.searchsorted(group[order], group[order], side="right")
     columns = (order, ends, offsets, np.asarray(x, np.float64), np.asarray(y, np.float64), float(delta))
-    workers = jobs or os.cpu_count() or 1
-    near = in_threads(lambda at: count_near(np.arange(at, len(order), workers), *columns), workers)
+    workers = processors(jobs)
+    near = list(
+        in_threads(
+            lambda at: count_near(np.arange(at, len(order), workers), *columns), range(workers), workers
+        )
+    )
     companions = np.empty(len(order), np.int64)
     companions[order] = np.sum(near, axis=0)
     return companions

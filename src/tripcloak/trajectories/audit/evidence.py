@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.memory import Memory
+from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.trajectories.audit.containment import (
     Samples,
     Spans,
@@ -18,7 +19,6 @@ from tripcloak.trajectories.audit.containment import (
     count_supports,
 )
 from tripcloak.trajectories.audit.manifest import Manifest, understand
-from tripcloak.trajectories.audit.rulebook import BrokenPart, Rulebook
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,7 +52,7 @@ class Evidence:
         source: TrajectorySource,
         *,
         ordered: int | None = None,
-        memory: str | None = None,
+        memory: Memory = None,
         jobs: int | None = None,
     ) -> None:
         self.folder, self.facts, self.con, self.source = folder, facts, con, source
@@ -142,11 +142,11 @@ class Evidence:
 
     def numbers(self, sql: str) -> dict[str, Any]:
         """Return the columns of a query as arrays."""
-        return {name: np.asarray(column) for name, column in self._run(sql).fetchnumpy().items()}
+        return {name: np.asarray(column) for name, column in self.con.execute(sql).fetchnumpy().items()}
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        rows: list[tuple[Any, ...]] = self._run(sql).fetchall()
+        rows: list[tuple[Any, ...]] = self.con.execute(sql).fetchall()
         return rows
 
     def literal(self, name: str) -> str:
@@ -157,23 +157,6 @@ class Evidence:
     def _require(self, name: str) -> None:
         if not self.public(name).is_file():
             raise BrokenPart(f"release/{name} is missing")
-
-    def _run(self, sql: str) -> Any:
-        import duckdb
-
-        try:
-            return self.con.execute(sql)
-        except duckdb.InterruptException:
-            raise
-        except duckdb.OutOfMemoryException:
-            raise InputError(
-                "the audit needs more memory than it was given; raise the limit (--memory)"
-            ) from None
-        except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-            raise InternalError(f"a query of the audit is broken ({type(error).__name__})") from None
-        except duckdb.Error:
-            # The engine's own words may quote cells of the files, so none of them are passed on.
-            raise BrokenPart("could not be checked: a file holds values of an unexpected kind") from None
 
 
 BOOK: Rulebook[Evidence] = Rulebook()

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.memory import Budget, Memory
+from tripcloak.ground.rulebook import BrokenPart, Verdict
+from tripcloak.trajectories.audit.containment import Supports
 from tripcloak.trajectories.audit.evidence import Evidence
 from tripcloak.trajectories.audit.manifest import read_facts
-from tripcloak.trajectories.audit.report import TrajectoryAudit
-from tripcloak.trajectories.audit.rulebook import BrokenPart
 
 if TYPE_CHECKING:
     from tripcloak.trajectories.reading import TrajectorySource
@@ -20,9 +21,9 @@ def audit_folder(
     source: TrajectorySource,
     *,
     k: int | None = None,
-    memory: str | None = None,
+    memory: Memory = None,
     jobs: int | None = None,
-) -> TrajectoryAudit:
+) -> Verdict:
     """Return what an independent recount says about a folder of released trajectories.
 
     The files are read with SQL of this package's own and the raw fixes projected here; published edges
@@ -37,7 +38,7 @@ def audit_folder(
     k
         What was ordered, to be checked beside what the manifest promises.
     memory
-        Limit of the SQL engine, such as ``1GB``.
+        How much memory to use, such as ``1GB``; half of the machine's by default.
     jobs
         Threads; as many as there are processors if not given. The audit is the same for any number.
 
@@ -55,16 +56,11 @@ def audit_folder(
         raise InputError(
             f"{folder} holds no release of trajectories: no readable release/manifest.json of that kind"
         )
-    with connect(memory) as con:
+    with connect(Budget.of(memory).engine) as con:
         case = Evidence(folder, facts, con, source, ordered=k, memory=memory, jobs=jobs)
         findings = BOOK.judge(case)
         try:
             supports = case.supports
         except BrokenPart:
-            return TrajectoryAudit.of(findings)
-    return TrajectoryAudit.of(
-        findings,
-        smallest_support=int(supports.support.min()),
-        smallest_two_sided_support=int(supports.two_sided.min()),
-        distribution=supports.distribution(),
-    )
+            supports = None
+    return Verdict.of(findings, **Supports.told(supports))

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.trajectories.audit.promise import promise_faults
-from tripcloak.trajectories.audit.rulebook import BrokenPart
 
 KIND = "trajectories"
 PROJECTION = re.compile(

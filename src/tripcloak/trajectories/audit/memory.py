@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
-from tripcloak.ground.rulebook import some
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import BrokenPart, Remark, Rulebook, Verdict
 from tripcloak.trajectories.audit.containment import (
     Samples,
     Spans,
@@ -23,15 +24,13 @@ from tripcloak.trajectories.audit.promise import (
     support_faults,
     two_sided_faults,
 )
-from tripcloak.trajectories.audit.report import TrajectoryAudit
-from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark, Rulebook
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
 
 def audit_release(
     trajectories: Trajectories, release: TrajectoryRelease, *, jobs: int | None = None
-) -> TrajectoryAudit:
+) -> Verdict:
     """Return what an independent recount says about a release, before it is written.
 
     For every original trajectory the released ones that contain all its samples are counted, which is
@@ -64,13 +63,8 @@ def audit_release(
     try:
         supports = case.supports
     except BrokenPart:
-        return TrajectoryAudit.of(findings)
-    return TrajectoryAudit.of(
-        findings,
-        smallest_support=int(supports.support.min()),
-        smallest_two_sided_support=int(supports.two_sided.min()),
-        distribution=supports.distribution(),
-    )
+        supports = None
+    return Verdict.of(findings, **Supports.told(supports))
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,9 @@ def everybody_accounted(case: Arrays) -> str | None:
     if not np.array_equal(np.sort(kept), np.arange(case.release.n_released)):
         return "a released trajectory is nobody's, or two people's"
     if case.release.promise == "containment" and len(kept) < len(told):
-        return f"{some(len(told) - len(kept), 'original trajectories')} are deleted, which nobody promised"
+        return (
+            f"{mask_small(len(told) - len(kept), 'original trajectories')} are deleted, which nobody promised"
+        )
     return None
 
 
@@ -167,7 +163,7 @@ def own_samples_held(case: Arrays) -> str | Remark | None:
     if len(box) != made.n_samples or len(release.released_of) != made.n_users:
         return "the release does not account for every sample"
     if (box < 0).any() or (box >= release.n_boxes).any():
-        return f"{some(int((box < 0).sum()), 'samples')} are deleted, which nobody promised"
+        return f"{mask_small(int((box < 0).sum()), 'samples')} are deleted, which nobody promised"
     if shape_faults(release):
         raise BrokenPart("could not be checked: the released boxes are not whole")
     whose = np.repeat(np.arange(release.n_released), np.diff(release.offsets))
@@ -179,7 +175,7 @@ def own_samples_held(case: Arrays) -> str | Remark | None:
     return (
         None
         if held.all()
-        else f"{some(int((~held).sum()), 'samples')} lie outside the box that stands for them"
+        else f"{mask_small(int((~held).sum()), 'samples')} lie outside the box that stands for them"
     )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
-from tripcloak.ground.rulebook import some
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import Remark
 from tripcloak.trajectories.audit.containment import Supports
-from tripcloak.trajectories.audit.rulebook import Remark
 
 PROMISES = ("containment", "colocation")
 
@@ -47,7 +47,7 @@ def support_faults(supports: Supports, k: int, promise: str) -> str | Remark | N
     if promise == "colocation":
         return Remark(f"{NOT_LINKAGE}; it {'holds here all the same' if not short else 'does not hold here'}")
     return (
-        f"{some(short, 'original trajectories')} are contained in fewer than k released ones"
+        f"{mask_small(short, 'original trajectories')} are contained in fewer than k released ones"
         if short
         else None
     )
@@ -60,7 +60,7 @@ def two_sided_faults(supports: Supports, k: int, promise: str) -> str | Remark |
     short = int((supports.two_sided < k).sum())
     if short:
         return (
-            f"{some(short, 'original trajectories')} have fewer than k released ones that contain them "
+            f"{mask_small(short, 'original trajectories')} have fewer than k released ones that contain them "
             "and hold one of their samples in every box"
         )
     return None
@@ -72,7 +72,9 @@ def lone_faults(supports: Supports, promise: str) -> str | Remark | None:
         return Remark(NOT_LINKAGE)
     alone = int((supports.members < 2).sum())
     return (
-        f"{some(alone, 'released trajectories')} stand for one person alone, or for nobody" if alone else None
+        f"{mask_small(alone, 'released trajectories')} stand for one person alone, or for nobody"
+        if alone
+        else None
     )
 
 
@@ -80,7 +82,6 @@ def companion_faults(companions: Ints, k: int) -> str | None:
     """Return whether each released trajectory runs close to k - 1 others."""
     short = int((np.asarray(companions) < k - 1).sum())
     if short:
-        return (
-            f"{some(short, 'released trajectories')} have fewer than k - 1 others within delta at all times"
-        )
+        alone = mask_small(short, "released trajectories")
+        return f"{alone} have fewer than k - 1 others within delta at all times"
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.kmerge import Merged, k_merge, pair_costs
 from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 from tripcloak.trajectories.model import Trajectories
@@ -185,7 +185,7 @@ class TrajectoryGlove(TrajectoryAlgorithm):
             )
         pool = Pool(
             trajectories,
-            jobs=self.jobs or os.cpu_count() or 1,
+            jobs=processors(self.jobs),
             progress=lambda done, total: progress("merging all pairs", done, total),
         )
         groups = greedy_groups(pool, self.k, progress)

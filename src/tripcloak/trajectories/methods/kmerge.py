@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.threads import blocks, in_threads
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import Boxes
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 BLOCK = 4096
 """Pairs, or merges, that one thread takes at a time."""
@@ -82,7 +78,7 @@ def pair_costs(trajectories: Trajectories, first: Any, second: Any, *, jobs: int
     def of_block(block: slice) -> Floats:
         return _kernels.pair_costs(*columns, first[block], second[block])
 
-    return np.concatenate([np.empty(0), *in_threads(of_block, blocks(len(first)), jobs)])
+    return np.concatenate([np.empty(0), *in_threads(of_block, blocks(len(first), BLOCK), jobs)])
 
 
 def merge_sets(
@@ -112,24 +108,6 @@ def merge_sets(
     rows = np.arange(offsets[-1]) + np.repeat(room[:-1] - offsets[:-1], many)
     box_of -= np.repeat(room[:-1] - offsets[:-1], lengths)
     return offsets, Boxes(*(side[rows] for side in boxes)), box_of, np.concatenate([cost for cost, _ in done])
-
-
-def blocks(n: int, size: int = BLOCK) -> list[slice]:
-    """Return slices that cover n rows.
-
-    >>> blocks(5, 2)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
-    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
-
-
-def in_threads(work: Callable[[T], R], items: list[T], jobs: int) -> Iterator[R]:
-    """Yield what the work gives for each item, in order; compiled loops let each other run."""
-    if jobs <= 1 or len(items) <= 1:
-        yield from map(work, items)
-        return
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        yield from pool.map(work, items)
 
 
 def _columns(trajectories: Trajectories) -> tuple[Ints, Ints, Ints, Ints]:

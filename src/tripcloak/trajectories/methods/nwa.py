@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 from tripcloak.trajectories.methods.pivots import (
     Clusters,
@@ -220,7 +220,7 @@ class NWA(TrajectoryAlgorithm):
         self._refuse_many_points(spans, alike)
         x, y = points.centres
         split = [rows[part] for rows in alike for part in chunks(x[rows], y[rows], self.chunk)]
-        with ThreadPoolExecutor(self.jobs or os.cpu_count()) as pool:
+        with ThreadPoolExecutor(processors(self.jobs)) as pool:
             ladders = told(
                 pool.map(lambda rows: self._ladder(points, grid, spans, rows), split),
                 lambda done: progress("clustering chunks", done, len(split)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
 from tripcloak.trajectories.methods.pivots import (
     Clusters,
@@ -128,7 +128,7 @@ class W4M(TrajectoryAlgorithm):
         unmatched = points.spread(grid) if self.unmatched is None else self.unmatched
         scales = (float(grid.metres), pace, float(unmatched))
         split = chunks(*points.centres, self.chunk)
-        with ThreadPoolExecutor(self.jobs or os.cpu_count()) as pool:
+        with ThreadPoolExecutor(processors(self.jobs)) as pool:
             parts = told(
                 pool.map(lambda rows: self._edited(points, grid, scales, rows), split),
                 lambda done: progress("editing chunks", done, len(split)),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.records.cleaning import FEW
+from tripcloak.ground.masking import FEW
 from tripcloak.trajectories.model import Trajectories
 
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.masking import mask_small
 from tripcloak.records.area import Area, open_area
-from tripcloak.records.cleaning import CleaningReport, Rule, fix_rules, tell
+from tripcloak.records.cleaning import CleaningReport, Rule, fix_rules
 from tripcloak.records.fixes import judged_sql
 from tripcloak.records.notes import note_on_input
 from tripcloak.records.opening import Rows, open_rows
@@ -41,7 +42,7 @@ def note_on_order(con: duckdb.DuckDBPyConnection, rows: Rows) -> list[str]:
         con.execute("SET preserve_insertion_order = false")
     if not backwards:
         return []
-    times = tell(backwards.total(), people=len(backwards))
+    times = mask_small(backwards.total(), people=len(backwards))
     return [
         f"time goes backwards between the fixes of a person {times} times or more in the first "
         "rows; fixes were put in order"

@@ -9,7 +9,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.records.cleaning import FEW
+from tripcloak.ground.masking import FEW
 from tripcloak.trajectories.reading.jumps import distance_km
 from tripcloak.trajectories.reading.tracks import Tracks
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.flows.reading.matrix import engine_memory
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.records.cleaning import CleaningReport, tell
+from tripcloak.records.cleaning import CleaningReport
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading.facts import describe_trajectories
 from tripcloak.trajectories.reading.projection import (
@@ -66,7 +67,7 @@ class ReadTrajectories:
 def read_trajectories(
     source: TrajectorySource,
     *,
-    memory: str | None = None,
+    memory: Memory = None,
     folder: Path | None = None,
     progress: Progress = lambda what, done, whole: None,
 ) -> ReadTrajectories:
@@ -139,10 +140,10 @@ def _placed(tracks: Tracks, source: TrajectorySource) -> tuple[Tracks, str, Box 
         raise InputError(too_far_apart())
     edges = ",".join(f"{edge:g}" for edge in region.box)
     lost = tracks.n_users - inside.n_users
-    people = f", and with them {tell(lost)} people who were nowhere else" if lost else ""
+    people = f", and with them {mask_small(lost, people=lost)} people who were nowhere else" if lost else ""
     note = (
         f"the fixes lie too far apart for one projection: the study area is where most people are (--box "
-        f"{edges}), and {tell(int(outside.sum()), away)} fixes outside it are left out{people}"
+        f"{edges}), and {mask_small(int(outside.sum()), people=away)} fixes outside it are left out{people}"
     )
     return inside, region.projection, region.box, [note]
 
@@ -194,8 +195,8 @@ class TrajectoryDescription:
 
 
 def describe_fixes(
-    source: TrajectorySource, *, memory: str | None = None, progress: Progress = silent
+    source: TrajectorySource, *, memory: Memory = None, progress: Progress = silent
 ) -> TrajectoryDescription:
     """Return what is in an input: people, samples, resolution, period, extent, and what was dropped."""
-    reading = read_trajectories(source, memory=engine_memory(memory), progress=progress)
+    reading = read_trajectories(source, memory=memory, progress=progress)
     return TrajectoryDescription(facts=reading.facts, cleaning=reading.cleaning, notes=tuple(reading.notes))

@@ -11,8 +11,10 @@ import numpy as np
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.engine import connect, plain_errors
 from tripcloak.ground.errors import EmptyInputError
+from tripcloak.ground.masking import FEW, mask_small
+from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress
-from tripcloak.records.cleaning import FEW, REASONS, CleaningReport, tell
+from tripcloak.records.cleaning import REASONS, CleaningReport
 from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
 from tripcloak.trajectories.reading.jumps import find_jumps
 from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectorySource
@@ -20,9 +22,6 @@ from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectoryS
 if TYPE_CHECKING:
     import duckdb
 
-
-ENGINE_MEMORY = "700MB"
-"""What the SQL engine may use; the rest waits in a private folder. Columns beside it take 36 bytes a fix."""
 
 _PEOPLE = "tripcloak_people"
 _BATCH = 1 << 18
@@ -104,7 +103,7 @@ class Tracks:
 def read_tracks(
     source: TrajectorySource,
     *,
-    memory: str | None = None,
+    memory: Memory = None,
     folder: Path | None = None,
     progress: Progress = lambda what, done, whole: None,
 ) -> Tracks:
@@ -116,7 +115,7 @@ def read_tracks(
     Parameters
     ----------
     memory
-        Limit of the SQL engine, such as ``700MB``.
+        How much memory to use, such as ``1GB``; half of the machine's by default.
     folder
         Where what does not fit in memory waits; the system's temporary folder by default.
     """
@@ -125,10 +124,10 @@ def read_tracks(
 
 
 def read_distinct(
-    source: TrajectorySource, *, memory: str | None, folder: Path | None, progress: Progress
+    source: TrajectorySource, *, memory: Memory, folder: Path | None, progress: Progress
 ) -> Tracks:
     """Return the fixes of a source that are good by themselves, each once; jumps are still among them."""
-    with connect(memory or ENGINE_MEMORY, folder) as con:
+    with connect(Budget.of(memory).engine, folder) as con:
         opened = open_fixes(con, source)
         with plain_errors(opened.rows.name, has_condition=source.where is not None):
             tally = _tally(con)
@@ -146,12 +145,12 @@ def note_on_fixes(tracks: Tracks) -> list[str]:
     if together.any():
         fixes, people = int(together.sum()), len(np.unique(tracks.owner[1:][together]))
         notes.append(
-            f"{tell(fixes, people)} fixes are of the same person and instant as another one, at "
+            f"{mask_small(fixes, people=people)} fixes are of the same person and instant as another one, at "
             "another place; all of them are kept"
         )
     single = int((np.diff(tracks.offsets) == 1).sum())
     if single:
-        notes.append(f"{tell(single)} people have a single fix; they are kept")
+        notes.append(f"{mask_small(single, people=single)} people have a single fix; they are kept")
     return notes
 
 

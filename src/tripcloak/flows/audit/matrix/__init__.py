@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from tripcloak.flows.audit.matrix import counts, zones
 from tripcloak.flows.audit.matrix.case import BOOK, MatrixCase
-from tripcloak.flows.audit.report import AuditReport
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
+from tripcloak.ground.memory import Budget, Memory
+from tripcloak.ground.rulebook import Verdict
 
 __all__ = ["BOOK", "audit_matrix", "counts", "zones"]
 
 
-def audit_matrix(matrix: ODMatrix, release: Release, *, memory: str = "512MB") -> AuditReport:
+def audit_matrix(matrix: ODMatrix, release: Release, *, memory: Memory = None) -> Verdict:
     """Return what a recount of the matrix says about a release of it.
 
     Parameters
@@ -19,7 +20,7 @@ def audit_matrix(matrix: ODMatrix, release: Release, *, memory: str = "512MB") -
     matrix, release
         The input flows, and what was made of them.
     memory
-        Limit for the recount, such as ``512MB``; what does not fit goes to disk.
+        How much memory to use, such as ``1GB``; half of the machine's by default.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def audit_matrix(matrix: ODMatrix, release: Release, *, memory: str = "512MB") -
     """
     from tripcloak.ground.engine import connect
 
-    with connect(memory) as con:
+    with connect(Budget.of(memory).engine) as con:
         case = MatrixCase(matrix, release, con)
         findings = BOOK.judge(case)
-        return AuditReport.of(findings, counts.smallest_support(case))
+        return Verdict.of(findings, smallest_support=counts.smallest_support(case))

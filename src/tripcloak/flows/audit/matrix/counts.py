@@ -22,8 +22,9 @@ from tripcloak.flows.audit.noise import (
     verdict,
 )
 from tripcloak.flows.audit.privacy import ENTRY, Privacy, read_privacy, too_little
-from tripcloak.flows.audit.report import TOLERANCE, least
-from tripcloak.ground.rulebook import BrokenPart, Remark, some
+from tripcloak.flows.audit.promise import TOLERANCE, least
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import BrokenPart, Remark
 
 
 def count_shared(case: MatrixCase, known_items: int) -> None:
@@ -100,7 +101,7 @@ def every_group_safe(case: MatrixCase) -> str | Remark | None:
             f"select count(*) from {table} where not coalesce(recount.{unit}, 0) >= {least(unit, k)!r}"
         )
         if short:
-            return f"{some(short, 'groups')} hold fewer than {k:g} {unit}"
+            return f"{mask_small(short, 'groups')} hold fewer than {k:g} {unit}"
     if known is not None:
         return Remark(
             "not promised of a flow alone, which may hold fewer than k: all flows together that share any "
@@ -121,7 +122,7 @@ def flows_match_recount(case: MatrixCase) -> str | Remark | None:
         for unit in case.numbers
     )
     wrong = case.value(f"select count(*) from groups left join recount using (number) where {differ}")
-    return f"{some(wrong, 'groups')} differ from the recount" if wrong else None
+    return f"{mask_small(wrong, 'groups')} differ from the recount" if wrong else None
 
 
 @BOOK.rule("totals-add-up", "recount")
@@ -182,7 +183,7 @@ def segments_safe(case: MatrixCase) -> str | None:
             )
             if reached != case.release.n_groups:
                 short = case.release.n_groups - reached
-                return f"{some(short, 'groups')} hold fewer than {k:g} {unit} of a segment"
+                return f"{mask_small(short, 'groups')} hold fewer than {k:g} {unit} of a segment"
     return None
 
 

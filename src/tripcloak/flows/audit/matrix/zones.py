@@ -13,7 +13,7 @@ from tripcloak.flows.audit.matrix.names import (
     wrong_names,
 )
 from tripcloak.flows.audit.queries import climb, overlaps_sql, too_far_sql
-from tripcloak.ground.rulebook import some
+from tripcloak.ground.masking import mask_small
 
 
 @BOOK.rule("zones-contain-tiles", "recount")
@@ -27,7 +27,7 @@ def zones_contain_tiles(case: MatrixCase) -> str | None:
         find = {Form.TREE: _outside_subtrees, Form.BOXES: outside_boxes, Form.NAMES: outside_names}
         wrong = find[case.form(axis)](case, axis)
         if wrong:
-            return f"{some(wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
+            return f"{mask_small(wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
     return None
 
 
@@ -48,7 +48,7 @@ def zones_disjoint(case: MatrixCase) -> str | None:
             return "zones are boxes, which may overlap, and the release says that they do not"
         nested = nested_names(case, axis) if case.form(axis) is Form.NAMES else _nested_subtrees(case, axis)
         if nested:
-            return f"{some(nested, f'{axis} zones')} lie inside another released {axis} zone"
+            return f"{mask_small(nested, f'{axis} zones')} lie inside another released {axis} zone"
     return None
 
 
@@ -67,7 +67,7 @@ def flows_never_overlap(case: MatrixCase) -> str | None:
     for axis in case.axes:
         _lineage(case, axis)
     pairs = case.value(overlaps_sql("released", case.axes, "{axis}_lineage"))
-    return f"{some(pairs, 'pairs of released flows')} overlap" if pairs else None
+    return f"{mask_small(pairs, 'pairs of released flows')} overlap" if pairs else None
 
 
 @BOOK.rule("zones-table-matches", "recount")
@@ -77,7 +77,7 @@ def zones_table_matches(case: MatrixCase) -> str | None:
     for axis in AXES[:2]:
         wrong = find[case.form(axis)](case, axis) if case.form(axis) in find else 0
         if wrong:
-            return f"{some(wrong, f'{axis} zones')} have a wrong size or place"
+            return f"{mask_small(wrong, f'{axis} zones')} have a wrong size or place"
     return None
 
 
@@ -94,7 +94,9 @@ def zones_diverse(case: MatrixCase) -> str | None:
                 left join ({covered}) using (zone) where coalesce(n, 0) < {least_of}"""
             )
             if narrow:
-                return f"{some(narrow, f'{axis} zones')} cover fewer than {least_of:,} {what} that occur"
+                return (
+                    f"{mask_small(narrow, f'{axis} zones')} cover fewer than {least_of:,} {what} that occur"
+                )
     return None
 
 
@@ -129,7 +131,9 @@ def destinations_close(case: MatrixCase) -> str | None:
             t=closeness.t,
         )
     )
-    return f"the destinations of {some(far, 'origin zones')} give away more than promised" if far else None
+    return (
+        f"the destinations of {mask_small(far, 'origin zones')} give away more than promised" if far else None
+    )
 
 
 def _lineage(case: MatrixCase, axis: str) -> str:

@@ -6,11 +6,11 @@ import math
 
 from tripcloak.flows.audit.evidence import BOOK, Evidence
 from tripcloak.flows.audit.privacy import Privacy
-from tripcloak.flows.audit.promise import UNITS
+from tripcloak.flows.audit.promise import TOLERANCE, UNITS, least
 from tripcloak.flows.audit.raw import WITHHELD
-from tripcloak.flows.audit.report import TOLERANCE, least
 from tripcloak.ground.entries import whole
-from tripcloak.ground.rulebook import Remark, some
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import Remark
 
 
 @BOOK.rule("every-group-safe", "recount")
@@ -38,7 +38,7 @@ def _too_few(case: Evidence) -> str | None:
     for unit, k in case.promise.thresholds.items():
         short = case.value(f"select count(*) from {table} not coalesce({unit}, 0) >= {least(unit, k)!r}")
         if short:
-            return f"{some(short, what)} hold fewer than {k:g} {unit}"
+            return f"{mask_small(short, what)} hold fewer than {k:g} {unit}"
     return None
 
 
@@ -70,7 +70,7 @@ def flows_match_recount(case: Evidence) -> str | Remark | None:
         ) recount using ({axes})
         where flow.rowid is null or {differ}"""
     )
-    return f"{some(wrong, 'released flows')} differ from the recount" if wrong else None
+    return f"{mask_small(wrong, 'released flows')} differ from the recount" if wrong else None
 
 
 def _noisy_flows(case: Evidence, privacy: Privacy) -> str | Remark:
@@ -93,7 +93,7 @@ def both_or_neither(case: Evidence) -> str | None:
         "select count(*) from audit_groups where "
         + " or ".join(f"(released_origin is null) <> (released_{axis} is null)" for axis in others)
     )
-    return f"{some(half, 'flows')} are released by one end only" if half else None
+    return f"{mask_small(half, 'flows')} are released by one end only" if half else None
 
 
 @BOOK.rule("every-flow-accounted", "raw", "groups")
@@ -108,7 +108,7 @@ def every_flow_accounted(case: Evidence) -> str | None:
         f"""select count(*) from audit_groups told full join audit_input flow using ({axes})
         where told.rowid is null or flow.rowid is null or {differ}"""
     )
-    return f"private/groups.parquet is wrong about {some(wrong, 'flows')}" if wrong else None
+    return f"private/groups.parquet is wrong about {mask_small(wrong, 'flows')}" if wrong else None
 
 
 @BOOK.rule("totals-add-up", "recount")

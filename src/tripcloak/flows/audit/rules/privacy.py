@@ -21,15 +21,15 @@ from tripcloak.flows.audit.noise import (
     verdict,
 )
 from tripcloak.flows.audit.privacy import Privacy, too_little
-from tripcloak.flows.audit.promise import SPACE, UNITS
+from tripcloak.flows.audit.promise import SPACE, UNITS, least
 from tripcloak.flows.audit.queries import segment_sql, too_far_sql
 from tripcloak.flows.audit.raw import WITHHELD
-from tripcloak.flows.audit.report import least
 from tripcloak.flows.audit.rules.files import differs_from_csv
 from tripcloak.flows.audit.trees import holders, lineage
 from tripcloak.ground.entries import unreadable
 from tripcloak.ground.folders import read_run
-from tripcloak.ground.rulebook import Remark, some
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import Remark
 
 
 @BOOK.rule("zones-diverse", "flows", "raw", "tree")
@@ -55,7 +55,7 @@ def zones_diverse(case: Evidence) -> str | None:
                 ) using (zone) where coalesce(n, 0) < {least}"""
             )
             if narrow:
-                return f"{some(narrow, f'{axis} zones')} cover fewer than {least:,} {what} that occur"
+                return f"{mask_small(narrow, f'{axis} zones')} cover fewer than {least:,} {what} that occur"
     return None
 
 
@@ -82,7 +82,9 @@ def destinations_close(case: Evidence) -> str | None:
             t=t,
         )
     )
-    return f"the destinations of {some(far, 'origin zones')} give away more than promised" if far else None
+    return (
+        f"the destinations of {mask_small(far, 'origin zones')} give away more than promised" if far else None
+    )
 
 
 @BOOK.rule("noise-suffices", "flows", "tree")
@@ -199,11 +201,11 @@ def segments_safe(case: Evidence) -> str | None:
     _recount(case)
     wrong = case.value(_wrongly_told(case, units))
     if wrong:
-        return f"release/segments.parquet is wrong about {some(wrong, 'segments of released flows')}"
+        return f"release/segments.parquet is wrong about {mask_small(wrong, 'segments of released flows')}"
     for unit, k in case.promise.thresholds.items():
         short = case.value(f"select count(*) from audit_by_segment where {unit} < {least(unit, k)!r}")
         if short:
-            return f"{some(short, 'segments of released flows')} hold fewer than {k:g} {unit}"
+            return f"{mask_small(short, 'segments of released flows')} hold fewer than {k:g} {unit}"
     return _names(case) or differs_from_csv(case, "segments")
 
 

@@ -12,7 +12,8 @@ from tripcloak.flows.audit.evidence import BOOK, Evidence
 from tripcloak.flows.audit.promise import SPACE, Promise
 from tripcloak.flows.audit.queries import overlaps_sql
 from tripcloak.flows.audit.trees import check_pairs, lineage, nested_zones
-from tripcloak.ground.rulebook import BrokenPart, some
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import BrokenPart
 
 CENTRE_DEGREES = 1e-6
 
@@ -27,7 +28,7 @@ def zones_contain_tiles(case: Evidence) -> str | None:
             f"select distinct {axis}, released_{axis} from audit_groups where released_{axis} is not null",
         )
         if pairs.wrong:
-            return f"{some(pairs.wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
+            return f"{mask_small(pairs.wrong, f'{axis} tiles')} were sent to a zone that does not hold them"
     return None
 
 
@@ -46,10 +47,10 @@ def zones_disjoint(case: Evidence) -> str | None:
             )"""
         )
         if torn:
-            return f"{some(torn, f'{axis} tiles')} were sent to more than one zone"
+            return f"{mask_small(torn, f'{axis} tiles')} were sent to more than one zone"
         nested = nested_zones(case, axis)
         if nested:
-            return f"{some(nested, f'{axis} zones')} lie inside another released {axis} zone"
+            return f"{mask_small(nested, f'{axis} zones')} lie inside another released {axis} zone"
     return None
 
 
@@ -63,7 +64,7 @@ def flows_never_overlap(case: Evidence) -> str | None:
     for axis in case.promise.axes:
         lineage(case, axis)
     pairs = case.value(overlaps_sql("audit_flows", case.promise.axes, "audit_{axis}_lineage"))
-    return f"{some(pairs, 'pairs of released flows')} overlap" if pairs else None
+    return f"{mask_small(pairs, 'pairs of released flows')} overlap" if pairs else None
 
 
 @BOOK.rule("zones-table-matches", "zones", "flows", "tree")
@@ -75,7 +76,7 @@ def zones_table_matches(case: Evidence) -> str | None:
         return f"release/zones.parquet lacks the column {lacking[0]!r}"
     wrong = case.value(_listed_wrongly(case.promise.axes, volumes))
     if wrong:
-        return f"release/zones.parquet is wrong about {some(wrong, 'zones')}"
+        return f"release/zones.parquet is wrong about {mask_small(wrong, 'zones')}"
     return _sizes(case) or _times(case) or _members(case) or _geojson(case)
 
 
@@ -109,7 +110,9 @@ def _sizes(case: Evidence) -> str | None:
     else:
         listed = case.rows("select zone, height, tiles, lat, lon from audit_zones where axis <> 'time'")
         wrong = sum(not _true_zone(case.promise, *row) for row in listed)
-    return f"release/zones.parquet gives {some(wrong, 'zones')} a wrong size or place" if wrong else None
+    return (
+        f"release/zones.parquet gives {mask_small(wrong, 'zones')} a wrong size or place" if wrong else None
+    )
 
 
 def _times(case: Evidence) -> str | None:
@@ -126,9 +129,9 @@ def _times(case: Evidence) -> str | None:
         for zone, height, tiles in listed
     )
     if wrong:
-        return f"release/zones.parquet gives {some(wrong, 'times')} a wrong length"
+        return f"release/zones.parquet gives {mask_small(wrong, 'times')} a wrong length"
     longer = sum(height > 0 for _, height, _ in listed) if case.promise.apart else 0
-    return f"slots are said to be apart, and {some(longer, 'times')} hold several" if longer else None
+    return f"slots are said to be apart, and {mask_small(longer, 'times')} hold several" if longer else None
 
 
 def _true_zone(
@@ -164,7 +167,7 @@ def _geojson(case: Evidence) -> str | None:
         return "release/zones.geojson and release/zones.parquet list different zones"
     wrong = sum(not _same_zone(row, told[_key(row)]) for row in listed)
     return (
-        f"release/zones.geojson differs from release/zones.parquet in {some(wrong, 'zones')}"
+        f"release/zones.geojson differs from release/zones.parquet in {mask_small(wrong, 'zones')}"
         if wrong
         else None
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Bools, Floats
-from tripcloak.ground.rulebook import some
+from tripcloak.ground.masking import mask_small
 from tripcloak.trajectories.audit.evidence import BOOK, Evidence
 
 HAIR = 1e-9
@@ -45,9 +45,9 @@ def degrees_enclose_metres(case: Evidence) -> str | None:
         outside += int((~_encloses(part)).sum())
         wide += int((~_is_tight(part)).sum())
     if outside:
-        return f"{some(outside, 'different boxes')} in degrees do not enclose the one in metres"
+        return f"{mask_small(outside, 'different boxes')} in degrees do not enclose the one in metres"
     return (
-        f"{some(wide, 'different boxes')} in degrees are wider or finer than rounding makes them"
+        f"{mask_small(wide, 'different boxes')} in degrees are wider or finer than rounding makes them"
         if wide
         else None
     )

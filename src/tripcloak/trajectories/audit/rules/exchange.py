@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.trajectories.audit.evidence import BOOK, Evidence
-from tripcloak.trajectories.audit.rulebook import BrokenPart
 from tripcloak.trajectories.audit.rules.files import expected_files
 
 SYSTEMS = (

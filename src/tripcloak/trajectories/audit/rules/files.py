@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.trajectories.audit.evidence import BOOK, COLUMNS, Evidence
-from tripcloak.trajectories.audit.rulebook import BrokenPart
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.rulebook import BrokenPart, Remark
 from tripcloak.trajectories.audit.evidence import BOOK, Evidence
 from tripcloak.trajectories.audit.manifest import is_small
-from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark
 
 ORDER = ("kind", "tripcloak", "method", "parameters", "k", "promise", "grid", "released", "left_out", "files")
 """Entries of a manifest as they follow each other; another order could tell something."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
+from tripcloak.ground.rulebook import BrokenPart, Remark
 from tripcloak.trajectories.audit.evidence import BOOK, Evidence
-from tripcloak.trajectories.audit.rulebook import BrokenPart, Remark
 
 HASHES = ("md5", "sha1", "sha256", "sha512", "blake2b")
 PAGES = ("README.md", "map.html", "manifest.json")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tripcloak.ground.rulebook import some
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import Remark
 from tripcloak.trajectories.audit.evidence import BOOK, MICRO, Evidence
 from tripcloak.trajectories.audit.promise import (
     companion_faults,
@@ -12,7 +13,6 @@ from tripcloak.trajectories.audit.promise import (
     support_faults,
     two_sided_faults,
 )
-from tripcloak.trajectories.audit.rulebook import Remark
 
 
 @BOOK.rule("boxes-have-extent")
@@ -21,7 +21,7 @@ def boxes_have_extent(case: Evidence) -> str | None:
     empty = case.value(
         f"SELECT count(*) FROM {case.table} WHERE NOT (t_start < t_end AND x_min < x_max AND y_min < y_max)"
     )
-    return f"{some(empty, 'released boxes')} have no extent" if empty else None
+    return f"{mask_small(empty, 'released boxes')} have no extent" if empty else None
 
 
 @BOOK.rule("edges-on-the-grid")
@@ -34,7 +34,7 @@ def edges_on_the_grid(case: Evidence) -> str | None:
     )
     places = " OR ".join(f"{name} % {told.metres} <> 0" for name in ("x_min", "x_max", "y_min", "y_max"))
     off = case.value(f"SELECT count(*) FROM {case.table} WHERE {times} OR {places}")
-    return f"{some(off, 'released boxes')} have an edge off the grid" if off else None
+    return f"{mask_small(off, 'released boxes')} have an edge off the grid" if off else None
 
 
 @BOOK.rule("no-overlap-in-time")
@@ -46,7 +46,9 @@ def no_overlap_in_time(case: Evidence) -> str | None:
             FROM {case.table}
         ) WHERE collides"""
     )
-    return f"{some(overlaps, 'released boxes')} overlap in time with the one before" if overlaps else None
+    return (
+        f"{mask_small(overlaps, 'released boxes')} overlap in time with the one before" if overlaps else None
+    )
 
 
 @BOOK.rule("ordered-by-pseudonym")
@@ -69,7 +71,11 @@ def as_many_as_people(case: Evidence) -> str | Remark | None:
         return "there are more released trajectories than people"
     if case.manifest.promise == "colocation":
         return Remark("there are no more released trajectories than people; some may be deleted")
-    return f"{some(people - released, 'people')} have no released trajectory" if released < people else None
+    return (
+        f"{mask_small(people - released, 'people')} have no released trajectory"
+        if released < people
+        else None
+    )
 
 
 @BOOK.rule("support-reaches-k")

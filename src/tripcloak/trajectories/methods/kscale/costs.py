@@ -9,7 +9,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.progress import Progress
-from tripcloak.trajectories.methods.kmerge import blocks, in_threads
+from tripcloak.ground.threads import blocks, in_threads
 from tripcloak.trajectories.model import Trajectories
 
 LEAF = 32

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.kmerge import merge_sets
 from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS, MergeSets, pick_together
 from tripcloak.trajectories.methods.kscale.costs import sparse_costs
@@ -84,7 +84,7 @@ class KScale(TrajectoryAlgorithm):
     def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
         """Return each trajectory merged with those it picked."""
         neighbours = min(self.neighbours or max(LEAST, PER_K * self.k), trajectories.n_users - 1)
-        jobs = self.jobs or os.cpu_count() or 1
+        jobs = processors(self.jobs)
         together = self.constraint == "nu-k-pick" and self.picking == "together"
         kept = neighbours
         if self.constraint == "nu-k-pick":

@@ -10,9 +10,9 @@ import pytest
 
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import Place
 from tripcloak.flows.release import writing as publishing
-from tripcloak.flows.release.writing import publish
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KAnonymity

@@ -1,0 +1,71 @@
+"""Memory: how much a run may use, said once and shared out the same way everywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tripcloak.ground.errors import InputError
+
+LEAST = 200_000_000
+"""Bytes below which nothing can be read."""
+
+_SIZES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many bytes a run may use: two fifths are the SQL engine's, the rest is for the arrays beside it.
+
+    Examples
+    --------
+    >>> budget = Budget.of("1GB")
+    >>> budget.total, budget.engine, budget.arrays
+    (1000000000, 400000000, 600000000)
+    """
+
+    total: int
+
+    @classmethod
+    def of(cls, memory: Memory) -> Budget:
+        """Return what was asked for; half of what the machine has where nothing was."""
+        if isinstance(memory, Budget):
+            return memory
+        if memory is None:
+            return cls(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+        total = parse_size(memory)
+        if total < LEAST:
+            raise InputError(f"the memory limit must be at least {LEAST // 10**6}MB")
+        return cls(total)
+
+    @property
+    def engine(self) -> int:
+        """Return the share of the SQL engine, in whole megabytes."""
+        return self.total * 2 // 5 // 10**6 * 10**6
+
+    @property
+    def arrays(self) -> int:
+        """Return the share of the arrays."""
+        return self.total * 3 // 5
+
+    def shared_by(self, runs: int) -> Budget:
+        """Return what each of several runs may use at a time."""
+        return Budget(self.total // runs)
+
+
+Memory: TypeAlias = str | Budget | None
+"""What ``--memory`` says: a size such as ``1GB``, a budget, or nothing for half of the machine's."""
+
+
+def parse_size(text: str) -> int:
+    """Return a size in bytes.
+
+    >>> parse_size("1GB"), parse_size("512 MiB")
+    (1000000000, 536870912)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*", text.lower())
+    if match is None or match[2] not in _SIZES:
+        raise InputError(f"the memory limit must be a size such as 512MB or 4GB; got {text!r}")
+    return int(float(match[1]) * _SIZES[match[2]])
