@@ -139,7 +139,7 @@ HANGS = """
 import ctypes, sys, tempfile
 from pathlib import Path
 from tripcloak.cli import interrupt, main
-from tripcloak.records import connect
+from tripcloak.ground.engine import connect
 from tripcloak.flows import anonymise
 
 interrupt.GRACE = 0.3

@@ -216,7 +216,7 @@ KILLED = """
 import sys
 from forgeries import methods as misbehaving
 from tripcloak.flows.methods import METHODS
-from tripcloak.records import TripSource
+from tripcloak.records.source import TripSource
 from tripcloak.comparing.compare import Lineup, compare
 from tripcloak.flows.reading.matrix import Place
 
@@ -252,4 +252,6 @@ def children(parent: int | None = None) -> list[int]:
     """Return the processes that a process has started and that still run."""
     listed = Path(f"/proc/{parent or os.getpid()}/task").glob("*/children")
     found = [int(child) for file in listed for child in file.read_text().split()]
-    return [child for child in found if b"workflow.solo" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return [
+        child for child in found if b"comparing.trial_process" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]

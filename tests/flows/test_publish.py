@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tripcloak.flows import publish as publishing
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import Place
-from tripcloak.flows.release import writing as publishing
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KAnonymity

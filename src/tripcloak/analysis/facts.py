@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tripcloak.analysis import Answers, Scores, Spread, Topics
 from tripcloak.analysis.agreement import QUANTILES
 from tripcloak.analysis.analyse import Analysis
-from tripcloak.analysis.files import ScoreRow
 from tripcloak.analysis.landuse import LEFT_OUT
 from tripcloak.hierarchy.time import EVERY
 
@@ -17,6 +16,15 @@ KINDS = "ABCDEFGH"
 TOP_PAIRS = 20
 TOO_MANY = {"zones": 5, "slots": 4}
 """A released zone, or time, that spreads over more than this many says little about any one of them."""
+
+
+class ScoreRow(NamedTuple):
+    """How alike the answers to one question are: of the release, and of other trips of the same city."""
+
+    question: str
+    measure: str
+    release: str
+    by_chance: str
 
 
 def facts(found: Analysis) -> dict[str, Any]:

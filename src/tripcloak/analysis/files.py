@@ -14,6 +14,7 @@ from tripcloak.analysis.answers import Scores
 from tripcloak.analysis.facts import (
     KINDS,
     TOP_PAIRS,
+    ScoreRow,
     coarse_words,
     facts,
     pair_names,
@@ -29,15 +30,6 @@ from tripcloak.pages.small_maps import KindMap, frame_of, kind_map
 
 TITLE = "What this release tells"
 NOT_FOR_PUBLICATION = "Internal: shows original data. Not for publication."
-
-
-class ScoreRow(NamedTuple):
-    """How alike the answers to one question are: of the release, and of other trips of the same city."""
-
-    question: str
-    measure: str
-    release: str
-    by_chance: str
 
 
 class Topic(NamedTuple):

@@ -202,11 +202,11 @@ TAMPERINGS = {
 
 ELSEWHERE = {
     "flows-never-overlap": "tests/cli/test_time_slot.py",
-    "suppressed-not-solvable": "tests/audit/test_audit_withheld.py",
-    "noise-suffices": "tests/audit/test_audit_noise.py",
-    "noise-as-stated": "tests/audit/test_audit_noise.py",
-    "segments-safe": "tests/audit/test_audit_segments.py",
-    "segment-as-read": "tests/audit/test_audit_segments.py",
+    "suppressed-not-solvable": "tests/flows/audit/test_audit_withheld.py",
+    "noise-suffices": "tests/flows/audit/test_audit_noise.py",
+    "noise-as-stated": "tests/flows/audit/test_audit_noise.py",
+    "segments-safe": "tests/flows/audit/test_audit_segments.py",
+    "segment-as-read": "tests/flows/audit/test_audit_segments.py",
 }
 """Rules that say something of other releases than these, and where those are forged."""
 

@@ -4,36 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tripcloak.flows.reading.matrix import Place, engine_memory, memory_budget, read_matrix
+from tripcloak.flows.reading.matrix import Place, read_matrix
 from tripcloak.ground.errors import InputError
 from tripcloak.records.source import TripSource
 from worlds.trips import some_trips, without, write_csv, zone_trips
-
-
-@pytest.mark.parametrize(
-    ("words", "size"),
-    [
-        ("200MB", 200 * 10**6),
-        ("1GB", 10**9),
-        ("1.5 gb", 1_500_000_000),
-        (" 512MiB ", 512 * 2**20),
-        ("2TB", 2 * 10**12),
-        ("300000kb", 3 * 10**8),
-    ],
-)
-def test_sizes_in_words(words, size):
-    assert memory_budget(words) == size
-
-
-@pytest.mark.parametrize("words", ["", "1", "GB", "-1GB", "1 GB!", "1PB", "one GB", "199MB", "nanGB", "1e9B"])
-def test_sizes_that_are_none(words):
-    with pytest.raises(InputError, match="memory limit"):
-        memory_budget(words)
-
-
-def test_half_of_the_machine_by_default():
-    assert 10**8 < memory_budget(None) < 10**14
-    assert engine_memory("1GB") == "400MB"
 
 
 @pytest.mark.parametrize("area", [None, (48.0, 2.0, 49.0, 3.0)])

@@ -23,7 +23,7 @@ from forgeries.trajectories import (
 )
 from tripcloak.trajectories import reading
 from tripcloak.trajectories.audit import audit_folder
-from tripcloak.trajectories.audit.rules import tables
+from tripcloak.trajectories.audit.rules import files as tables
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from tripcloak.trajectories.release import samples as trajectory_samples
 from worlds.merged_trajectories import merged_release

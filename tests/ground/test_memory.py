@@ -1,0 +1,32 @@
+"""Sizes in words, and how a budget is shared out."""
+
+import pytest
+
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.memory import Budget
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [
+        ("200MB", 200 * 10**6),
+        ("1GB", 10**9),
+        ("1.5 gb", 1_500_000_000),
+        (" 512MiB ", 512 * 2**20),
+        ("2TB", 2 * 10**12),
+        ("300000kb", 3 * 10**8),
+    ],
+)
+def test_sizes_in_words(words, size):
+    assert Budget.of(words).total == size
+
+
+@pytest.mark.parametrize("words", ["", "1", "GB", "-1GB", "1 GB!", "1PB", "one GB", "199MB", "nanGB", "1e9B"])
+def test_sizes_that_are_none(words):
+    with pytest.raises(InputError, match="memory limit"):
+        Budget.of(words)
+
+
+def test_half_of_the_machine_by_default():
+    assert 10**8 < Budget.of(None).total < 10**14
+    assert Budget.of("1GB").engine == 400_000_000
