@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.papers.datasets import MADE
 from benchmarks.stations import Stations
 from tripcloak import METHODS, KAnonymity, ODkAnon, Place, TripSource, audit_matrix, measure, read_matrix
-from tripcloak.flows.methods import Algorithm, SlotBySlot
+from tripcloak.flows.methods import FlowMethod, SlotBySlot
 from tripcloak.flows.model import ODMatrix
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -192,7 +192,7 @@ def _write(columns: dict[str, Any], out: str) -> None:
     csv.write_csv(pa.table(columns), out)
 
 
-def _algorithm(method: str, unit: str) -> Algorithm:
+def _algorithm(method: str, unit: str) -> FlowMethod:
     usual = {"criterion": KAnonymity(k=10, unit=unit)}  # type: ignore[arg-type]
     return METHODS[method](**{**usual, **OPTIONS.get(method, {})})
 

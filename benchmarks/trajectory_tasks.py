@@ -17,8 +17,8 @@ from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import measure_trajectories
 from tripcloak.trajectories.methods.kmerge import pair_costs
 from tripcloak.trajectories.methods.kscale.costs import SquareTree, squares
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
-from tripcloak.trajectories.methods.registry import trajectory_method
+from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -108,8 +108,8 @@ def _drawn_pairs(trajectories: Trajectories, choice: str, number: int) -> tuple[
     return np.repeat(people, near), np.concatenate(found).astype(np.int64)
 
 
-def _algorithm(method: str, options: str) -> TrajectoryAlgorithm:
-    return trajectory_method(method)(**json.loads(options))
+def _algorithm(method: str, options: str) -> TrajectoryMethod:
+    return find_trajectory_method(method)(**json.loads(options))
 
 
 def _read(path: str) -> Trajectories:

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from tripcloak import KAnonymity, ODMatrix, measure
-from tripcloak.flows.methods import Algorithm, NestedCut, ProductCut, TwinCut
+from tripcloak.flows.methods import FlowMethod, NestedCut, ProductCut, TwinCut
 from tripcloak.flows.release import Release
 from tripcloak.hierarchy import Hierarchy
 
 TILES, SIDE, GAP, TOP = 16, 260, 46, 64
-PANELS: tuple[tuple[str, str, type[Algorithm]], ...] = (
+PANELS: tuple[tuple[str, str, type[FlowMethod]], ...] = (
     ("TwinCut: homogeneous", "one origin cut, one destination cut", TwinCut),
     ("NestedCut: nested", "every origin zone has its own destinations", NestedCut),
     ("ProductCut: product", "any group may be split either way", ProductCut),

@@ -12,14 +12,14 @@ A tour:
 - :class:`TwinCut` and the other methods (``METHODS``) turn a matrix into a :class:`Release`.
 - :func:`measure` tells what the release is still good for; :func:`audit_matrix` and
   :func:`audit_folder` check it independently.
-- :func:`anonymise` walks the whole road for an :class:`Order`, as the command line does.
-- :func:`compare` runs the methods of a :class:`Lineup` side by side and says which one to use.
+- :func:`anonymise` walks the whole road for an :class:`AnonymisationRequest`, as the command line does.
+- :func:`compare` runs the methods of a :class:`ComparisonPlan` side by side and says which one to use.
 
 Whole trajectories go the same way::
 
     TrajectorySource -> read_trajectories -> Trajectories -> KScale(...).anonymise -> TrajectoryRelease
 
-- :func:`anonymise_trajectories` walks it for a :class:`TrajectoryOrder`, with one of ``TRAJECTORY_METHODS``.
+- :func:`anonymise_trajectories` walks it for a :class:`TrajectoryRequest`, with one of ``TRAJECTORY_METHODS``.
 - :func:`k_merge` makes several trajectories one; :func:`attack` tells how unique people are before and after.
 """
 
@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any
 from tripcloak._version import __version__
 
 if TYPE_CHECKING:
-    from tripcloak.comparing.compare import Lineup, compare
-    from tripcloak.flows.anonymise import Order, anonymise
+    from tripcloak.comparing.compare import ComparisonPlan, compare
+    from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
     from tripcloak.flows.audit import audit_folder, audit_matrix
     from tripcloak.flows.measures import measure
     from tripcloak.flows.methods import (
@@ -52,14 +52,14 @@ if TYPE_CHECKING:
     )
     from tripcloak.flows.model import ODMatrix
     from tripcloak.flows.publish import publish
-    from tripcloak.flows.reading.matrix import Place, read_matrix
+    from tripcloak.flows.reading.matrix import Zoning, read_matrix
     from tripcloak.flows.release import Release
     from tripcloak.ground.errors import TripcloakError
     from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
     from tripcloak.promises import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
     from tripcloak.records.source import TripSource
     from tripcloak.synth import City, Survey, write_city, write_survey
-    from tripcloak.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
+    from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
     from tripcloak.trajectories.attacks import ATTACKS, attack
     from tripcloak.trajectories.checking import audit_trajectories_against
     from tripcloak.trajectories.measures import measure_trajectories
@@ -121,14 +121,14 @@ _HOMES = {
     "TrajectorySource": "trajectories.reading",
     "read_trajectories": "trajectories.reading",
     "TripSource": "records.source",
-    "Order": "flows.anonymise",
+    "AnonymisationRequest": "flows.anonymise",
     "anonymise": "flows.anonymise",
-    "Lineup": "comparing.compare",
+    "ComparisonPlan": "comparing.compare",
     "compare": "comparing.compare",
     "publish": "flows.publish",
-    "Place": "flows.reading.matrix",
+    "Zoning": "flows.reading.matrix",
     "read_matrix": "flows.reading.matrix",
-    "TrajectoryOrder": "trajectories.anonymise",
+    "TrajectoryRequest": "trajectories.anonymise",
     "anonymise_trajectories": "trajectories.anonymise",
     "audit_trajectories_against": "trajectories.checking",
 }
@@ -141,8 +141,10 @@ __all__ = [
     "TRAJECTORY_METHODS",
     "W4M",
     "AllOf",
+    "AnonymisationRequest",
     "AveragePeople",
     "City",
+    "ComparisonPlan",
     "Cut",
     "Glove",
     "GloveSk",
@@ -154,13 +156,10 @@ __all__ = [
     "KScale",
     "LDiversity",
     "Laplace",
-    "Lineup",
     "Mondrian",
     "NestedCut",
     "ODMatrix",
     "ODkAnon",
-    "Order",
-    "Place",
     "ProductCut",
     "Release",
     "Suppression",
@@ -168,12 +167,13 @@ __all__ = [
     "TCloseness",
     "Trajectories",
     "TrajectoryGlove",
-    "TrajectoryOrder",
     "TrajectoryRelease",
+    "TrajectoryRequest",
     "TrajectorySource",
     "TripSource",
     "TripcloakError",
     "TwinCut",
+    "Zoning",
     "__version__",
     "anonymise",
     "anonymise_trajectories",

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tripcloak.flows.anonymise import Order, anonymise
+from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import TwinCut
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import AuditFailedError, OutputExistsError
 from tripcloak.ground.folders import refuse_if_taken
 from tripcloak.ground.progress import Progress, silent
@@ -17,7 +17,7 @@ from tripcloak.promises import KAnonymity
 from tripcloak.records.source import TripSource
 from tripcloak.synth import City, write_city
 
-PLACE = Place(spec="h3:10")
+PLACE = Zoning(spec="h3:10")
 CRITERION = KAnonymity(k=10, unit="travellers")
 
 
@@ -35,7 +35,7 @@ def run_demo(
     refuse_if_taken(out, force=force)
     if raw.exists() and not force:
         raise OutputExistsError(f"{raw} is already there; choose another folder, or replace it with --force")
-    order = Order(
+    order = AnonymisationRequest(
         source=TripSource(paths=(str(raw),)),
         algorithm=TwinCut(criterion=CRITERION),
         place=PLACE,

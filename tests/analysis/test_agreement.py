@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from tripcloak.analysis import Spread, adjusted_rand, best_match, contingency, correlations, cosines
+from tripcloak.analysis import AgreementSpread, adjusted_rand, best_match, contingency, correlations, cosines
 
 LABELS = st.integers(2, 9).flatmap(
     lambda n: st.tuples(*(st.lists(st.integers(0, 3), min_size=n, max_size=n) for _ in range(2)))
@@ -105,7 +105,7 @@ def test_a_profile_that_never_changes_says_nothing_whatever_its_last_digits() ->
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 4)), min_size=1, max_size=8))
 def test_a_weighted_spread_is_that_of_repeated_values(pairs: list[tuple[int, int]]) -> None:
     values, weight = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
-    found = Spread.of(values, weight)
+    found = AgreementSpread.of(values, weight)
     repeated = np.repeat(values, weight.astype(int))
     assert found.mean == pytest.approx(repeated.mean())
     exact = np.quantile(repeated, (0.05, 0.25, 0.5, 0.75, 0.95), method="inverted_cdf")

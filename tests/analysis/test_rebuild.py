@@ -16,13 +16,13 @@ from pyarrow import parquet
 from tripcloak.analysis.originals import original_ends
 from tripcloak.analysis.rebuild import Checked, check_against, profiles_page, rebuild
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy, ZoneFile
 from worlds.planted_city import AREA, SIDE, city_corners, planted_trips, squares
 from worlds.trips import Row, write_csv
 
-QUADTREE = Place(spec="quadtree:3", area=tuple(map(float, AREA.split(","))))
+QUADTREE = Zoning(spec="quadtree:3", area=tuple(map(float, AREA.split(","))))
 SIX_HOURS = replace(QUADTREE, time_slot=360, fold="day", apart=True)
 
 

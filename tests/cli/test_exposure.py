@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tripcloak.flows.measures import measure
-from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.records.source import TripSource
 from worlds.trips import leaks, some_trips, without, write_csv
 
@@ -41,7 +41,7 @@ def test_the_json_tells_every_method_under_every_target(tripcloak: Any, trips: P
 
 def test_all_measures_are_there_on_both_sides(tripcloak: Any, trips: Path) -> None:
     found = tripcloak("exposure", trips, *QUICK, "--json").json
-    matrix = read_matrix(TripSource(paths=(str(trips),)), Place(spec="h3:9")).trips.matrix
+    matrix = read_matrix(TripSource(paths=(str(trips),)), Zoning(spec="h3:9")).trips.matrix
     from tripcloak import KAnonymity, TwinCut
 
     release = TwinCut(criterion=KAnonymity(k=5, unit="travellers")).anonymise(matrix)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tripcloak.fairness.segments import anonymise_segments
-from tripcloak.flows.anonymise import Order
+from tripcloak.flows.anonymise import AnonymisationRequest
 from tripcloak.flows.methods import TwinCut
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.promises import KAnonymity
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
@@ -239,10 +239,10 @@ def test_what_is_wrong_is_named(
 
 def test_progress_names_the_segment_and_the_sample(tmp_path: Path, two: Path) -> None:
     steps: list[tuple[str, int, int | None]] = []
-    order = Order(
+    order = AnonymisationRequest(
         source=TripSource(paths=(str(two),)),
         algorithm=TwinCut(criterion=KAnonymity(k=5)),
-        place=Place(spec="h3:8"),
+        place=Zoning(spec="h3:8"),
         out=tmp_path / "out",
     )
     anonymise_segments(order, (SegmentBy.parse("sex"),), draws=2, progress=lambda *step: steps.append(step))

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tripcloak.flows.methods import NestedCut, SlotBySlot
-from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.promises import KAnonymity
 from tripcloak.records.source import TripSource
 from worlds.trips import Row, leaks, some_trips, without, write_csv
@@ -116,7 +116,7 @@ def test_moving_trips_by_whole_periods_gives_the_same_release(
     found = []
     for some in (rows, starting(rows, *moved)):
         path = write_csv(tmp_path / "trips.csv", some)
-        place = Place(spec="h3:6", time_slot=360, fold=fold, apart=True)
+        place = Zoning(spec="h3:6", time_slot=360, fold=fold, apart=True)
         matrix = read_matrix(TripSource(paths=(str(path),)), place).trips.matrix
         release = method.anonymise(matrix)
         found.append((matrix.digest(), release.group_of_flow.tolist(), release.trips.tolist()))

@@ -164,12 +164,14 @@ def test_a_terminal_sees_bars_with_numbers(tmp_path, trips, monkeypatch):
 
 
 def test_progress_goes_through_every_step_in_order(tmp_path, trips):
-    from tripcloak.flows.anonymise import Order, anonymise
+    from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
     from tripcloak.flows.methods import ODkAnon
     from tripcloak.records.source import TripSource
 
     steps: list[tuple[str, int, int | None]] = []
-    order = Order(source=TripSource(paths=(str(trips),)), algorithm=ODkAnon(), out=tmp_path / "out")
+    order = AnonymisationRequest(
+        source=TripSource(paths=(str(trips),)), algorithm=ODkAnon(), out=tmp_path / "out"
+    )
     anonymise(order, lambda *step: steps.append(step))
     names = list(dict.fromkeys(name for name, _, _ in steps))
     assert names == ["reading trips", *names[1:-3], "auditing", "measuring", "writing the release"]

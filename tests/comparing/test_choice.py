@@ -10,25 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripcloak.comparing.choice import FACTOR, choices, choose
-from tripcloak.comparing.rows import Row
+from tripcloak.comparing.rows import ComparisonRow
 
 K, LIMIT = 10, 0.1
 
 
-def row(method: str, g: float | None = 50.0, s: float = 0.1, **facts: object) -> Row:
+def row(method: str, g: float | None = 50.0, s: float = 0.1, **facts: object) -> ComparisonRow:
     told = {"safe": True, "shared": True, "smallest": 12.0, "people": "travellers", **facts}
     measures = {"G": g, "S": s, "GDM_mean": 200.0}
-    return Row(method=method, k=K, unit="travellers", limit=LIMIT, measures=measures, **told)
+    return ComparisonRow(method=method, k=K, unit="travellers", limit=LIMIT, measures=measures, **told)
 
 
-def noise(method: str = "laplace") -> Row:
+def noise(method: str = "laplace") -> ComparisonRow:
     return replace(
         row(method, g=2.0), k=None, limit=None, safe=None, promise="differential privacy", epsilon=1.0
     )
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> list[Row]:
+def rows(draw: st.DrawFn) -> list[ComparisonRow]:
     made = []
     for number in range(draw(st.integers(0, 7))):
         made.append(
@@ -46,7 +46,7 @@ def rows(draw: st.DrawFn) -> list[Row]:
     return [*made, *([noise()] if draw(st.booleans()) else [])]
 
 
-def qualified(found: list[Row]) -> list[Row]:
+def qualified(found: list[ComparisonRow]) -> list[ComparisonRow]:
     return [
         one
         for one in found

@@ -12,7 +12,7 @@ import pytest
 from tripcloak.comparing.columns import Advice
 from tripcloak.comparing.files import render_csv, render_markdown
 from tripcloak.comparing.page import render_compare
-from tripcloak.comparing.rows import MEASURES, Row
+from tripcloak.comparing.rows import MEASURES, ComparisonRow
 from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, frame_of
 
@@ -31,15 +31,15 @@ FOUND = {
 }
 
 
-def some_rows(k: float = 10) -> list[Row]:
+def some_rows(k: float = 10) -> list[ComparisonRow]:
     rows = []
     for number, (name, (suppressed, loss, shared)) in enumerate(FOUND.items()):
         measures = {**dict.fromkeys(MEASURES, 0.5), "S": suppressed, "G": loss, "GDM_mean": 100.0 + loss / 10}
         told = {"k": k, "unit": "travellers", "limit": 0.1, "people": "travellers", "safe": True}
         numbers = {"groups": 100 + number, "origins": 10, "destinations": 20, "smallest": 10.0, "cpu_s": 1.5}
-        rows.append(Row(method=name, shared=shared, measures=measures, **told, **numbers))
+        rows.append(ComparisonRow(method=name, shared=shared, measures=measures, **told, **numbers))
     noisy = replace(rows[0], method="laplace", k=None, limit=None, safe=None, promise="differential privacy")
-    late = Row(method="glove", k=k, unit="travellers", limit=0.1, reason="took <b>too</b> long")
+    late = ComparisonRow(method="glove", k=k, unit="travellers", limit=0.1, reason="took <b>too</b> long")
     return [*rows, noisy, late]
 
 
@@ -48,7 +48,7 @@ def a_map(seed: int) -> SmallMap:
     return SmallMap.of(shades, "M3 3l20 0 0 20-20 0z", seed % 2)
 
 
-def page_of(rows: list[Row], **changes: Any) -> str:
+def page_of(rows: list[ComparisonRow], **changes: Any) -> str:
     maps = [a_map(i) if row.ran else None for i, row in enumerate(rows)]
     ks = dict.fromkeys(row.k for row in rows if row.k is not None)
     advice = [Advice(k, 0.1, "twincut", f"Use twincut at k = {k}.", ("Because <it> is.",)) for k in ks]

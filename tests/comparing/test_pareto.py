@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripcloak.comparing.pareto import Box, Point, Spot, place_labels, render_plot, undominated
+from tripcloak.comparing.pareto import Point, Rectangle, Spot, place_labels, render_plot, undominated
 
 KINDS = ("shared", "overlapping", "noise", "unsafe")
 SHARES = st.sampled_from([0.0, 0.01, 0.05, 0.0999, 0.1]) | st.floats(0, 0.3)
@@ -56,15 +56,15 @@ def test_a_plot_is_well_formed_and_has_a_mark_for_every_point(points):
 def test_labels_lie_neither_on_each_other_nor_on_points(places):
     spots = [Spot(x, y, 6) for x, y in places]
     texts = ["quadtree-knapsack"[: 5 + 2 * (i % 5)] for i in range(len(spots))]
-    labels = place_labels(spots, texts, Box(0, 0, 760, 380))
+    labels = place_labels(spots, texts, Rectangle(0, 0, 760, 380))
     for i, label in enumerate(labels):
         assert all(label.box.overlap(other.box) == 0 for other in labels[:i])
-        assert all(label.box.overlap(Box(x - 6, y - 6, x + 6, y + 6)) == 0 for x, y, _ in spots)
+        assert all(label.box.overlap(Rectangle(x - 6, y - 6, x + 6, y + 6)) == 0 for x, y, _ in spots)
 
 
 def test_points_on_one_spot_still_have_a_label_each():
     spots = [Spot(300, 200, 6)] * 6
-    labels = place_labels(spots, ["quadtree-knapsack"] * 6, Box(0, 0, 760, 380))
+    labels = place_labels(spots, ["quadtree-knapsack"] * 6, Rectangle(0, 0, 760, 380))
     assert all(a.box.overlap(b.box) == 0 for a in labels for b in labels if a is not b)
     assert sum(label.led for label in labels) >= 2
 

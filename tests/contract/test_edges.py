@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.flows.kernels import Tree
-from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.promises import AllOf, KAnonymity, LDiversity
@@ -20,14 +20,14 @@ pytestmark = pytest.mark.parametrize("method", HELD_TO_IT.values(), ids=HELD_TO_
 CHAIN: Tree = {"all": None, "part": "all", "tile": "part"}
 
 
-def matrix_of(method: type[Algorithm], tree: Tree, ends: Any, **columns: Any) -> ODMatrix:
+def matrix_of(method: type[FlowMethod], tree: Tree, ends: Any, **columns: Any) -> ODMatrix:
     """Return a matrix; tiles have a place if and only if the method draws zones of its own."""
     hierarchy = hierarchy_of(tree, places=grid(tree) if method.draws_zones else None)
     return ODMatrix.from_trips(hierarchy, hierarchy, *np.array(ends, dtype=np.int32).T, **columns)
 
 
 @pytest.mark.parametrize("tree", [{"tile": None}, CHAIN], ids=["one zone", "a chain"])
-def test_a_map_of_one_tile_is_released_or_refused(method: type[Algorithm], tree: Tree) -> None:
+def test_a_map_of_one_tile_is_released_or_refused(method: type[FlowMethod], tree: Tree) -> None:
     matrix = matrix_of(method, tree, [(0, 0)] * 5)
     release = method(criterion=KAnonymity(k=5), suppression_limit=0.5).anonymise(matrix)
     assert release.trips.tolist() == [5]
@@ -38,7 +38,7 @@ def test_a_map_of_one_tile_is_released_or_refused(method: type[Algorithm], tree:
 @pytest.mark.parametrize("limit", [1 - 2.0**-53, 1 - 1e-13, 0.999])
 @pytest.mark.parametrize("weighted", [False, True], ids=["trips", "population"])
 def test_a_limit_next_to_everything_still_releases_something(
-    method: type[Algorithm], limit: float, weighted: bool
+    method: type[FlowMethod], limit: float, weighted: bool
 ) -> None:
     tree: Tree = {"all": None, "a": "all", "b": "all"}
     ends = [(0, 0), (0, 0), (1, 1), (1, 0)]
@@ -49,7 +49,7 @@ def test_a_limit_next_to_everything_still_releases_something(
     assert release.n_groups >= 1
 
 
-def test_weights_a_thousand_billion_times_apart_are_told_apart(method: type[Algorithm]) -> None:
+def test_weights_a_thousand_billion_times_apart_are_told_apart(method: type[FlowMethod]) -> None:
     """A rare light flow is suppressed before a heavy one, whatever the price of doing so."""
     tree: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
     ends = [(o, d) for o in range(4) for d in range(4)]
@@ -65,7 +65,7 @@ def test_weights_a_thousand_billion_times_apart_are_told_apart(method: type[Algo
         assert np.isfinite(release.bound.gap)
 
 
-def test_more_places_than_there_are_are_refused(method: type[Algorithm]) -> None:
+def test_more_places_than_there_are_are_refused(method: type[FlowMethod]) -> None:
     matrix = matrix_of(method, CHAIN, [(0, 0)] * 5)
     wanted = AllOf(criteria=(KAnonymity(k=2), LDiversity(l=2)))
     refusal = (InputError, "zones of its own") if method.draws_zones else (ImpossibleRequestError, "2 tiles")
@@ -73,6 +73,6 @@ def test_more_places_than_there_are_are_refused(method: type[Algorithm]) -> None
         method(criterion=wanted).anonymise(matrix)
 
 
-def test_a_flow_without_a_trip_is_no_flow(method: type[Algorithm]) -> None:
+def test_a_flow_without_a_trip_is_no_flow(method: type[FlowMethod]) -> None:
     with pytest.raises(InputError, match="at least one flow"):
         method(criterion=KAnonymity(k=2)).anonymise(matrix_of(method, CHAIN, np.empty((0, 2))))

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from oracles.flows.kernels import Row, Tree, below, flows_of, safe, support
 from oracles.readback import contents, flow_pairs, group_pairs, released_as
-from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
-from tripcloak.promises import AllOf, Criterion, KAnonymity
+from tripcloak.promises import AllOf, KAnonymity, Promise
 from worlds.matrices import Case, cases, criteria, grid, limits
 from worlds.methods import HELD_TO_IT
 
@@ -33,7 +33,7 @@ SMALL_TREE: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab",
 
 
 @st.composite
-def requests(draw: st.DrawFn) -> tuple[Case, Criterion, float]:
+def requests(draw: st.DrawFn) -> tuple[Case, Promise, float]:
     """Return a case and a request that can be met on it."""
     case = draw(cases(placed=True))
     criterion = draw(criteria(case))
@@ -41,7 +41,7 @@ def requests(draw: st.DrawFn) -> tuple[Case, Criterion, float]:
     return case, criterion, draw(limits)
 
 
-def matrix_for(method: type[Algorithm], case: Case) -> ODMatrix:
+def matrix_for(method: type[FlowMethod], case: Case) -> ODMatrix:
     """Return the matrix of a case; tiles have a place if and only if the method draws zones of its own."""
     places = case.places or (grid(case.trees[0]), grid(case.trees[1]))
     return replace(case, places=places if method.draws_zones else None).matrix()
@@ -64,7 +64,7 @@ def kept_rows(case: Case, released: dict[Any, Any]) -> list[Row]:
 @settings(max_examples=3 * settings().max_examples)
 @given(request=requests())
 def test_every_released_group_is_safe_and_told_right(
-    method: type[Algorithm], request: tuple[Case, Criterion, float]
+    method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
     case, criterion, limit = request
     matrix = matrix_for(method, case)
@@ -88,7 +88,7 @@ def test_every_released_group_is_safe_and_told_right(
 
 @given(request=requests())
 def test_released_and_suppressed_make_up_the_input(
-    method: type[Algorithm], request: tuple[Case, Criterion, float]
+    method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
     case, criterion, limit = request
     matrix = matrix_for(method, case)
@@ -106,7 +106,7 @@ def test_released_and_suppressed_make_up_the_input(
 
 @given(request=requests())
 def test_the_limit_holds_on_the_volume(
-    method: type[Algorithm], request: tuple[Case, Criterion, float]
+    method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
     case, criterion, limit = request
     matrix = matrix_for(method, case)
@@ -121,7 +121,7 @@ def test_the_limit_holds_on_the_volume(
 
 @given(request=requests())
 def test_zones_hold_the_tiles_they_replace(
-    method: type[Algorithm], request: tuple[Case, Criterion, float]
+    method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
     case, criterion, limit = request
     matrix = matrix_for(method, case)
@@ -149,7 +149,7 @@ def arrays_of(matrix: ODMatrix) -> Iterator[np.ndarray[Any, Any]]:
 
 
 @given(request=requests())
-def test_the_input_is_not_touched(method: type[Algorithm], request: tuple[Case, Criterion, float]) -> None:
+def test_the_input_is_not_touched(method: type[FlowMethod], request: tuple[Case, Promise, float]) -> None:
     case, criterion, limit = request
     matrix = matrix_for(method, case)
     before = [array.copy() for array in arrays_of(matrix)]
@@ -165,7 +165,7 @@ def test_the_input_is_not_touched(method: type[Algorithm], request: tuple[Case, 
 
 @given(request=requests(), data=st.data())
 def test_row_order_and_the_names_of_people_do_not_matter(
-    method: type[Algorithm], request: tuple[Case, Criterion, float], data: st.DataObject
+    method: type[FlowMethod], request: tuple[Case, Promise, float], data: st.DataObject
 ) -> None:
     case, criterion, limit = request
     names = data.draw(st.permutations(range(100, 115)))
@@ -178,7 +178,7 @@ def test_row_order_and_the_names_of_people_do_not_matter(
 
 @given(request=requests())
 def test_a_second_call_gives_the_same_release(
-    method: type[Algorithm], request: tuple[Case, Criterion, float]
+    method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
     case, criterion, limit = request
     matrix = matrix_for(method, case)
@@ -188,7 +188,7 @@ def test_a_second_call_gives_the_same_release(
 
 @given(data=st.data())
 def test_an_impossible_request_says_so_and_tells_nothing(
-    method: type[Algorithm], data: st.DataObject
+    method: type[FlowMethod], data: st.DataObject
 ) -> None:
     case = data.draw(cases(max_rows=15, placed=True))
     criterion = data.draw(criteria(case))
@@ -205,7 +205,7 @@ def test_an_impossible_request_says_so_and_tells_nothing(
     assert told == {float(k), *(part.k for part in parts if isinstance(part, KAnonymity))}
 
 
-def test_k_of_everything_gives_one_group_of_everything(method: type[Algorithm]) -> None:
+def test_k_of_everything_gives_one_group_of_everything(method: type[FlowMethod]) -> None:
     rows = tuple(Row(o, d, person=i) for i, (o, d) in enumerate(zip("abcdabcd", "dcbaabcd", strict=True)))
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows, has_person=True)
     release = method(criterion=KAnonymity(k=8), suppression_limit=0.5).anonymise(matrix_for(method, case))
@@ -218,7 +218,7 @@ def test_k_of_everything_gives_one_group_of_everything(method: type[Algorithm]) 
         method(criterion=KAnonymity(k=9)).anonymise(matrix_for(method, case))
 
 
-def test_people_are_counted_not_their_trips(method: type[Algorithm]) -> None:
+def test_people_are_counted_not_their_trips(method: type[FlowMethod]) -> None:
     rows = tuple(Row("a", "b", person=7) for _ in range(50))
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows, has_person=True)
     with pytest.raises(ImpossibleRequestError):
@@ -228,21 +228,21 @@ def test_people_are_counted_not_their_trips(method: type[Algorithm]) -> None:
     assert (release.trips.tolist(), release.travellers.tolist()) == ([50], [1])
 
 
-def test_trips_without_an_id_hide_nobody(method: type[Algorithm]) -> None:
+def test_trips_without_an_id_hide_nobody(method: type[FlowMethod]) -> None:
     rows = tuple(Row("a", "b", person=-1) for _ in range(50))
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=(*rows, Row("a", "b", person=0)), has_person=True)
     with pytest.raises(ImpossibleRequestError):
         method(criterion=KAnonymity(k=2)).anonymise(matrix_for(method, case))
 
 
-def test_a_unit_the_input_cannot_tell_is_refused(method: type[Algorithm]) -> None:
+def test_a_unit_the_input_cannot_tell_is_refused(method: type[FlowMethod]) -> None:
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=(Row("a", "b"),) * 5)
     for unit in ("travellers", "population"):
         with pytest.raises(InputError, match=f"k on {unit} needs"):
             method(criterion=KAnonymity(k=2, unit=unit)).anonymise(matrix_for(method, case))
 
 
-def test_trees_of_other_integer_types_are_welcome(method: type[Algorithm]) -> None:
+def test_trees_of_other_integer_types_are_welcome(method: type[FlowMethod]) -> None:
     """Builders need not agree on the width of their indices."""
     rows = tuple(Row(o, d) for o in "abcd" for d in "abcd")
     matrix = matrix_for(method, Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows))
@@ -253,19 +253,19 @@ def test_trees_of_other_integer_types_are_welcome(method: type[Algorithm]) -> No
 
 
 @pytest.mark.parametrize("limit", [-0.1, 1.0, 1.5, float("nan"), float("inf")])
-def test_a_limit_outside_its_range_is_refused(method: type[Algorithm], limit: float) -> None:
+def test_a_limit_outside_its_range_is_refused(method: type[FlowMethod], limit: float) -> None:
     with pytest.raises(InputError, match="suppression limit"):
         method(suppression_limit=limit)
 
 
-def test_parameters_cannot_be_changed(method: type[Algorithm]) -> None:
+def test_parameters_cannot_be_changed(method: type[FlowMethod]) -> None:
     algorithm: Any = method()
     with pytest.raises(FrozenInstanceError):
         algorithm.suppression_limit = 0.9
     assert not set(algorithm.parameters()) & {"criterion", "suppression_limit"}
 
 
-def test_progress_is_told_in_order_and_ends(method: type[Algorithm]) -> None:
+def test_progress_is_told_in_order_and_ends(method: type[FlowMethod]) -> None:
     rows = tuple(Row(o, d) for o in "abcd" for d in "abcd")
     calls: list[tuple[str, int, int | None]] = []
     matrix = matrix_for(method, Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows))
@@ -299,7 +299,7 @@ print(release.n_groups, mark.hexdigest())
 """
 
 
-def test_the_hash_seed_does_not_matter(method: type[Algorithm]) -> None:
+def test_the_hash_seed_does_not_matter(method: type[FlowMethod]) -> None:
     # A limit that suppression alone can keep; the others find it no harder.
     parameters = json.dumps({**method().parameters(), "suppression_limit": 0.5})
     told = [

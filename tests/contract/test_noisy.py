@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripcloak.flows.methods import METHODS
-from tripcloak.flows.methods.noise import Noisy, source
+from tripcloak.flows.methods.noise import NoisyMethod, source
 from tripcloak.flows.methods.noise.noisy import bound_contributions
 from tripcloak.flows.model import NOBODY, ODMatrix
 from tripcloak.flows.publish import publish
@@ -33,7 +33,7 @@ every_method = pytest.mark.parametrize("method", NOISY.values(), ids=NOISY)
 every_world = pytest.mark.parametrize("world", [World(kind) for kind in KINDS], ids=KINDS)
 
 
-def made(method: type[Noisy], **asked: Any) -> Noisy:
+def made(method: type[NoisyMethod], **asked: Any) -> NoisyMethod:
     return method(**{"epsilon": 1.0, "contributions": 3, "height": 0, **asked})
 
 
@@ -109,7 +109,7 @@ def test_a_matrix_that_does_not_tell_repeats_is_refused() -> None:
 @every_world
 @given(dice=seeds)
 def test_released_numbers_are_whole_and_flows_lie_in_the_pair_they_are_said_to(
-    method: type[Noisy], world: World, dice: Random
+    method: type[NoisyMethod], world: World, dice: Random
 ) -> None:
     matrix = world.matrix(diced_trips(dice, world, trips=30, people=9))
     height = dice.randint(0, 2)
@@ -140,7 +140,9 @@ def test_released_numbers_are_whole_and_flows_lie_in_the_pair_they_are_said_to(
 @every_method
 @every_world
 @given(dice=seeds)
-def test_nothing_but_the_noise_looks_at_the_numbers(method: type[Noisy], world: World, dice: Random) -> None:
+def test_nothing_but_the_noise_looks_at_the_numbers(
+    method: type[NoisyMethod], world: World, dice: Random
+) -> None:
     """With noise that ignores the exact numbers, different inputs of one study area give one release."""
     release = []
     for _ in range(2):
@@ -153,7 +155,7 @@ def test_nothing_but_the_noise_looks_at_the_numbers(method: type[Noisy], world: 
 
 
 @every_method
-def test_one_traveller_far_away_changes_no_public_fact(method: type[Noisy]) -> None:
+def test_one_traveller_far_away_changes_no_public_fact(method: type[NoisyMethod]) -> None:
     tiling, facts = H3Tiling(6), []
     lat, lon = np.append(np.full(3000, 48.85), -33.9), np.append(np.full(3000, 2.35), 151.2)
     for trips in (3000, 3001):
@@ -170,7 +172,7 @@ def test_one_traveller_far_away_changes_no_public_fact(method: type[Noisy]) -> N
 
 @every_method
 @given(dice=seeds)
-def test_the_order_of_rows_does_not_matter(method: type[Noisy], dice: Random) -> None:
+def test_the_order_of_rows_does_not_matter(method: type[NoisyMethod], dice: Random) -> None:
     world = World("tree")
     trips = diced_trips(dice, world, trips=25, people=4)
     shuffled = [trip._replace(person=trip.person if trip.person < 0 else 9 - trip.person) for trip in trips]
@@ -183,7 +185,7 @@ def test_the_order_of_rows_does_not_matter(method: type[Noisy], dice: Random) ->
 
 
 @every_method
-def test_the_input_stays_as_it_is(method: type[Noisy]) -> None:
+def test_the_input_stays_as_it_is(method: type[NoisyMethod]) -> None:
     matrix = World("tree").matrix(diced_trips(Random(1), World("tree"), trips=25, people=4))
     before = [column.copy() for column in (matrix.flows.trips, matrix.flows.repeats)]
     made(method).anonymise(matrix, noise=Same())
@@ -193,7 +195,7 @@ def test_the_input_stays_as_it_is(method: type[Noisy]) -> None:
 
 
 @every_method
-def test_numbers_of_k_and_limit_play_no_part(method: type[Noisy]) -> None:
+def test_numbers_of_k_and_limit_play_no_part(method: type[NoisyMethod]) -> None:
     matrix = World("tree").matrix(diced_trips(Random(1), World("tree"), trips=25, people=4))
     ks = (AveragePeople(k=10**9), AllOf(criteria=(KAnonymity(k=2), KAnonymity(k=3, unit="trips"))))
     one, other = (
@@ -205,7 +207,7 @@ def test_numbers_of_k_and_limit_play_no_part(method: type[Noisy]) -> None:
 
 @every_method
 def test_what_cannot_be_had_is_refused_before_any_work(
-    method: type[Noisy], monkeypatch: pytest.MonkeyPatch
+    method: type[NoisyMethod], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matrix = World("tree").matrix([Trip(0, 1, 5)])
     plain = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
@@ -241,13 +243,13 @@ def test_what_cannot_be_had_is_refused_before_any_work(
     ],
     ids=str,
 )
-def test_parameters_out_of_range_are_refused(method: type[Noisy], asked: dict[str, float]) -> None:
+def test_parameters_out_of_range_are_refused(method: type[NoisyMethod], asked: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(asked))):
         made(method, **asked)
 
 
 @every_method
-def test_when_noise_leaves_nothing_there_is_no_release(method: type[Noisy]) -> None:
+def test_when_noise_leaves_nothing_there_is_no_release(method: type[NoisyMethod]) -> None:
     matrix = World("h3").matrix([Trip(0, 1, 5)])
 
     class Low(Recorded):
@@ -259,7 +261,7 @@ def test_when_noise_leaves_nothing_there_is_no_release(method: type[Noisy]) -> N
 
 
 @every_method
-def test_the_source_is_told_a_budget_that_opendp_agrees_to(method: type[Noisy]) -> None:
+def test_the_source_is_told_a_budget_that_opendp_agrees_to(method: type[NoisyMethod]) -> None:
     noise = Same()
     matrix = World("tree").matrix(diced_trips(Random(1), World("tree"), trips=25, people=4))
     made(method, epsilon=0.3).anonymise(matrix, noise=noise)
@@ -281,7 +283,7 @@ def busy() -> ODMatrix:
 
 @every_method
 def test_a_folder_tells_no_exact_number_and_promises_no_k(
-    method: type[Noisy], busy: ODMatrix, tmp_path: Path
+    method: type[NoisyMethod], busy: ODMatrix, tmp_path: Path
 ) -> None:
     release = made(method, delta=1e-6).anonymise(busy, noise=Same(seed=3, scale=40))
     facts = publish(
@@ -316,7 +318,9 @@ def test_a_folder_tells_no_exact_number_and_promises_no_k(
 
 @every_method
 @every_world
-def test_a_folder_reads_back_as_the_release_it_was(method: type[Noisy], world: World, tmp_path: Path) -> None:
+def test_a_folder_reads_back_as_the_release_it_was(
+    method: type[NoisyMethod], world: World, tmp_path: Path
+) -> None:
     matrix = world.matrix(diced_trips(Random(4), world, trips=60, people=20))
     release = made(method, height=1, delta=0.3).anonymise(matrix, noise=Same(seed=3))
     spec = {"h3": "h3:8/root=861fb4677ffffff", "quadtree": "quadtree:3", "tree": "table:x"}[world.kind]

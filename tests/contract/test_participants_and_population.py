@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from oracles.flows.kernels import Tree
-from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.model import ODMatrix
-from tripcloak.promises import AllOf, AveragePeople, Criterion, KAnonymity
+from tripcloak.promises import AllOf, AveragePeople, KAnonymity, Promise
 from worlds.matrices import grid, hierarchy_of
 from worlds.methods import HELD_TO_IT
 
@@ -20,14 +20,14 @@ TREE: Tree = (
 PEOPLE, TRIPS = 120, 1500
 
 TRAVELLERS, POPULATION = KAnonymity(k=6, unit="travellers"), AveragePeople(k=6)
-TARGETS: dict[str, Criterion] = {
+TARGETS: dict[str, Promise] = {
     "travellers": TRAVELLERS,
     "population": POPULATION,
     "both": AllOf(criteria=(TRAVELLERS, POPULATION)),
 }
 
 
-def survey(method: type[Algorithm], *, spread: float = 1.2) -> ODMatrix:
+def survey(method: type[FlowMethod], *, spread: float = 1.2) -> ODMatrix:
     """People with skewed weights who mostly travel near home."""
     rng = np.random.default_rng(5)
     tiles = sum(zone[0] != "q" for zone in TREE) - 1
@@ -41,7 +41,7 @@ def survey(method: type[Algorithm], *, spread: float = 1.2) -> ODMatrix:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_group_reaches_every_threshold(method: type[Algorithm], target: str) -> None:
+def test_every_group_reaches_every_threshold(method: type[FlowMethod], target: str) -> None:
     matrix = survey(method)
     assert matrix.represented is not None
     release = method(criterion=TARGETS[target], suppression_limit=0.3).anonymise(matrix)

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.audit import audit_release
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
-from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, trajectory_method
+from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 from tripcloak.trajectories.model import Grid, Trajectories
 
 OWN: dict[str, dict[str, Any]] = {"nwa": {"trash": 0.8, "period": 600, "sampling": 600}}
 
 
-def ready(name: str, k: int) -> TrajectoryAlgorithm:
-    return trajectory_method(name)(k=k, **OWN.get(name, {}))
+def ready(name: str, k: int) -> TrajectoryMethod:
+    return find_trajectory_method(name)(k=k, **OWN.get(name, {}))
 
 
 def people(seed: int, users: int) -> Trajectories:
@@ -88,4 +88,4 @@ def test_one_person_is_refused_in_words(name: str) -> None:
 
 def test_a_method_that_is_not_there_is_named_with_those_that_are() -> None:
     with pytest.raises(InputError, match=r"'magic'.*k-scale, glove, w4m, nwa"):
-        trajectory_method("magic")
+        find_trajectory_method("magic")

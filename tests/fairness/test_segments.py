@@ -11,9 +11,9 @@ import pytest
 from pyarrow import parquet
 
 from tripcloak.fairness.segments import anonymise_segments
-from tripcloak.flows.anonymise import Order, anonymise
+from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.methods import Mondrian, ODkAnon, SlotBySlot, TwinCut
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, OutputExistsError
 from tripcloak.promises import KAnonymity
 from tripcloak.records.segments import SegmentBy
@@ -31,12 +31,12 @@ def rows_with_sex(n: int = 500) -> list[Row]:
     return [{**row, "sex": sex[row["person_id"]]} for row in rows]
 
 
-def order_of(rows: list[Row], folder: Path, **changes: object) -> Order:
+def order_of(rows: list[Row], folder: Path, **changes: object) -> AnonymisationRequest:
     path = write_csv(folder / "trips.csv", rows)
-    order = Order(
+    order = AnonymisationRequest(
         source=TripSource(paths=(str(path),)),
         algorithm=TwinCut(criterion=KAnonymity(k=5)),
-        place=Place(spec="h3:9"),
+        place=Zoning(spec="h3:9"),
         out=folder / "out",
     )
     return replace(order, **changes)  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ def test_what_does_not_go_together_says_so(tmp_path: Path) -> None:
     slots = replace(
         order,
         algorithm=SlotBySlot.of(TwinCut(criterion=KAnonymity(k=5))),
-        place=Place(spec="h3:9", time_slot=1440, apart=True),
+        place=Zoning(spec="h3:9", time_slot=1440, apart=True),
     )
     with pytest.raises(InputError, match="segments"):
         anonymise(slots)

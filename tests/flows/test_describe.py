@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tripcloak.flows.describe import Description, describe
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import InputError
 from tripcloak.records.source import TripSource
 from worlds.trips import Row, counted, some_trips, without, write_csv, write_zones, zone_trips
@@ -37,7 +37,7 @@ def described(tmp_path: Path):
         file = write_csv(tmp_path / "trips.csv", rows)
         zones = write_csv(tmp_path / "zones.csv", ZONES)
         source = TripSource(paths=(str(file),), **options)  # type: ignore[arg-type]
-        return describe(source, Place(spec=spec, zones=str(zones)), k=k)
+        return describe(source, Zoning(spec=spec, zones=str(zones)), k=k)
 
     return of
 
@@ -77,8 +77,8 @@ def test_it_stops_where_nothing_is_below_k(described):
 @pytest.mark.parametrize("spec", ["h3:10", "h3:7", "quadtree:9"])
 def test_shares_fall_with_height_and_rise_with_k(tmp_path, spec, k):
     file = write_csv(tmp_path / "trips.csv", some_trips(300))
-    levels = describe(TripSource(paths=(str(file),)), Place(spec=spec), k=k).levels
-    more = describe(TripSource(paths=(str(file),)), Place(spec=spec), k=k + 5).levels
+    levels = describe(TripSource(paths=(str(file),)), Zoning(spec=spec), k=k).levels
+    more = describe(TripSource(paths=(str(file),)), Zoning(spec=spec), k=k + 5).levels
     for unit in ("trips", "travellers", "population"):
         shares = [level.below[unit] for level in levels]
         assert shares == sorted(shares, reverse=True)
@@ -91,7 +91,7 @@ def test_shares_fall_with_height_and_rise_with_k(tmp_path, spec, k):
 def test_high_trees_are_looked_at_in_steps(tmp_path):
     zones = [{"zone": f"z{n:03d}", "lat": str(n * n / 300), "lon": "2.0"} for n in range(150)]
     file = write_csv(tmp_path / "trips.csv", [trip("p", f"z{n:03d}", f"z{n:03d}") for n in range(150)])
-    place = Place(spec="dendrogram", zones=str(write_csv(tmp_path / "zones.csv", zones)))
+    place = Zoning(spec="dendrogram", zones=str(write_csv(tmp_path / "zones.csv", zones)))
     levels = describe(TripSource(paths=(str(file),)), place, k=1000).levels
     heights = [level.height for level in levels]
     assert heights[0] == 0
@@ -124,7 +124,7 @@ def test_advice_where_zones_must_grow(described):
 
 def test_people_counted_once_are_travellers(tmp_path):
     file = write_csv(tmp_path / "counts.csv", counted(zone_trips(), "commuters"))
-    place = Place(spec="table:county", zones=str(write_zones(tmp_path / "zones.csv")))
+    place = Zoning(spec="table:county", zones=str(write_zones(tmp_path / "zones.csv")))
     found = describe(TripSource(paths=(str(file),)), place)
     assert found.numbers["travellers"] == found.numbers["trips"] == 900
 

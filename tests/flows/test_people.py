@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tripcloak.flows.anonymise import Few, Order, Outcome, anonymise
+from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest, Few, anonymise
 from tripcloak.flows.methods import METHODS
-from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.ground.errors import InputError
-from tripcloak.promises import AllOf, AveragePeople, Criterion, KAnonymity
+from tripcloak.promises import AllOf, AveragePeople, KAnonymity, Promise
 from tripcloak.records.source import TripSource
 from worlds.trips import Row, some_trips, write_csv
 
@@ -30,13 +30,17 @@ def weighted(rows: list[Row], heavy: float = 1.0) -> list[Row]:
 def protect(tmp_path):
     """A release of made-up trips under a criterion."""
 
-    def made(rows: list[Row], criterion: Criterion, **options: Any) -> Outcome:
+    def made(rows: list[Row], criterion: Promise, **options: Any) -> AnonymisationOutcome:
         file = write_csv(tmp_path / "trips.csv", rows)
         source = TripSource(paths=(str(file),), **options)
         algorithm = METHODS["twincut"](criterion=criterion, suppression_limit=0.3)
         return anonymise(
-            Order(
-                source=source, algorithm=algorithm, place=Place(spec="h3:9"), out=tmp_path / "out", force=True
+            AnonymisationRequest(
+                source=source,
+                algorithm=algorithm,
+                place=Zoning(spec="h3:9"),
+                out=tmp_path / "out",
+                force=True,
             )
         )
 
@@ -49,7 +53,7 @@ def notes_on(tmp_path):
 
     def noted(rows: list[Row], **options: Any) -> str:
         file = write_csv(tmp_path / "trips.csv", rows)
-        reading = read_matrix(TripSource(paths=(str(file),), **options), Place(spec="h3:9"))
+        reading = read_matrix(TripSource(paths=(str(file),), **options), Zoning(spec="h3:9"))
         return "\n".join(reading.trips.notes)
 
     return noted
@@ -145,7 +149,7 @@ def test_zero_weights_add_trips_but_no_population(tmp_path, notes_on) -> None:
     zero = [{**row, "weight": "0"} if row["person_id"] == nobody else row for row in rows]
     assert "'weight' is zero for some people" in notes_on(zero)
     assert "'weight' is zero for" in notes_on(zero, columns={"person": "none"})
-    matrix = read_matrix(TripSource(paths=(str(tmp_path / "trips.csv"),)), Place(spec="h3:9")).trips.matrix
+    matrix = read_matrix(TripSource(paths=(str(tmp_path / "trips.csv"),)), Zoning(spec="h3:9")).trips.matrix
     assert matrix.total("trips") == 300
     left_out = sum(float(row["weight"]) for row in zero)
     assert matrix.total("population") == pytest.approx(left_out)

@@ -12,7 +12,7 @@ from tripcloak.flows import publish as publishing
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.publish import publish
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KAnonymity
@@ -24,7 +24,7 @@ from worlds.trips import some_trips, write_csv, write_zones, zone_trips
 def test_zones_of_points_have_no_area_but_a_map(make, tmp_path, spec):
     zones = write_zones(tmp_path / "zones.csv")
     file = write_csv(tmp_path / "trips.csv", zone_trips())
-    public = read_public(make(file, k=10, place=Place(spec=spec, zones=str(zones))).out)
+    public = read_public(make(file, k=10, place=Zoning(spec=spec, zones=str(zones))).out)
     assert all(zone["area_km2"] is None or zone["area_km2"] != zone["area_km2"] for zone in public.zones)
     for axis in ("origin", "destination"):
         table = public.map_data[axis]

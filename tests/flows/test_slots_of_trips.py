@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.reading.matrix import Place, Reading, read_matrix
+from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import HierarchyError, InputError
 from tripcloak.records.source import TripSource
 from worlds.trips import Row, some_trips, without, write_csv
 
 
-def reading(path: Path, minutes: int, **source: Any) -> Reading:
-    return read_matrix(TripSource(paths=(str(path),), **source), Place(spec="h3:5", time_slot=minutes))
+def reading(path: Path, minutes: int, **source: Any) -> MatrixReading:
+    return read_matrix(TripSource(paths=(str(path),), **source), Zoning(spec="h3:5", time_slot=minutes))
 
 
 def slots(matrix: ODMatrix) -> dict[str, int]:
@@ -82,7 +82,7 @@ def test_trips_without_a_start_are_dropped_and_counted(tmp_path: Path) -> None:
     found = reading(path, 60)
     assert found.trips.cleaning.dropped == {"missing_start": 2}
     assert found.trips.cleaning.kept == found.trips.matrix.total() == 2
-    without_time = read_matrix(TripSource(paths=(str(path),)), Place(spec="h3:5"))
+    without_time = read_matrix(TripSource(paths=(str(path),)), Zoning(spec="h3:5"))
     assert without_time.trips.cleaning.dropped == {}
     assert without_time.trips.matrix.times is None
 
@@ -109,10 +109,10 @@ def test_an_input_without_times_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("minutes", [0, -15, 7, 45, 90, 300, 2880])
 def test_slots_that_do_not_fill_hours_or_days_are_refused(minutes: int) -> None:
     with pytest.raises(HierarchyError, match="divisor of 60 minutes"):
-        Place(time_slot=minutes)
+        Zoning(time_slot=minutes)
 
 
 def test_how_times_become_slots_is_written_down_only_where_there_are_slots() -> None:
-    place = Place(spec="h3:9", time_slot=30)
-    assert Place.from_dict(place.to_dict()) == place
-    assert set(Place().to_dict()) == {"spec", "zones", "area"}
+    place = Zoning(spec="h3:9", time_slot=30)
+    assert Zoning.from_dict(place.to_dict()) == place
+    assert set(Zoning().to_dict()) == {"spec", "zones", "area"}

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from tripcloak.flows.methods.method import Algorithm, Solution
+from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 SECRET = "4711-secret-id"
 
@@ -26,11 +26,11 @@ def everything(matrix: ODMatrix) -> Solution:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Made(Algorithm):
+class _Made(FlowMethod):
     summary: ClassVar[str] = "misbehaves"
     source: ClassVar[str] = "made up"
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         self.misbehave()
         return everything(matrix)
 

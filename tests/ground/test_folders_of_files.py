@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tripcloak.ground.errors import InputError, OutputExistsError
-from tripcloak.ground.folders import RELEASE, Parts, staged
+from tripcloak.ground.folders import RELEASE, FolderParts, staged
 from worlds.folders import contents
 
-PARTS = Parts("comparison", files=("a.txt", "b.txt", "c.txt"))
+PARTS = FolderParts("comparison", files=("a.txt", "b.txt", "c.txt"))
 
 
 def write(out: Path, words: str, *, force: bool = False) -> None:
@@ -83,7 +83,7 @@ def test_nothing_is_written_into_the_public_part_of_a_release(tmp_path: Path, be
     public.mkdir(parents=True)
     (public / "manifest.json").write_text("{}")
     out = public / below
-    for parts in (RELEASE, Parts("table", files=("table.csv",))):
+    for parts in (RELEASE, FolderParts("table", files=("table.csv",))):
         with (
             pytest.raises(OutputExistsError, match="public part of a release"),
             staged(out, force=True, parts=parts),

@@ -16,16 +16,16 @@ from tripcloak.pages.plots import (
     RIGHT,
     TOP,
     WIDTH,
-    Axis,
     Line,
     Plot,
+    PlotAxis,
     Shade,
     axis_over,
     marks,
     plotted,
 )
 
-UNIT = Axis("share", 0.0, 1.0)
+UNIT = PlotAxis("share", 0.0, 1.0)
 
 
 def path_points(path: str) -> list[tuple[float, float]]:
@@ -40,7 +40,7 @@ def drawn(plot: Plot) -> list[tuple[float, float]]:
 @given(st.lists(st.tuples(st.floats(0.01, 1e4), st.floats(0, 1)), min_size=1, max_size=20))
 def test_points_are_where_the_axes_say(points: list[tuple[float, float]]) -> None:
     x, y = np.array(points).T
-    axis = Axis("km", 0.01, 1e4, log=True)
+    axis = PlotAxis("km", 0.01, 1e4, log=True)
     found = plotted(Plot("a", "", axis, UNIT, [Line("one", 1, x, y, dots=True)]))["lines"][0]["dots"]
     for dot in found:
         across = (float(dot["x"]) - LEFT) / (WIDTH - LEFT - RIGHT)
@@ -57,14 +57,16 @@ def test_what_lies_beyond_an_axis_lies_at_its_end() -> None:
 
 def test_zeros_have_no_place_on_a_log_axis() -> None:
     line = Line("one", 1, np.array([0.0, 1.0, 10.0]), np.array([0.2, 0.5, 1.0]))
-    points = drawn(Plot("a", "", Axis("km", 1.0, 10.0, log=True), UNIT, [line]))
+    points = drawn(Plot("a", "", PlotAxis("km", 1.0, 10.0, log=True), UNIT, [line]))
     assert [x for x, _ in points] == [LEFT, WIDTH - RIGHT]
-    assert drawn(Plot("a", "", Axis("km", 1.0, 10.0, log=True), UNIT, [line._replace(x=np.zeros(3))])) == []
+    assert (
+        drawn(Plot("a", "", PlotAxis("km", 1.0, 10.0, log=True), UNIT, [line._replace(x=np.zeros(3))])) == []
+    )
 
 
 def test_a_band_is_closed_and_a_diagonal_is_where_both_are_equal() -> None:
     x = np.array([0.0, 1.0])
-    axes = Axis("a", 0.0, 1.0), Axis("b", 0.0, 2.0)
+    axes = PlotAxis("a", 0.0, 1.0), PlotAxis("b", 0.0, 2.0)
     plot = Plot("a", "", *axes, [], [Shade("most", 2, x, x, x + 1)], diagonal=True)
     found = plotted(plot)
     assert found["shades"][0]["path"].endswith("Z")
@@ -75,7 +77,7 @@ def test_a_band_is_closed_and_a_diagonal_is_where_both_are_equal() -> None:
 
 @given(st.floats(1e-6, 1e6), st.floats(1.01, 1e9), st.booleans())
 def test_marks_lie_on_their_axis_and_are_few(low: float, factor: float, log: bool) -> None:
-    axis = Axis("", low, low * factor, log=log)
+    axis = PlotAxis("", low, low * factor, log=log)
     values = [value for value, _ in marks(axis)]
     assert len(values) <= 9
     assert values == sorted(set(values))

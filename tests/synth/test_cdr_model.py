@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tripcloak.synth import Cdr
 from tripcloak.synth.country import TOWN_SHARE, Antennas, Country, draw_antennas, draw_country, home_places
 from tripcloak.synth.laws import GAMMA, JUMP_EXPONENT, RHO, WAIT_EXPONENT, jumps, look_up, waits
-from tripcloak.synth.movers import HOME, WORK, Stays, draw_stays
+from tripcloak.synth.movers import HOME, WORK, MoverStays, draw_stays
 
 DAYS, USERS = 14, 1500
 DAY, HOUR = 86_400, 3600
@@ -28,7 +28,7 @@ def antennas(country: Country) -> Antennas:
 
 
 @pytest.fixture(scope="module")
-def stays(country: Country, antennas: Antennas) -> Stays:
+def stays(country: Country, antennas: Antennas) -> MoverStays:
     return draw_stays(country, antennas, 1, np.arange(USERS), days=DAYS)
 
 
@@ -87,7 +87,7 @@ def test_jumps_and_waits_are_power_laws() -> None:
         assert np.log10(10 * first / second) == pytest.approx(exponent, abs=0.05)
 
 
-def test_somewhere_new_becomes_seldom_as_the_law_says(stays: Stays) -> None:
+def test_somewhere_new_becomes_seldom_as_the_law_says(stays: MoverStays) -> None:
     """At weekends by day, when almost nobody goes home or to work for the hour's sake."""
     leave = stays.leave[:-1]
     free = (leave // DAY % 7 >= 5) & (leave // HOUR % 24 >= 6) & (leave // HOUR % 24 < 10)
@@ -101,7 +101,7 @@ def test_somewhere_new_becomes_seldom_as_the_law_says(stays: Stays) -> None:
     assert new[free & (known >= 12)].mean() < 0.85 * new[free & (known < 12)].mean()
 
 
-def test_returns_go_to_places_in_proportion_to_their_visits(stays: Stays) -> None:
+def test_returns_go_to_places_in_proportion_to_their_visits(stays: MoverStays) -> None:
     """Among places other than home and work, which the hour sends people to as well."""
     seen, expected = np.zeros(3), np.zeros(3)
     for user in range(400):
@@ -119,7 +119,7 @@ def test_returns_go_to_places_in_proportion_to_their_visits(stays: Stays) -> Non
     assert seen == pytest.approx(expected, rel=0.1)
 
 
-def test_stays_follow_each_other_and_nobody_flies(stays: Stays) -> None:
+def test_stays_follow_each_other_and_nobody_flies(stays: MoverStays) -> None:
     column = np.arange(USERS)
     at = stays.places[stays.place, column]
     way = length(np.diff(at, axis=0))
@@ -130,7 +130,7 @@ def test_stays_follow_each_other_and_nobody_flies(stays: Stays) -> None:
     assert (way[took > 0] / took[took > 0]).max() < 12.0
 
 
-def test_people_sleep_at_home_and_work_by_day(stays: Stays) -> None:
+def test_people_sleep_at_home_and_work_by_day(stays: MoverStays) -> None:
     def share(place: int, day: int, hour: int) -> float:
         now = day * DAY + hour * HOUR
         there = (stays.arrive <= now) & (stays.leave > now) & (stays.place == place)

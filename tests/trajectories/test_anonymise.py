@@ -12,23 +12,23 @@ import pytest
 
 from tripcloak.comparing.trajectories import compare_trajectories
 from tripcloak.ground.errors import AuditFailedError, InputError
-from tripcloak.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
+from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 from tripcloak.trajectories.checking import (
     audit_trajectories_against,
     measure_trajectories_against,
     read_as_released,
 )
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
-from tripcloak.trajectories.methods.registry import trajectory_method
+from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
-from tripcloak.trajectories.release.release import Boxes, Solution
+from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 from worlds.fixes import leaked, some_fixes
 from worlds.folders import contents
 from worlds.trips import write_csv
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsTheyAre(TrajectoryAlgorithm):
+class AsTheyAre(TrajectoryMethod):
     """Releases what it is given, and claims to have hidden it."""
 
     name: ClassVar[str] = "as-they-are"
@@ -38,7 +38,7 @@ class AsTheyAre(TrajectoryAlgorithm):
     def solve(self, trajectories, progress):
         t, x, y = trajectories.t, trajectories.x, trajectories.y
         boxes = Boxes(t, t + 1, x, x + 1, y, y + 1)
-        return Solution(
+        return TrajectorySolution(
             trajectories.offsets,
             boxes,
             np.arange(trajectories.n_users),
@@ -58,8 +58,8 @@ def source(tmp_path: Path) -> TrajectorySource:
 
 def released(source: TrajectorySource, out: Path, method: str = "k-scale", k: int = 3):
     return anonymise_trajectories(
-        TrajectoryOrder(
-            source=source, algorithm=trajectory_method(method)(k=k, **OWN.get(method, {})), out=out
+        TrajectoryRequest(
+            source=source, algorithm=find_trajectory_method(method)(k=k, **OWN.get(method, {})), out=out
         )
     )
 
@@ -67,7 +67,9 @@ def released(source: TrajectorySource, out: Path, method: str = "k-scale", k: in
 def test_what_is_not_safe_is_never_written(source, tmp_path):
     before = contents(tmp_path)
     with pytest.raises(AuditFailedError, match=r"failed its own audit \(.*support.*\); nothing was written"):
-        anonymise_trajectories(TrajectoryOrder(source=source, algorithm=AsTheyAre(k=2), out=tmp_path / "out"))
+        anonymise_trajectories(
+            TrajectoryRequest(source=source, algorithm=AsTheyAre(k=2), out=tmp_path / "out")
+        )
     assert contents(tmp_path) == before
 
 
@@ -142,7 +144,11 @@ def test_measures_need_the_very_input(source, tmp_path):
 
 
 def test_a_comparison_tells_what_is_unsafe_and_what_did_not_run(source):
-    algorithms = [trajectory_method("k-scale")(k=2), AsTheyAre(k=2), trajectory_method("glove")(k=99)]
+    algorithms = [
+        find_trajectory_method("k-scale")(k=2),
+        AsTheyAre(k=2),
+        find_trajectory_method("glove")(k=99),
+    ]
     safe, unsafe, impossible = compare_trajectories(source, algorithms).rows
     assert (safe.safe, unsafe.safe, impossible.safe) == (True, False, None)
     assert safe.smallest_support >= 2 > unsafe.smallest_support

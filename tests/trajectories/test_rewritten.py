@@ -9,9 +9,9 @@ import pytest
 
 from forgeries.trajectories import entry, manifest, samples
 from tripcloak.ground.errors import InputError
-from tripcloak.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
+from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 from tripcloak.trajectories.checking import CHECKS, audit_trajectories_against, rewritten_findings
-from tripcloak.trajectories.methods.registry import trajectory_method
+from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource
 from worlds.fixes import some_fixes
 from worlds.trips import write_csv
@@ -29,7 +29,7 @@ def made(fixes, tmp_path_factory):
     out = tmp_path_factory.mktemp("made") / "out"
     source = TrajectorySource(paths=(str(fixes),))
     anonymise_trajectories(
-        TrajectoryOrder(source=source, algorithm=trajectory_method("k-scale")(k=3), out=out)
+        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=3), out=out)
     )
     return out
 

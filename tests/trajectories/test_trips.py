@@ -8,11 +8,11 @@ import pytest
 from pyarrow import csv
 from pyarrow import parquet as pq
 
-from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.ground.errors import EmptyInputError, InputError, OutputExistsError
 from tripcloak.records.source import TripSource
-from tripcloak.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
-from tripcloak.trajectories.methods.registry import trajectory_method
+from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
+from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from tripcloak.trajectories.trips import TripRules, write_trips_of_trajectories
 from worlds.fixes import some_fixes
@@ -40,7 +40,7 @@ def test_the_od_side_reads_the_trips_without_being_told_how(source, tmp_path):
     table = pq.read_table(tmp_path / "trips.parquet")
     assert table.column_names == COLUMNS
     assert table.num_rows == made.trips > 20
-    reading = read_matrix(TripSource(paths=(str(tmp_path / "trips.parquet"),)), Place(spec="h3:9"))
+    reading = read_matrix(TripSource(paths=(str(tmp_path / "trips.parquet"),)), Zoning(spec="h3:9"))
     assert reading.trips.cleaning.kept == made.trips
     assert reading.trips.matrix.units == ("trips", "travellers")
     assert set(reading.trips.canonical.columns) == set(COLUMNS)
@@ -66,7 +66,7 @@ def test_trips_lead_from_where_somebody_was_to_where_they_were_next(tmp_path):
 def test_released_trips_are_under_pseudonyms(source, tmp_path):
     out = tmp_path / "out"
     anonymise_trajectories(
-        TrajectoryOrder(source=source, algorithm=trajectory_method("k-scale")(k=2), out=out)
+        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=2), out=out)
     )
     released = TrajectorySource(paths=(str(out),))
     made = write_trips_of_trajectories(released, tmp_path / "trips.parquet", EVERY)
@@ -106,7 +106,7 @@ def test_a_trip_of_which_one_end_has_no_time_keeps_the_other(tmp_path):
 def test_a_release_and_raw_files_do_not_mix(source, tmp_path):
     out = tmp_path / "out"
     anonymise_trajectories(
-        TrajectoryOrder(source=source, algorithm=trajectory_method("k-scale")(k=2), out=out)
+        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=2), out=out)
     )
     both = TrajectorySource(paths=(*source.paths, str(out)))
     with pytest.raises(InputError, match="one release folder"):
@@ -116,7 +116,7 @@ def test_a_release_and_raw_files_do_not_mix(source, tmp_path):
 def test_raw_trips_are_not_written_into_the_public_part(source, tmp_path):
     out = tmp_path / "out"
     anonymise_trajectories(
-        TrajectoryOrder(source=source, algorithm=trajectory_method("k-scale")(k=2), out=out)
+        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=2), out=out)
     )
     with pytest.raises(OutputExistsError, match="public part"):
         write_trips_of_trajectories(source, out / "release" / "trips.parquet", EVERY)

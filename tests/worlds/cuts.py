@@ -22,7 +22,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import AllOf, Criterion, KAnonymity, LDiversity
+from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise
 from worlds.matrices import DYADIC_WEIGHTS, Case, cases, criteria, diced_tree, hierarchy_of, seeds
 
 EARTH_M = 6_371_008.8
@@ -110,7 +110,7 @@ class Request:
     """What is asked of a method on a case, and the same in boxes."""
 
     case: PlacedCase
-    criterion: Criterion
+    criterion: Promise
     limit: float
     loss: LossName
     table: TableLoss
@@ -262,6 +262,6 @@ def torn(boxes: Boxes, released: Mapping[Box, Box | None]) -> bool:
     return any(boxes.all[box].volume > held for box, held in volume.items())
 
 
-def k_of(k: int) -> Criterion:
+def k_of(k: int) -> Promise:
     """Return k on trips."""
     return KAnonymity(k=k, unit="trips")

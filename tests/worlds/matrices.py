@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles.flows.kernels import Row, Tree, below, tiles
 from tripcloak.flows.model import NOBODY, ODMatrix, Unit
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import AllOf, Criterion, KAnonymity
+from tripcloak.promises import AllOf, KAnonymity, Promise
 
 DYADIC_WEIGHTS = (0.0, 0.25, 1.0, 1.5, 3.0, 6.75)
 """Weights whose sums are exact in any order."""
@@ -116,7 +116,7 @@ class Case:
             units.append("population")
         return tuple(units)
 
-    def thresholds(self, criterion: Criterion) -> dict[str, float]:
+    def thresholds(self, criterion: Promise) -> dict[str, float]:
         """Return what the oracle has to count; where every trip is somebody else, trips are people."""
         asked: dict[str, float] = {}
         for unit, k in _thresholds(criterion, self.units).items():
@@ -125,7 +125,7 @@ class Case:
         return asked
 
 
-def _thresholds(criterion: Criterion, units: Sequence[Unit]) -> dict[str, float]:
+def _thresholds(criterion: Promise, units: Sequence[Unit]) -> dict[str, float]:
     if isinstance(criterion, AllOf):
         parts = [_thresholds(part, units) for part in criterion.criteria]
         return {unit: max(part.get(unit, 0) for part in parts) for part in parts for unit in part}
@@ -195,7 +195,7 @@ def single_criteria(draw: st.DrawFn, case: Case) -> KAnonymity:
     return KAnonymity(k=draw(st.integers(2, 8)), unit=unit)
 
 
-def criteria(case: Case) -> st.SearchStrategy[Criterion]:
+def criteria(case: Case) -> st.SearchStrategy[Promise]:
     """Return one criterion, or several that must all hold."""
     single = single_criteria(case)
     several = st.lists(single, min_size=1, max_size=3).map(lambda parts: AllOf(criteria=tuple(parts)))

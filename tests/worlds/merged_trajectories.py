@@ -11,8 +11,8 @@ from tripcloak.trajectories.methods.kmerge import k_merge
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import (
     Boxes,
-    Solution,
     TrajectoryRelease,
+    TrajectorySolution,
     build_trajectory_release,
 )
 
@@ -32,7 +32,7 @@ def merged_release(trajectories: Trajectories, *, k: int = 2) -> TrajectoryRelea
             offsets.append(offsets[-1] + len(merged.boxes.t0))
             for side, more in zip(sides, merged.boxes, strict=True):
                 side.append(more)
-    solution = Solution(
+    solution = TrajectorySolution(
         np.array(offsets), Boxes(*map(np.concatenate, sides)), np.arange(people), box_of, {"by": "hand"}
     )
     told_by = {"promise": "containment", "method": "by-hand", "parameters": {}, "k": k}

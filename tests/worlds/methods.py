@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import currently_in_test_context, reject
 
-from tripcloak.flows.methods import METHODS, Algorithm, ATGSoft, Suppression
+from tripcloak.flows.methods import METHODS, ATGSoft, FlowMethod, Suppression
 from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import Release, main_volume
 from tripcloak.ground.errors import ImpossibleRequestError
@@ -51,4 +51,4 @@ class HonestSuppression(Suppression):
 
 # Methods whose protection is noise promise other things: they have a contract of their own.
 EXACT = {name: method for name, method in METHODS.items() if not method.noisy}
-HELD_TO_IT: dict[str, type[Algorithm]] = {**EXACT, "atg-soft": DearSoft, "suppression": HonestSuppression}
+HELD_TO_IT: dict[str, type[FlowMethod]] = {**EXACT, "atg-soft": DearSoft, "suppression": HonestSuppression}

@@ -22,7 +22,7 @@ from tripcloak.flows.release import Release
 from tripcloak.ground.folders import PUBLIC, file_digest, write_json
 from tripcloak.hierarchy import Tiling, ZoneFile, parse_tiling
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys
-from tripcloak.promises import Criterion, KAnonymity
+from tripcloak.promises import KAnonymity, Promise
 
 TOWNS = np.array([[48.85, 2.30], [48.88, 2.36], [48.83, 2.38], [48.90, 2.28]])
 TEN_TRAVELLERS = KAnonymity(k=10, unit="travellers")
@@ -95,7 +95,7 @@ class World:
         tree = self.tiling.hierarchy(np.unique(keys))
         return tree, self.tiling.tiles(keys, tree)
 
-    def release(self, criterion: Criterion = TEN_TRAVELLERS, limit: float = 0.1) -> Release:
+    def release(self, criterion: Promise = TEN_TRAVELLERS, limit: float = 0.1) -> Release:
         """Return ODkAnon's release."""
         return ODkAnon(criterion=criterion, suppression_limit=limit).anonymise(self.matrix)
 

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from oracles.flows.measures import Amount, Axis, Cell, World
-from tripcloak.flows.model import ODMatrix, Points, Volume
+from tripcloak.flows.model import ODMatrix, TripEnds, Volume
 from tripcloak.flows.release import Release, build_release
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KAnonymity
@@ -64,10 +64,10 @@ class Drawn:
         end = np.array([trip.end for trip in self.trips])
         timed = {"times": trees[2], "slot": codes[2]} if len(trees) == 3 else {}
 
-        def points() -> Iterator[Points]:
+        def points() -> Iterator[TripEnds]:
             columns = (*codes[:2], *start.T.copy(), *end.T.copy(), weight, *codes[2:])
             for at in range(0, len(weight), self.chunk):
-                yield Points(*(column[at : at + self.chunk] for column in columns))
+                yield TripEnds(*(column[at : at + self.chunk] for column in columns))
 
         made = ODMatrix.from_trips(*trees[:2], *codes[:2], weight=weight, **timed)
         return replace(made, points=points if self.has_points else None)

@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tripcloak.flows.anonymise import Order, Outcome, anonymise
+from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest, anonymise
 from tripcloak.flows.methods import METHODS
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.promises import AllOf, KAnonymity
 from tripcloak.records.source import TripSource
 from worlds.trips import Row, counted, some_trips, write_csv, write_zones, zone_trips
 
-Make: TypeAlias = Callable[..., Outcome]
+Make: TypeAlias = Callable[..., AnonymisationOutcome]
 
 
 @pytest.fixture
@@ -28,20 +28,20 @@ def make(tmp_path: Path) -> Make:
         k: int = 5,
         units: Sequence[str | None] = (None,),
         limit: float = 0.1,
-        place: Place | None = None,
+        place: Zoning | None = None,
         out: str = "out",
         method: str = "odkanon",
         **source: Any,
-    ) -> Outcome:
+    ) -> AnonymisationOutcome:
         parts = tuple(KAnonymity(k=k, unit=unit) for unit in units)  # type: ignore[arg-type]
         files = (paths,) if isinstance(paths, Path) else tuple(paths)
         return anonymise(
-            Order(
+            AnonymisationRequest(
                 source=TripSource(paths=tuple(map(str, files)), **source),
                 algorithm=METHODS[method](
                     criterion=parts[0] if len(parts) == 1 else AllOf(criteria=parts), suppression_limit=limit
                 ),
-                place=place or Place(spec="h3:9"),
+                place=place or Zoning(spec="h3:9"),
                 out=tmp_path / out,
             )
         )
@@ -59,16 +59,16 @@ def input_of(tmp_path: Path) -> Callable[[str], tuple[Path, dict[str, Any]]]:
             write_csv(file, some_trips(300, seed=seed))
             spec = "quadtree:6" if form == "quadtree" else "h3:9"
             units = ("population",) if form == "weights" else (None,)
-            return file, {"place": Place(spec=spec), "units": units, "k": 500 if form == "weights" else 5}
+            return file, {"place": Zoning(spec=spec), "units": units, "k": 500 if form == "weights" else 5}
         if form == "fixes":
             write_csv(file, fixes(seed))
-            return file, {"place": Place(spec="h3:9")}
+            return file, {"place": Zoning(spec="h3:9")}
         zones = str(write_zones(tmp_path / "zones.csv"))
         trips = zone_trips(seed=seed)
         tables = {"counts": "trips", "commuters": "commuters"}
         write_csv(file, counted(trips, tables[form]) if form in tables else trips)
         spec = "dendrogram" if form == "dendrogram" else "table:county"
-        return file, {"place": Place(spec=spec, zones=zones)}
+        return file, {"place": Zoning(spec=spec, zones=zones)}
 
     return written
 

@@ -9,8 +9,8 @@ import numpy as np
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import (
     Boxes,
-    Solution,
     TrajectoryRelease,
+    TrajectorySolution,
     build_trajectory_release,
 )
 
@@ -99,6 +99,6 @@ def released(
     promise: str = "containment",
 ) -> TrajectoryRelease:
     """Return the release of these arrays, checked as every release is."""
-    solution = Solution(offsets, boxes, released_of, box_of, {})
+    solution = TrajectorySolution(offsets, boxes, released_of, box_of, {})
     told = {"promise": promise, "method": "by-hand", "parameters": {}, "k": 1}
     return build_trajectory_release(trajectories, solution, **told)  # type: ignore[arg-type]

@@ -1,6 +1,13 @@
 """Analysis: what people do with a release: flows between zones of their own, profiles, land use, topics."""
 
-from tripcloak.analysis.agreement import Spread, adjusted_rand, best_match, contingency, correlations, cosines
+from tripcloak.analysis.agreement import (
+    AgreementSpread,
+    adjusted_rand,
+    best_match,
+    contingency,
+    correlations,
+    cosines,
+)
 from tripcloak.analysis.answers import Answers, Questions, Scores, aligned, ask, ask_again, compare_answers
 from tripcloak.analysis.landuse import LandUse, land_use, telling
 from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap, spread_over
@@ -9,6 +16,7 @@ from tripcloak.analysis.reconstruction import Reconstruction, expected_flows, re
 from tripcloak.analysis.topics import SlotFlows, Topics, busiest, typical_flows
 
 __all__ = [
+    "AgreementSpread",
     "Answers",
     "LandUse",
     "Overlap",
@@ -17,7 +25,6 @@ __all__ = [
     "Reconstruction",
     "Scores",
     "SlotFlows",
-    "Spread",
     "Topics",
     "adjusted_rand",
     "aligned",

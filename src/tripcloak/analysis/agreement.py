@@ -58,18 +58,18 @@ def correlations(one: Floats, other: Floats) -> Floats:
     return found.clip(-1.0, 1.0)
 
 
-class Spread(NamedTuple):
+class AgreementSpread(NamedTuple):
     """A number that differs from zone to zone: its weighted mean and quantiles (5, 25, 50, 75 and 95 %)."""
 
     mean: float
     quantiles: tuple[float, ...]
 
     @classmethod
-    def of(cls, values: Floats, weight: Floats) -> Spread:
+    def of(cls, values: Floats, weight: Floats) -> AgreementSpread:
         """Return the spread of values, of which each counts by its weight.
 
-        >>> Spread.of(np.array([0.0, 1.0]), np.array([1.0, 3.0]))
-        Spread(mean=0.75, quantiles=(0.0, 0.0, 1.0, 1.0, 1.0))
+        >>> AgreementSpread.of(np.array([0.0, 1.0]), np.array([1.0, 3.0]))
+        AgreementSpread(mean=0.75, quantiles=(0.0, 0.0, 1.0, 1.0, 1.0))
         """
         order = np.argsort(values, kind="stable")
         upto = np.cumsum(weight[order])

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tripcloak.analysis import (
+    AgreementSpread,
     Answers,
     Overlap,
     Profiles,
     Questions,
     Scores,
     SlotFlows,
-    Spread,
     aligned,
     ask,
     ask_again,
@@ -70,7 +70,7 @@ class Analysis:
     regular: bool
     axis: SlotAxis
     outside: dict[str, float]
-    reach: dict[str, Spread]
+    reach: dict[str, AgreementSpread]
     release: Answers
     original: Answers | None = None
     scores: Scores | None = None
@@ -156,13 +156,13 @@ def _outside(published: Published, placed: Bools, overlaps: dict[str, Overlap]) 
     return outside
 
 
-def _reach(published: Published, overlaps: dict[str, Overlap], axis: SlotAxis) -> dict[str, Spread]:
+def _reach(published: Published, overlaps: dict[str, Overlap], axis: SlotAxis) -> dict[str, AgreementSpread]:
     ends = (("origin", published.origin), ("destination", published.destination))
     zones = np.concatenate([spread_over(overlaps[end].shares)[rows] for end, rows in ends])
     slots = spread_over(axis.shares)[published.time]
     return {
-        "zones": Spread.of(zones, np.tile(published.volume, 2)),
-        "slots": Spread.of(slots, published.volume),
+        "zones": AgreementSpread.of(zones, np.tile(published.volume, 2)),
+        "slots": AgreementSpread.of(slots, published.volume),
     }
 
 

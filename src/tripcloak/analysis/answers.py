@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.analysis.agreement import Spread, adjusted_rand, best_match, contingency, correlations, cosines
+from tripcloak.analysis.agreement import (
+    AgreementSpread,
+    adjusted_rand,
+    best_match,
+    contingency,
+    correlations,
+    cosines,
+)
 from tripcloak.analysis.landuse import LEFT_OUT, LandUse, land_use
 from tripcloak.analysis.profiles import Profiles
 from tripcloak.analysis.topics import SlotFlows, Topics, typical_flows
@@ -144,7 +151,7 @@ class Scores:
 
     Attributes
     ----------
-    out, into : Spread
+    out, into : AgreementSpread
         Correlation of the profiles of a zone, zones counted by their volume.
     by_zone : array of float
         The correlation of both at once, for every zone; NaN where the one has no trips.
@@ -152,8 +159,8 @@ class Scores:
         None where one of the two has no answer.
     """
 
-    out: Spread
-    into: Spread
+    out: AgreementSpread
+    into: AgreementSpread
     by_zone: Floats
     land_use: UseScore | None
     topics: TopicScore | None
@@ -172,7 +179,7 @@ def compare_answers(one: Answers, other: Answers) -> Scores:
     (1.0, 1.0, [0, 1])
     """
     sides = zip(one.profiles, other.profiles, strict=True)
-    out, into = (Spread.of(correlations(mine, its), mine.sum(axis=1)) for mine, its in sides)
+    out, into = (AgreementSpread.of(correlations(mine, its), mine.sum(axis=1)) for mine, its in sides)
     by_zone = correlations(one.profiles.side_by_side, other.profiles.side_by_side)
     return Scores(
         out=out,

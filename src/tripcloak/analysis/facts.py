@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.analysis import Answers, Scores, Spread, Topics
+from tripcloak.analysis import AgreementSpread, Answers, Scores, Topics
 from tripcloak.analysis.agreement import QUANTILES
 from tripcloak.analysis.analyse import Analysis
 from tripcloak.analysis.landuse import LEFT_OUT
@@ -176,14 +176,14 @@ def _scores(scores: Scores) -> dict[str, Any]:
     }
 
 
-def _quantiles(spread: Spread) -> dict[str, Any]:
+def _quantiles(spread: AgreementSpread) -> dict[str, Any]:
     return {
         "mean": spread.mean,
         "quantiles": dict(zip((f"{q:.0%}" for q in QUANTILES), spread.quantiles, strict=True)),
     }
 
 
-def _spread(spread: Spread) -> str:
+def _spread(spread: AgreementSpread) -> str:
     return f"{spread.mean:.2f} ({spread.quantiles[0]:.2f} to {spread.quantiles[-1]:.2f})"
 
 

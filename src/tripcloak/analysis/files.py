@@ -23,7 +23,7 @@ from tripcloak.analysis.facts import (
     zones_in_words,
 )
 from tripcloak.ground.arrays import Floats
-from tripcloak.ground.folders import Parts, refuse_if_taken, staged, write_json
+from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.pages.lines import Chart, drawing
 from tripcloak.pages.page import render_page
 from tripcloak.pages.small_maps import KindMap, frame_of, kind_map
@@ -81,7 +81,7 @@ def analysis_page(parts: PageParts) -> str:
 
 TABLES = ("profiles.csv", "kinds.csv", "topics.csv", "topic_pairs.csv")
 INTERNAL = tuple(f"internal_{name}" for name in TABLES)
-ANALYSIS = Parts("analysis", files=(*TABLES, "analysis.json", "analysis.html"), optional=INTERNAL)
+ANALYSIS = FolderParts("analysis", files=(*TABLES, "analysis.json", "analysis.html"), optional=INTERNAL)
 MAP_PIXELS = 480
 PAIRS_SHOWN = 6
 STEPS = 50

@@ -11,14 +11,14 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 
 
-class Clusters(NamedTuple):
+class ProfileClusters(NamedTuple):
     """The cluster of every row, and the middle of every cluster."""
 
     of_row: Ints
     centres: Floats
 
 
-def k_means(rows: Floats, clusters: int, weight: Floats, *, seed: int, starts: int) -> Clusters:
+def k_means(rows: Floats, clusters: int, weight: Floats, *, seed: int, starts: int) -> ProfileClusters:
     """Return rows in clusters, the tightest that several starts lead to.
 
     >>> import numpy as np
@@ -33,7 +33,7 @@ def k_means(rows: Floats, clusters: int, weight: Floats, *, seed: int, starts: i
             "this analysis needs scikit-learn; install it with `pip install 'tripcloak[sklearn]'`"
         ) from None
     found = KMeans(clusters, n_init=starts, random_state=seed).fit(rows, sample_weight=weight)
-    return Clusters(found.labels_, found.cluster_centers_)
+    return ProfileClusters(found.labels_, found.cluster_centers_)
 
 
 LEFT_OUT = -1

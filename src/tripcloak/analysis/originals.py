@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.flows.model import ODMatrix, Volume
-from tripcloak.flows.model.matrix import Points
+from tripcloak.flows.model.matrix import TripEnds
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import OUTSIDE, Hierarchy, ZoneFile
@@ -42,11 +42,11 @@ def original_ends(matrix: ODMatrix, drawn: ZoneFile, volume: Volume) -> Iterator
         yield Ends(origin, destination, slot, np.ones(len(origin)) if weight is None else weight)
 
 
-def _flows_as_points(matrix: ODMatrix, volume: Volume) -> Iterator[Points]:
+def _flows_as_points(matrix: ODMatrix, volume: Volume) -> Iterator[TripEnds]:
     flows = matrix.flows
     origin = _centres(matrix.origins, flows.origin)
     destination = _centres(matrix.destinations, flows.destination)
-    yield Points(
+    yield TripEnds(
         flows.origin,
         flows.destination,
         *origin,

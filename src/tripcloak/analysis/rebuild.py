@@ -18,7 +18,7 @@ from tripcloak.flows.model import ODMatrix, Volume
 from tripcloak.flows.release.published import Published, read_published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import Parts, refuse_if_taken, staged, write_json
+from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy, ZoneFile
@@ -133,7 +133,7 @@ def _parts(published: Published, placed: Bools, overlaps: dict[str, Overlap]) ->
     ]
 
 
-class Agreement(NamedTuple):
+class FlowAgreement(NamedTuple):
     """How far rebuilt flows are from the original ones, over all pairs of drawn zones (and slots).
 
     Attributes
@@ -163,7 +163,7 @@ class Checked:
     ``key`` numbers pairs of drawn zones and slots, ascending; ``original`` and ``rebuilt`` are volumes.
     """
 
-    agreement: Agreement
+    agreement: FlowAgreement
     names: NDArray[np.str_]
     slots: NDArray[np.str_] | None
     key: Ints
@@ -284,7 +284,7 @@ def _time(times: Hierarchy, name: str) -> int:
     return int(found[0])
 
 
-def _agreement(truth: Floats, rebuilt: dict[str, Floats]) -> Agreement:
+def _agreement(truth: Floats, rebuilt: dict[str, Floats]) -> FlowAgreement:
     guess = rebuilt["volume"]
     error = guess - truth
     both = guess.sum() + truth.sum()
@@ -294,7 +294,7 @@ def _agreement(truth: Floats, rebuilt: dict[str, Floats]) -> Agreement:
         (truth >= rebuilt[low] - 1e-9) & (truth <= rebuilt[high] + 1e-9)
         for low, high in (("low", "high"), ("least", "most"))
     )
-    return Agreement(
+    return FlowAgreement(
         mean_error=float(np.abs(error).mean()),
         root_mean_square=float(np.sqrt((error**2).mean())),
         cpc=float(2 * np.minimum(guess, truth).sum() / both),
@@ -313,7 +313,7 @@ def _pair(text: str, rows: dict[str, int]) -> tuple[int, int]:
 
 TABLES = ("flows.csv", "flows.parquet")
 INTERNAL = ("agreement.json", "profiles.html")
-RECONSTRUCTION = Parts("reconstruction", files=TABLES, optional=INTERNAL)
+RECONSTRUCTION = FolderParts("reconstruction", files=TABLES, optional=INTERNAL)
 
 
 def refuse_if_rebuilt(out: Path, *, force: bool) -> None:

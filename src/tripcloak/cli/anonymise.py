@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import ZONES, Given, Json, takes_input
+from tripcloak.cli.options import ZONES, Json, TripInput, takes_input
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.cli.segments import release_segments
 from tripcloak.flows.protection import criterion
@@ -15,7 +15,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.threads import processors
 
 if TYPE_CHECKING:
-    from tripcloak.flows.anonymise import Outcome
+    from tripcloak.flows.anonymise import AnonymisationOutcome
     from tripcloak.flows.release import Bound
 
 
@@ -24,7 +24,7 @@ PRIVACY, SEGMENTS, OWN = "Privacy", "Segments", "Options of single methods"
 
 @takes_input
 def command(
-    given: Given,
+    given: TripInput,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
     method: Annotated[str, typer.Option(metavar="NAME", help="See `tripcloak methods`.")] = "twincut",
     k: Annotated[
@@ -226,9 +226,8 @@ def command(
 
       tripcloak anonymise od.csv --hierarchy dendrogram --zones tracts.geojson --out out --json
     """
-    from tripcloak.flows.anonymise import Order, anonymise
-    from tripcloak.flows.methods import SlotBySlot
-    from tripcloak.flows.methods import method as find_method
+    from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+    from tripcloak.flows.methods import SlotBySlot, find_method
     from tripcloak.promises import TCloseness
     from tripcloak.records.segments import SegmentBy
 
@@ -250,7 +249,7 @@ def command(
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
     asked_for = criterion(k, unit, tiles, places, k_population=k_population)
     chosen = algorithm(criterion=asked_for, suppression_limit=suppress, **parameters)
-    order = Order(
+    order = AnonymisationRequest(
         source=given.source,
         place=replace(given.place, time_slot=minutes(slot or time_slot), fold=fold, apart=slot is not None),
         algorithm=chosen if slot is None else SlotBySlot.of(chosen, jobs=processors()),
@@ -298,7 +297,7 @@ def minutes(text: str | None) -> int | None:
     return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
 
 
-def _show(outcome: "Outcome") -> None:
+def _show(outcome: "AnonymisationOutcome") -> None:
     release, facts = outcome.release, outcome.to_dict()
     units = ", ".join(f"{number(n)} {unit}" for unit, n in facts["audit"]["by_unit"].items())
     rows = [
@@ -319,7 +318,7 @@ def _show(outcome: "Outcome") -> None:
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
 
 
-def _judgement(outcome: "Outcome", units: str) -> str:
+def _judgement(outcome: "AnonymisationOutcome", units: str) -> str:
     if not outcome.audit.safe:
         return "NOT SAFE"
     if outcome.release.privacy is not None:

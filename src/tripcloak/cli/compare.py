@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.anonymise import seconds
-from tripcloak.cli.options import Given, Json, numbers, takes_input
+from tripcloak.cli.options import Json, TripInput, numbers, takes_input
 from tripcloak.cli.screen import cleaning_rows, print_json, progress_on_stderr, show, table
 from tripcloak.ground.errors import AuditFailedError
 
 if TYPE_CHECKING:
-    from tripcloak.comparing.columns import Column
-    from tripcloak.comparing.compare import SideBySide
+    from tripcloak.comparing.columns import ComparisonColumn
+    from tripcloak.comparing.compare import Comparison
+
 
 COMPARED, RUN = "What is compared", "How it runs"
 FEW = 4
@@ -22,7 +23,7 @@ FEW = 4
 
 @takes_input
 def command(
-    given: Given,
+    given: TripInput,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for compare.html, .md, .csv and .json.", show_default=False),
@@ -105,12 +106,12 @@ def command(
 
       tripcloak compare trips.parquet --epsilon 1 --time-limit 60s --jobs 2 --json
     """
-    from tripcloak.comparing.compare import Lineup, compare
+    from tripcloak.comparing.compare import ComparisonPlan, compare
     from tripcloak.comparing.files import refuse_if_compared, write_comparison
 
     if out is not None:
         refuse_if_compared(out, force=force)
-    lineup = Lineup(
+    lineup = ComparisonPlan(
         source=given.source,
         place=given.place,
         methods=None if methods.strip() == "all" else _names(methods),
@@ -139,7 +140,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-def _show(found: "SideBySide", out: Path | None) -> None:
+def _show(found: "Comparison", out: Path | None) -> None:
     from tripcloak.comparing.columns import INTERNAL, full_name
     from tripcloak.comparing.files import headline
 
@@ -182,13 +183,13 @@ def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
         show(_rows(title, taken, ran))
 
 
-def _width(column: "Column", ran: Sequence[Mapping[str, Any]]) -> int:
+def _width(column: "ComparisonColumn", ran: Sequence[Mapping[str, Any]]) -> int:
     from tripcloak.comparing.columns import short
 
     return 2 + max(len(column.name), *(len(short(column, one[column.key])) for one in ran))
 
 
-def _rows(title: str, columns: "Sequence[Column]", ran: Sequence[Mapping[str, Any]]) -> object:
+def _rows(title: str, columns: "Sequence[ComparisonColumn]", ran: Sequence[Mapping[str, Any]]) -> object:
     from rich import box
     from rich.table import Table
 

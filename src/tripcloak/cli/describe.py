@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripcloak.cli.options import Given, Json, takes_input
+from tripcloak.cli.options import Json, TripInput, takes_input
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @takes_input
 def command(
-    given: Given,
+    given: TripInput,
     k: Annotated[float, typer.Option("--k", metavar="K", help="The k to look at.")] = 10,
     json: Json = False,
 ) -> None:

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Given, Json, takes_input
+from tripcloak.cli.options import Json, TripInput, takes_input
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 from tripcloak.flows.protection import criterion
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
+    from tripcloak.flows.methods import FlowMethod
     from tripcloak.fairness.exposure import Exposure, Thresholds
-    from tripcloak.flows.methods import Algorithm
     from tripcloak.flows.model import ODMatrix
 
 
 @takes_input
 def command(
-    given: Given,
+    given: TripInput,
     methods: Annotated[
         str, typer.Option(metavar="A,B", help="Methods to look at; see `tripcloak methods`.")
     ] = "twincut,odkanon,oigh,mondrian",
@@ -75,10 +75,10 @@ def command(
         raise typer.Exit(1)
 
 
-def _methods(names: str, suppress: float, levels: int | None) -> "list[Algorithm]":
-    from tripcloak.flows.methods import method
+def _methods(names: str, suppress: float, levels: int | None) -> "list[FlowMethod]":
+    from tripcloak.flows.methods import find_method
 
-    chosen = [method(name) for name in dict.fromkeys(name.strip() for name in names.split(","))]
+    chosen = [find_method(name) for name in dict.fromkeys(name.strip() for name in names.split(","))]
     noisy = [one.name for one in chosen if one.noisy]
     if noisy:
         raise InputError(f"{', '.join(noisy)}: noise knows no k; name methods of k-anonymity (--methods)")

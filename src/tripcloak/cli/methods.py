@@ -14,9 +14,9 @@ def command(json: Json = False) -> None:
 
       tripcloak methods
     """
-    from tripcloak.flows.methods import METHODS, Algorithm
+    from tripcloak.flows.methods import METHODS, FlowMethod
 
-    shared = {f.name for f in fields(Algorithm)}
+    shared = {f.name for f in fields(FlowMethod)}
     own = {
         name: [(f.name, f.default) for f in fields(method) if f.name not in shared]
         for name, method in METHODS.items()

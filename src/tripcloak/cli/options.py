@@ -12,7 +12,7 @@ import typer
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.flows.reading.matrix import Place
+    from tripcloak.flows.reading.matrix import Zoning
     from tripcloak.records.source import TripSource
 
 ROLE_FLAGS = (
@@ -49,11 +49,11 @@ Memory = Annotated[
 
 
 @dataclass(frozen=True)
-class Given:
+class TripInput:
     """What the shared input options said."""
 
     source: "TripSource"
-    place: "Place"
+    place: "Zoning"
     memory: str | None
 
 
@@ -184,9 +184,9 @@ def input_options(
         str | None, typer.Option(metavar="S,W,N,E", help="Study area of a quadtree.", rich_help_panel=ZONES)
     ] = None,
     memory: Memory = None,
-) -> Given:
+) -> TripInput:
     """Return what the options say, as the objects the library works with."""
-    from tripcloak.flows.reading.matrix import Place
+    from tripcloak.flows.reading.matrix import Zoning
     from tripcloak.records.source import TripSource
 
     given = locals()
@@ -205,7 +205,9 @@ def input_options(
         people_once=people_once,
         zone_prefix=zone_prefix,
     )
-    return Given(source, Place(spec=hierarchy, zones=path_of(zones), area=box_of("--area", area)), memory)
+    return TripInput(
+        source, Zoning(spec=hierarchy, zones=path_of(zones), area=box_of("--area", area)), memory
+    )
 
 
 def path_of(text: str | None) -> str | None:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
-    from tripcloak.flows.anonymise import Order
+    from tripcloak.flows.anonymise import AnonymisationRequest
     from tripcloak.records.segments import SegmentBy
 
 
-def release_segments(order: "Order", by: Sequence["SegmentBy"], *, draws: int, json: bool) -> None:
+def release_segments(
+    order: "AnonymisationRequest", by: Sequence["SegmentBy"], *, draws: int, json: bool
+) -> None:
     """Make one release per segment and print who pays how much."""
     from tripcloak.fairness.page import fairness_words
     from tripcloak.fairness.segments import anonymise_segments

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tripcloak.comparing.rows import Row
+from tripcloak.comparing.rows import ComparisonRow
 
 FACTOR = 2.0
 """How many times coarser shared zones may be and still be preferred."""
@@ -47,13 +47,13 @@ class Choice:
         return {**asdict(self), "words": list(self.words)}
 
 
-def choices(rows: Sequence[Row]) -> tuple[Choice, ...]:
+def choices(rows: Sequence[ComparisonRow]) -> tuple[Choice, ...]:
     """Return one choice for every pair of k and limit that was asked for, in the order of the rows."""
     asked = dict.fromkeys((row.k, row.limit) for row in rows if row.k is not None and row.limit is not None)
     return tuple(choose(rows, k, limit) for k, limit in asked)
 
 
-def choose(rows: Sequence[Row], k: float, limit: float) -> Choice:
+def choose(rows: Sequence[ComparisonRow], k: float, limit: float) -> Choice:
     """Return the choice among the rows of one k and one limit.
 
     Examples
@@ -94,7 +94,7 @@ def choose(rows: Sequence[Row], k: float, limit: float) -> Choice:
     )
 
 
-def _qualifies(row: Row) -> bool:
+def _qualifies(row: ComparisonRow) -> bool:
     suppressed, loss = row.measures.get("S"), row.measures.get("G")
     if suppressed is None or loss is None or row.limit is None:
         return False
@@ -102,17 +102,19 @@ def _qualifies(row: Row) -> bool:
     return row.ran and row.safe is True and row.promise == "k-anonymity" and within
 
 
-def _loss(row: Row) -> float:
+def _loss(row: ComparisonRow) -> float:
     loss = row.measures["G"]
     assert loss is not None
     return loss
 
 
-def _rank(row: Row) -> tuple[float, float, bool]:
+def _rank(row: ComparisonRow) -> tuple[float, float, bool]:
     return _loss(row), row.measures["S"] or 0.0, not row.shared
 
 
-def _runner_up(ranked: list[Row], taken: Row, finest: Row, shared: Row | None) -> Row | None:
+def _runner_up(
+    ranked: list[ComparisonRow], taken: ComparisonRow, finest: ComparisonRow, shared: ComparisonRow | None
+) -> ComparisonRow | None:
     """Return the row that is better in what the taken one gives up, or else the next in line."""
     if taken is not finest:
         return finest
@@ -121,7 +123,7 @@ def _runner_up(ranked: list[Row], taken: Row, finest: Row, shared: Row | None) -
     return next((row for row in ranked if row is not taken), None)
 
 
-def _reason(taken: Row, finest: Row, number: int) -> list[str]:
+def _reason(taken: ComparisonRow, finest: ComparisonRow, number: int) -> list[str]:
     among = f"the {number} releases" if number > 1 else "the releases"
     sharing = "that all flows share" if taken.shared else "of all"
     metres = taken.measures.get("GDM_mean")
@@ -142,14 +144,14 @@ def _reason(taken: Row, finest: Row, number: int) -> list[str]:
     return told
 
 
-def _certificate(row: Row) -> list[str]:
+def _certificate(row: ComparisonRow) -> list[str]:
     if row.gap is None:
         return []
     of = "" if row.relaxation is None else f" ({row.relaxation})"
     return [f"It is proven to be within {row.gap:.2g} % of the best possible for this data, k and limit{of}."]
 
 
-def _instead(taken: Row, other: Row) -> str:
+def _instead(taken: ComparisonRow, other: ComparisonRow) -> str:
     times = _loss(other) / _loss(taken)
     if taken.shared and not other.shared:
         return (
@@ -170,7 +172,7 @@ def _times(factor: float) -> str:
     return f"{factor:.2f} times" if factor < 10 else f"{factor:,.0f} times"
 
 
-def _caution(row: Row) -> list[str]:
+def _caution(row: ComparisonRow) -> list[str]:
     if row.people != "travellers" or row.k is None or row.smallest is None or row.smallest >= row.k:
         return []
     return [
@@ -179,7 +181,7 @@ def _caution(row: Row) -> list[str]:
     ]
 
 
-def _apart(rows: Sequence[Row]) -> list[str]:
+def _apart(rows: Sequence[ComparisonRow]) -> list[str]:
     noisy = [row for row in rows if row.ran and row.promise == "differential privacy"]
     if not noisy:
         return []
@@ -191,7 +193,7 @@ def _apart(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _why_nothing(rows: Sequence[Row]) -> str:
+def _why_nothing(rows: Sequence[ComparisonRow]) -> str:
     asked = "No method gave a release that is safe by the audit and within the limit"
     if any(row.ran for row in rows):
         return f"{asked}; the rows say what is wrong with each."

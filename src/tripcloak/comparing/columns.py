@@ -22,7 +22,7 @@ class Advice(NamedTuple):
     words: Sequence[str]
 
 
-class Column(NamedTuple):
+class ComparisonColumn(NamedTuple):
     """One column: its key in the records, its short name, its meaning, and the form of its values."""
 
     key: str
@@ -33,34 +33,48 @@ class Column(NamedTuple):
 
 
 ASKED = (
-    Column("method", "method", "what made the release", "text"),
-    Column("k", "k", "the smallest support of a released flow that was asked for", "whole"),
-    Column("suppression_limit", "limit", "the share of the volume that may be withheld", "share"),
+    ComparisonColumn("method", "method", "what made the release", "text"),
+    ComparisonColumn("k", "k", "the smallest support of a released flow that was asked for", "whole"),
+    ComparisonColumn("suppression_limit", "limit", "the share of the volume that may be withheld", "share"),
 )
 LOSS = (
-    Column("S", "S", "share of the volume that is withheld", "share", "lower"),
-    Column("G", "G", "tiles in the two zones of a released trip, on average", "figure", "lower"),
-    Column("G_observed", "G obs.", "the same, only tiles that occur in the input", "figure", "lower"),
-    Column("GDM_mean", "GDM m", "metres from the true to the released place, mean", "metres", "lower"),
-    Column("GDM_median", "median", "the same, median", "metres", "lower"),
-    Column("CPC", "CPC", "share that the rebuilt and the true matrix have in common", "figure", "higher"),
-    Column("E", "E", "volume on the wrong pair of tiles; never rank by it alone", "figure", "lower"),
-    Column("D", "D", "the same between distributions", "figure", "lower"),
-    Column("C_AVG", "C_AVG", "average group in multiples of k", "figure", "lower"),
-    Column("C_DM", "C_DM", "discernability: each trip is charged the size of its group", "figure", "lower"),
+    ComparisonColumn("S", "S", "share of the volume that is withheld", "share", "lower"),
+    ComparisonColumn("G", "G", "tiles in the two zones of a released trip, on average", "figure", "lower"),
+    ComparisonColumn(
+        "G_observed", "G obs.", "the same, only tiles that occur in the input", "figure", "lower"
+    ),
+    ComparisonColumn(
+        "GDM_mean", "GDM m", "metres from the true to the released place, mean", "metres", "lower"
+    ),
+    ComparisonColumn("GDM_median", "median", "the same, median", "metres", "lower"),
+    ComparisonColumn(
+        "CPC", "CPC", "share that the rebuilt and the true matrix have in common", "figure", "higher"
+    ),
+    ComparisonColumn(
+        "E", "E", "volume on the wrong pair of tiles; never rank by it alone", "figure", "lower"
+    ),
+    ComparisonColumn("D", "D", "the same between distributions", "figure", "lower"),
+    ComparisonColumn("C_AVG", "C_AVG", "average group in multiples of k", "figure", "lower"),
+    ComparisonColumn(
+        "C_DM", "C_DM", "discernability: each trip is charged the size of its group", "figure", "lower"
+    ),
 )
 RELEASE = (
-    Column("groups", "flows", "released flows (groups of input flows)", "whole"),
-    Column("origin_zones", "origins", "different origin zones", "whole"),
-    Column("destination_zones", "dest.", "different destination zones", "whole"),
-    Column("shared_zones", "shared", "all flows share one set of zones that never overlap", "yes"),
-    Column("smallest_group", "people", "the smallest number of people behind a released flow", "whole"),
-    Column("audit", "audit", "what a recount by other code says", "text"),
-    Column("promise", "promise", "what protects people", "text"),
-    Column("bound_gap_percent", "gap", "proven distance from the best of its kind", "percent"),
-    Column("cpu_s", "CPU s", "processor seconds from matrix to release", "seconds", "lower"),
-    Column("wall_s", "s", "clock seconds, with other methods running beside it", "seconds", "lower"),
-    Column("peak_memory_mb", "MB", "memory at its peak, beyond the matrix", "megabytes", "lower"),
+    ComparisonColumn("groups", "flows", "released flows (groups of input flows)", "whole"),
+    ComparisonColumn("origin_zones", "origins", "different origin zones", "whole"),
+    ComparisonColumn("destination_zones", "dest.", "different destination zones", "whole"),
+    ComparisonColumn("shared_zones", "shared", "all flows share one set of zones that never overlap", "yes"),
+    ComparisonColumn(
+        "smallest_group", "people", "the smallest number of people behind a released flow", "whole"
+    ),
+    ComparisonColumn("audit", "audit", "what a recount by other code says", "text"),
+    ComparisonColumn("promise", "promise", "what protects people", "text"),
+    ComparisonColumn("bound_gap_percent", "gap", "proven distance from the best of its kind", "percent"),
+    ComparisonColumn("cpu_s", "CPU s", "processor seconds from matrix to release", "seconds", "lower"),
+    ComparisonColumn(
+        "wall_s", "s", "clock seconds, with other methods running beside it", "seconds", "lower"
+    ),
+    ComparisonColumn("peak_memory_mb", "MB", "memory at its peak, beyond the matrix", "megabytes", "lower"),
 )
 
 PROMISES = {
@@ -80,7 +94,7 @@ OVERLAP = (
 INTERNAL = "Internal, not for publication: these measures are computed from data that is not released."
 
 
-def asked_columns(records: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+def asked_columns(records: Sequence[Mapping[str, Any]]) -> tuple[ComparisonColumn, ...]:
     """Return the columns that tell rows apart: the method, and k and the limit where they differ."""
     varying = [
         column
@@ -105,7 +119,7 @@ def full_name(record: Record, records: Sequence[Record]) -> str:
     return ", ".join([record["method"], *told])
 
 
-def written(column: Column, value: Any) -> str:
+def written(column: ComparisonColumn, value: Any) -> str:
     """Return a value as people read it.
 
     >>> by_key = {column.key: column for column in (*LOSS, *RELEASE)}
@@ -119,7 +133,7 @@ def written(column: Column, value: Any) -> str:
     return "-" if value is None else _WRITTEN[column.form](value)
 
 
-def short(column: Column, value: Any) -> str:
+def short(column: ComparisonColumn, value: Any) -> str:
     """Return a value as tables with little room write it."""
     text = written(column, value)
     return SHORT.get(text, text) if column.form == "text" else text

@@ -13,21 +13,21 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.comparing.choice import Choice, choices
-from tripcloak.comparing.rows import Row, Trial
-from tripcloak.comparing.shared_memory import Address, Shelf
-from tripcloak.comparing.trial_process import Desk
-from tripcloak.comparing.workers import Found, Limits, jobs_that_fit, run_trials
+from tripcloak.comparing.rows import ComparisonRow, Trial
+from tripcloak.comparing.shared_memory import Address, SharedMemory
+from tripcloak.comparing.trial_process import Workspace
+from tripcloak.comparing.workers import Limits, TrialResult, jobs_that_fit, run_trials
 from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
-from tripcloak.flows.methods import METHODS, method
+from tripcloak.flows.methods import METHODS, find_method
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.protection import criterion
-from tripcloak.flows.reading.matrix import Place, Reading, read_matrix
+from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, frame_of
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.source import TripSource
 
@@ -40,7 +40,7 @@ SIZES = ((16, 640), (48, 440), (math.inf, 300))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lineup:
+class ComparisonPlan:
     """What is compared: an input, and methods at every pair of some k and some limits.
 
     Parameters
@@ -66,7 +66,7 @@ class Lineup:
     """
 
     source: TripSource
-    place: Place = field(default_factory=Place)
+    place: Zoning = field(default_factory=Zoning)
     methods: tuple[str, ...] | None = None
     ks: tuple[float, ...] = (10,)
     limits: tuple[float, ...] = (0.1,)
@@ -80,7 +80,7 @@ class Lineup:
 
     def __post_init__(self) -> None:
         for name in self.methods or ():
-            method(name)
+            find_method(name)
         for name, values in (("method", self.methods), ("k", self.ks), ("suppression limit", self.limits)):
             if values is not None and (not values or len(set(values)) != len(values)):
                 raise InputError(f"give at least one {name}, and each once")
@@ -104,7 +104,7 @@ class Lineup:
         noise = self.epsilon is not None
         return any(noise and METHODS[name].needs_repeats for name in self.methods or METHODS)
 
-    def criterion(self, k: float) -> Criterion:
+    def criterion(self, k: float) -> Promise:
         """Return when a group is safe, for one k."""
         return criterion(k, ",".join(self.units) or None, k_population=self.k_population)
 
@@ -125,10 +125,10 @@ class Lineup:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SideBySide:
+class Comparison:
     """What came of a comparison; for the eyes of the data owner, not for publishing."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     maps: tuple[SmallMap | None, ...]
     frame: Frame | None
     choices: tuple[Choice, ...]
@@ -154,7 +154,7 @@ class SideBySide:
         }
 
 
-def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
+def compare(lineup: ComparisonPlan, progress: Progress = silent) -> Comparison:
     """Return what every method of a lineup makes of the input, and which one to use.
 
     The input is read once. Every method, k and limit then runs in a process of its own, several at a
@@ -177,19 +177,19 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
     trials = [trial for trial in planned if isinstance(trial, Trial)]
     frame = _frame(matrix, len(trials))
     facts = _facts(lineup.source, reading)
-    with Shelf(lineup.folder) as shelf:
+    with SharedMemory(lineup.folder) as shelf:
         placed, size = _put(shelf, matrix), shelf.size
         jobs = jobs_that_fit(budget.total, size, lineup.jobs)
         points = _put_points(shelf, matrix)
         # From here on the processes read the shelf, and this one needs no flows.
         cleaning, notes = reading.trips.cleaning, reading.trips.notes
         del reading, matrix
-        desk = Desk(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
+        desk = Workspace(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
         limits = Limits(lineup.time_limit, budget.total, jobs)
         found = iter(run_trials(shelf, shelf.put(desk), trials, limits, progress))
-    together = [next(found) if isinstance(one, Trial) else Found(one, None) for one in planned]
+    together = [next(found) if isinstance(one, Trial) else TrialResult(one, None) for one in planned]
     rows = tuple(one.row for one in together)
-    return SideBySide(
+    return Comparison(
         rows=rows,
         maps=tuple(one.map for one in together),
         frame=frame,
@@ -202,7 +202,7 @@ def compare(lineup: Lineup, progress: Progress = silent) -> SideBySide:
     )
 
 
-def _plan(lineup: Lineup, matrix: ODMatrix) -> Iterator[Trial | Row]:
+def _plan(lineup: ComparisonPlan, matrix: ODMatrix) -> Iterator[Trial | ComparisonRow]:
     """Yield what to run, and rows for what cannot run on this input; k by k and limit by limit."""
     noisy = {name for name in lineup.methods or METHODS if METHODS[name].noisy}
     for turn, (k, limit) in enumerate((k, limit) for k in lineup.ks for limit in lineup.limits):
@@ -216,10 +216,12 @@ def _plan(lineup: Lineup, matrix: ODMatrix) -> Iterator[Trial | Row]:
             except TripcloakError as error:
                 if name in noisy:
                     asked |= {"k": None, "limit": None}
-                yield Row(method=name, reason=str(error), **asked)
+                yield ComparisonRow(method=name, reason=str(error), **asked)
 
 
-def _trial(lineup: Lineup, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float) -> Trial:
+def _trial(
+    lineup: ComparisonPlan, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float
+) -> Trial:
     """Return one method ready to run, or raise an error that says why it cannot."""
     options: dict[str, Any] = {}
     if "time_limit" in METHODS[name].__dataclass_fields__:
@@ -241,16 +243,16 @@ def _frame(matrix: ODMatrix, maps: int) -> Frame | None:
     return frame_of(tree.zones.lat[occurs], tree.zones.lon[occurs], volume[occurs], size)
 
 
-def _put(shelf: Shelf, matrix: ODMatrix) -> Address:
+def _put(shelf: SharedMemory, matrix: ODMatrix) -> Address:
     # The raw points come from a function, which cannot be put aside; they follow chunk by chunk.
     return shelf.put(replace(matrix, points=None))
 
 
-def _put_points(shelf: Shelf, matrix: ODMatrix) -> tuple[Address, ...] | None:
+def _put_points(shelf: SharedMemory, matrix: ODMatrix) -> tuple[Address, ...] | None:
     return None if matrix.points is None else tuple(shelf.put(chunk) for chunk in matrix.points())
 
 
-def _facts(source: TripSource, reading: Reading) -> dict[str, Any]:
+def _facts(source: TripSource, reading: MatrixReading) -> dict[str, Any]:
     """Return what is in the input, for the head of a page."""
     matrix = reading.trips.matrix
     people = matrix.flows.travellers

@@ -15,15 +15,15 @@ from tripcloak.comparing.columns import (
     PROMISES,
     RELEASE,
     Advice,
-    Column,
+    ComparisonColumn,
     Record,
     asked_columns,
     full_name,
     written,
 )
-from tripcloak.comparing.compare import SideBySide
+from tripcloak.comparing.compare import Comparison
 from tripcloak.comparing.page import render_compare
-from tripcloak.ground.folders import Parts, refuse_if_taken, staged, write_json
+from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 
 
 def render_csv(records: Sequence[Record]) -> str:
@@ -72,7 +72,7 @@ def render_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def _table(columns: Sequence[Column], records: Sequence[Record]) -> str:
+def _table(columns: Sequence[ComparisonColumn], records: Sequence[Record]) -> str:
     head = [column.name for column in columns]
     rule = [":--" if column.form == "text" else "--:" for column in columns]
     rows = [[_cell(written(column, record[column.key])) for column in columns] for record in records]
@@ -83,7 +83,7 @@ def _reasons(failed: Sequence[Record], records: Sequence[Record]) -> str:
     return "\n".join(f"- **{full_name(record, records)}**: {record['reason']}" for record in failed)
 
 
-def _meanings(columns: Sequence[Column]) -> str:
+def _meanings(columns: Sequence[ComparisonColumn]) -> str:
     return "\n".join(
         f"- **{column.name}**: {column.words}{f' ({column.better} is better)' if column.better else ''}"
         for column in columns
@@ -95,7 +95,7 @@ def _cell(text: str) -> str:
 
 
 FILES = ("compare.csv", "compare.json", "compare.md", "compare.html")
-COMPARISON = Parts("comparison", files=FILES)
+COMPARISON = FolderParts("comparison", files=FILES)
 TITLE = "Which method for these trips?"
 
 
@@ -104,7 +104,7 @@ def refuse_if_compared(out: Path, *, force: bool) -> None:
     refuse_if_taken(out, force=force, parts=COMPARISON)
 
 
-def write_comparison(out: Path, found: SideBySide, *, force: bool = False) -> None:
+def write_comparison(out: Path, found: Comparison, *, force: bool = False) -> None:
     """Write a comparison to a folder, whole or not at all; only its owner may read the files.
 
     Parameters
@@ -149,7 +149,7 @@ def _advice(choice: Choice) -> Advice:
     return Advice(choice.k, choice.limit, choice.method, headline(choice), choice.words)
 
 
-def _question(found: SideBySide) -> str:
+def _question(found: Comparison) -> str:
     return (
         "How fine can released flows stay if every one must be safe and only so much may be withheld? "
         f"{len({row.method for row in found.rows})} methods on the same trips, all measured alike and all "
@@ -157,7 +157,7 @@ def _question(found: SideBySide) -> str:
     )
 
 
-def _facts(found: SideBySide) -> dict[str, str]:
+def _facts(found: Comparison) -> dict[str, str]:
     of, choices = found.input, found.choices
     ks = ", ".join(f"{k:,.0f}" for k in dict.fromkeys(choice.k for choice in choices))
     limits = ", ".join(f"{100 * limit:g} %" for limit in dict.fromkeys(choice.limit for choice in choices))

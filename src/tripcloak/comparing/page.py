@@ -18,7 +18,7 @@ from tripcloak.comparing.columns import (
     RELEASE,
     SHORT,
     Advice,
-    Column,
+    ComparisonColumn,
     Record,
     asked_columns,
     full_name,
@@ -106,7 +106,7 @@ def _is_chosen(record: Record, chosen: Mapping[Any, str | None]) -> bool:
     return bool(chosen.get((record["k"], record["suppression_limit"])) == record["method"])
 
 
-def _cell(column: Column, record: Record, ran: Sequence[Record]) -> Cell:
+def _cell(column: ComparisonColumn, record: Record, ran: Sequence[Record]) -> Cell:
     value = record[column.key]
     styles = ["text" if column.form == "text" else "number"]
     if value is not None and column.better and value == _best(column, record, ran):
@@ -116,7 +116,7 @@ def _cell(column: Column, record: Record, ran: Sequence[Record]) -> Cell:
     return Cell(short(column, value), "" if value is None else f"{value}", " ".join(styles))
 
 
-def _best(column: Column, record: Record, ran: Sequence[Record]) -> Any:
+def _best(column: ComparisonColumn, record: Record, ran: Sequence[Record]) -> Any:
     """Return the best value of a column among safe rows of the same k and limit."""
     peers = [
         other[column.key]

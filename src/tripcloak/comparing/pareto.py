@@ -15,7 +15,7 @@ GAP = 3.5
 """From the edge of a point to the nearest edge of its label."""
 
 
-class Box(NamedTuple):
+class Rectangle(NamedTuple):
     """A rectangle, in pixels."""
 
     left: float
@@ -23,7 +23,7 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
-    def overlap(self, other: Box) -> float:
+    def overlap(self, other: Rectangle) -> float:
         """Return the area that two rectangles share.
 
         >>> Box(0, 0, 4, 4).overlap(Box(2, 2, 6, 6)), Box(0, 0, 1, 1).overlap(Box(2, 2, 3, 3))
@@ -47,11 +47,11 @@ class Label(NamedTuple):
 
     x: float
     y: float
-    box: Box
+    box: Rectangle
     led: bool
 
 
-def place_labels(points: Sequence[Spot], texts: Sequence[str], room: Box) -> list[Label]:
+def place_labels(points: Sequence[Spot], texts: Sequence[str], room: Rectangle) -> list[Label]:
     """Return one label a point, in the order of the points.
 
     The first place of each that is free is taken, from beside the point to ever further up and down;
@@ -63,7 +63,7 @@ def place_labels(points: Sequence[Spot], texts: Sequence[str], room: Box) -> lis
     >>> labels[0].box.overlap(labels[1].box) == 0
     True
     """
-    marks = [Box(x - r, y - r, x + r, y + r) for x, y, r in points]
+    marks = [Rectangle(x - r, y - r, x + r, y + r) for x, y, r in points]
     placed: list[Label] = []
     for spot, text in zip(points, texts, strict=True):
         taken = [*marks, *(label.box for label in placed)]
@@ -97,11 +97,11 @@ def _places(spot: Spot, width: float, *, downwards: bool) -> Iterator[Label]:
 
 
 def _spot_label(left: float, middle: float, width: float, *, led: bool) -> Label:
-    box = Box(left, middle - LINE / 2, left + width, middle + LINE / 2)
+    box = Rectangle(left, middle - LINE / 2, left + width, middle + LINE / 2)
     return Label(left, middle + 4, box, led)
 
 
-def _outside(box: Box, room: Box) -> float:
+def _outside(box: Rectangle, room: Rectangle) -> float:
     """Return the area of a label that lies outside of the room for labels; that is worse than any overlap."""
     area = (box.right - box.left) * (box.bottom - box.top)
     outside = area - box.overlap(room)
@@ -292,7 +292,7 @@ def _labels(
     named = [i for i in range(len(points)) if front[i] or points[i].chosen or len(points) <= MANY]
     # Those on the front choose their place first.
     named.sort(key=lambda i: (not points[i].chosen, not front[i], places[i][1]))
-    room = Box(LEFT + 4, TOP + 2, WIDTH - 2, BOTTOM - 4)
+    room = Rectangle(LEFT + 4, TOP + 2, WIDTH - 2, BOTTOM - 4)
     spots = [Spot(*places[i], RING if points[i].chosen else 6) for i in named]
     found = place_labels(spots, [points[i].name for i in named], room)
     return [

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.methods import FlowMethod
 
 Made = TypeVar("Made")
 
@@ -63,7 +63,7 @@ MEASURES = (
 class Trial:
     """One method to run, with the k and the limit that it is given."""
 
-    algorithm: Algorithm
+    algorithm: FlowMethod
     k: float
     unit: str
     limit: float
@@ -75,7 +75,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ComparisonRow:
     """What came of a trial; for the eyes of the data owner, not for publishing.
 
     Attributes

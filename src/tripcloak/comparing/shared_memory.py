@@ -1,4 +1,4 @@
-"""Shelf: objects in a file without a name, whose arrays other processes can map instead of copying."""
+"""SharedMemory: objects in a file without a name, whose arrays other processes can map instead of copying."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Address(NamedTuple):
     size: int
 
 
-class Shelf:
+class SharedMemory:
     """Things put aside for processes that this one starts.
 
     The file never has a name that outlives its opening: no other user can open it, and it is gone as
@@ -38,7 +38,7 @@ class Shelf:
     Examples
     --------
     >>> import numpy as np
-    >>> with Shelf() as shelf:
+    >>> with SharedMemory() as shelf:
     ...     address = shelf.put({"trips": np.arange(3)})
     ...     shelf.take(address)
     {'trips': array([0, 1, 2])}
@@ -47,7 +47,7 @@ class Shelf:
     def __init__(self, folder: Path | None = None) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="tripcloak-", dir=folder)  # noqa: SIM115
 
-    def __enter__(self) -> Shelf:
+    def __enter__(self) -> SharedMemory:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -15,7 +15,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import sample_errors
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
 
@@ -68,7 +68,7 @@ class TrajectoryComparison:
 
 def compare_trajectories(
     source: TrajectorySource,
-    algorithms: Sequence[TrajectoryAlgorithm],
+    algorithms: Sequence[TrajectoryMethod],
     *,
     memory: Memory = None,
     progress: Progress = silent,
@@ -79,7 +79,7 @@ def compare_trajectories(
     return TrajectoryComparison(reading=reading, rows=rows)
 
 
-def _row(algorithm: TrajectoryAlgorithm, trajectories: Trajectories, progress: Progress) -> TrajectoryRow:
+def _row(algorithm: TrajectoryMethod, trajectories: Trajectories, progress: Progress) -> TrajectoryRow:
     _rehearse(algorithm, trajectories)
     try:
         release, cost = timed(lambda: algorithm.anonymise(trajectories, progress))
@@ -104,7 +104,7 @@ def _row(algorithm: TrajectoryAlgorithm, trajectories: Trajectories, progress: P
     )
 
 
-def _rehearse(algorithm: TrajectoryAlgorithm, trajectories: Trajectories) -> None:
+def _rehearse(algorithm: TrajectoryMethod, trajectories: Trajectories) -> None:
     """Run the method on a few people, so that loading and compiling its code is not taken for its work."""
     few = min(trajectories.n_users, max(REHEARSED, 2 * algorithm.k))
     # So few people may not do for the method; what it says of all of them is what counts.

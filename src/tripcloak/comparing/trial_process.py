@@ -18,11 +18,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tripcloak.comparing.rows import MEASURES, Cost, Promise, Row, Trial, timed
+from tripcloak.comparing.rows import MEASURES, ComparisonRow, Cost, Promise, Trial, timed
 from tripcloak.comparing.shared_memory import Address, take
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
-from tripcloak.flows.model import Flows, ODMatrix, PointSource, Travellers
+from tripcloak.flows.model import Flows, ODMatrix, Travellers, TripEndSource
 from tripcloak.flows.release import Release, released_zones
 from tripcloak.ground.errors import InternalError, TripcloakError
 from tripcloak.ground.memory import Budget
@@ -35,7 +35,7 @@ SAMPLE = 1_000
 Tell = Callable[[dict[str, Any]], None]
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """What all processes of a comparison read: the matrix, its raw points, and how to look at a release."""
 
     matrix: Address
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> None:
     """Run one trial and write down, line by line, how far it has come and what came of it."""
     shelf, answers, parent, *places = (int(argument) for argument in arguments)
     _end_with(parent)
-    desk: Desk = take(shelf, Address(*places[:2]))
+    desk: Workspace = take(shelf, Address(*places[:2]))
     trial: Trial = take(shelf, Address(*places[2:4]))
     with os.fdopen(answers, "w", encoding="utf-8") as file:
 
@@ -76,7 +76,7 @@ def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"failure": "crash", "words": type(error).__name__}
 
 
-def run(desk: Desk, trial: Trial, taken: Callable[[Address], Any], tell: Tell) -> dict[str, Any]:
+def run(desk: Workspace, trial: Trial, taken: Callable[[Address], Any], tell: Tell) -> dict[str, Any]:
     """Return what came of a trial: the row's values, and the small map."""
     tell({"phase": "preparing"})
     # The rehearsal has trees of its own: what a run works out about them is part of the run.
@@ -100,14 +100,14 @@ def _drawn(release: Release, frame: Frame, outline_bytes: int) -> SmallMap | Non
     return small_map(side.zones, side.rows, volume, frame, outline_bytes)
 
 
-def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: Budget) -> Row:
+def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: Budget) -> ComparisonRow:
     found = measure(matrix, release)
     noisy = release.privacy is not None
     audit = None if noisy else audit_matrix(matrix, release, memory=memory)
     behind = release.trips if release.travellers is None else release.travellers
     bound = release.bound
     asked = {**trial.asked, "k": None, "limit": None} if noisy else trial.asked
-    return Row(
+    return ComparisonRow(
         **asked,
         promise=_promise(release),
         epsilon=release.privacy.epsilon if release.privacy is not None else None,
@@ -147,7 +147,7 @@ def _note(trial: Trial, release: Release, cost: Cost) -> str | None:
     return f"stopped after {limit:.0f} s with its best release so far; more time may give a finer one"
 
 
-def _points(addresses: tuple[Address, ...], taken: Callable[[Address], Any]) -> PointSource:
+def _points(addresses: tuple[Address, ...], taken: Callable[[Address], Any]) -> TripEndSource:
     return lambda: (taken(address) for address in addresses)
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from tripcloak.comparing.rows import Row, Trial
-from tripcloak.comparing.shared_memory import Address, Shelf
+from tripcloak.comparing.rows import ComparisonRow, Trial
+from tripcloak.comparing.shared_memory import Address, SharedMemory
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
 from tripcloak.pages.small_maps import SmallMap
@@ -39,10 +39,10 @@ class Limits(NamedTuple):
     jobs: int
 
 
-class Found(NamedTuple):
+class TrialResult(NamedTuple):
     """What came of a trial: a row, and a small map where there is something to draw."""
 
-    row: Row
+    row: ComparisonRow
     map: SmallMap | None
 
 
@@ -69,14 +69,14 @@ def jobs_that_fit(memory: int, matrix: int, asked: int | None = None) -> int:
 
 
 def run_trials(
-    shelf: Shelf, desk: Address, trials: Sequence[Trial], limits: Limits, progress: Progress
-) -> list[Found]:
+    shelf: SharedMemory, desk: Address, trials: Sequence[Trial], limits: Limits, progress: Progress
+) -> list[TrialResult]:
     """Return what came of every trial, in their order; one that fails is a row that says why.
 
     A method that needs more than its share of the memory is run again when it can have all of it.
     No process outlives this call.
     """
-    found: dict[int, Found] = {}
+    found: dict[int, TrialResult] = {}
     waiting, alone = list(enumerate(trials)), list[tuple[int, Trial]]()
     running: dict[int, _Process] = {}
     try:
@@ -118,7 +118,7 @@ class _Process:
     told: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def start(cls, shelf: Shelf, desk: Address, trial: Trial, seconds: float, share: int) -> _Process:
+    def start(cls, shelf: SharedMemory, desk: Address, trial: Trial, seconds: float, share: int) -> _Process:
         """Return a process that has been started on a trial."""
         answers = tempfile.TemporaryFile(prefix="tripcloak-")  # noqa: SIM115
         numbers = shelf.number, answers.fileno()
@@ -180,11 +180,11 @@ class _Process:
         return 0
 
 
-def _found(process: _Process, answer: dict[str, Any]) -> Found:
+def _found(process: _Process, answer: dict[str, Any]) -> TrialResult:
     if "row" not in answer:
-        return Found(Row(**process.trial.asked, reason=_reason(process, answer)), None)
-    row = Row(**{**answer["row"], "broken": tuple(answer["row"]["broken"])})
-    return Found(row, None if answer["map"] is None else SmallMap(*answer["map"]))
+        return TrialResult(ComparisonRow(**process.trial.asked, reason=_reason(process, answer)), None)
+    row = ComparisonRow(**{**answer["row"], "broken": tuple(answer["row"]["broken"])})
+    return TrialResult(row, None if answer["map"] is None else SmallMap(*answer["map"]))
 
 
 def _reason(process: _Process, answer: dict[str, Any]) -> str:

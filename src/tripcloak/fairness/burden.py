@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tripcloak.records.segments import Segment
 
 if TYPE_CHECKING:
-    from tripcloak.flows.anonymise import Outcome
+    from tripcloak.flows.anonymise import AnonymisationOutcome
 
 
-class Sample(NamedTuple):
+class SegmentSample(NamedTuple):
     """The loss of one release: tiles, metres, and the share that is withheld."""
 
     G: float
@@ -22,7 +22,7 @@ class Sample(NamedTuple):
     S: float
 
     @classmethod
-    def of(cls, metrics: Mapping[str, Any]) -> Sample:
+    def of(cls, metrics: Mapping[str, Any]) -> SegmentSample:
         """Return what of the measures is loss."""
         return cls(metrics["G"], metrics["GDM_mean"], metrics["S"])
 
@@ -38,11 +38,11 @@ class Burden(NamedTuple):
     travellers: int | None
     groups: int
     zones: tuple[int, int]
-    loss: Sample
-    at_equal_size: Sample | None
+    loss: SegmentSample
+    at_equal_size: SegmentSample | None
 
     @classmethod
-    def of(cls, segment: Segment, outcome: Outcome, samples: Sequence[Sample]) -> Burden:
+    def of(cls, segment: Segment, outcome: AnonymisationOutcome, samples: Sequence[SegmentSample]) -> Burden:
         """Return the burden of a segment, given the losses of samples of it."""
         release = outcome.release
         return cls(
@@ -51,7 +51,7 @@ class Burden(NamedTuple):
             travellers=segment.travellers,
             groups=release.n_groups,
             zones=(release.zone_numbers[0], release.zone_numbers[1]),
-            loss=Sample.of(outcome.metrics),
+            loss=SegmentSample.of(outcome.metrics),
             at_equal_size=_mean(samples) if samples else None,
         )
 
@@ -64,8 +64,8 @@ class Fairness:
 
     Examples
     --------
-    >>> few = Burden("sex=M", 500, 50, 9, (3, 3), Sample(80.0, None, 0.1), Sample(80.0, None, 0.1))
-    >>> many = Burden("sex=F", 900, 90, 30, (9, 9), Sample(20.0, None, 0.1), Sample(40.0, None, 0.1))
+    >>> few = Burden("sex=M", 500, 50, 9, (3, 3), SegmentSample(80.0, None, 0.1), SegmentSample(80.0, None, 0.1))
+    >>> many = Burden("sex=F", 900, 90, 30, (9, 9), SegmentSample(20.0, None, 0.1), SegmentSample(40.0, None, 0.1))
     >>> found = Fairness((few, many), 50)
     >>> found.pays_most.name, found.times, found.times_at_equal_size, found.explained_by_size
     ('sex=M', 4.0, 2.0, 0.5)
@@ -132,7 +132,7 @@ class Fairness:
                     **one.loss._asdict(),
                     **{
                         f"{name}_at_equal_size": getattr(one.at_equal_size, name, None)
-                        for name in Sample._fields
+                        for name in SegmentSample._fields
                     },
                 }
                 for one in self.burdens
@@ -147,9 +147,9 @@ class Fairness:
         }
 
 
-def _mean(samples: Sequence[Sample]) -> Sample:
+def _mean(samples: Sequence[SegmentSample]) -> SegmentSample:
     metres = [one.GDM for one in samples if one.GDM is not None]
-    return Sample(
+    return SegmentSample(
         G=fmean(one.G for one in samples),
         GDM=fmean(metres) if metres else None,
         S=fmean(one.S for one in samples),

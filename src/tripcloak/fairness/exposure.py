@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tripcloak.flows.measures import measure
-from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.model import ODMatrix, Unit, Volume
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
-from tripcloak.ground.folders import Parts, refuse_if_taken, staged, write_json
+from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.promises import AllOf, Criterion, KAnonymity
+from tripcloak.promises import AllOf, KAnonymity, Promise
 
 Target = Literal["participants", "population", "both"]
 TARGETS: tuple[Target, ...] = ("participants", "population", "both")
@@ -88,7 +88,7 @@ class Thresholds:
     unit: Unit
     population: float
 
-    def criterion(self, target: Target) -> Criterion:
+    def criterion(self, target: Target) -> Promise:
         """Return what a group must reach under a protection target."""
         participants = KAnonymity(k=self.k, unit=self.unit)
         population = KAnonymity(k=self.population, unit="population")
@@ -98,7 +98,7 @@ class Thresholds:
 
 
 def cross_exposure(
-    matrix: ODMatrix, methods: Sequence[Algorithm], thresholds: Thresholds, *, progress: Progress = silent
+    matrix: ODMatrix, methods: Sequence[FlowMethod], thresholds: Thresholds, *, progress: Progress = silent
 ) -> list[Exposure]:
     """Return every method under every protection target.
 
@@ -126,7 +126,7 @@ def _about(what: str, progress: Progress) -> Progress:
 
 
 def _exposure(
-    matrix: ODMatrix, method: Algorithm, target: Target, thresholds: Thresholds, progress: Progress
+    matrix: ODMatrix, method: FlowMethod, target: Target, thresholds: Thresholds, progress: Progress
 ) -> Exposure:
     try:
         release = replace(method, criterion=thresholds.criterion(target)).anonymise(matrix, progress)
@@ -153,7 +153,7 @@ def _measured(matrix: ODMatrix, release: Release, volume: Volume, k: float) -> d
     return {**found, "C_AVG": released / release.n_groups / k}
 
 
-FILES = Parts("table of exposures", files=("exposure.json", "exposure.csv", "exposure.md"))
+FILES = FolderParts("table of exposures", files=("exposure.json", "exposure.csv", "exposure.md"))
 INTERNAL = "Internal: computed from data that is not released. Not for publication."
 SIDES = ("participants", "population")
 MEASURES = ("C_DM", "C_AVG", "G", "E", "GDM_mean")

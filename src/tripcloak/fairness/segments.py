@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tripcloak.fairness.burden import Burden, Fairness, Sample
+from tripcloak.fairness.burden import Burden, Fairness, SegmentSample
 from tripcloak.fairness.page import INTERNAL, fairness_csv, fairness_markdown, fairness_page
-from tripcloak.flows.anonymise import Order, Outcome, anonymise
+from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest, anonymise
 from tripcloak.flows.measures import measure
 from tripcloak.flows.reading.matrix import opened_by_segment, read_matrix
 from tripcloak.ground.errors import EmptyInputError, ImpossibleRequestError, InputError, TooFewError
-from tripcloak.ground.folders import PUBLIC, Parts, refuse_if_taken, staged, write_json
+from tripcloak.ground.folders import PUBLIC, FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.records.segments import Segment, SegmentBy
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 MOST_SEGMENTS = 200
 """Each segment is read, solved, audited and drawn from."""
 
-FAIRNESS = Parts("fairness table", files=("fairness.json", "fairness.csv", "fairness.md", "fairness.html"))
+FAIRNESS = FolderParts(
+    "fairness table", files=("fairness.json", "fairness.csv", "fairness.md", "fairness.html")
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,7 +44,7 @@ class SegmentOutcomes:
         What a reader should know about how the input was read, over all segments.
     """
 
-    released: dict[str, Outcome]
+    released: dict[str, AnonymisationOutcome]
     withheld: dict[str, str]
     fairness: Fairness
     notes: tuple[str, ...]
@@ -64,7 +66,7 @@ class SegmentOutcomes:
 
 
 def anonymise_segments(
-    order: Order, by: Sequence[SegmentBy], *, draws: int = 3, progress: Progress = silent
+    order: AnonymisationRequest, by: Sequence[SegmentBy], *, draws: int = 3, progress: Progress = silent
 ) -> SegmentOutcomes:
     """Return what came of an order for every segment; the releases are in folders of their own.
 
@@ -111,7 +113,7 @@ def folder_name(segment: Segment) -> str:
     return "".join(letter if letter.isalnum() or letter in "=,-_." else "_" for letter in plain)[:150]
 
 
-def _orders(order: Order, segments: Sequence[Segment]) -> dict[str, Order]:
+def _orders(order: AnonymisationRequest, segments: Sequence[Segment]) -> dict[str, AnonymisationRequest]:
     """Return the order of every segment; each has a folder of its own, which must be free."""
     if len(segments) > MOST_SEGMENTS:
         raise InputError(
@@ -132,10 +134,10 @@ def _orders(order: Order, segments: Sequence[Segment]) -> dict[str, Order]:
 
 
 def _released(
-    orders: Mapping[str, Order], within: Opened, progress: Progress
-) -> tuple[dict[str, Outcome], dict[str, str]]:
+    orders: Mapping[str, AnonymisationRequest], within: Opened, progress: Progress
+) -> tuple[dict[str, AnonymisationOutcome], dict[str, str]]:
     """Return what came of every segment that can be released, and why the others cannot."""
-    released: dict[str, Outcome] = {}
+    released: dict[str, AnonymisationOutcome] = {}
     withheld: dict[str, str] = {}
     for name, part in orders.items():
         try:
@@ -159,7 +161,7 @@ def _about(name: str, progress: Progress) -> Progress:
     return lambda what, done, total: progress(f"{name}: {what}", done, total)
 
 
-def _all_notes(released: Mapping[str, Outcome]) -> list[str]:
+def _all_notes(released: Mapping[str, AnonymisationOutcome]) -> list[str]:
     """Return the notes on all segments; one that several have is told once."""
     told: dict[str, list[str]] = {}
     for name, outcome in released.items():
@@ -170,7 +172,7 @@ def _all_notes(released: Mapping[str, Outcome]) -> list[str]:
     ]
 
 
-def _left_over(orders: Mapping[str, Order], withheld: Mapping[str, str]) -> list[str]:
+def _left_over(orders: Mapping[str, AnonymisationRequest], withheld: Mapping[str, str]) -> list[str]:
     """Return a warning for every withheld segment of which an earlier run has left a release."""
     left = [orders[name].out for name in withheld if (orders[name].out / PUBLIC).exists()]
     return [f"{folder} holds a release of an earlier run, which this one did not replace" for folder in left]
@@ -179,17 +181,17 @@ def _left_over(orders: Mapping[str, Order], withheld: Mapping[str, str]) -> list
 class _Sampler(NamedTuple):
     """Draws samples of a segment's travellers and makes releases of them, to see their loss."""
 
-    orders: Mapping[str, Order]
+    orders: Mapping[str, AnonymisationRequest]
     within: Opened
     draws: int
     progress: Progress
 
-    def losses(self, segment: Segment, size: int) -> list[Sample]:
+    def losses(self, segment: Segment, size: int) -> list[SegmentSample]:
         """Return the losses of samples of this size; those that cannot be made safe are left out."""
         drawn = [self._loss(segment, (size, seed)) for seed in range(self.draws)]
         return [one for one in drawn if one is not None]
 
-    def _loss(self, segment: Segment, sample: tuple[int, int]) -> Sample | None:
+    def _loss(self, segment: Segment, sample: tuple[int, int]) -> SegmentSample | None:
         order = self.orders[segment.name]
         told = _about(f"{segment.name}, sample {sample[1] + 1} of {self.draws}", self.progress)
         source = replace(order.source, sample=sample)
@@ -199,25 +201,27 @@ class _Sampler(NamedTuple):
             release = order.algorithm.anonymise(matrix, told)
         except ImpossibleRequestError:
             return None
-        return Sample.of(measure(matrix, release))
+        return SegmentSample.of(measure(matrix, release))
 
 
-def _fairness(shown: Sequence[Segment], outcomes: Sequence[Outcome], sampler: _Sampler) -> Fairness:
+def _fairness(
+    shown: Sequence[Segment], outcomes: Sequence[AnonymisationOutcome], sampler: _Sampler
+) -> Fairness:
     """Return the loss of every released segment, as it is and in samples of the smallest one's size."""
     sizes = [segment.trips if segment.travellers is None else segment.travellers for segment in shown]
     equal = _equal_size(sizes, outcomes)
     burdens = []
     for segment, size, outcome in zip(shown, sizes, outcomes, strict=True):
-        samples: list[Sample] = []
+        samples: list[SegmentSample] = []
         if sampler.draws and size == equal:
-            samples = [Sample.of(outcome.metrics)]
+            samples = [SegmentSample.of(outcome.metrics)]
         elif len(shown) > 1 and size > equal:
             samples = sampler.losses(segment, equal)
         burdens.append(Burden.of(segment, outcome, samples))
     return Fairness(tuple(burdens), equal if sampler.draws else None)
 
 
-def _equal_size(sizes: Sequence[int], outcomes: Sequence[Outcome]) -> int:
+def _equal_size(sizes: Sequence[int], outcomes: Sequence[AnonymisationOutcome]) -> int:
     """Return the size of the smallest segment that still has more than one released flow.
 
     Where a segment is so small that all of it is one flow, samples of its size are all alike.
@@ -226,7 +230,7 @@ def _equal_size(sizes: Sequence[int], outcomes: Sequence[Outcome]) -> int:
     return min(telling or sizes)
 
 
-def _write(order: Order, facts: Mapping[str, Any]) -> None:
+def _write(order: AnonymisationRequest, facts: Mapping[str, Any]) -> None:
     texts = {
         "fairness.csv": fairness_csv(facts),
         "fairness.md": fairness_markdown(facts),

@@ -12,18 +12,18 @@ import numpy as np
 
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
-from tripcloak.flows.methods import Algorithm
+from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import ODMatrix, Unit
 from tripcloak.flows.publish import publish
-from tripcloak.flows.reading.matrix import Place, Reading, opened_by_segment, read_matrix
+from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
-from tripcloak.promises import Criterion, EverySegment, Part
+from tripcloak.promises import EverySegment, Promise, SegmentPart
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.segments import Segment, SegmentBy
 from tripcloak.records.source import TripSource
@@ -66,7 +66,7 @@ class Few(NamedTuple):
         )
 
 
-def refuse_hollow(matrix: ODMatrix, criterion: Criterion) -> None:
+def refuse_hollow(matrix: ODMatrix, criterion: Promise) -> None:
     """Raise if only the population is protected, and one average person is enough to reach its threshold."""
     thresholds = criterion.resolve(matrix).thresholds
     if set(thresholds) != {"population"} or matrix.represented is None:
@@ -109,13 +109,13 @@ def _expected(matrix: ODMatrix, thresholds: dict[Unit, float]) -> int:
     return max(2, int(thresholds["population"] / mean * (1 + 1e-12))) if mean > 0 else 2
 
 
-def refuse_area_of_data(algorithm: Algorithm, place: Place) -> None:
+def refuse_area_of_data(algorithm: FlowMethod, place: Zoning) -> None:
     """Raise if a noisy method would take its study area from the data: one far trip would show in it.
 
     Examples
     --------
     >>> from tripcloak.flows.methods import METHODS
-    >>> refuse_area_of_data(METHODS["laplace"](epsilon=1.0), Place(spec="quadtree:8"))
+    >>> refuse_area_of_data(METHODS["laplace"](epsilon=1.0), Zoning(spec="quadtree:8"))
     Traceback (most recent call last):
     tripcloak.InputError: laplace needs a study area that does not follow from the data: give ...
     """
@@ -127,16 +127,16 @@ def refuse_area_of_data(algorithm: Algorithm, place: Place) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class AnonymisationRequest:
     """What was asked for: the input, the zones, the method, and where the release goes.
 
     With ``every_segment`` each segment, by these columns, must be safe in every released flow.
     """
 
     source: TripSource
-    algorithm: Algorithm
+    algorithm: FlowMethod
     out: Path
-    place: Place = field(default_factory=Place)
+    place: Zoning = field(default_factory=Zoning)
     memory: Memory = None
     folder: Path | None = None
     force: bool = False
@@ -144,7 +144,7 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class AnonymisationOutcome:
     """What came of an order; for the eyes of the data owner, not for publishing."""
 
     release: Release
@@ -155,7 +155,7 @@ class Outcome:
     seconds: dict[str, float]
     hierarchy: str
     out: Path
-    place: Place = field(default_factory=Place)
+    place: Zoning = field(default_factory=Zoning)
     few: Few | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,7 +196,9 @@ class Outcome:
         }
 
 
-def anonymise(order: Order, progress: Progress = silent, within: Opened | None = None) -> Outcome:
+def anonymise(
+    order: AnonymisationRequest, progress: Progress = silent, within: Opened | None = None
+) -> AnonymisationOutcome:
     """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
 
     Reads, solves, checks the result with SQL of its own, measures, and writes aside before it puts
@@ -225,8 +227,8 @@ def anonymise(order: Order, progress: Progress = silent, within: Opened | None =
 
 
 def _released(
-    order: Order, progress: Progress, within: Opened | None, segments: Sequence[Segment]
-) -> Outcome:
+    order: AnonymisationRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+) -> AnonymisationOutcome:
     reading = read_matrix(
         order.source,
         order.place,
@@ -269,7 +271,7 @@ def _released(
         segment=order.source.segment,
         force=order.force,
     )
-    return Outcome(
+    return AnonymisationOutcome(
         release=release,
         metrics=metrics,
         audit=audit,
@@ -284,18 +286,24 @@ def _released(
 
 
 def _parts(
-    order: Order, reading: Reading, within: Opened, segments: Sequence[Segment], progress: Progress
-) -> tuple[Part, ...]:
+    order: AnonymisationRequest,
+    reading: MatrixReading,
+    within: Opened,
+    segments: Sequence[Segment],
+    progress: Progress,
+) -> tuple[SegmentPart, ...]:
     """Return every segment as a part of the whole matrix."""
     parts = []
     for segment in segments:
         source = replace(order.source, segment=segment.values)
         part = read_matrix(source, reading.place, memory=order.memory, within=within, progress=progress)
-        parts.append(Part.of(segment.name, part.trips.matrix, reading.trips.matrix))
+        parts.append(SegmentPart.of(segment.name, part.trips.matrix, reading.trips.matrix))
     return tuple(parts)
 
 
-def _for_every_segment(order: Order, reading: Reading, parts: tuple[Part, ...]) -> Algorithm:
+def _for_every_segment(
+    order: AnonymisationRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
+) -> FlowMethod:
     """Return the method with a criterion that asks for every segment of the input to be safe.
 
     Where some segment is too small to be safe even taken whole, an error names it.
@@ -323,7 +331,7 @@ def _people(matrix: ODMatrix) -> int:
     return 0 if travellers is None else len(np.unique(travellers.people))
 
 
-def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, Any]:
+def _private_record(order: AnonymisationRequest, reading: MatrixReading, **facts: Any) -> dict[str, Any]:
     """Return what stays inside: enough to replay the reading, and every exact number."""
     audit: Verdict = facts.pop("audit")
     return {
@@ -336,7 +344,7 @@ def _private_record(order: Order, reading: Reading, **facts: Any) -> dict[str, A
     }
 
 
-def _tilings(reading: Reading) -> dict[str, Any]:
+def _tilings(reading: MatrixReading) -> dict[str, Any]:
     """Return how the zones were made, for everybody: the text, a quadtree's study area, the slots of time."""
     area = reading.place.area
     told: dict[str, Any] = {"spec": reading.tiling.name}
@@ -346,7 +354,7 @@ def _tilings(reading: Reading) -> dict[str, Any]:
     return told | clock | ({"timezone": reading.trips.canonical.timezone} if clock else {})
 
 
-def _clock(place: Place) -> dict[str, Any]:
+def _clock(place: Zoning) -> dict[str, Any]:
     """Return how time became slots; nothing where it is no axis."""
     if place.time_slot is None:
         return {}

@@ -10,7 +10,7 @@ from typing import Any
 from tripcloak.flows.audit import audit_folder
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.reading.matrix import Place, opened, read_matrix
+from tripcloak.flows.reading.matrix import Zoning, opened, read_matrix
 from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError
@@ -94,7 +94,7 @@ def read_as_released(
     return matrix
 
 
-def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Place]:
+def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Zoning]:
     """Return how the input of a release was read, for these inputs, as its private record says."""
     run, facts = read_run(folder), read_manifest(folder)
     if facts.get("kind") == "trajectories":
@@ -104,6 +104,6 @@ def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, 
         source = replace(TripSource.from_dict(run["source"]), paths=inputs)
         parted = tuple(SegmentBy.parse(text).column for text in by)
         carried = tuple(dict.fromkeys((*source.attributes, *parted)))
-        return replace(source, attributes=carried), Place.from_dict(run["tiling"])
+        return replace(source, attributes=carried), Zoning.from_dict(run["tiling"])
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{folder}/private/run.json does not say how the input was read") from None

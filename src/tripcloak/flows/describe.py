@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tripcloak.flows.model import ODMatrix, Unit, group_flows
-from tripcloak.flows.reading.matrix import Place, read_matrix
+from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import KAnonymity
@@ -21,7 +21,7 @@ COMFORTABLE = 0.1
 
 
 @dataclass(frozen=True)
-class Level:
+class HeightFacts:
     """All zones at one height: the pairs that occur, and the share of trips in pairs below k, by unit."""
 
     height: int
@@ -40,7 +40,7 @@ class Description:
     columns: Mapping[str, str]
     cleaning: CleaningReport
     notes: tuple[str, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[HeightFacts, ...]
     advice: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class Description:
 
 def describe(
     source: TripSource,
-    place: Place,
+    place: Zoning,
     *,
     k: float = 10,
     memory: Memory = None,
@@ -100,7 +100,7 @@ def _everybody(matrix: ODMatrix) -> int:
     return len(np.unique(matrix.flows.travellers.people))
 
 
-def _levels(matrix: ODMatrix, k: float, progress: Progress) -> tuple[Level, ...]:
+def _levels(matrix: ODMatrix, k: float, progress: Progress) -> tuple[HeightFacts, ...]:
     """Return one level per height, up to the first at which everything is one flow or nothing is below k."""
     top = max(int(tree.zones.height[-1]) for tree in (matrix.origins, matrix.destinations))
     heights = sorted({round(h) for h in np.linspace(0, top, min(top, 16) + 1)})
@@ -119,13 +119,13 @@ def _levels(matrix: ODMatrix, k: float, progress: Progress) -> tuple[Level, ...]
             unit: float(trips[~KAnonymity(k=k, unit=unit).safe(groups)].sum() / total)
             for unit in matrix.units
         }
-        levels.append(Level(height, len(groups), below))
+        levels.append(HeightFacts(height, len(groups), below))
         if len(groups) == 1 or not any(below.values()):
             break
     return tuple(levels)
 
 
-def _advice(matrix: ODMatrix, k: float, levels: tuple[Level, ...]) -> tuple[str, ...]:
+def _advice(matrix: ODMatrix, k: float, levels: tuple[HeightFacts, ...]) -> tuple[str, ...]:
     unit: Unit = "travellers" if "travellers" in matrix.units else "trips"
     fits = [level for level in levels if level.below[unit] <= COMFORTABLE]
     told = []

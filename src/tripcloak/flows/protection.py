@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.promises import Criterion
+    from tripcloak.promises import Promise
 
 AUTO = "auto"
 
@@ -19,7 +19,7 @@ def criterion(
     places: int | None = None,
     *,
     k_population: str | None = None,
-) -> Criterion:
+) -> Promise:
     """Return the criterion that the options ask for.
 
     A group must reach k of every unit; on population, it must reach --k-population. Without that
@@ -37,7 +37,7 @@ def criterion(
 
     k = _whole(k)
     units = _units(unit, k_population)
-    parts: list[Criterion] = [
+    parts: list[Promise] = [
         _on_population(k, k_population)
         if name == "population" and k_population is not None
         else KAnonymity(k=k, unit=name)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def _units(unit: str | None, k_population: str | None) -> list[str | None]:
     return units
 
 
-def _on_population(k: float, text: str | None) -> Criterion:
+def _on_population(k: float, text: str | None) -> Promise:
     from tripcloak.promises import AveragePeople, KAnonymity
 
     if text is not None and text.strip().lower() == AUTO:

@@ -32,7 +32,7 @@ SEGMENT_FILES = ("segments.csv", "segments.parquet")
 """Public files of a release in which every segment is safe."""
 
 
-class Parts(NamedTuple):
+class FolderParts(NamedTuple):
     """What is put in place together: its name, and its folders and files in the order they are moved.
 
     Optional files need not be written; those of an earlier run go away all the same.
@@ -50,10 +50,10 @@ class Parts(NamedTuple):
 
 
 # The private part first: a public part without its evidence must never stand alone.
-RELEASE = Parts("release", folders=(PRIVATE, PUBLIC))
+RELEASE = FolderParts("release", folders=(PRIVATE, PUBLIC))
 
 
-def refuse_if_taken(out: Path, *, force: bool, parts: Parts = RELEASE) -> None:
+def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> None:
     """Raise if the folder already holds such parts, is no folder, or may not be written to."""
     if out.exists() and not out.is_dir():
         raise OutputExistsError(f"{out} is a file; --out needs a folder")
@@ -92,7 +92,7 @@ def note_on_leftovers(out: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def staged(out: Path, *, force: bool, parts: Parts = RELEASE) -> Iterator[Path]:
+def staged(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> Iterator[Path]:
     """Give a folder to write all parts into; put them in place together when all went well.
 
     Without ``parts`` they are ``release/`` and ``private/``. On any error, or Ctrl-C, the staging folder
@@ -137,7 +137,7 @@ def _alone(out: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _swap(staging: Path, out: Path, parts: Parts) -> None:
+def _swap(staging: Path, out: Path, parts: FolderParts) -> None:
     """Move all parts into place; old ones are moved aside first and moved back if that fails."""
     old = staging / OLD
     old.mkdir()
@@ -157,7 +157,7 @@ def _swap(staging: Path, out: Path, parts: Parts) -> None:
         raise
 
 
-def _tidy(staging: Path, out: Path, new: list[Path], parts: Parts) -> None:
+def _tidy(staging: Path, out: Path, new: list[Path], parts: FolderParts) -> None:
     """Remove what was staged or moved aside, and the new folders that stayed empty."""
     for name in parts.folders:
         shutil.rmtree(staging / name, ignore_errors=True)
@@ -172,7 +172,7 @@ def _tidy(staging: Path, out: Path, new: list[Path], parts: Parts) -> None:
             folder.rmdir()
 
 
-def _explained(error: OSError, out: Path, parts: Parts) -> InputError:
+def _explained(error: OSError, out: Path, parts: FolderParts) -> InputError:
     """Return the system's error in words a stranger can act on."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         reason = "there is no room left on its disk"

@@ -29,7 +29,7 @@ WEEKDAYS = ("1-Mon", "2-Tue", "3-Wed", "4-Thu", "5-Fri", "6-Sat", "7-Sun")
 """Numbered, so that names of slots sort as time goes."""
 
 
-class Level(NamedTuple):
+class TimeLevel(NamedTuple):
     """A level of time: its length, what names its zones by their first minute, and where they begin."""
 
     minutes: int
@@ -61,7 +61,7 @@ def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
     numbers = _numbers(slots, slot_minutes)
     begin = numbers * slot_minutes
     levels = [
-        Level(length, names, _EPOCH_IN_WEEK if length == _WEEK else 0)
+        TimeLevel(length, names, _EPOCH_IN_WEEK if length == _WEEK else 0)
         for length, names in (
             (_HOUR, _hour_names),
             (_PART, _part_names),
@@ -137,9 +137,11 @@ def folded_hierarchy(places: Ints, slot_minutes: int, fold: str) -> Hierarchy:
     begin = _numbers(places, slot_minutes) * slot_minutes
     names = {_HOUR: "hour", _PART: "part", _DAY: "day", _WEEK: "week"}
     levels = [
-        Level(length, partial(_folded_names, name, fold)) for length, name in names.items() if length < period
+        TimeLevel(length, partial(_folded_names, name, fold))
+        for length, name in names.items()
+        if length < period
     ]
-    every = Level(period, lambda begin: np.full(len(begin), EVERY[fold]))
+    every = TimeLevel(period, lambda begin: np.full(len(begin), EVERY[fold]))
     finest = names[slot_minutes] if slot_minutes in (_HOUR, _DAY) else "slot"
     slots = _folded_names(finest, fold, begin)
     return _grown(slots, begin, slot_minutes, [*levels, every], None, f"time:{slot_minutes}/{fold}")
@@ -183,7 +185,7 @@ def _grown(
     names: NDArray[np.str_],
     begin: Ints,
     slot: int,
-    levels: Sequence[Level],
+    levels: Sequence[TimeLevel],
     top: tuple[str, int] | None,
     name: str,
 ) -> Hierarchy:

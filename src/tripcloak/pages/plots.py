@@ -29,7 +29,7 @@ DURATIONS = {
 """Marks of an axis of minutes."""
 
 
-class Axis(NamedTuple):
+class PlotAxis(NamedTuple):
     """What an axis measures, and from where to where; log-spaced and in durations where asked for."""
 
     label: str
@@ -64,8 +64,8 @@ class Plot(NamedTuple):
 
     title: str
     words: str
-    x: Axis
-    y: Axis
+    x: PlotAxis
+    y: PlotAxis
     lines: Sequence[Line]
     shades: Sequence[Shade] = ()
     diagonal: bool = False
@@ -100,7 +100,7 @@ def plotted(plot: Plot) -> dict[str, Any]:
     }
 
 
-def marks(axis: Axis) -> list[tuple[float, str]]:
+def marks(axis: PlotAxis) -> list[tuple[float, str]]:
     """Return the values that an axis marks, and how it writes them.
 
     >>> [text for _, text in marks(Axis("", 0.5, 2000.0, log=True))]
@@ -115,7 +115,7 @@ def marks(axis: Axis) -> list[tuple[float, str]]:
     return [(value, _number(value)) for value in values]
 
 
-def axis_over(label: str, *values: Floats, log: bool = False, minutes: bool = False) -> Axis:
+def axis_over(label: str, *values: Floats, log: bool = False, minutes: bool = False) -> PlotAxis:
     """Return an axis that holds all values; those at or below 0 have no place on a log axis.
 
     >>> axis_over("km", np.array([0.0, 0.5, 80.0]), log=True)[1:3]
@@ -126,11 +126,11 @@ def axis_over(label: str, *values: Floats, log: bool = False, minutes: bool = Fa
     low, high = (float(pooled.min()), float(pooled.max())) if len(pooled) else (1.0, 10.0)
     if log:
         # Less than one part in two would be a plot of rounding.
-        return Axis(label, low if high > 2 * low else low / 2, max(high, 2 * low), True, minutes)
-    return Axis(label, min(low, 0.0), high if high > low else low + 1.0)
+        return PlotAxis(label, low if high > 2 * low else low / 2, max(high, 2 * low), True, minutes)
+    return PlotAxis(label, min(low, 0.0), high if high > low else low + 1.0)
 
 
-def _powers(axis: Axis) -> list[float]:
+def _powers(axis: PlotAxis) -> list[float]:
     """Return powers of ten on a log axis; where they are few, parts of them, or even steps."""
     powers = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
     for digits in ((1,), (1, 2, 5)):
@@ -140,17 +140,17 @@ def _powers(axis: Axis) -> list[float]:
     return _even(axis)
 
 
-def _even(axis: Axis) -> list[float]:
+def _even(axis: PlotAxis) -> list[float]:
     step = round_step((axis.high - axis.low) / TICKS)
     first, last = math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9)
     return [step * at for at in range(first, last + 1)]
 
 
-def _inside(value: float, axis: Axis) -> bool:
+def _inside(value: float, axis: PlotAxis) -> bool:
     return axis.low * (1 - 1e-9) <= value <= axis.high * (1 + 1e-9)
 
 
-def _scale(axis: Axis, begin: float, end: float) -> Callable[[float], float]:
+def _scale(axis: PlotAxis, begin: float, end: float) -> Callable[[float], float]:
     """Return where a value lies in the picture; what is beyond the axis lies at its end."""
 
     def at(value: float) -> float:

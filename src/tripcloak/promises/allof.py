@@ -9,7 +9,7 @@ import numpy as np
 from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.kanonymity import Criterion
+from tripcloak.promises.kanonymity import Promise
 from tripcloak.promises.ldiversity import LDiversity
 
 
@@ -28,7 +28,7 @@ class AllOf:
     tripcloak.InputError: l-diversity counts places, not people: give it together with k-anonymity
     """
 
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[Promise, ...]
 
     def __post_init__(self) -> None:
         if not self.criteria:

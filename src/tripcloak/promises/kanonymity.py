@@ -12,7 +12,7 @@ from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 
 
-class Criterion(Protocol):
+class Promise(Protocol):
     """Decides from a group's aggregates whether it may be released.
 
     Every criterion is monotone: a group that contains a safe group is safe. Algorithms rely on it.
@@ -26,7 +26,7 @@ class Criterion(Protocol):
     def floors(self) -> dict[Covered, int]:
         """Return how many different tiles or places a released zone covers at least, where that is asked."""
 
-    def resolve(self, matrix: ODMatrix) -> Criterion:
+    def resolve(self, matrix: ODMatrix) -> Promise:
         """Return the same criterion with every open choice settled for this matrix."""
 
     def safe(self, groups: Groups) -> Bools:

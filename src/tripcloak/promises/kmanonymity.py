@@ -11,7 +11,7 @@ import numpy as np
 from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit, group_flows
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.kanonymity import Criterion
+from tripcloak.promises.kanonymity import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class KMAnonymity:
     ([True, True, True, True], [False, False, False, False])
     """
 
-    criterion: Criterion
+    criterion: Promise
     m: int
 
     def __post_init__(self) -> None:

@@ -11,10 +11,10 @@ from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.promises.allof import AllOf
-from tripcloak.promises.kanonymity import Criterion, KAnonymity
+from tripcloak.promises.kanonymity import KAnonymity, Promise
 
 
-class Part(NamedTuple):
+class SegmentPart(NamedTuple):
     """One segment: its name, its own matrix, and the row of each of its flows in the whole matrix."""
 
     name: str
@@ -22,7 +22,7 @@ class Part(NamedTuple):
     row: Ints
 
     @classmethod
-    def of(cls, name: str, matrix: ODMatrix, whole: ODMatrix) -> Part:
+    def of(cls, name: str, matrix: ODMatrix, whole: ODMatrix) -> SegmentPart:
         """Return a segment as a part of a whole matrix; its tiles are found there by their ids."""
         ends = []
         for (tree, tile), (all_of_it, _) in zip(matrix.axes, whole.axes, strict=True):
@@ -75,8 +75,8 @@ class EverySegment:
     'at least 2 trips in each of 2 segments'
     """
 
-    criterion: Criterion
-    parts: tuple[Part, ...] = field(repr=False)
+    criterion: Promise
+    parts: tuple[SegmentPart, ...] = field(repr=False)
     by: tuple[str, ...] = ()
     people_in_several: bool = False
 
@@ -108,13 +108,13 @@ class EverySegment:
         return safe
 
     @property
-    def of_people(self) -> Criterion:
+    def of_people(self) -> Promise:
         """Return what must hold of the people in each segment; places are the same for everybody."""
         parts = tuple(KAnonymity(k=k, unit=unit) for unit, k in self.thresholds.items())
         return parts[0] if len(parts) == 1 else AllOf(criteria=parts)
 
     @staticmethod
-    def part_of(groups: Groups, part: Part) -> Groups:
+    def part_of(groups: Groups, part: SegmentPart) -> Groups:
         """Return the same groups with nobody in them but a segment."""
         return Groups(part.matrix, groups.of_flow[part.row], groups.origin, groups.destination)
 

@@ -61,7 +61,7 @@ OUTSIDE_TILING = NUMBERS["outside_tiling"]
 DUPLICATE = NUMBERS["duplicate"]
 
 
-class Reading(Protocol):
+class ReadView(Protocol):
     """What a report asks of the view that was read."""
 
     def broken_lines(self) -> int:
@@ -105,7 +105,7 @@ class CleaningReport:
     lacking: int | None = None
 
     @classmethod
-    def from_rows(cls, rows: Iterable[int] | Mapping[int, int], reading: Reading) -> CleaningReport:
+    def from_rows(cls, rows: Iterable[int] | Mapping[int, int], reading: ReadView) -> CleaningReport:
         """Return the report of a pass over the view, given its rows by number of reason.
 
         Lines that never became rows are added here. Raises an InputError when the rows show that the
@@ -196,7 +196,7 @@ _MOST_TRIPS = 2**53
 """Beyond this a double no longer holds every whole number."""
 
 
-class Rule(NamedTuple):
+class CleaningRule(NamedTuple):
     """A reason, SQL that is true for rows that break it, and quick SQL that is true for most that do not."""
 
     reason: str
@@ -204,7 +204,7 @@ class Rule(NamedTuple):
     fine: str | None = None
 
 
-def reason_sql(rules: Sequence[Rule]) -> str:
+def reason_sql(rules: Sequence[CleaningRule]) -> str:
     """Return SQL of the number of the first rule that a row breaks, 0 if none.
 
     Good rows are nearly all rows, so one quick test of everything comes first; it may miss a good
@@ -223,7 +223,7 @@ def reason_sql(rules: Sequence[Rule]) -> str:
     return f"(CASE WHEN {fine} THEN 0 {cases} ELSE 0 END)::UTINYINT"
 
 
-def place_rules(area: Area, places: Sequence[tuple[str, str]] = _ENDS) -> list[Rule]:
+def place_rules(area: Area, places: Sequence[tuple[str, str]] = _ENDS) -> list[CleaningRule]:
     """Return the rules on coordinates.
 
     Parameters
@@ -240,48 +240,52 @@ def place_rules(area: Area, places: Sequence[tuple[str, str]] = _ENDS) -> list[R
     # largest value seem to settle, and NaN is in neither. A sum is finite only if all its parts are.
     total = " + ".join(column for place in places for column in place)
     rules = [
-        Rule("missing_coordinate", f"NOT coalesce({finite}, false)", f"isfinite({total})"),
-        Rule("swapped", _swapped(area, places)),
-        Rule("out_of_range", f"NOT {_all_in(earth, places)}", _all_in(area, places)),
-        Rule("null_island", f"({island})", f"NOT ({island})"),
+        CleaningRule("missing_coordinate", f"NOT coalesce({finite}, false)", f"isfinite({total})"),
+        CleaningRule("swapped", _swapped(area, places)),
+        CleaningRule("out_of_range", f"NOT {_all_in(earth, places)}", _all_in(area, places)),
+        CleaningRule("null_island", f"({island})", f"NOT ({island})"),
     ]
     if area.box is not None:
-        rules.append(Rule("outside_box", f"NOT {_all_in(area, places)}"))
+        rules.append(CleaningRule("outside_box", f"NOT {_all_in(area, places)}"))
     if area.has_polygon:
         inside = _all_in_polygon(area, places)
-        rules.append(Rule("outside_polygon", f"NOT {inside}", inside))
+        rules.append(CleaningRule("outside_polygon", f"NOT {inside}", inside))
     return rules
 
 
-def zone_rules() -> list[Rule]:
+def zone_rules() -> list[CleaningRule]:
     """Return the rules on zone ids."""
-    return [Rule("missing_zone", "(o_id IS NULL OR d_id IS NULL)", "o_id IS NOT NULL AND d_id IS NOT NULL")]
+    return [
+        CleaningRule(
+            "missing_zone", "(o_id IS NULL OR d_id IS NULL)", "o_id IS NOT NULL AND d_id IS NOT NULL"
+        )
+    ]
 
 
-def column_rules(columns: Sequence[str]) -> list[Rule]:
+def column_rules(columns: Sequence[str]) -> list[CleaningRule]:
     """Return the rules on everything but places, for the columns that exist."""
     finite_trips = f"isfinite(trips) AND trips >= 0 AND trips <= {_MOST_TRIPS} AND trips = floor(trips)"
     rules = {
-        "bad": [Rule("unparsable", "bad", "NOT bad")],
-        "unplaced": [Rule("unknown_antenna", "unplaced", "NOT unplaced")],
-        "incomplete": [Rule("incomplete", "incomplete", "NOT incomplete")],
-        "single": [Rule("single_fix", "single", "NOT single")],
+        "bad": [CleaningRule("unparsable", "bad", "NOT bad")],
+        "unplaced": [CleaningRule("unknown_antenna", "unplaced", "NOT unplaced")],
+        "incomplete": [CleaningRule("incomplete", "incomplete", "NOT incomplete")],
+        "single": [CleaningRule("single_fix", "single", "NOT single")],
         "weight": [
-            Rule("missing_weight", "NOT coalesce(isfinite(weight), false)", "isfinite(weight)"),
-            Rule("negative_weight", "weight < 0", "weight >= 0"),
+            CleaningRule("missing_weight", "NOT coalesce(isfinite(weight), false)", "isfinite(weight)"),
+            CleaningRule("negative_weight", "weight < 0", "weight >= 0"),
         ],
         "trips": [
-            Rule("bad_trips", f"NOT coalesce({finite_trips}, false)", finite_trips),
-            Rule("zero_trips", "trips = 0", "trips > 0"),
+            CleaningRule("bad_trips", f"NOT coalesce({finite_trips}, false)", finite_trips),
+            CleaningRule("zero_trips", "trips = 0", "trips > 0"),
         ],
-        "end_time": [Rule("end_before_start", "end_time < start_time", "end_time >= start_time")],
+        "end_time": [CleaningRule("end_before_start", "end_time < start_time", "end_time >= start_time")],
     }
     if "start_time" not in columns:
         del rules["end_time"]
     return [rule for column, of_column in rules.items() if column in columns for rule in of_column]
 
 
-def fix_rules(columns: Sequence[str], area: Area | None = None) -> list[Rule]:
+def fix_rules(columns: Sequence[str], area: Area | None = None) -> list[CleaningRule]:
     """Return the rules on single GPS fixes, which are cleaned before they are joined to trips.
 
     Parameters
@@ -292,12 +296,12 @@ def fix_rules(columns: Sequence[str], area: Area | None = None) -> list[Rule]:
         Where every fix must lie; anywhere on earth if not given.
     """
     rules = [
-        Rule("missing_person", "key IS NULL", "key IS NOT NULL"),
-        Rule("missing_time", "t IS NULL", "t IS NOT NULL"),
+        CleaningRule("missing_person", "key IS NULL", "key IS NOT NULL"),
+        CleaningRule("missing_time", "t IS NULL", "t IS NOT NULL"),
         *place_rules(area or Area(), (("lat", "lon"),)),
         *column_rules([column for column in columns if column in ("bad", "incomplete", "unplaced")]),
     ]
-    return [*rules, Rule("vacant", "NOT occupied", "occupied")] if "occupied" in columns else rules
+    return [*rules, CleaningRule("vacant", "NOT occupied", "occupied")] if "occupied" in columns else rules
 
 
 def _all_in(area: Area, places: Sequence[tuple[str, str]]) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tripcloak.records.cleaning import NUMBERS, UNPARSABLE, CleaningReport, Rule, fix_rules, named, reason_sql
+from tripcloak.records.cleaning import (
+    NUMBERS,
+    UNPARSABLE,
+    CleaningReport,
+    CleaningRule,
+    fix_rules,
+    named,
+    reason_sql,
+)
 from tripcloak.records.tables import quoted
 
 if TYPE_CHECKING:
@@ -73,7 +81,7 @@ def uneven_fixes(
     return dict(zip(columns, found, strict=True))
 
 
-def judged_sql(fixes: str, key: str, rules: Sequence[Rule]) -> str:
+def judged_sql(fixes: str, key: str, rules: Sequence[CleaningRule]) -> str:
     """Return SQL of all fixes with their ``key`` (whose they are) and ``fix_reason``, 0 for good ones."""
     return f"SELECT *, {reason_sql(rules)} AS fix_reason FROM (SELECT *, {key} AS key FROM ({fixes}))"
 

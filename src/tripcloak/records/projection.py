@@ -33,7 +33,7 @@ _AT_MOST_ONE_PAIR = r"^\s*\[\s*(\[[^\[\]]*\]\s*)?\]\s*$"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class CleanColumn:
     """One column of a projection: SQL, type, and where it came from."""
 
     sql: str
@@ -48,7 +48,7 @@ class Projection:
     """The clean columns of one table, as SQL over its raw ones."""
 
     table: Table
-    columns: Mapping[str, Column]
+    columns: Mapping[str, CleanColumn]
     where: str | None = None
 
     @property
@@ -84,7 +84,7 @@ def project(
     where
         SQL condition on raw columns.
     """
-    columns: dict[str, Column] = {}
+    columns: dict[str, CleanColumn] = {}
     for role, source in assignment.columns.items():
         type_ = table.types[source]
         if role == "polyline":
@@ -93,11 +93,13 @@ def project(
         value = casts.value(role, source, type_)
         kind = ROLES[role].kind
         clean = _TYPES.get(kind) or ("BIGINT" if value.sql.endswith("::BIGINT") else "VARCHAR")
-        columns[CLEAN_NAMES.get(role, role)] = Column(
+        columns[CLEAN_NAMES.get(role, role)] = CleanColumn(
             sql=value.sql, type=clean, role=role, source=source, bad=value.bad
         )
     for attribute, source in attributes.items():
-        columns[f"attr_{attribute}"] = Column(sql=quoted(source), type=table.types[source], source=source)
+        columns[f"attr_{attribute}"] = CleanColumn(
+            sql=quoted(source), type=table.types[source], source=source
+        )
     return Projection(table=table, columns=columns, where=where)
 
 
@@ -116,14 +118,14 @@ def union(projections: Sequence[Projection]) -> tuple[str, dict[str, str]]:
     return sql, types | ({"bad": "BOOLEAN"} if bad else {})
 
 
-def _cast(column: Column | None, type_: str) -> str:
+def _cast(column: CleanColumn | None, type_: str) -> str:
     if column is None:
         # A flag that a table does not have is not raised; anything else is unknown.
         return "false" if type_ == "BOOLEAN" else f"NULL::{type_}"
     return column.sql if column.type == type_ else f"({column.sql})::{type_}"
 
 
-def _polyline(source: str, type_: str) -> dict[str, Column]:
+def _polyline(source: str, type_: str) -> dict[str, CleanColumn]:
     """Return the ends of a path: its first and last pair, longitude first."""
     raw = quoted(source)
     if type_ in ("DOUBLE[][]", "FLOAT[][]", "DOUBLE[2][]", "FLOAT[2][]"):
@@ -149,6 +151,6 @@ def _polyline(source: str, type_: str) -> dict[str, Column]:
             f"column {source!r} cannot be the path of a trip (--polyline): expected text such as "
             f"{ROLES['polyline'].example}, found a column of type {type_}"
         )
-    columns = {name: Column(sql=sql, type="DOUBLE", source=source) for name, sql in cells.items()}
-    columns["o_lat"] = Column(sql=cells["o_lat"], type="DOUBLE", role="polyline", source=source, bad=bad)
-    return columns | {"single": Column(sql=single, type="BOOLEAN", source=source)}
+    columns = {name: CleanColumn(sql=sql, type="DOUBLE", source=source) for name, sql in cells.items()}
+    columns["o_lat"] = CleanColumn(sql=cells["o_lat"], type="DOUBLE", role="polyline", source=source, bad=bad)
+    return columns | {"single": CleanColumn(sql=single, type="BOOLEAN", source=source)}

@@ -10,7 +10,7 @@ from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.records.area import Area
 from tripcloak.records.columns import find_roles, listed
-from tripcloak.records.projection import Column, Projection
+from tripcloak.records.projection import CleanColumn, Projection
 from tripcloak.records.schema import KNOWN_NAMES, flag_of
 from tripcloak.records.tables import Table, open_tables, quoted
 from tripcloak.records.values import Casts
@@ -79,7 +79,7 @@ def place_at_stations(
 
 def unplaced(projection: Projection) -> Projection:
     """Return a projection with a mark on records whose base station is not known."""
-    mark = Column(sql=f"({quoted(AT_STATIONS['lat'])} IS NULL)", type="BOOLEAN")
+    mark = CleanColumn(sql=f"({quoted(AT_STATIONS['lat'])} IS NULL)", type="BOOLEAN")
     return replace(projection, columns={**projection.columns, "unplaced": mark})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tripcloak.synth.country import Antennas
 from tripcloak.synth.journeys import DAY
 from tripcloak.synth.laws import CALLS, activity, gaps, look_up, uniform, user_keys
-from tripcloak.synth.movers import PAST, Stays
+from tripcloak.synth.movers import PAST, MoverStays
 from tripcloak.synth.plan import Floats, Ints
 
 BUSIEST = DAY // 2
@@ -70,7 +70,7 @@ def draw_calls(seed: int, users: Ints, *, samples: int, equal: bool, days: int) 
     return Calls(user, _one_a_second(_by_the_clock(ordered, days), user, number, each, days))
 
 
-def serving(calls: Calls, stays: Stays, antennas: Antennas, *, days: int) -> Ints:
+def serving(calls: Calls, stays: MoverStays, antennas: Antennas, *, days: int) -> Ints:
     """Return the antenna nearest to where each call is made; on the way that is somewhere between."""
     arrive, leave = (np.minimum(times, days * DAY).T for times in (stays.arrive, stays.leave))
     span = days * DAY + PAST + 1
@@ -86,7 +86,7 @@ def serving(calls: Calls, stays: Stays, antennas: Antennas, *, days: int) -> Int
     return antenna
 
 
-def _on_the_way(calls: Calls, stays: Stays, row: Ints, moving: Ints) -> Floats:
+def _on_the_way(calls: Calls, stays: MoverStays, row: Ints, moving: Ints) -> Floats:
     user, row = calls.user[moving], row[moving]
     left, next_arrival = stays.leave[row, user], stays.arrive[row + 1, user]
     share = (calls.time[moving] - left) / (next_arrival - left)

@@ -241,7 +241,7 @@ BEND = 0.12
 
 
 @dataclass(frozen=True)
-class Tracks:
+class GpsTracks:
     """One entry per GPS point, by person and then by time."""
 
     person: Ints
@@ -252,7 +252,7 @@ class Tracks:
 
 def draw_tracks(
     rng: np.random.Generator, journeys: Journeys, *, ends: Floats, jitter_m: float, step: float
-) -> Tracks:
+) -> GpsTracks:
     """The GPS points of trips: the first and the last of a trip are its ends, with the given errors.
 
     Parameters
@@ -273,7 +273,7 @@ def draw_tracks(
     first = _first(journeys, step)
     errors[:, first], errors[:, first + _steps(journeys, step)] = ends[:2], ends[2:]
     order = np.lexsort((time, person))
-    return Tracks(person[order], time[order], (east + errors[1])[order], (north + errors[0])[order])
+    return GpsTracks(person[order], time[order], (east + errors[1])[order], (north + errors[0])[order])
 
 
 def _first(journeys: Journeys, step: float) -> Ints:
@@ -287,7 +287,7 @@ def _steps(journeys: Journeys, step: float) -> Ints:
     return steps
 
 
-def _on_the_way(rng: np.random.Generator, journeys: Journeys, step: float) -> Tracks:
+def _on_the_way(rng: np.random.Generator, journeys: Journeys, step: float) -> GpsTracks:
     steps = _steps(journeys, step)
     trip = np.repeat(np.arange(steps.size), steps + 1)
     number = np.arange(trip.size) - _first(journeys, step)[trip]
@@ -304,12 +304,14 @@ def _on_the_way(rng: np.random.Generator, journeys: Journeys, step: float) -> Tr
     north = journeys.origin[trip, 1] + gap[trip, 1] * share + gap[trip, 0] * aside
     last = number == steps[trip]
     east[last], north[last] = journeys.destination[:, 0], journeys.destination[:, 1]
-    return Tracks(journeys.person[trip], journeys.start[trip] + since, east, north)
+    return GpsTracks(journeys.person[trip], journeys.start[trip] + since, east, north)
 
 
-def _at_rest(journeys: Journeys) -> Tracks:
+def _at_rest(journeys: Journeys) -> GpsTracks:
     """One point in the middle of every stay of more than an hour."""
     stay = journeys.start[1:] - journeys.end[:-1]
     before = np.flatnonzero((np.diff(journeys.person) == 0) & (stay > HOUR))
     place = journeys.destination[before]
-    return Tracks(journeys.person[before], journeys.end[before] + stay[before] // 2, place[:, 0], place[:, 1])
+    return GpsTracks(
+        journeys.person[before], journeys.end[before] + stay[before] // 2, place[:, 0], place[:, 1]
+    )

@@ -39,7 +39,7 @@ _DRAWS = 8
 
 
 @dataclass(frozen=True)
-class Stays:
+class MoverStays:
     """One row a stay and one column a user; a stay ends with the way to the next."""
 
     arrive: Ints  # seconds since the period's first midnight
@@ -49,7 +49,7 @@ class Stays:
     found: NDArray[np.bool_]  # (places, users): whether there is such a place
 
 
-def draw_stays(country: Country, antennas: Antennas, seed: int, users: Ints, *, days: int) -> Stays:
+def draw_stays(country: Country, antennas: Antennas, seed: int, users: Ints, *, days: int) -> MoverStays:
     """Return where each of the users is from a week before the period to its end or later.
 
     Examples
@@ -65,7 +65,7 @@ def draw_stays(country: Country, antennas: Antennas, seed: int, users: Ints, *, 
     # Invariant: the stays so far follow each other, and each begins before the period ends or is surplus.
     while (walk.leave[walk.size - 1] < days * DAY).any():
         walk.go_on()
-    return Stays(
+    return MoverStays(
         walk.arrive[: walk.size],
         walk.leave[: walk.size],
         walk.place[: walk.size],

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tripcloak.trajectories.model import Grid, Trajectories
-    from tripcloak.trajectories.release.release import Boxes, Solution, TrajectoryRelease
+    from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease, TrajectorySolution
 
 # Loaded on first use, like the names of the whole package.
 _HOMES = {
     "Boxes": "release.release",
     "Grid": "model",
-    "Solution": "release.release",
+    "TrajectorySolution": "release.release",
     "Trajectories": "model",
     "TrajectoryRelease": "release.release",
 }
 
-__all__ = ["Boxes", "Grid", "Solution", "Trajectories", "TrajectoryRelease"]
+__all__ = ["Boxes", "Grid", "Trajectories", "TrajectoryRelease", "TrajectorySolution"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -34,11 +34,11 @@ UNLIKE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrajectoryOrder:
+class TrajectoryRequest:
     """What was asked for: the input, the method, and where the release goes."""
 
     source: TrajectorySource
-    algorithm: TrajectoryAlgorithm
+    algorithm: TrajectoryMethod
     out: Path
     memory: Memory = None
     force: bool = False
@@ -80,7 +80,7 @@ class TrajectoryOutcome:
         }
 
 
-def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) -> TrajectoryOutcome:
+def anonymise_trajectories(order: TrajectoryRequest, progress: Progress = silent) -> TrajectoryOutcome:
     """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
 
     Reads, solves, checks the result with code of its own, measures, and writes aside before it puts
@@ -114,7 +114,7 @@ def anonymise_trajectories(order: TrajectoryOrder, progress: Progress = silent) 
     return replace(outcome, seconds={**outcome.seconds, "write": time.perf_counter() - measured})
 
 
-def _write(order: TrajectoryOrder, outcome: TrajectoryOutcome, measures: TrajectoryMeasures) -> None:
+def _write(order: TrajectoryRequest, outcome: TrajectoryOutcome, measures: TrajectoryMeasures) -> None:
     """Write the public and the private part, whole or not at all."""
     reading, release = outcome.reading, outcome.release
     run = {
@@ -134,7 +134,7 @@ def _write(order: TrajectoryOrder, outcome: TrajectoryOutcome, measures: Traject
         )
 
 
-def _notes_on_writing(order: TrajectoryOrder, release: TrajectoryRelease) -> tuple[str, ...]:
+def _notes_on_writing(order: TrajectoryRequest, release: TrajectoryRelease) -> tuple[str, ...]:
     """Return what to know of files that are not written, and of what stands there already."""
     left = note_on_leftovers(order.out)
     if order.formats is not None or release.n_boxes <= MOST:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.ground.errors import EmptyInputError, InputError
-from tripcloak.ground.folders import PUBLIC, Parts, refuse_if_taken, staged
+from tripcloak.ground.folders import PUBLIC, FolderParts, refuse_if_taken, staged
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.trajectories.checking import refuse_options
@@ -76,7 +76,7 @@ def write_trips_of_trajectories(
         ``destination_lat``, ``destination_lon``, ``start_time`` and ``end_time``.
     """
     rules = rules or TripRules()
-    parts = Parts("table of trips of this name", files=(out.name,))
+    parts = FolderParts("table of trips of this name", files=(out.name,))
     refuse_if_taken(out.parent, force=force, parts=parts)
     if out.resolve() in {Path(path).resolve() for path in source.paths}:
         raise InputError("the trips would replace the very input they are taken from; choose another file")

@@ -12,7 +12,7 @@ import pytest
 
 from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
 from tripcloak.flows.methods import METHODS
-from tripcloak.flows.model import ODMatrix, Places, count_places
+from tripcloak.flows.model import ODMatrix, PlaceCounts, count_places
 from tripcloak.flows.publish import publish
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import InputError
@@ -175,7 +175,7 @@ def matrix_with_places(world: World) -> ODMatrix:
         names = sorted({row[f"{end}_place"] for row in seen})
         numbers = np.array([names.index(row[f"{end}_place"]) for row in seen])
         counted.append(count_places(tree, world.tiling.tiles(keys, tree), numbers))
-    return replace(matrix, places=Places(*counted))
+    return replace(matrix, places=PlaceCounts(*counted))
 
 
 @pytest.fixture(scope="module", params=["h3:9", "quadtree:8"])

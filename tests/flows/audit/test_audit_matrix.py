@@ -15,7 +15,7 @@ from tripcloak.flows.audit.matrix import case as audited
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
-from tripcloak.promises import AllOf, Criterion, KAnonymity
+from tripcloak.promises import AllOf, KAnonymity, Promise
 from worlds.matrices import Case, cases, criteria, limits
 from worlds.released_flows import TEN_TRAVELLERS, World, raw_trips
 
@@ -24,7 +24,7 @@ from worlds.released_flows import TEN_TRAVELLERS, World, raw_trips
 def releases(draw: st.DrawFn) -> tuple[ODMatrix, Release]:
     """Return a random matrix and an honest release of it."""
     case: Case = draw(cases())
-    criterion: Criterion = draw(criteria(case))
+    criterion: Promise = draw(criteria(case))
     assume(safe(case.rows, case.thresholds(criterion)))
     matrix = case.matrix()
     return matrix, ODkAnon(criterion=criterion, suppression_limit=draw(limits)).anonymise(matrix)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
-from tripcloak.flows.methods.noise import InfTDA, Laplace, Noisy
+from tripcloak.flows.methods.noise import InfTDA, Laplace, NoisyMethod
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.rulebook import Verdict
@@ -54,7 +54,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, World]:
     }
 
 
-METHODS: dict[str, tuple[str, Noisy]] = {
+METHODS: dict[str, tuple[str, NoisyMethod]] = {
     "laplace on cells": ("h3", Laplace(epsilon=2, contributions=5, height=1)),
     "laplace on squares": ("quadtree", Laplace(epsilon=1, contributions=3, height=1)),
     "laplace on every pair of tracts": ("tracts", Laplace(epsilon=1)),

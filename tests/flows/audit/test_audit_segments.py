@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from pyarrow import Table, csv, parquet
 
-from tripcloak.flows.anonymise import Order, anonymise
+from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import NestedCut, ProductCut, SlotBySlot, TwinCut
-from tripcloak.flows.reading.matrix import Place
+from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.folders import file_digest
 from tripcloak.promises import AllOf, KAnonymity, LDiversity
 from tripcloak.records.segments import SegmentBy
@@ -36,10 +36,10 @@ def made(trips: Path, out: Path, **changes: Any) -> Path:
     order: dict[str, Any] = {
         "source": TripSource(paths=(str(trips),)),
         "algorithm": TwinCut(criterion=KAnonymity(k=3)),
-        "place": Place(spec="h3:8"),
+        "place": Zoning(spec="h3:8"),
         "out": out,
     }
-    anonymise(Order(**(order | changes)))
+    anonymise(AnonymisationRequest(**(order | changes)))
     return out
 
 
@@ -53,7 +53,7 @@ def test_folded_slots_are_counted_afresh(trips: Path, tmp_path: Path, minutes: i
     along = ProductCut(criterion=criterion)
     source = TripSource(paths=(str(trips),), timezone="Europe/Paris")
     for name, algorithm in (("apart", apart), ("along", along)):
-        place = Place(spec="h3:8", time_slot=minutes, fold=fold, apart=name == "apart")
+        place = Zoning(spec="h3:8", time_slot=minutes, fold=fold, apart=name == "apart")
         out = made(trips, tmp_path / name, source=source, algorithm=algorithm, place=place)
         report = audit_against(out, (str(trips),))
         assert report.safe, report.broken

@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 from tripcloak.flows.audit import audit_folder, audit_matrix
 from tripcloak.flows.methods import ODkAnon, ProductCut, TwinCut
-from tripcloak.flows.methods.method import Algorithm
+from tripcloak.flows.methods.method import FlowMethod
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.hierarchy import member_cells
 from tripcloak.promises import KAnonymity
@@ -50,7 +50,7 @@ def zones_of(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("method", [ODkAnon, ProductCut])
 @pytest.mark.parametrize("spec", ["h3:9/binary", "h3:8/root=2/binary", "h3:8/binary/root=2"])
-def test_honest_releases_pass(method: type[Algorithm], spec: str, tmp_path: Path) -> None:
+def test_honest_releases_pass(method: type[FlowMethod], spec: str, tmp_path: Path) -> None:
     world = World.of(raw_trips(), spec)
     release = method(criterion=TEN_TRAVELLERS, suppression_limit=0.1).anonymise(world.matrix)
     world.publish(tmp_path / "out", release)

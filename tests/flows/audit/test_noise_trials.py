@@ -14,7 +14,7 @@ from scipy.stats import binom
 from tripcloak.flows.audit.noise import (
     FALSE_ALARM,
     TRIALS,
-    Noisy,
+    NoisyNumbers,
     chernoff,
     counted_trips,
     gaussian_hit,
@@ -100,9 +100,9 @@ def test_honest_noise_is_far_from_an_alarm(scale: float, least: int) -> None:
         counted = np.maximum(recount - random.integers(0, 4, 400) * (random.random(400) < 0.5), 0)
         noisy = counted + random.geometric(stop, 400) - random.geometric(stop, 400)
         shown = noisy >= least
-        numbers = Noisy(noisy[shown], counted[shown], recount[shown], (counted == recount)[shown])
+        numbers = NoisyNumbers(noisy[shown], counted[shown], recount[shown], (counted == recount)[shown])
         assert verdict(stated, numbers) is not False
-    alone = Noisy(recount, recount, recount, np.ones(400, dtype=bool))
+    alone = NoisyNumbers(recount, recount, recount, np.ones(400, dtype=bool))
     assert verdict(stated, alone) is False
 
 
@@ -112,7 +112,7 @@ def test_the_level_of_all_trials_together_is_stated() -> None:
     needed = math.ceil(math.log2(TRIALS / FALSE_ALARM))
     for n, found in (needed - 1, None), (needed + 1, False):
         exact = np.full(n, 1000)
-        assert verdict(stated, Noisy(exact, exact, exact, np.zeros(n, dtype=bool))) is found
+        assert verdict(stated, NoisyNumbers(exact, exact, exact, np.zeros(n, dtype=bool))) is found
 
 
 @pytest.mark.parametrize("scale", [1.0, 10.0])

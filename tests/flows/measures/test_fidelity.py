@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles.flows import measures as oracle
 from tripcloak.flows.measures import cpc, distribution_loss, measure, reconstruction_loss, top_flow_agreement
 from tripcloak.flows.measures._kernels import next_released
-from tripcloak.flows.measures.comparison import Comparison
+from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.model import ODMatrix, Volume
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.errors import InputError
@@ -42,7 +42,7 @@ def test_fidelity_equals_a_look_at_every_cell(shape: str, data: st.DataObject, v
 @given(drawn=drawn_releases(), volume=VOLUMES)
 def test_every_flow_gets_the_share_of_the_groups_that_cover_it(drawn: Drawn, volume: Volume) -> None:
     rebuilt = drawn.world(volume).rebuilt()
-    found = Comparison.of(drawn.matrix, drawn.release, volume).reconstructed
+    found = ReleaseComparison.of(drawn.matrix, drawn.release, volume).reconstructed
     assert found == pytest.approx([float(rebuilt.get(cell, 0)) for cell in drawn.cells], rel=1e-12)
 
 
@@ -79,8 +79,10 @@ def test_what_the_release_says_of_itself_changes_no_measure(drawn: Drawn, volume
 @given(drawn=drawn_releases(), data=st.data())
 def test_the_order_of_released_groups_does_not_matter(drawn: Drawn, data: st.DataObject) -> None:
     order = np.array(data.draw(st.permutations(range(drawn.release.n_groups))))
-    found = Comparison.of(drawn.matrix, shuffled(drawn.release, order), None).reconstructed
-    assert found == pytest.approx(Comparison.of(drawn.matrix, drawn.release, None).reconstructed, rel=1e-12)
+    found = ReleaseComparison.of(drawn.matrix, shuffled(drawn.release, order), None).reconstructed
+    assert found == pytest.approx(
+        ReleaseComparison.of(drawn.matrix, drawn.release, None).reconstructed, rel=1e-12
+    )
 
 
 def test_a_suppressed_flow_inside_a_group_gets_the_groups_share() -> None:
@@ -101,7 +103,7 @@ def test_a_suppressed_flow_inside_a_group_gets_the_groups_share() -> None:
         homogeneous=True,
     )
     # The 8 trips of a are spread over the 4 tiles of ab; b gets 2 of them; c lies outside.
-    assert Comparison.of(matrix, release, None).reconstructed.tolist() == [2, 2, 0]
+    assert ReleaseComparison.of(matrix, release, None).reconstructed.tolist() == [2, 2, 0]
     assert reconstruction_loss(matrix, release) == (6 + 1 + 5 + 4) / 16
 
 

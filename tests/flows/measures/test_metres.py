@@ -15,9 +15,9 @@ from scipy.stats import wasserstein_distance
 from oracles.flows import measures as oracle
 from tripcloak.flows.measures import displacement, trip_length_distance
 from tripcloak.flows.measures._kernels import REACH_M, metres_between, metres_to, places, weigh_digits
-from tripcloak.flows.measures.distances import Places, earth_movers_distance
-from tripcloak.flows.measures.spread import Spread
-from tripcloak.flows.model import Points, Volume
+from tripcloak.flows.measures.distances import GeodesicPlaces, earth_movers_distance
+from tripcloak.flows.measures.spread import WeightedSpread
+from tripcloak.flows.model import TripEnds, Volume
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Zones
 from worlds.releases import Drawn, Trip, drawn_releases
@@ -52,7 +52,7 @@ def test_short_lines_are_right_to_a_millimetre(metres: float) -> None:
 @pytest.mark.parametrize("metres", [2 * REACH_M, 2e7])
 def test_long_lines_are_right_too(metres: float) -> None:
     lat, lon, to_lat, to_lon = lines(metres, 2_000)
-    here, there = Places(zones(lat, lon)), Places(zones(to_lat, to_lon))
+    here, there = GeodesicPlaces(zones(lat, lon)), GeodesicPlaces(zones(to_lat, to_lon))
     _, _, expected = oracle.ELLIPSOID.inv(lon, lat, to_lon, to_lat)
     rows = np.random.default_rng(1).permutation(len(lat))
     assert (expected > REACH_M).any()
@@ -63,7 +63,7 @@ def test_long_lines_are_right_too(metres: float) -> None:
 def test_points_at_the_antimeridian_and_the_poles() -> None:
     lat, lon = np.array([10.0, 90.0, -90.0, 0.0]), np.array([179.999, 0.0, 5.0, 0.0])
     to_lat, to_lon = np.array([10.0, 90.0, -90.0, 0.0]), np.array([-179.999, 123.0, -175.0, 0.0])
-    found = Places(zones(to_lat, to_lon)).metres_from(lat, lon, np.arange(4))
+    found = GeodesicPlaces(zones(to_lat, to_lon)).metres_from(lat, lon, np.arange(4))
     assert found == pytest.approx([oracle.metres((10.0, 0.0), (10.0, 0.002)), 0, 0, 0], abs=1e-6)
 
 
@@ -114,9 +114,11 @@ def test_huge_chunks_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     drawn = example()
     before = displacement(drawn.matrix, drawn.release)
     sizes = []
-    add = Spread.add
+    add = WeightedSpread.add
     monkeypatch.setattr("tripcloak.flows.measures.distances._PIECE", 2)
-    monkeypatch.setattr(Spread, "add", lambda self, v, w=None: (sizes.append(len(v)), add(self, v, w))[1])
+    monkeypatch.setattr(
+        WeightedSpread, "add", lambda self, v, w=None: (sizes.append(len(v)), add(self, v, w))[1]
+    )
     assert displacement(drawn.matrix, drawn.release) == pytest.approx(before)
     assert max(sizes) <= 2
     assert sum(sizes) == 2 * len(drawn.trips)
@@ -125,7 +127,7 @@ def test_huge_chunks_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_read_only_points_are_measured() -> None:
     drawn = example()
 
-    def frozen() -> Iterator[Points]:
+    def frozen() -> Iterator[TripEnds]:
         for points in drawn.matrix.points():
             for column in points[:-1]:
                 column.flags.writeable = False
@@ -137,7 +139,7 @@ def test_read_only_points_are_measured() -> None:
 
 def test_points_of_other_trips_are_refused() -> None:
     drawn = example()
-    other = Points(*(np.array([0]) for _ in range(2)), *(np.zeros(1) for _ in range(4)), None)
+    other = TripEnds(*(np.array([0]) for _ in range(2)), *(np.zeros(1) for _ in range(4)), None)
     stray = replace(drawn.matrix, points=lambda: iter([other]))
     assert (0, 0) not in set(zip(drawn.matrix.flows.origin, drawn.matrix.flows.destination, strict=True))
     with pytest.raises(InputError, match="the matrix does not have"):
@@ -169,7 +171,7 @@ def test_without_geometry_there_are_no_metres() -> None:
 )
 def test_a_weight_counts_as_so_many_repetitions(values: list[tuple[float, int]], chunk: int) -> None:
     repeated = [value for value, weight in values for _ in range(weight)]
-    spread = Spread()
+    spread = WeightedSpread()
     for at in range(0, len(values), chunk):
         numbers, weights = np.array(values[at : at + chunk]).T
         spread.add(numbers, weights)
@@ -182,7 +184,7 @@ def test_a_weight_counts_as_so_many_repetitions(values: list[tuple[float, int]],
 
 @given(weights=st.lists(st.sampled_from([0.1, 0.2, 0.3, 1.1, 1e9 / 3, 1e-9]), min_size=1, max_size=30))
 def test_the_weighted_median_is_a_value_or_between_two_under_rounding(weights: list[float]) -> None:
-    spread = Spread()
+    spread = WeightedSpread()
     spread.add(np.arange(len(weights), dtype=float), np.array(weights))
     running = np.cumsum(weights)
     middle, slack = running[-1] / 2, running[-1] * 1e-12

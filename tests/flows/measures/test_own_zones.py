@@ -17,7 +17,7 @@ from oracles.flows import measures as oracle
 from oracles.flows.measures import Given
 from tripcloak.flows import measures as metrics
 from tripcloak.flows.measures._kernels import sum_in_boxes
-from tripcloak.flows.measures.comparison import Comparison
+from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.methods import Mondrian, ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release
@@ -158,7 +158,7 @@ def test_boxes_are_rebuilt_on_the_pairs_of_tiles_in_them(
     volume = data.draw(st.sampled_from([unit for unit in matrix.units if unit != "travellers"]))
     original, groups = given_by(matrix, release, volume)
     expected = oracle.fidelity(original, groups)
-    compared = Comparison.of(matrix, release, volume)
+    compared = ReleaseComparison.of(matrix, release, volume)
     assert compared.reconstructed == pytest.approx([float(x) for x in expected.rebuilt.values()], rel=1e-12)
     found = metrics.measure(matrix, release, volume)
     for name, value in (("E", expected.loss), ("D", expected.shape), ("CPC", expected.common)):

@@ -16,14 +16,14 @@ from oracles.flows.glove import Least, Member
 from oracles.flows.kernels import safe
 from oracles.readback import contents
 from tripcloak.flows.methods import Glove, GloveSk
-from tripcloak.flows.methods._kernels.glove import Support, greedy_merges
+from tripcloak.flows.methods._kernels.glove import GloveSupport, greedy_merges
 from tripcloak.flows.methods.boxed import least_support
 from tripcloak.flows.methods.glove import Merges, first_fit, flow_points, nearest
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, main_volume
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
-from tripcloak.promises import Criterion, KAnonymity, TCloseness
+from tripcloak.promises import KAnonymity, Promise, TCloseness
 from worlds.matrices import DYADIC_WEIGHTS, Case, cases, criteria, hierarchy_of, limits, seeds
 
 LEASTS: tuple[Least, ...] = ((6, 0, 0), (0, 3, 0), (0, 0, 5), (4, 2, 3), (2, 0, 0), (10**6, 0, 0))
@@ -55,9 +55,9 @@ def diced_flows(dice: Random, n: int) -> list[Member]:
     ]
 
 
-def support_of(flows: list[Member], least: Least) -> Support:
+def support_of(flows: list[Member], least: Least) -> GloveSupport:
     people = [person for flow in flows for person in sorted(flow.people)]
-    return Support(
+    return GloveSupport(
         np.array([float(flow.trips) for flow in flows]),
         np.array([flow.population for flow in flows]),
         np.cumsum([0, *(len(flow.people) for flow in flows)]),
@@ -66,7 +66,7 @@ def support_of(flows: list[Member], least: Least) -> Support:
     )
 
 
-def members_of(matrix: ODMatrix, criterion: Criterion) -> list[Member]:
+def members_of(matrix: ODMatrix, criterion: Promise) -> list[Member]:
     """Return the flows of a matrix in plain Python."""
     f, volume = matrix.flows, matrix.volume(main_volume(criterion))
     people = [frozenset[int]()] * matrix.n_flows
@@ -84,7 +84,7 @@ def members_of(matrix: ODMatrix, criterion: Criterion) -> list[Member]:
     ]
 
 
-def least_of(matrix: ODMatrix, criterion: Criterion) -> Least:
+def least_of(matrix: ODMatrix, criterion: Promise) -> Least:
     trips, travellers, population = least_support(matrix, criterion.resolve(matrix))
     return float(trips), float(travellers), float(population)
 

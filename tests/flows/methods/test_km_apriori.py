@@ -26,7 +26,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import main_volume, manifest
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import time_hierarchy
-from tripcloak.promises import EverySegment, KAnonymity, Part, TCloseness
+from tripcloak.promises import EverySegment, KAnonymity, SegmentPart, TCloseness
 from worlds.cuts import Request, requests, sent
 from worlds.matrices import hierarchy_of
 from worlds.trips import some_trips, write_csv
@@ -192,7 +192,7 @@ def test_wrong_parameters_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_what_a_small_flow_cannot_keep_is_refused() -> None:
     matrix = matrix_of({"ac": 4, "ca": 4})
-    segment = EverySegment(criterion=KAnonymity(k=2), parts=(Part.of("all", matrix, matrix),))
+    segment = EverySegment(criterion=KAnonymity(k=2), parts=(SegmentPart.of("all", matrix, matrix),))
     for asked in ({"closeness": TCloseness(t=0.5)}, {"criterion": segment}):
         with pytest.raises(InputError, match="m below the number of items"):
             KMApriori(m=1, **asked).anonymise(matrix)

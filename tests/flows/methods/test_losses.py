@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyproj import Geod
 
 from oracles.flows.kernels import Tree, path, tiles
-from tripcloak.flows.methods import METHODS, Algorithm
+from tripcloak.flows.methods import METHODS, FlowMethod
 from tripcloak.flows.methods.losses import SlotLoss, find_loss, losses_of
 from tripcloak.flows.methods.products import find_products
 from tripcloak.flows.methods.tree_method import TreeMethod
@@ -111,7 +111,7 @@ def test_areas_below_zero_are_refused(name: str, bad: float) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS_WITH_LOSS, ids=lambda method: method.name)
-def test_an_unknown_loss_is_refused_by_name(method: type[Algorithm]) -> None:
+def test_an_unknown_loss_is_refused_by_name(method: type[FlowMethod]) -> None:
     options: dict[str, Any] = {"loss": "regret"}
     with pytest.raises(InputError, match="there is no loss 'regret'; there are: tiles, area, metres"):
         method(**options)
@@ -119,7 +119,7 @@ def test_an_unknown_loss_is_refused_by_name(method: type[Algorithm]) -> None:
 
 @pytest.mark.parametrize("method", METHODS_WITH_LOSS, ids=lambda method: method.name)
 @pytest.mark.parametrize("name", ["area", "metres"])
-def test_a_method_asked_for_a_loss_its_zones_cannot_tell_says_so(method: type[Algorithm], name: str) -> None:
+def test_a_method_asked_for_a_loss_its_zones_cannot_tell_says_so(method: type[FlowMethod], name: str) -> None:
     tree = hierarchy_of(SMALL)
     matrix = ODMatrix.from_trips(tree, tree, *np.zeros((2, 5), dtype=np.int32))
     options: dict[str, Any] = {"loss": name}

@@ -16,12 +16,12 @@ from oracles.flows import mondrian as oracle
 from oracles.flows.kernels import Tree, safe, tiles
 from oracles.flows.mondrian import Point
 from tripcloak.flows.methods import Mondrian
-from tripcloak.flows.methods._kernels.mondrian import Support, median_cuts
+from tripcloak.flows.methods._kernels.mondrian import MondrianSupport, median_cuts
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.hierarchy import BoxZones, time_hierarchy
-from tripcloak.promises import AllOf, Criterion, KAnonymity, LDiversity, TCloseness
+from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise, TCloseness
 from worlds.matrices import DYADIC_WEIGHTS, Case, Places, cases, criteria, grid, hierarchy_of, seeds
 
 UNITS = ("trips", "travellers", "population")
@@ -81,9 +81,9 @@ def diced_points(dice: Random, n: int) -> list[Point]:
     ]
 
 
-def support_of(points: list[Point], least: dict[str, float]) -> Support:
+def support_of(points: list[Point], least: dict[str, float]) -> MondrianSupport:
     people = [person for point in points for person in point.people]
-    return Support(
+    return MondrianSupport(
         np.array([point.trips for point in points]),
         np.array([point.population for point in points]),
         np.cumsum([0, *(len(point.people) for point in points)]),
@@ -124,7 +124,7 @@ def test_a_release_holds_the_groups_of_the_textbook_in_the_smallest_boxes(
         ]
 
 
-def points_of(matrix: ODMatrix, criterion: Criterion) -> list[Point]:
+def points_of(matrix: ODMatrix, criterion: Promise) -> list[Point]:
     """Return the flows of a matrix as points; they weigh what is published."""
     flows, asked = matrix.flows, set(criterion.resolve(matrix).thresholds)
     weights = flows.population if asked == {"population"} else flows.trips

@@ -17,14 +17,14 @@ from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import Unit
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
-from tripcloak.promises import Criterion, KAnonymity
+from tripcloak.promises import KAnonymity, Promise
 from worlds.matrices import DYADIC_WEIGHTS, Case, cases, criteria, limits, seeds
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "odkanon_small.json").read_text())
 AXES = ("origins", "destinations")
 
 
-def both(case: Case, criterion: Criterion, limit: float, levels: int = 3) -> Release:
+def both(case: Case, criterion: Promise, limit: float, levels: int = 3) -> Release:
     """Return our release after holding it against the literal twin."""
     matrix = case.matrix()
     release = ODkAnon(criterion=criterion, suppression_limit=limit, levels=levels).anonymise(matrix)

@@ -15,7 +15,7 @@ from oracles.flows import oigh as plain
 from oracles.flows.kernels import Tree, tiles
 from oracles.readback import group_pairs
 from tripcloak.flows.methods import OIGH, lattice
-from tripcloak.flows.methods.cut_pairs import Twins
+from tripcloak.flows.methods.cut_pairs import CutPairSearch
 from tripcloak.flows.methods.lattice import Levels, Weighed, best_node
 from tripcloak.flows.methods.losses import find_loss
 from tripcloak.flows.methods.products import find_products
@@ -175,7 +175,7 @@ def test_flows_and_safe_products_weigh_a_node_alike() -> None:
     for _ in range(5):
         matrix = ODMatrix.from_trips(tree, tree, *dice.integers(0, depth, (2, 400)))
         products = find_products(matrix, k_of(4), find_loss("tiles"))
-        pair = Twins(products, products.budget(0.2)).best_uniform()
+        pair = CutPairSearch(products, products.budget(0.2)).best_uniform()
         release = OIGH(criterion=k_of(4), suppression_limit=0.2).anonymise(matrix)
         assert set(release.group_origin) <= set(np.flatnonzero(pair.origins))
         assert set(release.group_destination) <= set(np.flatnonzero(pair.destinations))

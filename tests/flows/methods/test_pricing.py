@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.flows.cuts import Frontier, best_of, critical, least_mean, slopes
-from tripcloak.flows.methods.pricing import MOST_ROUNDS, Offer, PriceSearch
+from tripcloak.flows.methods.pricing import MOST_ROUNDS, PricedPartition, PriceSearch
 from tripcloak.ground.errors import InternalError
 from worlds.matrices import seeds
 
@@ -23,12 +23,12 @@ class Market:
         self.reached, self.ties = reached, ties
         self.asked: list[float] = []
 
-    def solve(self, price: float) -> Offer:
+    def solve(self, price: float) -> PricedPartition:
         self.asked.append(price)
         hidden, loss = min(
             self.reached.items(), key=lambda point: (point[1] + price * point[0], self.ties * point[0])
         )
-        return Offer(price, loss, hidden, None)
+        return PricedPartition(price, loss, hidden, None)
 
 
 @st.composite
@@ -99,9 +99,9 @@ def test_a_market_that_never_settles_is_left_after_many_rounds() -> None:
     """A heuristic behind the search may find better and better answers; the search ends all the same."""
     asked: list[float] = []
 
-    def solve(price: float) -> Offer:
+    def solve(price: float) -> PricedPartition:
         asked.append(price)
-        return Offer(price, 1000.0 - len(asked), 2.0 if len(asked) == 1 else 9.0, None)
+        return PricedPartition(price, 1000.0 - len(asked), 2.0 if len(asked) == 1 else 9.0, None)
 
     offer = PriceSearch(solve, 5.0, 10.0).run(1000.0)
     assert offer.hidden == 2.0
@@ -109,7 +109,7 @@ def test_a_market_that_never_settles_is_left_after_many_rounds() -> None:
 
 
 def test_a_price_that_is_too_low_to_start_with_is_our_own_mistake() -> None:
-    search = PriceSearch(lambda price: Offer(price, 1.0, 8.0, None), 5.0, 10.0)
+    search = PriceSearch(lambda price: PricedPartition(price, 1.0, 8.0, None), 5.0, 10.0)
     with pytest.raises(InternalError, match="highest price"):
         search.run(3.0)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from oracles.flows.kernels import Tree, below, children, path, tiles
 from oracles.readback import TIMING
-from tripcloak.flows.methods import METHODS, Algorithm, ProductCut
+from tripcloak.flows.methods import METHODS, FlowMethod, ProductCut
 from tripcloak.flows.methods.losses import SlotLoss, find_loss
 from tripcloak.flows.methods.productcut import partition_search
 from tripcloak.flows.methods.products import Axis, find_products
@@ -235,7 +235,7 @@ def test_a_weight_out_of_range_is_refused(weight: float) -> None:
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS.values() if not m.handles_time], ids=lambda m: m.name)
-def test_other_methods_refuse_time_and_name_the_one_that_knows_it(method: type[Algorithm]) -> None:
+def test_other_methods_refuse_time_and_name_the_one_that_knows_it(method: type[FlowMethod]) -> None:
     with pytest.raises(InputError, match=f"{method.name} does not know time.*productcut"):
         method(criterion=KAnonymity(k=2)).anonymise(busy_day())
 

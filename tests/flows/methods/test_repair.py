@@ -23,7 +23,7 @@ from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.progress import silent
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import AllOf, Criterion, KAnonymity, LDiversity, TCloseness
+from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise, TCloseness
 from worlds.matrices import Case, cases, limits
 
 NEVER_DEAR: dict[str, dict[str, Any]] = {"atg-soft": {"multiplier": 1e15}}
@@ -44,7 +44,7 @@ ON_TREES = [
 class Request:
     """A case, a criterion on it that can be met, a limit and a t."""
 
-    def __init__(self, case: Case, criterion: Criterion, limit: float, t: float) -> None:
+    def __init__(self, case: Case, criterion: Promise, limit: float, t: float) -> None:
         self.case, self.criterion, self.limit, self.t = case, criterion, limit, t
 
     def release(self, name: str, *, close: bool = True) -> Release:
@@ -59,7 +59,7 @@ def requests(draw: st.DrawFn) -> Request:
     """Return a request that can be met."""
     case = draw(cases())
     k = KAnonymity(k=draw(st.integers(2, 6)), unit=draw(st.sampled_from([None, *case.units])))
-    criterion: Criterion = k
+    criterion: Promise = k
     assume(safe(case.rows, case.thresholds(k)))
     if draw(st.booleans()):
         criterion = AllOf(criteria=(k, LDiversity(l=2)))
@@ -200,7 +200,7 @@ def test_a_tiny_t_leaves_one_origin() -> None:
 
 
 def repaired(
-    matrix: ODMatrix, criterion: Criterion, *starts: Solution, t: float, limit: float, loss: str = "tiles"
+    matrix: ODMatrix, criterion: Promise, *starts: Solution, t: float, limit: float, loss: str = "tiles"
 ) -> Solution:
     return repair(
         matrix,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.methods import (
     METHODS,
-    Algorithm,
+    FlowMethod,
     Mondrian,
     NestedCut,
     ODkAnon,
@@ -27,7 +27,7 @@ from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
-from tripcloak.promises import Criterion, KAnonymity, TCloseness
+from tripcloak.promises import KAnonymity, Promise, TCloseness
 from worlds.matrices import hierarchy_of
 
 TREE = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
@@ -89,7 +89,7 @@ def pairs(release: Release, rows: np.ndarray) -> list[tuple[int, int] | None]:
     method=st.sampled_from([ODkAnon, NestedCut, TwinCut]),
     limit=st.sampled_from([0, 0.1, 0.3]),
 )
-def test_each_slot_gets_what_it_gets_alone(matrix: ODMatrix, method: type[Algorithm], limit: float) -> None:
+def test_each_slot_gets_what_it_gets_alone(matrix: ODMatrix, method: type[FlowMethod], limit: float) -> None:
     criterion = KAnonymity(k=2)
     alone = method(criterion=criterion, suppression_limit=limit)
     try:
@@ -175,7 +175,7 @@ def test_what_one_slot_does_not_need_another_may_use(monkeypatch: pytest.MonkeyP
 class Unwilling(Suppression):
     """A method that cannot work on more than one flow."""
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         if matrix.n_flows > 1:
             raise ImpossibleRequestError("not possible: too many flows")
         return super().solve(matrix, criterion, progress)

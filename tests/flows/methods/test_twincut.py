@@ -15,7 +15,7 @@ from oracles.flows import oigh
 from oracles.readback import group_pairs
 from tripcloak.flows.methods import OIGH, NestedCut, ODkAnon, TwinCut
 from tripcloak.flows.methods._kernels import cuts as _kernels
-from tripcloak.flows.methods.cut_pairs import CutPair, Settled, Twins
+from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch, Settled
 from tripcloak.flows.methods.products import find_products
 from tripcloak.flows.methods.tree_method import Clock
 from tripcloak.flows.model import ODMatrix
@@ -27,19 +27,19 @@ from worlds.matrices import diced_tree, hierarchy_of, seeds
 MANY = 3 * settings().max_examples
 
 
-def twins_of(request: Request) -> Twins:
+def twins_of(request: Request) -> CutPairSearch:
     """Return the cells under the loss that is any table of numbers."""
     matrix = request.case.matrix()
     products = find_products(matrix, request.criterion.resolve(matrix), request.table)
-    return Twins(products, products.budget(request.limit))
+    return CutPairSearch(products, products.budget(request.limit))
 
 
-def coded(twins: Twins, axis: int, cut: plain.Cut) -> Bools:
+def coded(twins: CutPairSearch, axis: int, cut: plain.Cut) -> Bools:
     """Return a cut given by ids as chosen zones."""
     return np.isin(twins.products.axes[axis].zones.ids, cut)
 
 
-def named(twins: Twins, pair: CutPair) -> tuple[plain.Cut, plain.Cut]:
+def named(twins: CutPairSearch, pair: CutPair) -> tuple[plain.Cut, plain.Cut]:
     """Return a pair of cuts by ids."""
     first, second = (
         tuple(tree.zones.ids[chosen].tolist())
@@ -74,7 +74,7 @@ class Priced:
 
 
 @st.composite
-def duels(draw: st.DrawFn) -> tuple[Request, Twins, CutPair, float]:
+def duels(draw: st.DrawFn) -> tuple[Request, CutPairSearch, CutPair, float]:
     """Return a request, its cells, any pair of cuts, and any price."""
     request = draw(requests())
     twins = twins_of(request)
@@ -248,14 +248,14 @@ def nested_optimum(request: Request) -> float:
 @pytest.mark.parametrize("seed", [2880, 3462])
 def test_splits_that_leave_nothing_to_spend_are_not_taken(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two diced cases in which the pair that was split ends worse than the pair that was not."""
-    dice, settle = Random(seed), Twins.settle
+    dice, settle = Random(seed), CutPairSearch.settle
     settled: list[float] = []
 
-    def spy(self: Twins, pair: CutPair) -> Settled:
+    def spy(self: CutPairSearch, pair: CutPair) -> Settled:
         settled.append(settle(self, pair).mean)
         return settle(self, pair)
 
-    monkeypatch.setattr(Twins, "settle", spy)
+    monkeypatch.setattr(CutPairSearch, "settle", spy)
     trees = [hierarchy_of(diced_tree(dice, 12)) for _ in range(2)]
     ends = np.array([[dice.randrange(tree.n_tiles) for tree in trees] for _ in range(30)]).T
     matrix = ODMatrix.from_trips(trees[0], trees[1], *ends)

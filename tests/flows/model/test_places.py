@@ -1,4 +1,4 @@
-"""Places: every zone counts the different ones below it, each once."""
+"""PlaceCounts: every zone counts the different ones below it, each once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.flows.kernels import Tree, below, tiles
-from tripcloak.flows.model import ODMatrix, Places, count_places
+from tripcloak.flows.model import ODMatrix, PlaceCounts, count_places
 from tripcloak.ground.errors import InputError
 from worlds.matrices import hierarchy_of, seeds, trees
 
@@ -38,6 +38,6 @@ def test_a_matrix_tells_its_places_or_says_which_columns_it_needs() -> None:
         matrix.covers("places")
     counted = count_places(hierarchy, np.array([0, 1]), np.array([3, 4]))
     told = ODMatrix(
-        origins=hierarchy, destinations=hierarchy, flows=matrix.flows, places=Places(counted, counted)
+        origins=hierarchy, destinations=hierarchy, flows=matrix.flows, places=PlaceCounts(counted, counted)
     )
     assert [side.tolist() for side in told.covers("places")] == [[1, 1, 2]] * 2

@@ -16,7 +16,7 @@ from tripcloak._version import __version__
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release, main_volume
 from tripcloak.ground.errors import InternalError
-from tripcloak.promises import AllOf, Criterion, KAnonymity
+from tripcloak.promises import AllOf, KAnonymity, Promise
 from worlds.matrices import Case, cases, criteria
 
 FOUR: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
@@ -24,7 +24,7 @@ TRIPS = KAnonymity(k=2, unit="trips")
 
 
 def build(
-    matrix: ODMatrix, criterion: Criterion, suppressed: list[bool], *, height: int = 0, limit: float = 0.5
+    matrix: ODMatrix, criterion: Promise, suppressed: list[bool], *, height: int = 0, limit: float = 0.5
 ) -> Release:
     """Return the release in which every tile is lifted to one height."""
     return build_release(

@@ -23,7 +23,7 @@ from tripcloak.flows.release import (
     suppressed_volume,
 )
 from tripcloak.ground.masking import guarded
-from tripcloak.promises import AllOf, Criterion, KAnonymity
+from tripcloak.promises import AllOf, KAnonymity, Promise
 from worlds.matrices import Case, cases, criteria, limits
 
 FOUR: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
@@ -120,7 +120,7 @@ def test_the_manifest_keeps_to_the_published_table(drawn: tuple[Case, ODMatrix, 
         assert str(support(case.rows, release.volume)) not in page["suppressed_words"]
 
 
-def released(criterion: Criterion, **columns: bool) -> Release:
+def released(criterion: Promise, **columns: bool) -> Release:
     rows = tuple(Row("a", "b", person=i, weight=2.0) for i in range(12))
     case = Case(trees=(FOUR, FOUR), rows=rows, **columns)
     return ODkAnon(criterion=criterion).anonymise(case.matrix())

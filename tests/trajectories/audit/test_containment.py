@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles.trajectories import containment as oracle
 from tripcloak.trajectories.audit import _kernels, containment
-from tripcloak.trajectories.audit.containment import Samples, Spans, count_companions, count_supports
+from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_companions, count_supports
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from worlds.merged_trajectories import merged_release
@@ -20,11 +20,11 @@ def samples_of(trajectories: Trajectories) -> Samples:
     return Samples(trajectories.offsets, trajectories.t, trajectories.x, trajectories.y)
 
 
-def spans_of(release: TrajectoryRelease) -> Spans:
-    return Spans(release.offsets, *release.boxes)
+def spans_of(release: TrajectoryRelease) -> BoxSpans:
+    return BoxSpans(release.offsets, *release.boxes)
 
 
-def agree(samples: Samples, spans: Spans) -> None:
+def agree(samples: Samples, spans: BoxSpans) -> None:
     found = count_supports(samples, spans)
     expected = oracle.count_holding(samples, spans)
     assert (found.support.tolist(), found.two_sided.tolist(), found.members.tolist()) == expected
@@ -57,7 +57,7 @@ def test_counts_are_exact_where_samples_lie_on_the_edges_of_boxes(seed: int) -> 
     starts = random.integers(0, 3, size=(2, people * 2))
     ends = np.tile([0, 3], people)
     widths = random.integers(1, 4, size=(3, people * 2))
-    spans = Spans(
+    spans = BoxSpans(
         np.arange(people + 1) * 2, ends, ends + widths[0],
         starts[0], starts[0] + widths[1], starts[1], starts[1] + widths[2],
     )  # fmt: skip

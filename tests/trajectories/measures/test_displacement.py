@@ -7,19 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripcloak.trajectories.measures import Tracks, displacement_laws, paired_tracks, shapes, slopes
+from tripcloak.trajectories.measures import PersonTracks, displacement_laws, paired_tracks, shapes, slopes
 from tripcloak.trajectories.measures.displacement import GROUPS_KM, group_of
 from tripcloak.trajectories.measures.tracks import moves_between
 from tripcloak.trajectories.model import Grid
 from worlds.trajectories import made, one_box_release, random_release
 
 
-def walkers(jumps: list[np.ndarray]) -> Tracks:
+def walkers(jumps: list[np.ndarray]) -> PersonTracks:
     """Return people who go east by these half steps."""
     x = [np.concatenate(([0], np.cumsum(jump))).astype(np.int64) for jump in jumps]
     offsets = np.cumsum([0, *map(len, x)])
     zero = np.zeros(offsets[-1], dtype=np.int64)
-    return Tracks(Grid(), offsets, np.concatenate([np.arange(len(p)) for p in x]), np.concatenate(x), zero)
+    return PersonTracks(
+        Grid(), offsets, np.concatenate([np.arange(len(p)) for p in x]), np.concatenate(x), zero
+    )
 
 
 def test_groups_lie_nearest_their_radius() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.trajectories import measures as oracle
-from tripcloak.trajectories.measures import Tracks, compare_regularity, predictability, regularity
+from tripcloak.trajectories.measures import PersonTracks, compare_regularity, predictability, regularity
 from tripcloak.trajectories.measures._kernels import new_lengths
 from tripcloak.trajectories.model import Grid
 
@@ -16,12 +16,12 @@ HOUR = 120
 """Half steps of time in an hour."""
 
 
-def visits(*people: list[tuple[float, int]]) -> Tracks:
+def visits(*people: list[tuple[float, int]]) -> PersonTracks:
     """Return tracks of people given as (hour, number of a place); places are 10 km apart."""
     offsets = np.cumsum([0, *(len(person) for person in people)])
     rows = np.array([row for person in people for row in person])
     t, x = (rows[:, 0] * HOUR).astype(np.int64), (rows[:, 1] * 200 + 1).astype(np.int64)
-    return Tracks(Grid(), offsets, t, x, np.ones(len(x), dtype=np.int64))
+    return PersonTracks(Grid(), offsets, t, x, np.ones(len(x), dtype=np.int64))
 
 
 SEQUENCE = st.one_of(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.trajectories import measures as oracle
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.measures import (
-    Tracks,
+    PersonTracks,
     agreement,
     compare_anchors,
     home,
@@ -34,12 +34,12 @@ PEOPLE = st.lists(
 Person = list[tuple[int, int, int]]
 
 
-def tracks_of(people: list[Person], grid: Grid | None = None) -> Tracks:
+def tracks_of(people: list[Person], grid: Grid | None = None) -> PersonTracks:
     """Return tracks of points given as half steps of (t, x, y), in any order."""
     people = [sorted(person) for person in people]
     offsets = np.cumsum([0, *(len(person) for person in people)])
     columns = np.array([point for person in people for point in person], dtype=np.int64).reshape(-1, 3)
-    return Tracks(grid or Grid(projection=PARIS), offsets, *columns.T.copy())
+    return PersonTracks(grid or Grid(projection=PARIS), offsets, *columns.T.copy())
 
 
 @given(PEOPLE)
@@ -124,7 +124,7 @@ def test_agreement_tells_errors_by_the_original() -> None:
     assert found.band.middle.tolist() == [1.05, 1.0, 8.0]
 
 
-def at_home_and_work(zone: ZoneInfo) -> Tracks:
+def at_home_and_work(zone: ZoneInfo) -> PersonTracks:
     """Return one person of January 2024: nights at x = 0, working days at x = 200, weekends at 400."""
     points = []
     for day in range(1, 15):

@@ -14,7 +14,7 @@ from oracles.trajectories import pivots as plain
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.methods._kernels.pivots import mean_distances
 from tripcloak.trajectories.methods.nwa import NWA, places_at
-from tripcloak.trajectories.methods.pivots import Points
+from tripcloak.trajectories.methods.pivots import PivotPoints
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from worlds.trajectories import made
@@ -57,7 +57,7 @@ def test_distances_are_those_of_the_plain_twin() -> None:
 
 def test_places_between_points_lie_on_a_line() -> None:
     trajectories = walkers(1, 5)
-    points, grid = Points.of(trajectories), trajectories.grid
+    points, grid = PivotPoints.of(trajectories), trajectories.grid
     rows, times = np.array([0, 2, 4]), np.arange(60, 180, 13)
     x, y = places_at(points, grid, rows, times)
     for i, row in enumerate(rows):

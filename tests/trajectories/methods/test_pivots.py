@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles.trajectories import pivots as plain
 from tripcloak.trajectories.methods._kernels.pivots import greedy_clusters
-from tripcloak.trajectories.methods.pivots import Points, chunks, grown_clusters, moved_into_disc, ranges
+from tripcloak.trajectories.methods.pivots import PivotPoints, chunks, grown_clusters, moved_into_disc, ranges
 from tripcloak.trajectories.model import Grid, Trajectories
 from worlds.trajectories import made
 
@@ -96,7 +96,7 @@ def test_samples_of_one_step_of_time_are_one_point() -> None:
     both = Trajectories.of(
         user=[0, 0, 0, 1, 1], t=[3, 3, 4, 4, 4], x=[0, 9, 1, -1, -2], y=[0, 0, 5, 0, 0], grid=grid
     )
-    points = Points.of(both)
+    points = PivotPoints.of(both)
     assert points.t.tolist() == [3, 4, 4]
     assert points.x.tolist() == [4, 1, -2]
     assert points.point_of.tolist() == [0, 0, 1, 2, 2]
@@ -106,19 +106,19 @@ def test_samples_of_one_step_of_time_are_one_point() -> None:
 
 def test_pace_is_the_way_of_all_over_the_time_of_all() -> None:
     two = Trajectories.of(user=[0, 0, 1, 1], t=[0, 2, 5, 15], x=[0, 3, 9, 9], y=[0, 4, 1, 1], grid=Grid())
-    assert Points.of(two).pace(Grid(metres=100)) == pytest.approx(100 * 5 / 12)
+    assert PivotPoints.of(two).pace(Grid(metres=100)) == pytest.approx(100 * 5 / 12)
     still = Trajectories.of(user=[0, 1], t=[0, 2], x=[0, 3], y=[0, 4], grid=Grid())
-    assert Points.of(still).pace(Grid(metres=100)) == 100
+    assert PivotPoints.of(still).pace(Grid(metres=100)) == 100
 
 
 def test_spread_is_the_mean_way_from_the_middle_in_space_and_time() -> None:
     two = Trajectories.of(user=[0, 0], t=[0, 2], x=[0, 6], y=[0, 8], grid=Grid())
-    assert Points.of(two).spread(Grid(metres=10)) == pytest.approx(50 + 1 * 50)
+    assert PivotPoints.of(two).spread(Grid(metres=10)) == pytest.approx(50 + 1 * 50)
 
 
 def test_points_of_different_times_are_samples() -> None:
     trajectories = made(users=5, samples=9, seed=4)
-    points = Points.of(trajectories)
+    points = PivotPoints.of(trajectories)
     assert (points.x == trajectories.x).all()
     assert (points.point_of == np.arange(trajectories.n_samples)).all()
 

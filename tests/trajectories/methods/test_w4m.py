@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles.trajectories import pivots as plain
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.methods._kernels.pivots import lst_distances, matched_points
-from tripcloak.trajectories.methods.pivots import Points
+from tripcloak.trajectories.methods.pivots import PivotPoints
 from tripcloak.trajectories.methods.w4m import W4M
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -44,7 +44,7 @@ def check_release(trajectories: Trajectories, release: TrajectoryRelease, trash:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_distances_are_those_of_the_plain_twin(seed: int) -> None:
-    points = Points.of(uneven(seed, 12))
+    points = PivotPoints.of(uneven(seed, 12))
     rows = np.array([0, 3, 4, 7, 8, 11])
     told = points.offsets, (points.t, points.x, points.y), rows, (100.0, 31.5, 2000.0)
     found = lst_distances(*told)
@@ -54,7 +54,7 @@ def test_distances_are_those_of_the_plain_twin(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_matches_are_those_of_the_plain_twin(seed: int) -> None:
-    points = Points.of(uneven(seed, 12))
+    points = PivotPoints.of(uneven(seed, 12))
     rows = np.array([0, 1, 2, 3, 4, 5, 6])
     pivots = np.array([6, 0, 8, 3, 0, 11, 2])
     told = points.offsets, points.t, rows, pivots

@@ -7,7 +7,7 @@ import typer
 
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import Given, chosen, takes_input, takes_method_options
+from tripcloak.cli.trajectories.options import FixInput, chosen, takes_input, takes_method_options
 from tripcloak.ground.masking import mask_small
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @takes_input
 @takes_method_options
 def command(
-    given: Given,
+    given: FixInput,
     own: dict[str, Any],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
     method: Annotated[
@@ -57,9 +57,9 @@ def command(
 
       tripcloak trajectories anonymise calls.parquet --method w4m --k 2 --delta 2000 --trash 0.1 --out out
     """
-    from tripcloak.trajectories.anonymise import TrajectoryOrder, anonymise_trajectories
+    from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 
-    order = TrajectoryOrder(
+    order = TrajectoryRequest(
         source=given.source,
         algorithm=chosen(method, k, own),
         out=out,

@@ -9,7 +9,7 @@ import typer
 
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import Given, takes_input
+from tripcloak.cli.trajectories.options import FixInput, takes_input
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ ATTACKER = "What the attacker knows"
 
 @takes_input
 def command(
-    given: Given,
+    given: FixInput,
     release: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="A release made of INPUT, which is then read as it was for that."),

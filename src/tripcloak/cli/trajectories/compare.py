@@ -6,12 +6,12 @@ import typer
 
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import Given, chosen, takes_input, takes_method_options
+from tripcloak.cli.trajectories.options import FixInput, chosen, takes_input, takes_method_options
 from tripcloak.ground.errors import AuditFailedError, InputError
 
 if TYPE_CHECKING:
     from tripcloak.comparing.trajectories import TrajectoryRow
-    from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+    from tripcloak.trajectories.methods.method import TrajectoryMethod
 
 COLUMNS = (
     "method",
@@ -30,7 +30,7 @@ COLUMNS = (
 @takes_input
 @takes_method_options
 def command(
-    given: Given,
+    given: FixInput,
     own: dict[str, Any],
     methods: Annotated[
         str, typer.Option(metavar="NAMES", help="Methods separated by commas.")
@@ -75,11 +75,11 @@ def command(
         raise AuditFailedError("no method came to a release")
 
 
-def _algorithms(names: list[str], k: int, own: dict[str, Any]) -> list["TrajectoryAlgorithm"]:
+def _algorithms(names: list[str], k: int, own: dict[str, Any]) -> list["TrajectoryMethod"]:
     """Return the methods, each with its own among the options; one that is nobody's is an error."""
-    from tripcloak.trajectories.methods.registry import trajectory_method
+    from tripcloak.trajectories.methods.registry import find_trajectory_method
 
-    known = {name: set(trajectory_method(name).__dataclass_fields__) for name in names}
+    known = {name: set(find_trajectory_method(name).__dataclass_fields__) for name in names}
     for option in own:
         if not any(option in fields for fields in known.values()):
             raise InputError(f"none of {', '.join(names)} has an option --{option.replace('_', '-')}")

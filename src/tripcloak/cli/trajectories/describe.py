@@ -5,7 +5,7 @@ from typing import Any
 
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import Given, takes_input
+from tripcloak.cli.trajectories.options import FixInput, takes_input
 
 QUANTILES = {
     "samples_per_user": "samples of a person",
@@ -15,7 +15,7 @@ QUANTILES = {
 
 
 @takes_input
-def command(given: Given, json: Json = False) -> None:
+def command(given: FixInput, json: Json = False) -> None:
     """Tell what is in a table of fixes or check-ins: people, samples, resolution, and what was dropped.
 
     The numbers look at unreleased data: keep them inside.

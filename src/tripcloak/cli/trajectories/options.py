@@ -10,7 +10,7 @@ from tripcloak.cli.options import ROWS, Inputs, Memory, Stations, Timezone, box_
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+    from tripcloak.trajectories.methods.method import TrajectoryMethod
     from tripcloak.trajectories.reading import TrajectorySource
 
 ROLES = (
@@ -21,7 +21,7 @@ SAMPLES, OWN = "Samples", "Options of single methods"
 
 
 @dataclass(frozen=True)
-class Given:
+class FixInput:
     """What the shared input options said."""
 
     source: "TrajectorySource"
@@ -105,7 +105,7 @@ def input_options(
         ),
     ] = None,
     memory: Memory = None,
-) -> Given:
+) -> FixInput:
     """Return what the options say, as the objects the library works with."""
     from tripcloak.trajectories.reading import TrajectorySource
 
@@ -126,7 +126,7 @@ def input_options(
         metres=metres,
         max_speed=max_speed,
     )
-    return Given(source, memory)
+    return FixInput(source, memory)
 
 
 def takes_input(command: Callable[..., None]) -> Callable[..., None]:
@@ -209,11 +209,11 @@ def takes_method_options(command: Callable[..., None]) -> Callable[..., None]:
     return takes(method_options, "own", command)
 
 
-def chosen(method: str, k: int, own: dict[str, Any]) -> "TrajectoryAlgorithm":
+def chosen(method: str, k: int, own: dict[str, Any]) -> "TrajectoryMethod":
     """Return a method with its options; an option of another method is an error."""
-    from tripcloak.trajectories.methods.registry import trajectory_method
+    from tripcloak.trajectories.methods.registry import find_trajectory_method
 
-    algorithm = trajectory_method(method)
+    algorithm = find_trajectory_method(method)
     for name in own:
         if name not in algorithm.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")

@@ -7,12 +7,12 @@ import typer
 
 from tripcloak.cli.options import Json
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import Given, takes_input
+from tripcloak.cli.trajectories.options import FixInput, takes_input
 
 
 @takes_input
 def command(
-    given: Given,
+    given: FixInput,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
     ],

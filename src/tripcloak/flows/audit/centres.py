@@ -21,7 +21,7 @@ from tripcloak.flows.audit.boxes import (
     right_tiles,
 )
 from tripcloak.flows.audit.encoding import tiling_of
-from tripcloak.flows.audit.evidence import Evidence
+from tripcloak.flows.audit.evidence import FlowEvidence
 from tripcloak.flows.audit.promise import SPACE
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
@@ -52,7 +52,7 @@ class TileCentres:
 
     tiling: Tiling | None = None
 
-    def load(self, case: Evidence) -> None:
+    def load(self, case: FlowEvidence) -> None:
         """Make ``audit_centres``: tiles of each axis with their centres in millionths of a degree."""
         case.load("groups")
         parts = [self._axis(case, axis) for axis in SPACE]
@@ -60,7 +60,7 @@ class TileCentres:
 
         case.keep("audit_centres", "select * from audit_reader", pa.concat_tables(parts).to_reader())
 
-    def _axis(self, case: Evidence, axis: str) -> pa.Table:
+    def _axis(self, case: FlowEvidence, axis: str) -> pa.Table:
         import pyarrow as pa
 
         tiles = [tile for (tile,) in case.rows(f"select distinct {axis} from audit_groups")]
@@ -76,7 +76,7 @@ class TileCentres:
         }
         return pa.table(columns)
 
-    def _tiled(self, case: Evidence, names: Sequence[str]) -> Iterator[Centre]:
+    def _tiled(self, case: FlowEvidence, names: Sequence[str]) -> Iterator[Centre]:
         """Yield the tiles named; all there are where the tiling is complete."""
         tiling = tiling_of(case, self.tiling)
         if tiling is None:
@@ -107,7 +107,7 @@ def _cells(tiles: Sequence[str], resolution: int) -> Iterator[Centre]:
             yield tile, *place, cells.area_km2(tile)
 
 
-def keep_boxes(case: Evidence, table: str, zones: str) -> str:
+def keep_boxes(case: FlowEvidence, table: str, zones: str) -> str:
     """Make a table (zone, south, west, north, east) of the zones of a query that are named as boxes."""
     import pyarrow as pa
 
@@ -134,7 +134,7 @@ def inside_sql(slack: int) -> str:
     )
 
 
-def pairs_in_boxes(case: Evidence, axis: str, query: str) -> tuple[int, int]:
+def pairs_in_boxes(case: FlowEvidence, axis: str, query: str) -> tuple[int, int]:
     """Return how many (tile, zone) rows a query has, and in how many the zone is a box around the tile."""
     case.load("centres")
     pairs = f"({query}) pair(tile, zone)"
@@ -148,7 +148,7 @@ def pairs_in_boxes(case: Evidence, axis: str, query: str) -> tuple[int, int]:
     return int(case.value(f"select count(*) from {pairs}")), int(inside)
 
 
-def wrong_boxes(case: Evidence) -> str | None:
+def wrong_boxes(case: FlowEvidence) -> str | None:
     """Return what is wrong with the sizes and places of the boxes in the zones table."""
     case.load("centres")
     for axis in SPACE:
@@ -162,7 +162,7 @@ def wrong_boxes(case: Evidence) -> str | None:
     )
 
 
-def _true_tile(case: Evidence, axis: str) -> bool:
+def _true_tile(case: FlowEvidence, axis: str) -> bool:
     """Return whether the stated area of a tile is the mean of the tiles, to three digits."""
     told = case.promise.tile_km2[axis]
     mean = case.value(f"select avg(km2) from audit_centres where axis = '{axis}'")
@@ -171,7 +171,7 @@ def _true_tile(case: Evidence, axis: str) -> bool:
     return told is not None and told == float(f"{told:.3g}") and math.isclose(told, mean, rel_tol=ROUNDING)
 
 
-def _rows(case: Evidence, axis: str) -> Iterator[bool]:
+def _rows(case: FlowEvidence, axis: str) -> Iterator[bool]:
     """Yield, for every box that is listed, whether all that is said of it is right."""
     held = None if case.promise.grid and case.promise.tile_km2[axis] is not None else _held(case, axis)
     columns = "zone, height, tiles, area_km2, lat, lon, geometry"
@@ -184,7 +184,7 @@ def _rows(case: Evidence, axis: str) -> Iterator[bool]:
         )
 
 
-def _held(case: Evidence, axis: str) -> dict[str, int]:
+def _held(case: FlowEvidence, axis: str) -> dict[str, int]:
     """Return how many tiles every box holds."""
     boxes = keep_boxes(case, f"audit_{axis}_listed", f"select zone from audit_zones where axis = '{axis}'")
     return dict(

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tripcloak.flows.audit import cells
-from tripcloak.flows.audit.evidence import Evidence
+from tripcloak.flows.audit.evidence import FlowEvidence
 from tripcloak.ground.arrays import Floats
 from tripcloak.ground.folders import read_run
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, Tiling
@@ -27,7 +27,7 @@ class Encoder(Protocol):
         """Return the names of tiles; keys are sorted and differ."""
 
 
-def tiling_of(case: Evidence, given: Tiling | None) -> Tiling | None:
+def tiling_of(case: FlowEvidence, given: Tiling | None) -> Tiling | None:
     """Return the tiling that the release was made with: the one given, or that of the private record."""
     if given is not None:
         return given

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tripcloak.flows.audit.promise import Order, Promise, read_promise
+from tripcloak.flows.audit.promise import AuditRequest, StatedPromise, read_promise
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, PUBLIC, read_manifest
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 FORMAT = "tripcloak release 1"
 BATCH = 1 << 16
 
-Loader = Callable[["Evidence"], None]
+Loader = Callable[["FlowEvidence"], None]
 
 
-class Evidence:
+class FlowEvidence:
     """One release folder under audit.
 
     Tables are temporary, named ``audit_<part>``, and go away with :meth:`close`. A part that cannot be
@@ -46,7 +46,7 @@ class Evidence:
         folder: Path,
         con: duckdb.DuckDBPyConnection,
         *,
-        order: Order | None = None,
+        order: AuditRequest | None = None,
         loaders: Mapping[str, Loader] | None = None,
     ) -> None:
         self.folder = folder
@@ -54,13 +54,13 @@ class Evidence:
         self.facts = read_manifest(folder)
         if self.facts.get("format") != FORMAT:
             raise InputError(f"{folder} holds no release of this kind: its manifest is not a {FORMAT!r}")
-        self.order = order or Order()
+        self.order = order or AuditRequest()
         self._loaders: dict[str, Loader] = {**_FILE_LOADERS, **(loaders or {})}
         self._loaded: dict[str, BrokenPart | None] = {}
         self._tables: dict[str, tuple[str, ...]] = {}
 
     @cached_property
-    def promise(self) -> Promise:
+    def promise(self) -> StatedPromise:
         """Return what the public manifest promises."""
         return read_promise(self.facts)
 
@@ -196,7 +196,7 @@ TIME_COLUMNS: Mapping[str, Mapping[str, str]] = {
 """Further columns of a release in which time is an axis."""
 
 
-def wanted_of(case: Evidence, part: str) -> TableFile:
+def wanted_of(case: FlowEvidence, part: str) -> TableFile:
     """Return what a file of this release must hold."""
     wanted = TABLE_FILES[part]
     if part not in TIME_COLUMNS or case.promise.slot is None:
@@ -205,7 +205,7 @@ def wanted_of(case: Evidence, part: str) -> TableFile:
     return wanted._replace(needed={**wanted.needed, **TIME_COLUMNS[part]}, nullable=nullable)
 
 
-def load_table(case: Evidence, part: str) -> None:
+def load_table(case: FlowEvidence, part: str) -> None:
     """Make the table of a Parquet file after checking its columns; streamed, so that it may be large."""
     import duckdb
     import pyarrow as pa
@@ -237,7 +237,7 @@ def _check_schema(schema: pa.Schema, wanted: TableFile) -> None:
             raise BrokenPart(f"{wanted.path}: column {name!r} must hold {_KINDS[kind]}")
 
 
-def _check_nulls(case: Evidence, part: str) -> None:
+def _check_nulls(case: FlowEvidence, part: str) -> None:
     wanted, table = wanted_of(case, part), f"audit_{part}"
     full = [
         name
@@ -279,4 +279,4 @@ def _loader(part: str) -> Loader:
 _FILE_LOADERS: dict[str, Loader] = {part: _loader(part) for part in ("flows", "zones", "groups", "segments")}
 
 
-BOOK: Rulebook[Evidence] = Rulebook()
+BOOK: Rulebook[FlowEvidence] = Rulebook()

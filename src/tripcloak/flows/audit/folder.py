@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripcloak.flows.audit.centres import TileCentres
-from tripcloak.flows.audit.evidence import Evidence
-from tripcloak.flows.audit.promise import Order
+from tripcloak.flows.audit.evidence import FlowEvidence
+from tripcloak.flows.audit.promise import AuditRequest
 from tripcloak.flows.audit.raw import RawInput
 from tripcloak.flows.audit.rules import BOOK
 from tripcloak.flows.audit.rules.counts import smallest_support
@@ -73,10 +73,10 @@ def audit_folder(
     raw = RawInput(tiling=tiling, each_trip_is_a_person=each_trip_is_a_person)
     centres = TileCentres(tiling)
     loaders = {"tree": load_tree, "centres": centres.load, "raw": raw.load, "recount": raw.recount}
-    order = Order(
+    order = AuditRequest(
         k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness, known_items=known_items
     )
-    case = Evidence(folder, con, order=order, loaders=loaders)
+    case = FlowEvidence(folder, con, order=order, loaders=loaders)
     try:
         findings = BOOK.judge(case, progress=progress)
         return Verdict.of(findings, smallest_support=_smallest(case))
@@ -100,11 +100,11 @@ def audit_files(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
     from tripcloak.ground.engine import connect
 
     with connect(Budget.of(memory).engine) as con:
-        case = Evidence(folder, con, loaders={"tree": load_tree, "centres": TileCentres().load})
+        case = FlowEvidence(folder, con, loaders={"tree": load_tree, "centres": TileCentres().load})
         return BOOK.judge(case, without=("raw", "recount"))
 
 
-def _smallest(case: Evidence) -> dict[str, float]:
+def _smallest(case: FlowEvidence) -> dict[str, float]:
     try:
         return smallest_support(case)
     except BrokenPart:

@@ -14,7 +14,7 @@ AREA = "q"
 """The study area of a quadtree; every cut adds a digit."""
 
 
-class Grid(Protocol):
+class NamedGrid(Protocol):
     """What the names of zones tell."""
 
     def contains(self, zone: str, tile: str) -> bool:
@@ -33,7 +33,7 @@ class Grid(Protocol):
         """Return how many zones cover an area when none is higher than this."""
 
 
-def grid_of(spec: str) -> Grid | None:
+def grid_of(spec: str) -> NamedGrid | None:
     """Return the grid that a hierarchy's text names, None where its zones are not known by name.
 
     >>> grid_of("h3:9/root=5"), grid_of("quadtree:8"), grid_of("dendrogram")

@@ -96,7 +96,7 @@ TOO_MANY = "more trips are published than the stated contributions allow"
 TOO_CLOSE = "published numbers are closer to the recount than the stated noise would leave them"
 
 
-class Noisy(NamedTuple):
+class NoisyNumbers(NamedTuple):
     """Published numbers beside what the raw input holds.
 
     Attributes
@@ -120,7 +120,7 @@ class Noisy(NamedTuple):
     all_counted: int | None = None
 
 
-class Trial(NamedTuple):
+class NoiseTrial(NamedTuple):
     """Which published numbers come too close to the raw input's, and the chance that honest ones do.
 
     ``telling`` is whether all would be close if there were no noise.
@@ -145,7 +145,7 @@ class Trial(NamedTuple):
         return float(np.mean(self.chance)) if len(self.chance) else 1.0
 
 
-def beside(published: Ints, recount: Ints, group: Ints, trips: Ints, counted: Counted) -> Noisy:
+def beside(published: Ints, recount: Ints, group: Ints, trips: Ints, counted: Counted) -> NoisyNumbers:
     """Return published numbers beside the trips of their groups, given person by person.
 
     Parameters
@@ -160,19 +160,19 @@ def beside(published: Ints, recount: Ints, group: Ints, trips: Ints, counted: Co
     np.add.at(summed, group, counted.trips)
     certain = known == recount
     certain[group[counted.busy]] = False
-    return Noisy(published, summed, recount, certain)
+    return NoisyNumbers(published, summed, recount, certain)
 
 
-def verdict(privacy: Privacy, numbers: Noisy) -> bool | None:
+def verdict(privacy: Privacy, numbers: NoisyNumbers) -> bool | None:
     """Return whether there is as much noise as stated; None where so few numbers cannot tell.
 
     Examples
     --------
     >>> stated = Privacy(epsilon=1, delta=0, unit="trip", contributions=1, noise="Laplace", noise_scale=1)
     >>> exact = np.arange(50, 150)
-    >>> verdict(stated, Noisy(exact, exact, exact, np.ones(100, dtype=bool)))
+    >>> verdict(stated, NoisyNumbers(exact, exact, exact, np.ones(100, dtype=bool)))
     False
-    >>> verdict(stated, Noisy(*[exact[:5]] * 3, np.ones(5, dtype=bool))) is None
+    >>> verdict(stated, NoisyNumbers(*[exact[:5]] * 3, np.ones(5, dtype=bool))) is None
     True
     """
     alarm = math.log(TRIALS / FALSE_ALARM)
@@ -182,7 +182,7 @@ def verdict(privacy: Privacy, numbers: Noisy) -> bool | None:
     return True if any(trial.strongest > alarm for trial in trials) else None
 
 
-def too_many(privacy: Privacy, numbers: Noisy) -> bool:
+def too_many(privacy: Privacy, numbers: NoisyNumbers) -> bool:
     """Return whether more trips are published than bounded contributions and the stated noise allow.
 
     Numbers with Gaussian noise add up to a total with noise of its own, which is t or more with a chance of
@@ -191,7 +191,7 @@ def too_many(privacy: Privacy, numbers: Noisy) -> bool:
     >>> told = {"unit": "traveller", "contributions": 3, "noise": "Gaussian", "noise_scale": 10.0}
     >>> stated = Privacy(epsilon=1, delta=1e-6, **told)
     >>> one = np.array([1000])
-    >>> [too_many(stated, Noisy(one, one, one, one > 0, total)) for total in (990, 900)]
+    >>> [too_many(stated, NoisyNumbers(one, one, one, one > 0, total)) for total in (990, 900)]
     [False, True]
     """
     if privacy.noise != "Gaussian" or numbers.all_counted is None:
@@ -229,7 +229,7 @@ def chernoff(successes: int, n: int, mean: float) -> float:
     return n * (share * math.log(share / mean) + failing)
 
 
-def _laplace(privacy: Privacy, numbers: Noisy) -> Iterator[Trial]:
+def _laplace(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
     """Yield trials of discrete Laplace noise, each number's its own.
 
     Given that such noise reaches a number, it goes no further than that with a chance of at most
@@ -242,13 +242,13 @@ def _laplace(privacy: Privacy, numbers: Noisy) -> Iterator[Trial]:
         error = np.abs(numbers.published - exact)[exact > 0]
         for reach in {0, math.floor(scale * math.log(2) / 2)}:
             chance = np.full(len(error), -math.expm1(-(2 * reach + 1) / scale))
-            yield Trial(error <= reach, chance, exact is numbers.counted)
+            yield NoiseTrial(error <= reach, chance, exact is numbers.counted)
     known = numbers.recount[numbers.certain]
     error = np.abs(numbers.published[numbers.certain] - known)
     missing = math.ceil(privacy.threshold) - known
     for reach in {0, math.floor(scale * math.log(2))}:
         chance = laplace_within(reach, missing, scale)
-        yield Trial((error <= reach)[chance > 0], chance[chance > 0])
+        yield NoiseTrial((error <= reach)[chance > 0], chance[chance > 0])
 
 
 def laplace_within(reach: int, least: Ints, scale: float) -> Floats:
@@ -271,7 +271,7 @@ def laplace_within(reach: int, least: Ints, scale: float) -> Floats:
     return found
 
 
-def _gaussian(privacy: Privacy, numbers: Noisy) -> Iterator[Trial]:
+def _gaussian(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
     """Yield trials of discrete Gaussian noise in numbers that were made to add up afterwards.
 
     Making them add up moves the parts of one number by one of three amounts, and ties them together so
@@ -283,7 +283,7 @@ def _gaussian(privacy: Privacy, numbers: Noisy) -> Iterator[Trial]:
         for reach in {0, math.floor(scale / 16)}:
             chance = np.minimum(3 * (2 * reach + 1) * gaussian_hit(exact - 1 - reach, scale), 1)
             clear = chance <= CLEAR
-            yield Trial((error <= reach)[clear], np.sqrt(chance[clear]), exact is numbers.counted)
+            yield NoiseTrial((error <= reach)[clear], np.sqrt(chance[clear]), exact is numbers.counted)
 
 
 def gaussian_hit(beyond: Ints, scale: float) -> Floats:

@@ -14,7 +14,7 @@ ENTRY = "differential_privacy"
 UNITS = ("traveller", "trip")
 OF_LAPLACE, OF_GAUSSIAN = {"threshold"}, {"rho", "heights"}
 STATED = {"epsilon", "delta", "unit", "contributions", "mechanism", "noise_scale", "study_area"}
-HAIR = 1e-9
+ROUNDING_TOLERANCE = 1e-9
 """Relative, for what rounding may take away."""
 
 
@@ -132,12 +132,12 @@ def too_little(privacy: Privacy) -> str | None:
     """
     sensitivity, scale = privacy.contributions, privacy.noise_scale
     if privacy.noise == "Laplace":
-        if scale * privacy.epsilon < sensitivity * (1 - HAIR):
+        if scale * privacy.epsilon < sensitivity * (1 - ROUNDING_TOLERANCE):
             return "the stated noise is too small for the stated epsilon"
-        if privacy.delta and shown_by_one(privacy) > privacy.delta * (1 + HAIR):
+        if privacy.delta and shown_by_one(privacy) > privacy.delta * (1 + ROUNDING_TOLERANCE):
             return "the stated threshold is too low for the stated delta"
         return None
-    if privacy.heights * sensitivity**2 > 2 * privacy.rho * scale**2 * (1 + HAIR):
+    if privacy.heights * sensitivity**2 > 2 * privacy.rho * scale**2 * (1 + ROUNDING_TOLERANCE):
         return "the stated noise is too small for the stated rho"
     if concentrated_delta(privacy.rho, privacy.epsilon) > privacy.delta * (1 + 1e-6):
         return "the stated rho is too large for the stated epsilon and delta"

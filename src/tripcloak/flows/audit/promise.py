@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from tripcloak.flows.audit.calendar import FOLDS
-from tripcloak.flows.audit.grids import Grid, H3Grid, grid_of
+from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
 from tripcloak.flows.audit.privacy import Privacy, read_privacy
 from tripcloak.ground.entries import is_number, unreadable
 from tripcloak.ground.errors import InputError
 
 
 @dataclass(frozen=True)
-class Order:
+class AuditRequest:
     """What was ordered; a release that promises less fails.
 
     Parameters
@@ -32,9 +32,9 @@ class Order:
 
     Examples
     --------
-    >>> Order(k=10).thresholds("travellers")
+    >>> AuditRequest(k=10).thresholds("travellers")
     {'travellers': 10}
-    >>> Order(k=1)
+    >>> AuditRequest(k=1)
     Traceback (most recent call last):
     tripcloak.InputError: k must be at least 2 (a group of one hides nobody); got 1
     """
@@ -79,7 +79,7 @@ COVERED = ("tiles", "places")
 
 
 @dataclass(frozen=True)
-class Promise:
+class StatedPromise:
     """What a release promises.
 
     Attributes
@@ -179,7 +179,7 @@ class Promise:
         return min(heads) if heads else self.k
 
     @cached_property
-    def names(self) -> Grid | None:
+    def names(self) -> NamedGrid | None:
         """Return what the names of zones tell, None where they tell nothing."""
         return grid_of(self.spec)
 
@@ -187,7 +187,7 @@ class Promise:
     def resolution(self) -> int | None:
         """Return the H3 resolution of the tiles, None for another hierarchy.
 
-        >>> Promise({"trips": 10}, "trips", 0.1, True, "h3:9/root=5").resolution
+        >>> StatedPromise({"trips": 10}, "trips", 0.1, True, "h3:9/root=5").resolution
         9
         """
         return self.names.resolution if isinstance(self.names, H3Grid) else None
@@ -203,7 +203,7 @@ class Promise:
         return self.spec.partition(":")[0] in GRIDS
 
 
-def read_promise(facts: Mapping[str, Any]) -> Promise:
+def read_promise(facts: Mapping[str, Any]) -> StatedPromise:
     """Return the promise of a manifest, or raise :class:`BrokenPart`.
 
     Examples
@@ -225,7 +225,7 @@ def read_promise(facts: Mapping[str, Any]) -> Promise:
     homogeneous = facts.get("homogeneous")
     if not isinstance(homogeneous, bool):
         raise unreadable("homogeneous", "true or false")
-    promise = Promise(
+    promise = StatedPromise(
         thresholds,
         str(volume),
         _limit(facts, privacy),
@@ -312,7 +312,7 @@ def _limit(facts: Mapping[str, Any], privacy: Privacy | None) -> float:
     return float(limit)
 
 
-def _known_items(facts: Mapping[str, Any], promise: Promise) -> int | None:
+def _known_items(facts: Mapping[str, Any], promise: StatedPromise) -> int | None:
     """Return how many items of a trip a reader may know, None where it is all of them."""
     if "known_items" not in facts:
         return None

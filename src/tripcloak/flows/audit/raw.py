@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.audit.encoding import Encoder, H3Encoder, NamedEncoder, TilingEncoder, tiling_of
-from tripcloak.flows.audit.evidence import Evidence, column_names
+from tripcloak.flows.audit.evidence import FlowEvidence, column_names
 from tripcloak.flows.audit.queries import segment_sql
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
@@ -43,7 +43,7 @@ class RawInput:
     tiling: Tiling | None = None
     each_trip_is_a_person: bool = False
 
-    def load(self, case: Evidence) -> None:
+    def load(self, case: FlowEvidence) -> None:
         """Make ``audit_presence`` (a row per flow and person), ``audit_input`` (flows), ``audit_names``.
 
         ``audit_places`` says which places were seen in which tile, if the raw input names any.
@@ -72,7 +72,7 @@ class RawInput:
             ) flow join audit_names o on o.key = flow.o join audit_names d on d.key = flow.d
         """
 
-    def recount(self, case: Evidence) -> None:
+    def recount(self, case: FlowEvidence) -> None:
         """Make ``audit_recount``: every released pair with its support, and pair 0 for what is withheld.
 
         And ``audit_shared``: the support of all pairs that share what a reader may know, if not all.
@@ -106,7 +106,7 @@ class RawInput:
             return f"coalesce({distinct}, 0)::bigint"
         return f"{trips}::bigint" if self.each_trip_is_a_person else "null::bigint"
 
-    def _encoder(self, case: Evidence) -> Encoder:
+    def _encoder(self, case: FlowEvidence) -> Encoder:
         if case.promise.resolution is not None:
             root = re.search(r"/root=([0-9a-f]{15})\b", case.promise.spec)
             return H3Encoder(case.promise.resolution, root and root[1])
@@ -123,7 +123,7 @@ class RawInput:
         )
 
 
-def _view_columns(case: Evidence) -> tuple[str, ...]:
+def _view_columns(case: FlowEvidence) -> tuple[str, ...]:
     import duckdb
 
     try:
@@ -139,7 +139,7 @@ def _view_columns(case: Evidence) -> tuple[str, ...]:
     return columns
 
 
-def _encode(case: Evidence, columns: Sequence[str], encoder: Encoder) -> None:
+def _encode(case: FlowEvidence, columns: Sequence[str], encoder: Encoder) -> None:
     """Make ``audit_trips``: every raw record that counts, with its tiles as keys and its slot by name."""
     points = set(POINTS) <= set(columns)
     ends = (f"{FUNCTION}(o_lat, o_lon)", f"{FUNCTION}(d_lat, d_lon)")
@@ -203,11 +203,11 @@ def _folded_slot(bucket: str, minutes: int, fold: str) -> str:
     return f"{letter}{day}" if minutes == 1440 else f"{letter}{day} || ' ' || {clock}"
 
 
-def _in_a_slot(case: Evidence) -> str:
+def _in_a_slot(case: FlowEvidence) -> str:
     return "" if case.promise.slot is None else " and t is not null"
 
 
-def _keys(case: Evidence) -> str:
+def _keys(case: FlowEvidence) -> str:
     """Return the columns that tell flows apart."""
     return UNTIMED if case.promise.slot is None else TIMED
 
@@ -249,7 +249,7 @@ def _seen(columns: Sequence[str]) -> str:
     """
 
 
-def _names(case: Evidence, encoder: Encoder) -> pa.RecordBatchReader:
+def _names(case: FlowEvidence, encoder: Encoder) -> pa.RecordBatchReader:
     import pyarrow as pa
 
     found = "select o as key from audit_presence union select d from audit_presence order by key"

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from tripcloak.flows.audit import calendar, cells
 from tripcloak.flows.audit.centres import pairs_in_boxes
-from tripcloak.flows.audit.evidence import Evidence, load_table
+from tripcloak.flows.audit.evidence import FlowEvidence, load_table
 from tripcloak.flows.audit.promise import SPACE
 from tripcloak.flows.audit.queries import climb
 from tripcloak.ground.rulebook import BrokenPart
 
 
-def load_tree(case: Evidence) -> None:
+def load_tree(case: FlowEvidence) -> None:
     """Load the tree of zones after checking that it is one; H3 cells need none, the library knows theirs."""
     if case.promise.resolution is not None:
         return
@@ -51,7 +51,7 @@ _CHILDREN_DIFFER = """
 _NOT_A_QUARTER = "select count(*) from audit_tree where parent <> left(zone, -1) or tiles <> 4 ** height"
 
 
-def _all_below_the_root(case: Evidence, axis: str) -> bool:
+def _all_below_the_root(case: FlowEvidence, axis: str) -> bool:
     """Return whether every zone is reached from the root, step by step downwards."""
     tree = f"audit_tree where axis = '{axis}'"
     _climb(
@@ -63,45 +63,45 @@ def _all_below_the_root(case: Evidence, axis: str) -> bool:
     return bool(case.value(f"select count(*) = (select count(*) from {tree}) from audit_below"))
 
 
-class Pairs(NamedTuple):
+class CheckedPairs(NamedTuple):
     """Tiles and the zones said to hold them: how many pairs there are, and how many are wrong."""
 
     number: int
     wrong: int
 
 
-def check_pairs(case: Evidence, axis: str, query: str) -> Pairs:
+def check_pairs(case: FlowEvidence, axis: str, query: str) -> CheckedPairs:
     """Return how many of the (tile, zone) rows of a query name a zone that does not hold the tile."""
     resolution, slot = case.promise.resolution, case.promise.slot
     if axis == "time" and slot is not None:
         fold = case.promise.fold
         times = [calendar.contains(zone, tile, slot, fold) for tile, zone in case.rows(query)]
-        return Pairs(len(times), times.count(False))
+        return CheckedPairs(len(times), times.count(False))
     if case.promise.boxes:
         number, inside = pairs_in_boxes(case, axis, query)
-        return Pairs(number, number - inside)
+        return CheckedPairs(number, number - inside)
     if resolution is not None:
         unions = case.promise.unions
         verdicts = [cells.contains(zone, tile, resolution, unions) for tile, zone in case.rows(query)]
-        return Pairs(len(verdicts), verdicts.count(False))
+        return CheckedPairs(len(verdicts), verdicts.count(False))
     case.load("tree")
     number = case.value(f"select count(*) from ({query})")
     tiles = f"select zone from audit_tree where axis = '{axis}' and height = 0"
     start = f"select pair.zone, pair.tile from ({query}) pair(tile, zone) where pair.tile in ({tiles})"
     _climb(case, "audit_reached", start, _upwards(axis), until_met=True)
-    return Pairs(number, number - case.value("select count(*) from audit_reached where here = who"))
+    return CheckedPairs(number, number - case.value("select count(*) from audit_reached where here = who"))
 
 
 def _upwards(axis: str) -> str:
     return f"select zone, parent from audit_tree where axis = '{axis}'"
 
 
-def _climb(case: Evidence, table: str, start: str, steps: str, *, until_met: bool = False) -> None:
+def _climb(case: FlowEvidence, table: str, start: str, steps: str, *, until_met: bool = False) -> None:
     climb(case.con, table, start, steps, until_met=until_met)
     case.keep(table, f"from {table}")
 
 
-def nested_zones(case: Evidence, axis: str) -> int:
+def nested_zones(case: FlowEvidence, axis: str) -> int:
     """Return how many released zones of an axis of space lie inside another one of the same axis."""
     if case.promise.names is not None:
         return case.promise.names.nested(
@@ -110,7 +110,7 @@ def nested_zones(case: Evidence, axis: str) -> int:
     return int(case.value(f"select count(distinct zone) from {lineage(case, axis)} where zone <> above"))
 
 
-def holders(case: Evidence, axis: str, tiles: str) -> str:
+def holders(case: FlowEvidence, axis: str, tiles: str) -> str:
     """Make a table (tile, zone) of an axis: every tile of a query with the released zones that hold it."""
     table, released = f"audit_{axis}_holders", f"select {axis} from audit_flows"
     if case.promise.resolution is None:
@@ -138,7 +138,7 @@ def holders(case: Evidence, axis: str, tiles: str) -> str:
     return table
 
 
-def lineage(case: Evidence, axis: str) -> str:
+def lineage(case: FlowEvidence, axis: str) -> str:
     """Make a table (zone, above) of an axis: every released zone with itself and those that hold it."""
     table = f"audit_{axis}_lineage"
     if axis != "time" and case.promise.resolution is None:
@@ -157,12 +157,12 @@ def lineage(case: Evidence, axis: str) -> str:
     return table
 
 
-def _times_above(case: Evidence, zones: list[str]) -> list[tuple[str, str]]:
+def _times_above(case: FlowEvidence, zones: list[str]) -> list[tuple[str, str]]:
     released, clock = set(zones), (case.promise.slot or 0, case.promise.fold)
     return [(zone, above) for zone in zones for above in calendar.above(zone, *clock) if above in released]
 
 
-def _cells_above(case: Evidence, zones: list[str]) -> list[tuple[str, str]]:
+def _cells_above(case: FlowEvidence, zones: list[str]) -> list[tuple[str, str]]:
     parts = {zone: cells.members(zone, case.promise.unions) for zone in zones}
     holders = defaultdict(list)
     for zone, members in parts.items():

@@ -1,4 +1,4 @@
-"""Comparison: a matrix beside its release in one volume; work that several measures need is done once."""
+"""ReleaseComparison: a matrix beside its release in one volume; work that several measures need is done once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tripcloak.ground.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ReleaseComparison:
     """A matrix and its release, summed in one volume."""
 
     matrix: ODMatrix
@@ -24,7 +24,7 @@ class Comparison:
     volume: Volume
 
     @classmethod
-    def of(cls, matrix: ODMatrix, release: Release, volume: Volume | None) -> Comparison:
+    def of(cls, matrix: ODMatrix, release: Release, volume: Volume | None) -> ReleaseComparison:
         """Return the comparison in a volume, by default the one the release publishes."""
         chosen = release.volume if volume is None else volume
         if chosen not in get_args(Volume):

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.measures.comparison import Comparison
-from tripcloak.flows.measures.spread import Spread
-from tripcloak.flows.model import ODMatrix, Points, Volume
+from tripcloak.flows.measures.comparison import ReleaseComparison
+from tripcloak.flows.measures.spread import WeightedSpread
+from tripcloak.flows.model import ODMatrix, TripEnds, Volume
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Zones
 
 
-class Places:
+class GeodesicPlaces:
     """The representative points of zones, ready for many lengths.
 
     Examples
@@ -24,7 +24,7 @@ class Places:
     >>> from tripcloak.hierarchy import Hierarchy
     >>> points = {"lat": np.array([0.0, 0.0, 0.0]), "lon": np.array([0.0, 1.0, 0.5])}
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **points)
-    >>> places = Places(tree.zones)
+    >>> places = GeodesicPlaces(tree.zones)
     >>> places.metres_to(places, np.array([0, 0]), np.array([1, 2])).round(3).tolist()
     [111319.491, 55659.745]
     >>> places.metres_from(np.array([0.0]), np.array([180.0]), np.array([0])).round(3).tolist()
@@ -44,7 +44,7 @@ class Places:
         metres = metres_to(lat, lon, self.table, rows)
         return _mend_long(metres, lat, lon, self.lat, self.lon, rows)
 
-    def metres_to(self, other: Places, rows: Ints, other_rows: Ints) -> Floats:
+    def metres_to(self, other: GeodesicPlaces, rows: Ints, other_rows: Ints) -> Floats:
         """Return the metres from zones to other zones; NaN where either has no point."""
         from tripcloak.flows.measures._kernels import metres_between
 
@@ -98,12 +98,12 @@ def displacement(matrix: ODMatrix, release: Release, *, volume: Volume | None = 
     >>> round(found.mean, 2), round(found.median, 2)
     (556.6, 556.6)
     """
-    return displacement_of(Comparison.of(matrix, release, volume))
+    return displacement_of(ReleaseComparison.of(matrix, release, volume))
 
 
-def displacement_of(comparison: Comparison) -> Displacement | None:
+def displacement_of(comparison: ReleaseComparison) -> Displacement | None:
     """Return GDM of a comparison."""
-    spread = Spread()
+    spread = WeightedSpread()
     ends = _centres(comparison) if comparison.matrix.points is None else _raw_ends(comparison)
     for metres, weights in ends:
         if np.isnan(metres).any():
@@ -114,7 +114,7 @@ def displacement_of(comparison: Comparison) -> Displacement | None:
     return Displacement(mean=spread.mean, median=spread.median(), std=spread.deviation)
 
 
-def _centres(comparison: Comparison) -> Iterator[tuple[Floats, Floats]]:
+def _centres(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats]]:
     """Yield the metres from the tile centres of every kept flow, and the flow's volume; end by end."""
     matrix, release = comparison.matrix, comparison.release
     kept = np.flatnonzero(~release.suppressed)
@@ -124,13 +124,13 @@ def _centres(comparison: Comparison) -> Iterator[tuple[Floats, Floats]]:
         (matrix.origins, release.origins, matrix.flows.origin, release.group_origin),
         (matrix.destinations, release.destinations, matrix.flows.destination, release.group_destination),
     ):
-        yield Places(tree.zones).metres_to(Places(zones), tile[kept], zone[group]), weights
+        yield GeodesicPlaces(tree.zones).metres_to(GeodesicPlaces(zones), tile[kept], zone[group]), weights
 
 
-def _raw_ends(comparison: Comparison) -> Iterator[tuple[Floats, Floats | None]]:
+def _raw_ends(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats | None]]:
     """Yield the metres from the raw ends of kept trips, and the trips' weights; chunk by chunk."""
     matrix, release = comparison.matrix, comparison.release
-    origins, destinations = Places(release.origins), Places(release.destinations)
+    origins, destinations = GeodesicPlaces(release.origins), GeodesicPlaces(release.destinations)
     assert matrix.points is not None
     for points in _pieces(matrix.points()):
         group = _groups(comparison, points)
@@ -153,15 +153,15 @@ def _raw_ends(comparison: Comparison) -> Iterator[tuple[Floats, Floats | None]]:
         )
 
 
-def _pieces(chunks: Iterator[Points]) -> Iterator[Points]:
+def _pieces(chunks: Iterator[TripEnds]) -> Iterator[TripEnds]:
     """Yield the chunks in pieces of bounded size, so that one huge chunk costs no huge temporary arrays."""
     for points in chunks:
         for start in range(0, len(points.origin), _PIECE):
             piece: list[Any] = [None if c is None else c[start : start + _PIECE] for c in points]
-            yield Points(*piece)
+            yield TripEnds(*piece)
 
 
-def _groups(comparison: Comparison, points: Points) -> Ints:
+def _groups(comparison: ReleaseComparison, points: TripEnds) -> Ints:
     flow = comparison.matrix.find(points.origin, points.destination, points.slot)
     if (flow < 0).any():
         raise InputError(
@@ -171,7 +171,7 @@ def _groups(comparison: Comparison, points: Points) -> Ints:
     return comparison.release.group_of_flow[flow]
 
 
-def _weights(comparison: Comparison, points: Points) -> Floats | None:
+def _weights(comparison: ReleaseComparison, points: TripEnds) -> Floats | None:
     if comparison.volume == "trips":
         return None
     if points.weight is None:
@@ -198,19 +198,19 @@ def trip_length_distance(matrix: ODMatrix, release: Release, *, volume: Volume |
     >>> round(trip_length_distance(matrix, release), 3)
     2.226
     """
-    return trip_length_distance_of(Comparison.of(matrix, release, volume))
+    return trip_length_distance_of(ReleaseComparison.of(matrix, release, volume))
 
 
-def trip_length_distance_of(comparison: Comparison) -> float | None:
+def trip_length_distance_of(comparison: ReleaseComparison) -> float | None:
     """Return the shift in trip length of a comparison."""
     matrix, release = comparison.matrix, comparison.release
     if comparison.total == 0 or comparison.released_total == 0:
         return None
-    before = Places(matrix.origins.zones).metres_to(
-        Places(matrix.destinations.zones), matrix.flows.origin, matrix.flows.destination
+    before = GeodesicPlaces(matrix.origins.zones).metres_to(
+        GeodesicPlaces(matrix.destinations.zones), matrix.flows.origin, matrix.flows.destination
     )
-    after = Places(release.origins).metres_to(
-        Places(release.destinations), release.group_origin, release.group_destination
+    after = GeodesicPlaces(release.origins).metres_to(
+        GeodesicPlaces(release.destinations), release.group_origin, release.group_destination
     )
     if np.isnan(before).any() or np.isnan(after).any():
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tripcloak.flows.measures.comparison import Comparison, ratio
+from tripcloak.flows.measures.comparison import ReleaseComparison, ratio
 from tripcloak.flows.model import ODMatrix, Volume
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
@@ -31,7 +31,7 @@ def reconstruction_loss(matrix: ODMatrix, release: Release, *, volume: Volume | 
     >>> reconstruction_loss(matrix, release), cpc(matrix, release)
     (1.0, 0.5)
     """
-    return reconstruction_loss_of(Comparison.of(matrix, release, volume))
+    return reconstruction_loss_of(ReleaseComparison.of(matrix, release, volume))
 
 
 def distribution_loss(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:
@@ -40,7 +40,7 @@ def distribution_loss(matrix: ODMatrix, release: Release, *, volume: Volume | No
     Suppression is not punished for the volume it takes, only for the shape it bends. See
     :func:`reconstruction_loss` for an example of its sister.
     """
-    return distribution_loss_of(Comparison.of(matrix, release, volume))
+    return distribution_loss_of(ReleaseComparison.of(matrix, release, volume))
 
 
 def cpc(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:
@@ -48,16 +48,16 @@ def cpc(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> 
 
     With nothing suppressed it equals 1 - E / 2. See :func:`reconstruction_loss` for an example.
     """
-    return cpc_of(Comparison.of(matrix, release, volume))
+    return cpc_of(ReleaseComparison.of(matrix, release, volume))
 
 
-def reconstruction_loss_of(comparison: Comparison) -> float | None:
+def reconstruction_loss_of(comparison: ReleaseComparison) -> float | None:
     """Return E of a comparison."""
     misplaced = np.abs(comparison.reconstructed - comparison.original).sum()
     return ratio(float(misplaced) + comparison.on_empty_cells, comparison.total)
 
 
-def distribution_loss_of(comparison: Comparison) -> float | None:
+def distribution_loss_of(comparison: ReleaseComparison) -> float | None:
     """Return D of a comparison."""
     if comparison.total == 0 or comparison.released_total == 0:
         return None
@@ -66,7 +66,7 @@ def distribution_loss_of(comparison: Comparison) -> float | None:
     return float(misplaced) + comparison.on_empty_cells / float(comparison.released_total)
 
 
-def cpc_of(comparison: Comparison) -> float | None:
+def cpc_of(comparison: ReleaseComparison) -> float | None:
     """Return CPC of a comparison."""
     in_common = np.minimum(comparison.reconstructed, comparison.original).sum()
     return ratio(2 * float(in_common), comparison.released_total + comparison.total)
@@ -100,10 +100,10 @@ def top_flow_agreement(
     """
     if n < 2:
         raise InputError(f"an order needs at least two flows; got n = {n}")
-    return top_flow_agreement_of(Comparison.of(matrix, release, volume), n)
+    return top_flow_agreement_of(ReleaseComparison.of(matrix, release, volume), n)
 
 
-def top_flow_agreement_of(comparison: Comparison, n: int = TOP) -> float | None:
+def top_flow_agreement_of(comparison: ReleaseComparison, n: int = TOP) -> float | None:
     """Return the rank correlation of a comparison's n largest flows."""
     top = _largest(comparison.original, n)
     before = _mean_ranks(comparison.original[top])

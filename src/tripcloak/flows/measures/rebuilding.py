@@ -103,7 +103,7 @@ def _rebuilt_from_boxes(matrix: ODMatrix, release: Release, released: Floats) ->
 _SPACE_AND_TIME = 3
 
 
-class _Axis(NamedTuple):
+class _RebuiltAxis(NamedTuple):
     """One axis: each flow's tile, each group's zone and its tiles, the next released zone above each zone."""
 
     tile: Ints
@@ -112,7 +112,9 @@ class _Axis(NamedTuple):
     above: Ints
 
 
-def _axes(matrix: ODMatrix, release: Release) -> tuple[tuple[_Axis, _Axis, _Axis], Bools]:
+def _axes(
+    matrix: ODMatrix, release: Release
+) -> tuple[tuple[_RebuiltAxis, _RebuiltAxis, _RebuiltAxis], Bools]:
     """Return origins, destinations and times of the groups whose zones are all known, and which those are.
 
     Without times everything shares a single moment.
@@ -125,13 +127,13 @@ def _axes(matrix: ODMatrix, release: Release) -> tuple[tuple[_Axis, _Axis, _Axis
     axes = [_axis(tree, tile, zone[known]) for (tree, tile), zone in zip(matrix.axes, zones, strict=True)]
     if len(axes) < _SPACE_AND_TIME:
         ones = np.ones(np.count_nonzero(known), dtype=np.int64)
-        axes.append(_Axis(np.zeros_like(matrix.flows.origin), ones * 0, ones, np.array([-1])))
+        axes.append(_RebuiltAxis(np.zeros_like(matrix.flows.origin), ones * 0, ones, np.array([-1])))
     return (axes[0], axes[1], axes[2]), known
 
 
-def _axis(tree: Hierarchy, tile: Ints, zone: Ints) -> _Axis:
+def _axis(tree: Hierarchy, tile: Ints, zone: Ints) -> _RebuiltAxis:
     from tripcloak.flows.measures._kernels import next_released
 
     released = np.zeros(len(tree), dtype=bool)
     released[zone] = True
-    return _Axis(tile, zone, tree.zones.tiles[zone], next_released(tree.parent, released))
+    return _RebuiltAxis(tile, zone, tree.zones.tiles[zone], next_released(tree.parent, released))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tripcloak.flows.measures.comparison import Comparison
+from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.measures.distances import displacement_of, trip_length_distance_of
 from tripcloak.flows.measures.fidelity import (
     cpc_of,
@@ -41,7 +41,7 @@ def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) ->
     >>> {name: found[name] for name in ("G", "E", "C_DM", "CPC", "GDM_mean")}
     {'G': 4.0, 'E': 1.0, 'C_DM': 4, 'CPC': 0.5, 'GDM_mean': None}
     """
-    both = Comparison.of(matrix, release, volume)
+    both = ReleaseComparison.of(matrix, release, volume)
     metres = displacement_of(both)
     return {
         "G": generalisation_of(both, "full"),

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from tripcloak.flows.measures.comparison import Comparison, ratio
+from tripcloak.flows.measures.comparison import ReleaseComparison, ratio
 from tripcloak.flows.measures.rebuilding import rows_by_id
 from tripcloak.flows.model import ODMatrix, Volume
 from tripcloak.flows.release import Release
@@ -33,7 +33,7 @@ def suppressed_share(matrix: ODMatrix, release: Release, *, volume: Volume | Non
     >>> average_group_size(matrix, release)
     1.0
     """
-    return suppressed_share_of(Comparison.of(matrix, release, volume))
+    return suppressed_share_of(ReleaseComparison.of(matrix, release, volume))
 
 
 def discernability(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float:
@@ -41,7 +41,7 @@ def discernability(matrix: ODMatrix, release: Release, *, volume: Volume | None 
 
     An exact whole number when the volume is trips. See :func:`suppressed_share` for an example.
     """
-    return discernability_of(Comparison.of(matrix, release, volume))
+    return discernability_of(ReleaseComparison.of(matrix, release, volume))
 
 
 def average_group_size(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:
@@ -49,21 +49,21 @@ def average_group_size(matrix: ODMatrix, release: Release, *, volume: Volume | N
 
     See :func:`suppressed_share` for an example.
     """
-    return average_group_size_of(Comparison.of(matrix, release, volume))
+    return average_group_size_of(ReleaseComparison.of(matrix, release, volume))
 
 
-def suppressed_share_of(comparison: Comparison) -> float | None:
+def suppressed_share_of(comparison: ReleaseComparison) -> float | None:
     """Return S of a comparison."""
     return ratio(comparison.suppressed_total, comparison.total)
 
 
-def discernability_of(comparison: Comparison) -> float:
+def discernability_of(comparison: ReleaseComparison) -> float:
     """Return C_DM of a comparison."""
     lost: float = comparison.total * comparison.suppressed_total
     return _sum_of_squares(comparison.released, comparison.released_total) + lost
 
 
-def average_group_size_of(comparison: Comparison) -> float | None:
+def average_group_size_of(comparison: ReleaseComparison) -> float | None:
     """Return C_AVG of a comparison; None where no k is promised."""
     release = comparison.release
     return None if release.k is None else ratio(comparison.released_total, release.n_groups * release.k)
@@ -108,7 +108,7 @@ def generalisation(
     """
     if tiles not in ("full", "observed"):
         raise InputError(f"tiles must be 'full' or 'observed'; got {tiles!r}")
-    return generalisation_of(Comparison.of(matrix, release, volume), tiles)
+    return generalisation_of(ReleaseComparison.of(matrix, release, volume), tiles)
 
 
 def generalisation_in_time(
@@ -129,10 +129,10 @@ def generalisation_in_time(
     >>> generalisation_in_time(matrix, release)
     6.0
     """
-    return generalisation_in_time_of(Comparison.of(matrix, release, volume))
+    return generalisation_in_time_of(ReleaseComparison.of(matrix, release, volume))
 
 
-def generalisation_of(comparison: Comparison, tiles: Tiles) -> float | None:
+def generalisation_of(comparison: ReleaseComparison, tiles: Tiles) -> float | None:
     """Return G of a comparison."""
     release = comparison.release
     origins, destinations = _full(release) if tiles == "full" else _observed(comparison.matrix, release)
@@ -141,7 +141,7 @@ def generalisation_of(comparison: Comparison, tiles: Tiles) -> float | None:
     return ratio(float((both * comparison.released).sum()), comparison.released_total)
 
 
-def generalisation_in_time_of(comparison: Comparison) -> float | None:
+def generalisation_in_time_of(comparison: ReleaseComparison) -> float | None:
     """Return G_time of a comparison."""
     release = comparison.release
     if release.times is None:

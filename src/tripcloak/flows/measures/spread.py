@@ -1,4 +1,4 @@
-"""Spread: mean, median and standard deviation of weighted numbers that arrive in chunks."""
+"""WeightedSpread: mean, median and standard deviation of weighted numbers that arrive in chunks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ONE_EACH = np.zeros(0)
 
 
 @dataclass(eq=False)
-class Spread:
+class WeightedSpread:
     """Running figures of non-negative numbers.
 
     Mean and deviation are summed in double precision as numbers arrive. The numbers themselves are
@@ -22,7 +22,7 @@ class Spread:
 
     Examples
     --------
-    >>> spread = Spread()
+    >>> spread = WeightedSpread()
     >>> spread.add(np.array([1.0, 2.0]))
     >>> spread.add(np.array([6.0]), weights=np.array([2.0]))
     >>> spread.mean, spread.median(), round(spread.deviation, 3)

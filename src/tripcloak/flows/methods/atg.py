@@ -13,20 +13,20 @@ from tripcloak.flows.methods.atg_steps import (
     check_target,
     critical_offer,
 )
-from tripcloak.flows.methods.method import Algorithm, Solution
-from tripcloak.flows.methods.pricing import Offer
+from tripcloak.flows.methods.method import FlowMethod, Solution
+from tripcloak.flows.methods.pricing import PricedPartition
 from tripcloak.flows.methods.tree_method import certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 MAP_SHARE = 0.1
 """ATG-Soft's multiplier as a share of the map (section 3.6 of the paper)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ATGDual(Algorithm):
+class ATGDual(FlowMethod):
     """Adaptative tree generalisation under a hard limit (the ATG paper, sections 3.2 to 3.4).
 
     First the origins: the cut whose zones each emit a volume near ``v_target``. Then, for all its zones
@@ -64,7 +64,7 @@ class ATGDual(Algorithm):
         super().__post_init__()
         check_target(self.v_target)
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return the origin cut and the destination maps at the critical price."""
         step = OriginStep(matrix, criterion, self.suppression_limit, critical_offer)
         attempt = step.settle(self.v_target, progress)
@@ -114,11 +114,11 @@ class ATGSoft(ATGDual):
         if self.multiplier is not None and not 0 < self.multiplier < math.inf:
             raise InputError(f"the multiplier is a number of tiles above 0; got {self.multiplier:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return the origin cut and the destination maps at the multiplier."""
         price = self.multiplier or MAP_SHARE * max(matrix.origins.n_tiles, matrix.destinations.n_tiles)
 
-        def answer(maps: DestinationMaps) -> Offer | None:
+        def answer(maps: DestinationMaps) -> PricedPartition | None:
             return maps.search.offer(price) if maps.can_keep_limit else None
 
         step = OriginStep(matrix, criterion, self.suppression_limit, answer)

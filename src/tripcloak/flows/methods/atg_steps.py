@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak.flows.methods.losses import find_loss
 from tripcloak.flows.methods.method import Solution
-from tripcloak.flows.methods.pricing import Offer, PriceSearch, stands_alone
+from tripcloak.flows.methods.pricing import PricedPartition, PriceSearch, optimal_pruning
 from tripcloak.flows.methods.productcut import highest_price, partition_search
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, Axis, SafeProducts, find_products
 from tripcloak.flows.model import ODMatrix
@@ -20,7 +20,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class DestinationMaps:
 
 
 def destination_maps(
-    matrix: ODMatrix, criterion: Criterion, limit: float, zone_of_tile: Ints
+    matrix: ODMatrix, criterion: Promise, limit: float, zone_of_tile: Ints
 ) -> DestinationMaps:
     """Return the destination maps of an origin cut, given as the zone of every origin tile.
 
@@ -136,7 +136,7 @@ class Attempt(NamedTuple):
 
     v_target: float
     maps: DestinationMaps
-    offer: Offer
+    offer: PricedPartition
     keeps_limit: bool
     origin_size: float
     destination_size: float
@@ -147,7 +147,7 @@ class Attempt(NamedTuple):
         return abs(self.origin_size - self.destination_size)
 
 
-Answer = Callable[[DestinationMaps], Offer | None]
+Answer = Callable[[DestinationMaps], PricedPartition | None]
 """Chooses from the destination maps of an origin cut, or says None: this cut cannot keep the limit."""
 
 
@@ -162,7 +162,7 @@ class OriginStep:
     """
 
     matrix: ODMatrix
-    criterion: Criterion
+    criterion: Promise
     limit: float
     answer: Answer
     _tried: dict[bytes, Attempt | None] = field(default_factory=dict, init=False)
@@ -268,7 +268,7 @@ def origin_cut(tree: Hierarchy, volume: Floats, v_target: float) -> Ints:
 def _nearest(tree: Hierarchy, below: Floats, v_target: float) -> Ints:
     """Return that cut, given what leaves every zone."""
     off = below - v_target
-    zone = tree.highest(stands_alone(tree, off * off))
+    zone = tree.highest(optimal_pruning(tree, off * off))
     offsets, members = tree.children
     only = np.diff(offsets) == 1
     if not only.any():
@@ -295,6 +295,6 @@ def check_target(v_target: float | None) -> None:
         )
 
 
-def critical_offer(maps: DestinationMaps) -> Offer | None:
+def critical_offer(maps: DestinationMaps) -> PricedPartition | None:
     """Return the best maps at the critical price, None if the limit cannot be kept with this cut."""
     return maps.search.run(maps.highest) if maps.can_keep_limit else None

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from tripcloak.flows.methods.method import Algorithm, Solution
+from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.hierarchy import BoxZones, Hierarchy, bounding_boxes, box_zones, distinct_boxes, tile_centres
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoxMethod(Algorithm):
+class BoxMethod(FlowMethod):
     """A method that sees a flow as a point with four coordinates: where it starts and where it ends."""
 
     draws_zones: ClassVar[bool] = True
@@ -53,7 +53,7 @@ def boxed(matrix: ODMatrix, group: Ints) -> Solution:
     )
 
 
-def least_support(matrix: ODMatrix, criterion: Criterion) -> Floats:
+def least_support(matrix: ODMatrix, criterion: Promise) -> Floats:
     """Return the thresholds on trips, travellers and population; 0 where there is none."""
     asked = dict(criterion.thresholds)
     if matrix.each_trip_is_a_person:

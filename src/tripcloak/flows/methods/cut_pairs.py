@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
-from tripcloak.flows.methods.pricing import stands_alone
+from tripcloak.flows.methods.pricing import optimal_pruning
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts, worst_that_fit
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.hierarchy import Hierarchy
@@ -42,7 +42,7 @@ class Settled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Twins:
+class CutPairSearch:
     """The safe products, seen as the cells of a matrix between two cuts.
 
     Attributes
@@ -132,7 +132,7 @@ class Twins:
         """Return the pair with one axis' cut replaced by the best one against the other cut."""
         other = pair.destinations if axis == ORIGIN else pair.origins
         loss, hidden = self._by_zone(axis, other, price)
-        own = stands_alone(self.products.axes[axis], loss + price * hidden)
+        own = optimal_pruning(self.products.axes[axis], loss + price * hidden)
         cut = self.cut_of(axis, own)
         loss_sum, hidden_sum = float(loss[cut].sum()), float(hidden[cut].sum())
         cuts = (cut, other) if axis == ORIGIN else (other, cut)

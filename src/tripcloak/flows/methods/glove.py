@@ -18,10 +18,10 @@ from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import tile_centres
 from tripcloak.hierarchy.boxes import EARTH_KM, MICRO
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
-    from tripcloak.flows.methods._kernels.glove import Support
+    from tripcloak.flows.methods._kernels.glove import GloveSupport
 
 
 QUERIES = 50_000
@@ -101,7 +101,7 @@ def refuse_many_flows(matrix: ODMatrix, name: str, most: int) -> None:
         )
 
 
-def first_fit(matrix: ODMatrix, criterion: Criterion, limit: float, merges: Merges) -> Ints | None:
+def first_fit(matrix: ODMatrix, criterion: Promise, limit: float, merges: Merges) -> Ints | None:
     """Return the group of every flow at the first stop at which the unsafe clusters fit the limit.
 
     They are suppressed (-1). None if they do not even fit after the last merge.
@@ -128,7 +128,7 @@ def first_fit(matrix: ODMatrix, criterion: Criterion, limit: float, merges: Merg
     return np.where(safe, np.cumsum(safe) - 1, -1)[cluster]
 
 
-HAIR = 1 + 2**-30
+ROUNDING_TOLERANCE = 1 + 2**-30
 """More than sums of weights ever differ by for the order of their terms."""
 
 
@@ -190,7 +190,7 @@ class Glove(BoxMethod):
         refuse_many_flows(matrix, self.name, self.most_flows)
         super().refuse(matrix)
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return a pair of boxes, or suppression, for every flow."""
         for merges in self._merges(matrix, criterion, progress):
             group = first_fit(matrix, criterion, self.suppression_limit, merges)
@@ -198,7 +198,7 @@ class Glove(BoxMethod):
                 return boxed(matrix, group)
         raise InternalError("all flows together are safe, but merging them did not get there")
 
-    def _merges(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Iterator[Merges]:
+    def _merges(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Iterator[Merges]:
         """Yield merges until all clusters are safe, and again if they are not quite.
 
         The criterion has the last word, and adds up weights to the last bit. A cluster whose weights
@@ -212,20 +212,20 @@ class Glove(BoxMethod):
         volume = matrix.volume(main_volume(criterion)).astype(float)
         progress("merging boxes", 0, None)
         least = least_support(matrix, criterion)
-        for more in (1.0, HAIR):
+        for more in (1.0, ROUNDING_TOLERANCE):
             support = _support(matrix, least * (1.0, 1.0, more))
             pairs = greedy_merges(points, volume, support, near)
             yield Merges(pairs[:, 0], pairs[:, 1], np.arange(len(pairs) + 1))
 
 
-def _support(matrix: ODMatrix, least: Floats) -> Support:
-    from tripcloak.flows.methods._kernels.glove import TRAVELLERS, Support
+def _support(matrix: ODMatrix, least: Floats) -> GloveSupport:
+    from tripcloak.flows.methods._kernels.glove import TRAVELLERS, GloveSupport
 
     flows = matrix.flows
     travellers = flows.travellers if least[TRAVELLERS] > 0 else None
     if travellers is None:
         travellers = Travellers(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
-    return Support(
+    return GloveSupport(
         flows.trips.astype(float),
         np.zeros(matrix.n_flows) if flows.population is None else flows.population,
         travellers.offsets,
@@ -292,7 +292,7 @@ class GloveSk(BoxMethod):
         refuse_many_flows(matrix, self.name, most)
         super().refuse(matrix)
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return a pair of boxes, or suppression, for every flow."""
         progress("clustering flows", 0, None)
         merges = _dendrogram(flow_points(matrix), self.neighbours)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.flows.methods.losses import Loss, LossName, SlotLoss, find_loss, losses_of
-from tripcloak.flows.methods.method import Algorithm, Solution, budget_of, whole_units
+from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
 from tripcloak.flows.methods.products import Axis, find_products
 from tripcloak.flows.model import Covered, Groups, Numbering, ODMatrix, Unit, group_flows
 from tripcloak.flows.release import Release, main_volume
@@ -21,7 +21,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import Criterion, EverySegment, KMAnonymity
+from tripcloak.promises import EverySegment, KMAnonymity, Promise
 
 SLOTS = 3
 """Zones of an itemset; those of unknown items are -1 and come first."""
@@ -42,7 +42,7 @@ class Items:
     """
 
     matrix: ODMatrix
-    criterion: Criterion
+    criterion: Promise
     losses: Sequence[Loss]
     units: Floats
 
@@ -195,12 +195,12 @@ class Items:
     def _safe_products(self, axes: Sequence[int]) -> Ints:
         """Return the zones of all safe itemsets over two axes or more, axis by axis."""
         chosen = tuple(Axis(*self.matrix.axes[axis]) for axis in axes)
-        return find_products(self.matrix, People(self.criterion), find_loss("tiles"), axes=chosen).zone
+        return find_products(self.matrix, ItemsetPeople(self.criterion), find_loss("tiles"), axes=chosen).zone
 
     def _safe_zones(self, axis: int) -> list[Ints]:
         """Return the zones of one axis that are safe by themselves, as the only axis."""
         tree, tile = self.matrix.axes[axis]
-        people, found = People(self.criterion), []
+        people, found = ItemsetPeople(self.criterion), []
         keep = np.ones(self.matrix.n_flows, dtype=bool)
         # Invariant: `keep` are the flows whose zone one step above is safe; below others none is.
         for depth in tree.lineage.ancestors:
@@ -217,10 +217,10 @@ class Items:
 
 
 @dataclass(frozen=True)
-class People:
+class ItemsetPeople:
     """A criterion that looks at people only: any zone is taken for the whole map, which covers everything."""
 
-    criterion: Criterion
+    criterion: Promise
 
     @property
     def thresholds(self) -> dict[Unit, float]:
@@ -232,9 +232,9 @@ class People:
         """Return nothing."""
         return {}
 
-    def resolve(self, matrix: ODMatrix) -> People:
+    def resolve(self, matrix: ODMatrix) -> ItemsetPeople:
         """Return the same with the criterion's open choices settled."""
-        return People(self.criterion.resolve(matrix))
+        return ItemsetPeople(self.criterion.resolve(matrix))
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether there are enough people in it."""
@@ -249,7 +249,7 @@ class People:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMApriori(Algorithm):
+class KMApriori(FlowMethod):
     """k^m-anonymity of origin, destination and time, after section 2.5.2 of the ODkAnon thesis.
 
     Somebody may know up to m items of a trip. For i = 1 to m all itemsets of i items are looked at: what
@@ -324,7 +324,7 @@ class KMApriori(Algorithm):
                 "nor segments in one release can be had; leave out --m, or --t and the segments"
             )
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and what is still unsafe withheld."""
         held, m = criterion, len(matrix.axes)
         if isinstance(criterion, KMAnonymity):

@@ -11,14 +11,14 @@ import numpy as np
 from tripcloak.flows.methods.atg import ATGDual
 from tripcloak.flows.methods.atg_steps import DestinationMaps, OriginStep, critical_offer
 from tripcloak.flows.methods.method import Solution
-from tripcloak.flows.methods.pricing import Offer
+from tripcloak.flows.methods.pricing import PricedPartition
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 ROW_BYTES = 24 + 32
 """What one row of the tables takes, and one row of two tables being joined."""
@@ -67,7 +67,7 @@ class QuadtreeKnapsack(ATGDual):
         if not 0 < self.table_memory < math.inf:
             raise InputError(f"the table memory is a number of GB above 0; got {self.table_memory:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return the origin cut and the best destination maps within the limit."""
         step = OriginStep(matrix, criterion, self.suppression_limit, critical_offer)
         attempt = step.settle(self.v_target, progress)
@@ -85,7 +85,7 @@ class QuadtreeKnapsack(ATGDual):
         return maps.solution(best.plan, bound)
 
 
-def best_maps(maps: DestinationMaps, start: Offer, room: int) -> Offer | None:
+def best_maps(maps: DestinationMaps, start: PricedPartition, room: int) -> PricedPartition | None:
     """Return the destination maps of least mean loss within the budget.
 
     Parameters
@@ -114,7 +114,7 @@ def best_maps(maps: DestinationMaps, start: Offer, room: int) -> Offer | None:
         slack = needed
 
 
-def _solve(maps: DestinationMaps, price: float, slack: float, room: int) -> Offer | None:
+def _solve(maps: DestinationMaps, price: float, slack: float, room: int) -> PricedPartition | None:
     """Return the best maps whose cost is within the slack; None if there is not enough room."""
     from tripcloak.flows.methods._kernels.knapsack import knapsack
 
@@ -131,7 +131,7 @@ def _solve(maps: DestinationMaps, price: float, slack: float, room: int) -> Offe
         rows = min(room, 4 * rows)
     split = np.flatnonzero(choice == 0)
     choice[split] = np.where(maps.may_split[DESTINATION, split], DESTINATION, ORIGIN)
-    return Offer(price, loss, hidden, choice)
+    return PricedPartition(price, loss, hidden, choice)
 
 
 def _parents(maps: DestinationMaps) -> Ints:
@@ -144,5 +144,5 @@ def _parents(maps: DestinationMaps) -> Ints:
     return parent
 
 
-def _mean(maps: DestinationMaps, offer: Offer) -> float:
+def _mean(maps: DestinationMaps, offer: PricedPartition) -> float:
     return offer.loss / (maps.products.total - offer.hidden)

@@ -19,7 +19,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Zones
-from tripcloak.promises import Criterion, EverySegment, KAnonymity, LDiversity, TCloseness
+from tripcloak.promises import EverySegment, KAnonymity, LDiversity, Promise, TCloseness
 
 UNITS = 2.0**51
 """Units that all weights together are counted in."""
@@ -73,7 +73,7 @@ class Solution(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Algorithm(ABC):
+class FlowMethod(ABC):
     """A method and its parameters. Pure and deterministic: same flows, same release.
 
     Parameters
@@ -99,7 +99,7 @@ class Algorithm(ABC):
     needs_repeats: ClassVar[bool] = False
     """Whether the matrix must tell how many trips each traveller makes in each flow."""
 
-    criterion: Criterion = KAnonymity(k=10)
+    criterion: Promise = KAnonymity(k=10)
     suppression_limit: float = 0.1
     closeness: TCloseness | None = None
 
@@ -140,7 +140,7 @@ class Algorithm(ABC):
             **solution._asdict(),
         )
 
-    def _with_room(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Iterator[Solution]:
+    def _with_room(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Iterator[Solution]:
         """Yield solutions that leave some of the limit to a repair, where there is time for them."""
         if self.suppression_limit == 0 or getattr(self, "time_limit", None) is not None:
             return
@@ -194,7 +194,7 @@ class Algorithm(ABC):
             )
 
     @abstractmethod
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return where every flow goes. The criterion is resolved, and all flows together are safe."""
 
     def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
@@ -202,13 +202,13 @@ class Algorithm(ABC):
 
         Given a matrix without times, parameters that only speak of time are left out.
         """
-        left_out = {f.name for f in fields(Algorithm)}
+        left_out = {f.name for f in fields(FlowMethod)}
         if matrix is not None and matrix.times is None:
             left_out |= {f.name for f in fields(self) if f.metadata.get("axis") == "time"}
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
 
-def all_in_one(matrix: ODMatrix, criterion: Criterion) -> bool:
+def all_in_one(matrix: ODMatrix, criterion: Promise) -> bool:
     """Return whether a single group of everything would be safe."""
     roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
     everything = group_flows(matrix, *roots)
@@ -216,7 +216,7 @@ def all_in_one(matrix: ODMatrix, criterion: Criterion) -> bool:
     return bool(criterion.safe(everything).all())
 
 
-def _refuse_if_hopeless(matrix: ODMatrix, criterion: Criterion) -> None:
+def _refuse_if_hopeless(matrix: ODMatrix, criterion: Promise) -> None:
     """Raise if even one group of everything would not be safe."""
     if not all_in_one(matrix, criterion):
         raise TooFewError(

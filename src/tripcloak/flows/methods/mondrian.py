@@ -14,7 +14,7 @@ from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import tile_centres
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +49,14 @@ class Mondrian(BoxMethod):
     summary: ClassVar[str] = "cuts boxes of trips at medians while both halves are safe; nothing withheld"
     source: ClassVar[str] = "LeFevre, DeWitt and Ramakrishnan 2006, on origin and destination at once"
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return a pair of boxes for every flow."""
         progress("cutting at medians", 0, None)
         return boxed(matrix, _groups(matrix, criterion))
 
 
-def _groups(matrix: ODMatrix, criterion: Criterion) -> Ints:
-    from tripcloak.flows.methods._kernels.mondrian import Support, median_cuts
+def _groups(matrix: ODMatrix, criterion: Promise) -> Ints:
+    from tripcloak.flows.methods._kernels.mondrian import MondrianSupport, median_cuts
 
     flows = matrix.flows
     at = np.empty((matrix.n_flows, 4), dtype=np.int32)
@@ -67,7 +67,7 @@ def _groups(matrix: ODMatrix, criterion: Criterion) -> Ints:
     return median_cuts(
         at,
         matrix.volume(main_volume(criterion)).astype(float),
-        Support(
+        MondrianSupport(
             flows.trips.astype(np.int64, copy=False),
             np.empty(0) if flows.population is None else flows.population,
             travellers.offsets,

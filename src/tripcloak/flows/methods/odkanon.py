@@ -7,18 +7,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.method import Algorithm, Solution
+from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.model import Groups, ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
-class ODkAnon(Algorithm):
+class ODkAnon(FlowMethod):
     """The method of the ODkAnon thesis (chapter 3), for any hierarchy and any criterion.
 
     First, flows that are still unsafe ``levels`` heights up are suppressed, smallest first, within a
@@ -64,7 +64,7 @@ class ODkAnon(Algorithm):
         if not self.tolerance >= 0:
             raise InputError(f"tolerance must be 0 or more; got {self.tolerance:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and the flows the filter withheld."""
         suppressed = self.withheld(matrix, criterion)
         kept = ~suppressed
@@ -88,7 +88,7 @@ class ODkAnon(Algorithm):
         """Return how many flows may be withheld at most."""
         return int(matrix.n_flows * self.suppression_limit)
 
-    def withheld(self, matrix: ODMatrix, criterion: Criterion) -> Bools:
+    def withheld(self, matrix: ODMatrix, criterion: Promise) -> Bools:
         """Return the flows to withhold: hopeless within ``levels`` heights, smallest first, within budget."""
         groups = _lifted(matrix, self.levels)
         # Criteria are monotone, so a flow that is safe at any lower height is safe at this one too.
@@ -103,7 +103,7 @@ class ODkAnon(Algorithm):
         return suppressed if self._enough_left(matrix, criterion, suppressed) else np.zeros_like(suppressed)
 
     @staticmethod
-    def _enough_left(matrix: ODMatrix, criterion: Criterion, suppressed: Bools) -> bool:
+    def _enough_left(matrix: ODMatrix, criterion: Promise, suppressed: Bools) -> bool:
         kept = ~suppressed
         if not kept.any():
             return False
@@ -114,7 +114,7 @@ class ODkAnon(Algorithm):
         rest = group_flows(matrix, *tops, keep=kept)
         return rest is not None and bool(criterion.safe(rest).all())
 
-    def _merge_order(self, matrix: ODMatrix, kept: Bools) -> tuple[_Axis, _Axis, int]:
+    def _merge_order(self, matrix: ODMatrix, kept: Bools) -> tuple[_MergedAxis, _MergedAxis, int]:
         from tripcloak.flows.methods._kernels.cuts import merge_order
 
         trips = matrix.flows.trips[kept]
@@ -130,7 +130,7 @@ class ODkAnon(Algorithm):
             (o.active, d.active),
             self.tolerance,
         )
-        return _Axis(matrix.origins, when_o), _Axis(matrix.destinations, when_d), steps
+        return _MergedAxis(matrix.origins, when_o), _MergedAxis(matrix.destinations, when_d), steps
 
 
 class _AxisFacts(NamedTuple):
@@ -158,7 +158,7 @@ def _axis_facts(tree: Hierarchy, tiles: Ints, trips: Ints) -> _AxisFacts:
     )
 
 
-class _Axis(NamedTuple):
+class _MergedAxis(NamedTuple):
     tree: Hierarchy
     when: Ints
 
@@ -169,10 +169,10 @@ class _Axis(NamedTuple):
 
 class _SafeAfter(NamedTuple):
     matrix: ODMatrix
-    criterion: Criterion
+    criterion: Promise
     kept: Bools
-    origins: _Axis
-    destinations: _Axis
+    origins: _MergedAxis
+    destinations: _MergedAxis
 
     def check(self, step: int) -> bool:
         """Return whether every cell is safe after this many merges."""
@@ -186,7 +186,7 @@ class _SafeAfter(NamedTuple):
         return groups is not None and bool(self.criterion.safe(groups).all())
 
 
-def most_groups(matrix: ODMatrix, criterion: Criterion) -> int:
+def most_groups(matrix: ODMatrix, criterion: Promise) -> int:
     """Return a number of groups that no safe release exceeds: each needs its share of the volume."""
     volume = main_volume(criterion)
     smallest = min(

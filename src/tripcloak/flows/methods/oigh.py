@@ -9,17 +9,17 @@ import numpy as np
 
 from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
 from tripcloak.flows.methods.losses import Loss, LossName, SlotLoss, TileLosses, find_loss
-from tripcloak.flows.methods.method import Algorithm, Solution, budget_of, whole_units
+from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
 from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
-class OIGH(Algorithm):
+class OIGH(FlowMethod):
     """Optimal Identical Generalization Hierarchy, after section 2.5.2 of the ODkAnon thesis.
 
     Full-domain: one level for all origins and one for all destinations, so that all zones of an axis
@@ -62,7 +62,7 @@ class OIGH(Algorithm):
         if not 0 <= self.time_weight < np.inf:
             raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return the best pair of levels, with its unsafe groups withheld."""
         units = whole_units(matrix.volume(main_volume(criterion)))
         total, budget = float(units.sum()), budget_of(units, self.suppression_limit)
@@ -87,15 +87,15 @@ class OIGH(Algorithm):
             time_zone=None if matrix.times is None else zones[2],
         )
 
-    def _axes(self, matrix: ODMatrix) -> list[_Axis]:
+    def _axes(self, matrix: ODMatrix) -> list[_LevelledAxis]:
         losses: list[Loss] = [find_loss(self.loss), find_loss(self.loss), SlotLoss(self.time_weight)]
         return [
-            _Axis(Levels(tree), tile, TileLosses(loss, tree))
+            _LevelledAxis(Levels(tree), tile, TileLosses(loss, tree))
             for loss, (tree, tile) in zip(losses, matrix.axes, strict=False)
         ]
 
 
-class _Axis(NamedTuple):
+class _LevelledAxis(NamedTuple):
     levels: Levels
     tile: Ints
     of_tile: TileLosses
@@ -109,7 +109,7 @@ class _Axis(NamedTuple):
         return self.of_tile.of(np.arange(self.levels.tree.n_tiles), self.levels.cut(level))[self.tile]
 
 
-def _safe(matrix: ODMatrix, criterion: Criterion, zones: list[Ints]) -> Bools:
+def _safe(matrix: ODMatrix, criterion: Promise, zones: list[Ints]) -> Bools:
     """Return which flows are in a safe group."""
     groups = group_flows(matrix, zones[0], zones[1], time_zone=zones[2] if len(zones) > 2 else None)
     assert groups is not None

@@ -16,7 +16,7 @@ CLOSE = 1e-9
 MOST_ROUNDS = 200
 
 
-class Offer(NamedTuple):
+class PricedPartition(NamedTuple):
     """The best partition at one price: its loss, what it suppresses, and how it was chosen."""
 
     price: float
@@ -51,7 +51,7 @@ class PriceSearch:
         The price that proves it; the critical one when the search is done.
     """
 
-    solve: Callable[[float], Offer]
+    solve: Callable[[float], PricedPartition]
     budget: float
     total: float
     least: float = 0.0
@@ -61,7 +61,7 @@ class PriceSearch:
     def __post_init__(self) -> None:
         self.bound = self.price = self.least
 
-    def offer(self, price: float) -> Offer:
+    def offer(self, price: float) -> PricedPartition:
         """Return the best partition at a price; every answer may raise the bound."""
         offer = self.solve(price)
         # Any release within the budget costs at least this much here, and a mean over a smaller
@@ -71,7 +71,7 @@ class PriceSearch:
             self.bound, self.price = least, price
         return offer
 
-    def run(self, highest: float, stop: Callable[[], bool] = lambda: False) -> Offer:
+    def run(self, highest: float, stop: Callable[[], bool] = lambda: False) -> PricedPartition:
         """Return the best partition within the budget at the critical price.
 
         Parameters
@@ -96,7 +96,7 @@ class PriceSearch:
         return below if below.hidden <= self.budget else above
 
 
-def stands_alone(tree: Hierarchy, cost: Floats) -> Bools:
+def optimal_pruning(tree: Hierarchy, cost: Floats) -> Bools:
     """Return the zones that are no dearer than the best cut below them.
 
     The highest of them make the cut of least total cost (algorithm 1 of the ATG paper); of two equal

@@ -9,14 +9,14 @@ import numpy as np
 
 from tripcloak.flows.methods.losses import SlotLoss
 from tripcloak.flows.methods.method import Solution
-from tripcloak.flows.methods.pricing import Offer, PriceSearch
+from tripcloak.flows.methods.pricing import PricedPartition, PriceSearch
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts, worst_that_fit
 from tripcloak.flows.methods.tree_method import Clock, TreeMethod, certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class RecursiveCut(TreeMethod):
 
     relaxation: ClassVar[str]
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return the best partition at the critical price."""
         clock = Clock(self.time_limit)
         products = self.find_products(matrix, criterion, progress, clock)
@@ -118,11 +118,11 @@ def partition_search(products: SafeProducts, may_split: Bools, limit: float) -> 
     """Return the search for the critical price over partitions made of these splits."""
     from tripcloak.flows.methods._kernels.cuts import best_partition
 
-    def solve(price: float) -> Offer:
+    def solve(price: float) -> PricedPartition:
         choice, loss, hidden = best_partition(
             products.loss, products.volume, products.up, products.inner, may_split, price
         )
-        return Offer(price, loss, hidden, choice)
+        return PricedPartition(price, loss, hidden, choice)
 
     return PriceSearch(solve, products.budget(limit), products.total, float(products.loss.min()))
 
@@ -133,7 +133,7 @@ def highest_price(products: SafeProducts) -> float:
     return float(products.loss[0] * products.total / smallest + 1.0)
 
 
-def spend_rest(products: SafeProducts, offer: Offer, budget: float) -> Ints:
+def spend_rest(products: SafeProducts, offer: PricedPartition, budget: float) -> Ints:
     """Return the choices after suppressing the worst released groups that still fit into the budget."""
     from tripcloak.flows.methods._kernels.cuts import SUPPRESS, follow_choices
 

@@ -18,7 +18,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 class Axis(NamedTuple):
@@ -35,7 +35,7 @@ class Axis(NamedTuple):
     must_split: bool = False
 
 
-class Found(NamedTuple):
+class FoundProducts(NamedTuple):
     """Safe products, numbered as they are found: their zones, the product above on the last axis, volume.
 
     ``loss``, per unit of volume, is there where it differs between the tiles of a zone.
@@ -93,7 +93,7 @@ class Descent:
     """
 
     def __init__(
-        self, matrix: ODMatrix, criterion: Criterion, axes: tuple[Axis, ...], volumes: Floats, loss: Loss
+        self, matrix: ODMatrix, criterion: Promise, axes: tuple[Axis, ...], volumes: Floats, loss: Loss
     ) -> None:
         from tripcloak.flows.methods._kernels.cuts import sort_flows
 
@@ -127,7 +127,7 @@ class Descent:
         """Return the combinations of depths of all axes but the last, those above before those below."""
         return list(product(*(range(len(at)) for at in self.ancestors[:-1])))
 
-    def row(self, depths: tuple[int, ...]) -> Iterator[Found]:
+    def row(self, depths: tuple[int, ...]) -> Iterator[FoundProducts]:
         """Yield the safe products with zones of these depths on the first axes, by depth on the last."""
         from tripcloak.flows.methods._kernels.cuts import ABOVE, ZONES, keep_runs, split_runs
 
@@ -146,7 +146,9 @@ class Descent:
             number = self.found
             self.found += len(volume)
             zones = runs[ZONES:].astype(np.int32)
-            yield Found(zones, runs[ABOVE].astype(np.int32), volume, self._loss(row, runs, volume, depth))
+            yield FoundProducts(
+                zones, runs[ABOVE].astype(np.int32), volume, self._loss(row, runs, volume, depth)
+            )
 
     def place(self, zones: Ints, above: Ints, numbering: Numbering) -> Ints:
         """Return, per axis, the number of the product above every product, -1 for none; all get a number."""
@@ -292,7 +294,7 @@ class SafeProducts:
 
 def find_products(
     matrix: ODMatrix,
-    criterion: Criterion,
+    criterion: Promise,
     loss: Loss,
     progress: Progress = silent,
     stop: Callable[[], bool] = lambda: False,
@@ -314,12 +316,12 @@ def find_products(
 class _Search:
     """Gathers what the descent finds, row by row."""
 
-    def __init__(self, matrix: ODMatrix, criterion: Criterion, loss: Loss, axes: tuple[Axis, ...]) -> None:
+    def __init__(self, matrix: ODMatrix, criterion: Promise, loss: Loss, axes: tuple[Axis, ...]) -> None:
         if math.prod(len(axis.tree) for axis in axes) >= 2**63:
             raise InputError("more products of zones than 63 bits can number; use coarser tiles or slots")
         self.volumes = whole_units(matrix.volume(main_volume(criterion)))
         self.descent = Descent(matrix, criterion, axes, self.volumes, loss)
-        self.found: list[Found] = []
+        self.found: list[FoundProducts] = []
 
     def run(self, progress: Progress, stop: Callable[[], bool]) -> SafeProducts:
         """Return all safe products, or those found before the time was up."""

@@ -6,7 +6,7 @@ from tripcloak.flows.methods.atg import ATGDual, ATGSoft
 from tripcloak.flows.methods.glove import Glove, GloveSk
 from tripcloak.flows.methods.km_apriori import KMApriori
 from tripcloak.flows.methods.knapsack import QuadtreeKnapsack
-from tripcloak.flows.methods.method import Algorithm
+from tripcloak.flows.methods.method import FlowMethod
 from tripcloak.flows.methods.mondrian import Mondrian
 from tripcloak.flows.methods.noise import InfTDA, Laplace
 from tripcloak.flows.methods.odkanon import ODkAnon
@@ -16,7 +16,7 @@ from tripcloak.flows.methods.suppression import Suppression
 from tripcloak.flows.methods.twincut import TwinCut
 from tripcloak.ground.errors import InputError
 
-_ALL: tuple[type[Algorithm], ...] = (
+_ALL: tuple[type[FlowMethod], ...] = (
     TwinCut,
     NestedCut,
     ProductCut,
@@ -34,10 +34,10 @@ _ALL: tuple[type[Algorithm], ...] = (
     InfTDA,
 )
 
-METHODS: dict[str, type[Algorithm]] = {method.name: method for method in _ALL}
+METHODS: dict[str, type[FlowMethod]] = {method.name: method for method in _ALL}
 
 
-def method(name: str) -> type[Algorithm]:
+def find_method(name: str) -> type[FlowMethod]:
     """Return the method of this name.
 
     >>> method("odkanon").__name__

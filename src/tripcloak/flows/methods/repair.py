@@ -12,21 +12,21 @@ from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import Criterion, TCloseness
+from tripcloak.promises import Promise, TCloseness
 
 if TYPE_CHECKING:
     from tripcloak.flows.methods.method import Solution
     from tripcloak.ground.progress import Progress
 
 
-def is_close(matrix: ODMatrix, criterion: Criterion, solution: Solution, closeness: TCloseness) -> bool:
+def is_close(matrix: ODMatrix, criterion: Promise, solution: Solution, closeness: TCloseness) -> bool:
     """Return whether every origin zone of a solution is close enough, in the numbers to be published."""
     return not len(_too_far(matrix, criterion, solution, closeness))
 
 
 def repair(
     matrix: ODMatrix,
-    criterion: Criterion,
+    criterion: Promise,
     starts: Sequence[Solution],
     *,
     closeness: TCloseness,
@@ -71,7 +71,7 @@ def repair(
     return best
 
 
-def _too_far(matrix: ODMatrix, criterion: Criterion, solution: Solution, closeness: TCloseness) -> Ints:
+def _too_far(matrix: ODMatrix, criterion: Promise, solution: Solution, closeness: TCloseness) -> Ints:
     """Return the origin zones that are not close enough."""
     zones = solution.origin_zone, solution.destination_zone
     groups = group_flows(matrix, *zones, keep=~solution.suppressed)
@@ -97,7 +97,7 @@ class _Repair:
     """The solution as it stands: where every flow goes, what is withheld, and what it loses."""
 
     def __init__(
-        self, matrix: ODMatrix, criterion: Criterion, solution: Solution, limit: float, loss: Loss
+        self, matrix: ODMatrix, criterion: Promise, solution: Solution, limit: float, loss: Loss
     ) -> None:
         self.matrix, self.criterion, self.given = matrix, criterion, solution
         self.tree = matrix.origins

@@ -11,20 +11,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.method import Algorithm, Solution
+from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.model import ODMatrix, Slot, by_slot, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 WORTH_A_PROCESS = 200_000
 """Flows below which starting other processes takes longer than they save."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlotBySlot(Algorithm):
+class SlotBySlot(FlowMethod):
     """A method, run once for every slot of time; paper 003 anonymises hourly matrices this way.
 
     Each slot gets zones of its own, so the release is homogeneous within a slot at most. Slots in which
@@ -58,11 +58,11 @@ class SlotBySlot(Algorithm):
     source: ClassVar[str] = "paper 003, section 5"
     handles_time: ClassVar[bool] = True
 
-    method: Algorithm
+    method: FlowMethod
     jobs: int = field(default=1)
 
     @classmethod
-    def of(cls, method: Algorithm, jobs: int = 1) -> SlotBySlot:
+    def of(cls, method: FlowMethod, jobs: int = 1) -> SlotBySlot:
         """Return a method as one that works slot by slot."""
         return cls(
             method=method,
@@ -97,7 +97,7 @@ class SlotBySlot(Algorithm):
                 f"{self.method.name} cannot be run slot by slot; choose a method that works on the hierarchy"
             )
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return where every flow goes, slot by slot."""
         slots = self._possible(matrix, criterion)
         volume = matrix.volume(main_volume(criterion))
@@ -116,7 +116,7 @@ class SlotBySlot(Algorithm):
             suppressed[slot.rows] = answer.suppressed
         return Solution(origin, destination, suppressed, homogeneous=False, time_zone=matrix.flows.slot)
 
-    def _possible(self, matrix: ODMatrix, criterion: Criterion) -> list[Slot]:
+    def _possible(self, matrix: ODMatrix, criterion: Promise) -> list[Slot]:
         """Return the slots that can be safe at all."""
         roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
         whole = group_flows(matrix, *roots, time_zone=matrix.flows.slot)
@@ -135,7 +135,7 @@ class SlotBySlot(Algorithm):
         return slots
 
     def _within_limit(
-        self, method: Algorithm, slots: Sequence[Slot], volume: Ints | Floats, progress: Progress
+        self, method: FlowMethod, slots: Sequence[Slot], volume: Ints | Floats, progress: Progress
     ) -> tuple[list[tuple[Slot, _Answer]], dict[int, str]]:
         """Return the slots that are solved when all others are withheld, and why some are not.
 
@@ -197,7 +197,7 @@ class _Answer(NamedTuple):
     suppressed: Bools
 
 
-def _solved(method: Algorithm, slots: Sequence[Slot], jobs: int) -> Iterator[tuple[Slot, _Answer | str]]:
+def _solved(method: FlowMethod, slots: Sequence[Slot], jobs: int) -> Iterator[tuple[Slot, _Answer | str]]:
     if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():
         yield from ((slot, _solve(method, slot)) for slot in slots)
         return
@@ -215,11 +215,11 @@ def _solved(method: Algorithm, slots: Sequence[Slot], jobs: int) -> Iterator[tup
 class _Worker:
     """What a process knows from its start."""
 
-    method: ClassVar[Algorithm]
+    method: ClassVar[FlowMethod]
     slots: ClassVar[Sequence[Slot]]
 
     @classmethod
-    def begin(cls, method: Algorithm, slots: Sequence[Slot]) -> None:
+    def begin(cls, method: FlowMethod, slots: Sequence[Slot]) -> None:
         cls.method, cls.slots = method, slots
 
     @classmethod
@@ -227,7 +227,7 @@ class _Worker:
         return _solve(cls.method, cls.slots[number])
 
 
-def _solve(method: Algorithm, slot: Slot) -> _Answer | str:
+def _solve(method: FlowMethod, slot: Slot) -> _Answer | str:
     """Return what a method makes of a slot, or why that is not possible."""
     method.refuse(slot.matrix)
     try:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tripcloak.flows.methods.method import Algorithm, Solution, budget_of, whole_units
+from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
 from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ground.progress import Progress
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
-class Suppression(Algorithm):
+class Suppression(FlowMethod):
     """No generalisation: every flow between two tiles is released as it is, or withheld.
 
     The yardstick of the papers (section 4.2 of the ATG paper): what the finest resolution costs. Sparse
@@ -40,7 +40,7 @@ class Suppression(Algorithm):
     source: ClassVar[str] = "a yardstick; ATG paper, section 4.2"
     handles_time: ClassVar[bool] = True
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return the flows as they are, those that are not safe withheld."""
         flows = matrix.flows
         groups = group_flows(matrix, flows.origin, flows.destination, time_zone=flows.slot)

@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass
 
 from tripcloak.flows.methods.losses import LossName, find_loss
-from tripcloak.flows.methods.method import Algorithm
+from tripcloak.flows.methods.method import FlowMethod
 from tripcloak.flows.methods.products import Axis, SafeProducts, find_products
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 
 class Clock:
@@ -31,7 +31,7 @@ class Clock:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeMethod(Algorithm):
+class TreeMethod(FlowMethod):
     """A method over safe products of zones.
 
     Parameters
@@ -53,7 +53,7 @@ class TreeMethod(Algorithm):
             raise InputError(f"the time limit must be a number of seconds above 0; got {self.time_limit:g}")
 
     def find_products(
-        self, matrix: ODMatrix, criterion: Criterion, progress: Progress, clock: Clock
+        self, matrix: ODMatrix, criterion: Promise, progress: Progress, clock: Clock
     ) -> SafeProducts:
         """Return the safe products, as far down as the clock allows."""
         loss = find_loss(self.loss)

@@ -7,17 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from tripcloak.flows.methods.cut_pairs import CutPair, Settled, Twins
+from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch, Settled
 from tripcloak.flows.methods.losses import TileLosses, find_loss
 from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.odkanon import ODkAnon
-from tripcloak.flows.methods.pricing import Offer, PriceSearch
+from tripcloak.flows.methods.pricing import PricedPartition, PriceSearch
 from tripcloak.flows.methods.productcut import highest_price, nested, partition_search
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.flows.methods.tree_method import Clock, TreeMethod, certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.promises import Criterion
+from tripcloak.promises import Promise
 
 POOL = 3
 """Pairs of cuts that start the turns at the next price."""
@@ -39,11 +39,11 @@ class TwinCut(TreeMethod):
     summary: ClassVar[str] = "the best origin cut and destination cut, found in turns; zones never overlap"
     source: ClassVar[str] = "ours"
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Return the best pair of cuts found, with the bound of the nested relaxations."""
         clock = Clock(self.time_limit)
         products = self.find_products(matrix, criterion, progress, clock)
-        twins = Twins(products, products.budget(self.suppression_limit))
+        twins = CutPairSearch(products, products.budget(self.suppression_limit))
         rivals = _rivals(matrix, criterion, self.suppression_limit)
         bound, price, starts = self._relaxations(twins)
         starts += [twins.best_uniform(), *(_pair_of(twins, rival) for rival in rivals)]
@@ -57,7 +57,7 @@ class TwinCut(TreeMethod):
         words = "the larger Lagrangian bound of both nested cuts"
         return solution._replace(bound=certificate(products, mean, bound, words))
 
-    def _relaxations(self, twins: Twins) -> tuple[float, float, list[CutPair]]:
+    def _relaxations(self, twins: CutPairSearch) -> tuple[float, float, list[CutPair]]:
         """Return the better bound of the two nested problems, their price, and starts made of their cuts."""
         bound, price, starts = 0.0, 0.0, []
         products = twins.products
@@ -95,7 +95,7 @@ class _ByVolume(ODkAnon):
         return matrix.n_flows
 
 
-def _rivals(matrix: ODMatrix, criterion: Criterion, limit: float) -> list[Solution]:
+def _rivals(matrix: ODMatrix, criterion: Promise, limit: float) -> list[Solution]:
     """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much."""
     found = [ODkAnon(criterion=criterion, suppression_limit=limit).solve(matrix, criterion, silent)]
     # A share is rounded: a whisker more, so that the volume it stands for is not lost.
@@ -105,13 +105,15 @@ def _rivals(matrix: ODMatrix, criterion: Criterion, limit: float) -> list[Soluti
     return found
 
 
-def _search(twins: Twins, starts: list[CutPair], price: float, clock: Clock, progress: Progress) -> CutPair:
+def _search(
+    twins: CutPairSearch, starts: list[CutPair], price: float, clock: Clock, progress: Progress
+) -> CutPair:
     """Return the best pair within the budget over all prices that the search visits."""
     pool = list(starts)
     within = [pair for pair in starts if pair.hidden <= twins.budget]
     rounds = 0
 
-    def solve(at: float) -> Offer:
+    def solve(at: float) -> PricedPartition:
         nonlocal rounds
         # The best within the budget so far always takes part: at the highest price it stays within.
         trial = [*pool, min(within, key=twins.mean)]
@@ -120,7 +122,7 @@ def _search(twins: Twins, starts: list[CutPair], price: float, clock: Clock, pro
         within.extend(pair for pair in found if pair.hidden <= twins.budget)
         rounds += 1
         progress("turning cuts", rounds, None)
-        return Offer(at, found[0].loss, found[0].hidden, None)
+        return PricedPartition(at, found[0].loss, found[0].hidden, None)
 
     if not clock.is_up():
         solve(price)
@@ -135,7 +137,7 @@ def _different(pairs: list[CutPair]) -> list[CutPair]:
     return list(reversed(seen.values()))
 
 
-def _pair_of(twins: Twins, solution: Solution) -> CutPair:
+def _pair_of(twins: CutPairSearch, solution: Solution) -> CutPair:
     """Return a homogeneous solution's zones as cuts; tiles it never mentions stand alone."""
     cuts = []
     for axis, zone in ((ORIGIN, solution.origin_zone), (DESTINATION, solution.destination_zone)):
@@ -149,7 +151,7 @@ def _by_mean(settled: Settled) -> float:
     return settled.mean
 
 
-def _solution(matrix: ODMatrix, twins: Twins, settled: Settled) -> Solution:
+def _solution(matrix: ODMatrix, twins: CutPairSearch, settled: Settled) -> Solution:
     """Return a pair of cuts as a solution."""
     pair, released, _ = settled
     origin = matrix.origins.highest(pair.origins)[matrix.flows.origin]

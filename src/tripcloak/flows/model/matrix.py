@@ -17,7 +17,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 
 
-class Places(NamedTuple):
+class PlaceCounts(NamedTuple):
     """For every zone of the origins and of the destinations, how many different places lie below it."""
 
     origins: Ints
@@ -67,7 +67,7 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 Covered = Literal["tiles", "places"]
 
 
-class Points(NamedTuple):
+class TripEnds(NamedTuple):
     """Raw ends of some trips: tile codes, degrees, and each trip's weight and slot if there are any."""
 
     origin: Ints
@@ -80,7 +80,7 @@ class Points(NamedTuple):
     slot: Ints | None = None
 
 
-PointSource = Callable[[], Iterator[Points]]
+TripEndSource = Callable[[], Iterator[TripEnds]]
 """Gives the raw trip ends chunk by chunk, as often as it is called."""
 
 
@@ -100,7 +100,7 @@ class ODMatrix:
         The raw trip ends, for measures in metres.
     times : Hierarchy, optional
         The tree of time; ``flows.slot`` is a tile index in it.
-    places : Places, optional
+    places : PlaceCounts, optional
         How many points of interest every zone covers, where the input names them.
     represented : Represented, optional
         How many people carry a weight, and what they stand for together.
@@ -119,9 +119,9 @@ class ODMatrix:
     destinations: Hierarchy
     flows: Flows
     each_trip_is_a_person: bool = False
-    points: PointSource | None = None
+    points: TripEndSource | None = None
     times: Hierarchy | None = None
-    places: Places | None = None
+    places: PlaceCounts | None = None
     represented: Represented | None = None
 
     @classmethod

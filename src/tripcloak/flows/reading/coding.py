@@ -14,9 +14,9 @@ from tripcloak.flows.model import (
     Flows,
     Numbering,
     ODMatrix,
-    Places,
-    Points,
-    PointSource,
+    PlaceCounts,
+    TripEnds,
+    TripEndSource,
     WeightsSeen,
     count_places,
     flows_from_trips,
@@ -206,7 +206,7 @@ class _Coder:
         origins, origin_tile = self._tree(self.origins)
         destinations, destination_tile = self._tree(self.destinations)
         slots = None if self.slots is None else _occurring(self.spool)
-        rows = _Rows(self.spool, origin_tile, destination_tile, duplicate, slots)
+        rows = _CodedRows(self.spool, origin_tile, destination_tile, duplicate, slots)
         flows, seen = rows.flows(memory, repeats), rows.weights(len(self.people))
         matrix = ODMatrix(
             origins=origins,
@@ -221,10 +221,10 @@ class _Coder:
         notes = (*self.canonical.notes, *note_on_people(self.canonical, cleaning, seen))
         return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical, notes=notes)
 
-    def _places(self, *axes: tuple[Hierarchy, Ints]) -> Places | None:
+    def _places(self, *axes: tuple[Hierarchy, Ints]) -> PlaceCounts | None:
         if not self.canonical.has_places:
             return None
-        return Places(*(seen.below(*axis) for seen, axis in zip(self.places, axes, strict=True)))
+        return PlaceCounts(*(seen.below(*axis) for seen, axis in zip(self.places, axes, strict=True)))
 
     def _tile_keys(self, batch: pa.RecordBatch) -> tuple[Ints, Ints]:
         if self.canonical.endpoints == "points":
@@ -263,7 +263,7 @@ class _PlacesSeen:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _CodedRows:
     """The spooled trips, with the tile of every number, the rows to leave out, and the slots in order."""
 
     spool: Spool
@@ -314,12 +314,12 @@ class _Rows:
             seen.add(person[0] if person else np.full(len(weight), NOBODY), weight)
         return seen
 
-    def points(self) -> PointSource:
+    def points(self) -> TripEndSource:
         """Return a source of the raw ends of all trips."""
         extra = [name for name in ("weight", "slot") if name in self.spool]
         names = ["origin", "destination", *END_COLUMNS, *extra]
 
-        def chunks() -> Iterator[Points]:
+        def chunks() -> Iterator[TripEnds]:
             for start, columns in self._chunks(names):
                 stay = self._stay(start, len(columns["origin"]))
                 kept = columns if stay is None else {name: column[stay] for name, column in columns.items()}
@@ -330,7 +330,7 @@ class _Rows:
                     kept.get("weight"),
                     self._slot_tiles(kept["slot"]) if "slot" in kept else None,
                 ]
-                yield Points(*row)
+                yield TripEnds(*row)
 
         return chunks
 

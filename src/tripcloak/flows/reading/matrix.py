@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Zoning:
     """How places become zones, and times slots: the hierarchy's text, and what else it needs.
 
     Attributes
@@ -69,7 +69,7 @@ class Place:
         }
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Place:
+    def from_dict(cls, values: dict[str, Any]) -> Zoning:
         """Return the place that :meth:`to_dict` described."""
         area = values.get("area")
         return cls(
@@ -83,12 +83,12 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class MatrixReading:
     """An input that has been read: the matrix, what became of the rows, and how long it took."""
 
     trips: CodedTrips
     tiling: Tiling
-    place: Place
+    place: Zoning
     seconds: float
 
 
@@ -101,14 +101,14 @@ def opened(source: TripSource, *, memory: Memory = None, folder: Path | None = N
 
 def read_matrix(
     source: TripSource,
-    place: Place,
+    place: Zoning,
     *,
     repeats: bool = False,
     memory: Memory = None,
     folder: Path | None = None,
     within: Opened | None = None,
     progress: Progress = silent,
-) -> Reading:
+) -> MatrixReading:
     """Return the OD matrix of a source.
 
     Parameters
@@ -142,7 +142,7 @@ def read_matrix(
     settled = replace(place, area=getattr(tiling, "area", None))
     if settled.area != place.area:
         trips = with_note_on_area(trips)
-    return Reading(trips, tiling, settled, time.perf_counter() - started)
+    return MatrixReading(trips, tiling, settled, time.perf_counter() - started)
 
 
 @contextmanager

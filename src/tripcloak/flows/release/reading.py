@@ -18,11 +18,11 @@ from tripcloak.ground.folders import PRIVATE, PUBLIC, read_manifest, read_run
 from tripcloak.hierarchy import BoxZones, Domain, Hierarchy, Zones, box_zones, read_box_names, shared_domains
 from tripcloak.promises import (
     AllOf,
-    Criterion,
     DifferentialPrivacy,
     KAnonymity,
     KMAnonymity,
     LDiversity,
+    Promise,
     TCloseness,
 )
 
@@ -261,13 +261,13 @@ def _zones(tree: Hierarchy, column: Any) -> Ints:
     return zones
 
 
-def _held_to(facts: dict[str, Any]) -> Criterion:
+def _held_to(facts: dict[str, Any]) -> Promise:
     criterion = _criterion(facts["protects"], facts.get("diversity", {}))
     known = facts.get("known_items")
     return criterion if known is None else KMAnonymity(criterion=criterion, m=known)
 
 
-def _criterion(protects: dict[str, float], diversity: dict[str, int]) -> Criterion:
-    parts: list[Criterion] = [KAnonymity(k=k, unit=unit) for unit, k in protects.items()]  # type: ignore[arg-type]
+def _criterion(protects: dict[str, float], diversity: dict[str, int]) -> Promise:
+    parts: list[Promise] = [KAnonymity(k=k, unit=unit) for unit, k in protects.items()]  # type: ignore[arg-type]
     parts += [LDiversity(l=least, of=what) for what, least in diversity.items()]  # type: ignore[arg-type]
     return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))

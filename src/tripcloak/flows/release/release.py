@@ -14,7 +14,14 @@ from tripcloak.flows.model import Groups, ODMatrix, Unit, Volume, group_flows
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.hierarchy import Zones
-from tripcloak.promises import Criterion, DifferentialPrivacy, EverySegment, KMAnonymity, Part, TCloseness
+from tripcloak.promises import (
+    DifferentialPrivacy,
+    EverySegment,
+    KMAnonymity,
+    Promise,
+    SegmentPart,
+    TCloseness,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +59,7 @@ class Release:
 
     method: str
     parameters: Mapping[str, Any]
-    criterion: Criterion
+    criterion: Promise
     suppression_limit: float
     origins: Zones
     destinations: Zones
@@ -89,7 +96,7 @@ class Release:
         return next(iter(self.criterion.thresholds.values()), None)
 
     @property
-    def segments(self) -> tuple[Part, ...]:
+    def segments(self) -> tuple[SegmentPart, ...]:
         """Return the segments of which each is promised to be safe in every group; none where that is not."""
         return self.criterion.parts if isinstance(self.criterion, EverySegment) else ()
 
@@ -130,7 +137,7 @@ def build_release(
     *,
     method: str,
     parameters: Mapping[str, Any],
-    criterion: Criterion,
+    criterion: Promise,
     suppression_limit: float,
     origin_zone: Ints,
     destination_zone: Ints,
@@ -196,7 +203,7 @@ def build_release(
     )
 
 
-def main_volume(criterion: Criterion) -> Volume:
+def main_volume(criterion: Promise) -> Volume:
     """Return the volume that goes with a criterion: population when nothing else is protected."""
     return "population" if set(criterion.thresholds) == {"population"} else "trips"
 

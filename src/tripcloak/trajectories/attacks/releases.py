@@ -17,7 +17,7 @@ from tripcloak.trajectories.attacks.originals import (
     random_points,
     top_places,
 )
-from tripcloak.trajectories.audit.containment import Samples, Spans, count_supports
+from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_supports
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -31,7 +31,7 @@ def match_release(
     if kind in {"points", "window"}:
         known = only(trajectories, known_samples(trajectories, kind, settings)).take(rows)
         samples = Samples(known.offsets, known.t, known.x, known.y)
-        return count_supports(samples, Spans(release.offsets, *release.boxes), jobs=settings.jobs).support
+        return count_supports(samples, BoxSpans(release.offsets, *release.boxes), jobs=settings.jobs).support
     if kind == "location-sequence":
         return _passing(trajectories, release, rows, settings)
     if kind == "location-time":

@@ -30,7 +30,7 @@ class Samples(NamedTuple):
     y: Any
 
 
-class Spans(NamedTuple):
+class BoxSpans(NamedTuple):
     """Boxes of many trajectories, with exclusive ends, in the same units as the samples."""
 
     offsets: Ints
@@ -78,7 +78,7 @@ class Supports:
         }
 
 
-def count_supports(samples: Samples, spans: Spans, *, jobs: int | None = None) -> Supports:
+def count_supports(samples: Samples, spans: BoxSpans, *, jobs: int | None = None) -> Supports:
     """Return in how many released trajectories each original one is contained; exact, for any ``jobs``.
 
     Coarse cells of space and time that a trajectory touches screen out nearly all pairs: whoever
@@ -98,7 +98,7 @@ def count_supports(samples: Samples, spans: Spans, *, jobs: int | None = None) -
     --------
     >>> samples = Samples(np.array([0, 1, 2]), np.array([0, 1]), np.array([5, 9]), np.array([0, 0]))
     >>> wide = [np.array([v, v]) for v in (0, 2, 0, 10, 0, 1)]
-    >>> count_supports(samples, Spans(np.array([0, 1, 2]), *wide)).support.tolist()
+    >>> count_supports(samples, BoxSpans(np.array([0, 1, 2]), *wide)).support.tolist()
     [2, 2]
     """
     from tripcloak.trajectories.audit._kernels import count_holding, join_marks, mark_cells
@@ -159,7 +159,7 @@ def _binned(cuts: list[Any], columns: tuple[Any, ...], side: Literal["left", "ri
     return bins
 
 
-def _near_each_other(spans: Spans, cuts: list[Any]) -> Ints:
+def _near_each_other(spans: BoxSpans, cuts: list[Any]) -> Ints:
     """Return an order of the released trajectories in which neighbours lie near each other."""
     if spans.offsets[0] != 0 or (np.diff(spans.offsets) < 1).any():
         raise InternalError("every released trajectory needs a sample")
@@ -176,7 +176,7 @@ def _near_each_other(spans: Spans, cuts: list[Any]) -> Ints:
     return np.lexsort((extent, key))
 
 
-def _in_order(spans: Spans, order: Ints) -> tuple[Ints, Any]:
+def _in_order(spans: BoxSpans, order: Ints) -> tuple[Ints, Any]:
     """Return where each trajectory begins, and a row a box, trajectories in this order."""
     lengths = np.diff(spans.offsets)[order]
     starts = np.concatenate(([0], np.cumsum(lengths)))

@@ -12,8 +12,8 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.trajectories.audit.containment import (
+    BoxSpans,
     Samples,
-    Spans,
     Supports,
     count_companions,
     count_supports,
@@ -37,7 +37,7 @@ COLUMNS = {
 """All that may be published of a sample, and as what."""
 
 
-class Evidence:
+class TrajectoryEvidence:
     """A release folder and its raw input, as rules see them; parts are read once, on first use.
 
     Published edges are compared in microseconds and metres, as they stand in the file, with raw instants
@@ -89,7 +89,7 @@ class Evidence:
         return "audit_samples"
 
     @cached_property
-    def spans(self) -> Spans:
+    def spans(self) -> BoxSpans:
         """Return the published boxes by pseudonym and time, in microseconds and metres."""
         columns = self.numbers(
             "SELECT dense_rank() OVER (ORDER BY trajectory) - 1 AS code, epoch_us(t_start)::DOUBLE AS t0, "
@@ -97,7 +97,7 @@ class Evidence:
             f"y_max::DOUBLE AS y1 FROM {self.table} ORDER BY trajectory, t_start, row"
         )
         code = columns.pop("code")
-        return Spans(np.searchsorted(code, np.arange(int(code[-1]) + 2)), **columns)
+        return BoxSpans(np.searchsorted(code, np.arange(int(code[-1]) + 2)), **columns)
 
     @cached_property
     def tracks(self) -> Tracks:
@@ -159,4 +159,4 @@ class Evidence:
             raise BrokenPart(f"release/{name} is missing")
 
 
-BOOK: Rulebook[Evidence] = Rulebook()
+BOOK: Rulebook[TrajectoryEvidence] = Rulebook()

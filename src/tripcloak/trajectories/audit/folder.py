@@ -9,7 +9,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.rulebook import BrokenPart, Verdict
 from tripcloak.trajectories.audit.containment import Supports
-from tripcloak.trajectories.audit.evidence import Evidence
+from tripcloak.trajectories.audit.evidence import TrajectoryEvidence
 from tripcloak.trajectories.audit.manifest import read_facts
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def audit_folder(
             f"{folder} holds no release of trajectories: no readable release/manifest.json of that kind"
         )
     with connect(Budget.of(memory).engine) as con:
-        case = Evidence(folder, facts, con, source, ordered=k, memory=memory, jobs=jobs)
+        case = TrajectoryEvidence(folder, facts, con, source, ordered=k, memory=memory, jobs=jobs)
         findings = BOOK.judge(case)
         try:
             supports = case.supports

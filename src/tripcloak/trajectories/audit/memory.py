@@ -11,8 +11,8 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, Remark, Rulebook, Verdict
 from tripcloak.trajectories.audit.containment import (
+    BoxSpans,
     Samples,
-    Spans,
     Supports,
     count_companions,
     count_supports,
@@ -82,7 +82,7 @@ class Arrays:
             raise BrokenPart("could not be checked: the released boxes are not whole")
         made = self.trajectories
         samples = Samples(made.offsets, made.t, made.x, made.y)
-        return count_supports(samples, Spans(self.release.offsets, *self.release.boxes), jobs=self.jobs)
+        return count_supports(samples, BoxSpans(self.release.offsets, *self.release.boxes), jobs=self.jobs)
 
     @cached_property
     def companions(self) -> Ints:

@@ -13,14 +13,14 @@ from tripcloak.trajectories.measures.scorecard import (
     take_measures,
 )
 from tripcloak.trajectories.measures.shape import agreement, shapes
-from tripcloak.trajectories.measures.tracks import Tracks, paired_tracks
+from tripcloak.trajectories.measures.tracks import PersonTracks, paired_tracks
 
 __all__ = [
     "Accuracy",
     "Distribution",
     "Law",
+    "PersonTracks",
     "SampleErrors",
-    "Tracks",
     "TrajectoryMeasures",
     "accuracy",
     "agreement",

@@ -11,7 +11,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.measures._kernels import most_visited
 from tripcloak.trajectories.measures.distribution import Distribution, distribution, share
-from tripcloak.trajectories.measures.tracks import Tracks
+from tripcloak.trajectories.measures.tracks import PersonTracks
 
 NIGHT = (22, 7)
 WORKING_HOURS = (9, 17)
@@ -60,12 +60,12 @@ class Anchors(NamedTuple):
     y: Floats
 
 
-def home(tracks: Tracks, local: Ints, cell_km: float = 1.0) -> Anchors:
+def home(tracks: PersonTracks, local: Ints, cell_km: float = 1.0) -> Anchors:
     """Return where everybody is most often from 22 to 7 o'clock; see :func:`work`."""
     return _anchors(tracks, _within(local, NIGHT), cell_km)
 
 
-def work(tracks: Tracks, local: Ints, cell_km: float = 1.0) -> Anchors:
+def work(tracks: PersonTracks, local: Ints, cell_km: float = 1.0) -> Anchors:
     """Return where everybody is most often from 9 to 17 o'clock, Monday to Friday.
 
     Most often: in the square cell with most of their points at these hours; ties go to the cell
@@ -73,7 +73,7 @@ def work(tracks: Tracks, local: Ints, cell_km: float = 1.0) -> Anchors:
 
     Parameters
     ----------
-    tracks : Tracks
+    tracks : PersonTracks
         Everybody's points.
     local : array of int
         Seconds since 1970 on local clocks, as :func:`local_seconds` gives them.
@@ -84,7 +84,7 @@ def work(tracks: Tracks, local: Ints, cell_km: float = 1.0) -> Anchors:
     --------
     >>> from tripcloak.trajectories import Grid
     >>> noon = np.array([12, 13, 20]) * 3600
-    >>> tracks = Tracks(Grid(), np.array([0, 3]), noon // 30, np.array([5, 7, 90]), np.array([1, 1, 1]))
+    >>> tracks = PersonTracks(Grid(), np.array([0, 3]), noon // 30, np.array([5, 7, 90]), np.array([1, 1, 1]))
     >>> work(tracks, noon).x.round(3).tolist()
     [0.3]
     """
@@ -106,7 +106,7 @@ def compare_anchors(original: Anchors, released: Anchors) -> AnchorAgreement:
     )
 
 
-def local_seconds(tracks: Tracks, timezone: str | None = None) -> Ints:
+def local_seconds(tracks: PersonTracks, timezone: str | None = None) -> Ints:
     """Return when each point is on local clocks, in seconds since 1970.
 
     Without a name such as ``Africa/Dakar``, clocks are those of the nearest meridian of a whole hour to
@@ -143,6 +143,6 @@ def _within(local: Ints, hours: tuple[int, int]) -> Bools:
     return (hour >= begin) & (hour < end) if begin < end else (hour >= begin) | (hour < end)
 
 
-def _anchors(tracks: Tracks, chosen: Bools, cell_km: float) -> Anchors:
+def _anchors(tracks: PersonTracks, chosen: Bools, cell_km: float) -> Anchors:
     known, x, y = most_visited(tracks.offsets, chosen, tracks.x, tracks.y, tracks.cell_steps(cell_km))
     return Anchors(known, x * tracks.km, y * tracks.km)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Floats
-from tripcloak.trajectories.measures.tracks import Tracks, moves_between
+from tripcloak.trajectories.measures.tracks import PersonTracks, moves_between
 
 GROUPS_KM = (1.0, 4.0, 10.0, 40.0, 100.0, 200.0)
 """The radii of gyration that groups of people are named by: the paper's, and one for small towns."""
@@ -43,7 +43,7 @@ class Law(NamedTuple):
 
 
 def displacement_laws(
-    tracks: Tracks, radius: Floats, groups: tuple[float, ...] = GROUPS_KM
+    tracks: PersonTracks, radius: Floats, groups: tuple[float, ...] = GROUPS_KM
 ) -> dict[float, Law]:
     """Return the law of each group of people, by the radius that names the group.
 
@@ -52,7 +52,7 @@ def displacement_laws(
 
     Parameters
     ----------
-    tracks : Tracks
+    tracks : PersonTracks
         Everybody's points.
     radius : array of float
         Everybody's radius of gyration in km.
@@ -63,7 +63,7 @@ def displacement_laws(
     --------
     >>> from tripcloak.trajectories import Grid
     >>> x = np.array([0, 80, 0, 80])
-    >>> tracks = Tracks(Grid(), np.array([0, 4]), np.arange(4), x, np.zeros(4, int))
+    >>> tracks = PersonTracks(Grid(), np.array([0, 4]), np.arange(4), x, np.zeros(4, int))
     >>> law = displacement_laws(tracks, np.array([2.0]))[4.0]
     >>> law.people, law.moves
     (1, 3)

@@ -9,7 +9,7 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.trajectories.measures._kernels import new_lengths
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
-from tripcloak.trajectories.measures.tracks import Tracks
+from tripcloak.trajectories.measures.tracks import PersonTracks
 
 HOLD_HOURS = 24
 """How long somebody is taken to stay where they were last seen."""
@@ -62,7 +62,7 @@ class RegularityAgreement(NamedTuple):
         return {**told, "entropy_basis": basis}
 
 
-def regularity(tracks: Tracks, *, cell_km: float = 1.0, hourly: bool = True) -> Regularity:
+def regularity(tracks: PersonTracks, *, cell_km: float = 1.0, hourly: bool = True) -> Regularity:
     """Return entropy rate and predictability of everybody's sequence of places.
 
     A place is a square cell. The sequence is hourly: the place last seen by the end of each hour from
@@ -79,7 +79,7 @@ def regularity(tracks: Tracks, *, cell_km: float = 1.0, hourly: bool = True) -> 
     >>> from tripcloak.trajectories import Grid
     >>> there_and_back = np.tile([1, 101], 200)
     >>> hours = 120 * np.arange(400)
-    >>> found = regularity(Tracks(Grid(), np.array([0, 400]), hours, there_and_back, np.ones(400, int)))
+    >>> found = regularity(PersonTracks(Grid(), np.array([0, 400]), hours, there_and_back, np.ones(400, int)))
     >>> found.entropy.round(2).tolist(), found.places.tolist(), found.predictability.round(2).tolist()
     ([0.09], [2], [0.99])
     """
@@ -113,8 +113,8 @@ def predictability(entropy: Floats, places: Ints) -> Floats:
 
 
 def compare_regularity(
-    original: Tracks,
-    released: Tracks,
+    original: PersonTracks,
+    released: PersonTracks,
     *,
     people: int = 20_000,
     seed: int = 0,
@@ -145,13 +145,13 @@ def _left_open(p: Floats, places: Floats) -> Floats:
     return np.asarray(bits + q * np.log2(np.maximum(places - 1, 1)))
 
 
-def _places(tracks: Tracks, cell_km: float) -> Ints:
+def _places(tracks: PersonTracks, cell_km: float) -> Ints:
     """Return a number for the cell of each point."""
     cell = tracks.cell_steps(cell_km)
     return np.asarray(tracks.x // cell * 2**32 + tracks.y // cell)
 
 
-def _hourly(tracks: Tracks, cell_km: float) -> tuple[Ints, Ints]:
+def _hourly(tracks: PersonTracks, cell_km: float) -> tuple[Ints, Ints]:
     """Return offsets and places of hourly sequences."""
     hour = tracks.seconds // 3600
     hours = np.ones(len(hour), dtype=np.int64)

@@ -17,7 +17,7 @@ from tripcloak.trajectories.measures.displacement import FIT, Law, displacement_
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
 from tripcloak.trajectories.measures.entropy import RegularityAgreement, compare_regularity
 from tripcloak.trajectories.measures.shape import Agreement, agreement, centre_shift_km, shapes
-from tripcloak.trajectories.measures.tracks import Tracks, paired_tracks
+from tripcloak.trajectories.measures.tracks import PersonTracks, paired_tracks
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -198,7 +198,7 @@ def take_measures(
 
 
 def _compare_places(
-    original: Tracks, released: Tracks, timezone: str | None, cell_km: float
+    original: PersonTracks, released: PersonTracks, timezone: str | None, cell_km: float
 ) -> tuple[AnchorAgreement, AnchorAgreement]:
     """Return how homes and places of work agree."""
     found = []

@@ -9,7 +9,7 @@ import numpy as np
 from tripcloak.ground.arrays import Floats
 from tripcloak.trajectories.measures._kernels import gyrations, hull_areas
 from tripcloak.trajectories.measures.distribution import Distribution, distribution, share
-from tripcloak.trajectories.measures.tracks import Tracks
+from tripcloak.trajectories.measures.tracks import PersonTracks
 
 BINS = 16
 """Into how many parts a band cuts the original values."""
@@ -73,7 +73,7 @@ class Agreement(NamedTuple):
         }
 
 
-def shapes(tracks: Tracks) -> Shapes:
+def shapes(tracks: PersonTracks) -> Shapes:
     """Return centre, radii and hull of everybody's points.
 
     The centre of mass is the mean of all points, each counted once. The radius of gyration is the root
@@ -84,7 +84,7 @@ def shapes(tracks: Tracks) -> Shapes:
     --------
     >>> from tripcloak.trajectories import Grid
     >>> square = np.array([0, 0, 20, 20]), np.array([0, 20, 20, 0])
-    >>> found = shapes(Tracks(Grid(), np.array([0, 4]), np.arange(4), *square))
+    >>> found = shapes(PersonTracks(Grid(), np.array([0, 4]), np.arange(4), *square))
     >>> found.x.tolist(), found.radius.round(4).tolist(), found.hull.round(4).tolist()
     ([0.5], [0.7071], [1.0])
     """

@@ -1,4 +1,4 @@
-"""Tracks: people's samples as points, original and released, so that both answer the same questions."""
+"""PersonTracks: people's samples as points, original and released, so that both answer the same questions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
 
-class Tracks(NamedTuple):
+class PersonTracks(NamedTuple):
     """Points by person and time: the centres of samples, told in half steps so that they are whole numbers.
 
     Attributes
@@ -54,13 +54,15 @@ class Tracks(NamedTuple):
         """Return the side of square cells of about this size in half steps: whole steps, one or more."""
         return 2 * max(1, round(cell_km * 1000 / self.grid.metres))
 
-    def take(self, rows: Ints) -> Tracks:
+    def take(self, rows: Ints) -> PersonTracks:
         """Return the tracks of these people, in this order."""
         offsets, points = _points_of(self.offsets, rows)
-        return Tracks(self.grid, offsets, self.t[points], self.x[points], self.y[points])
+        return PersonTracks(self.grid, offsets, self.t[points], self.x[points], self.y[points])
 
 
-def paired_tracks(trajectories: Trajectories, release: TrajectoryRelease) -> tuple[Tracks, Tracks]:
+def paired_tracks(
+    trajectories: Trajectories, release: TrajectoryRelease
+) -> tuple[PersonTracks, PersonTracks]:
     """Return original and released tracks; a row of both is the same person. Deleted people are in neither.
 
     A released point is the centre of its box at the middle of its time, as in paper 002, section IV.
@@ -86,12 +88,12 @@ def paired_tracks(trajectories: Trajectories, release: TrajectoryRelease) -> tup
     t0, t1, x0, x1, y0, y1 = release.boxes
     released = (low[at].astype(np.int64) + high[at] for low, high in ((t0, t1), (x0, x1), (y0, y1)))
     return (
-        Tracks(trajectories.grid, offsets, *original),
-        Tracks(release.grid, released_offsets, *released),
+        PersonTracks(trajectories.grid, offsets, *original),
+        PersonTracks(release.grid, released_offsets, *released),
     )
 
 
-def moves_between(tracks: Tracks) -> tuple[Ints, Floats]:
+def moves_between(tracks: PersonTracks) -> tuple[Ints, Floats]:
     """Return the person and the kilometres of every move from one place to another between two points."""
     crossing = tracks.offsets[1:-1] - 1
     same = np.ones(max(len(tracks.x) - 1, 0), dtype=bool)

@@ -13,9 +13,9 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.kmerge import Merged, k_merge, pair_costs
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
-from tripcloak.trajectories.release.release import Boxes, Solution
+from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 
 PAIRS = 1 << 18
 """About so many pairs are merged between two reports of progress."""
@@ -134,7 +134,7 @@ def _all_pairs(trajectories: Trajectories, jobs: int, progress: Callable[[int, i
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrajectoryGlove(TrajectoryAlgorithm):
+class TrajectoryGlove(TrajectoryMethod):
     """GLOVE (Gramaglia and Fiore 2015; Gramaglia et al. 2021) with k-merge, as in the k-scale paper (IV).
 
     Every trajectory starts alone. The two groups that are cheapest to merge become one, again and again;
@@ -176,7 +176,7 @@ class TrajectoryGlove(TrajectoryAlgorithm):
 
     jobs: int | None = None
 
-    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+    def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return the merged trajectories, or raise where there are too many people for all pairs."""
         if trajectories.n_users > self.most_users:
             raise InputError(
@@ -237,7 +237,7 @@ def _join(trajectories: Trajectories, groups: list[Ints], members: Ints) -> None
     groups[cheapest] = np.sort(np.concatenate((groups[cheapest], members)))
 
 
-def _released(trajectories: Trajectories, groups: list[Ints], facts: dict[str, Any]) -> Solution:
+def _released(trajectories: Trajectories, groups: list[Ints], facts: dict[str, Any]) -> TrajectorySolution:
     """Return the solution in which everybody of a group is released as its merge."""
     merged: list[Merged] = [k_merge(trajectories, members) for members in groups]
     group_of = np.empty(trajectories.n_users, dtype=np.int64)
@@ -253,4 +253,4 @@ def _released(trajectories: Trajectories, groups: list[Ints], facts: dict[str, A
             begin, end = trajectories.offsets[member : member + 2]
             box_of[begin:end] = one.box_of[at : at + end - begin] + offsets[member]
             at += end - begin
-    return Solution(offsets, Boxes(*sides), np.arange(trajectories.n_users), box_of, facts)
+    return TrajectorySolution(offsets, Boxes(*sides), np.arange(trajectories.n_users), box_of, facts)

@@ -51,7 +51,7 @@ def k_merge(trajectories: Trajectories, members: Any) -> Merged:
 
     members = np.asarray(members, dtype=np.int64)
     size = int(trajectories.lengths[members].sum())
-    at = _kernels.desk(size)
+    at = _kernels.merge_buffers(size)
     _kernels.lay_many(at, *_columns(trajectories), members)
     cost = float(_kernels.cover(at, size, np.inf))
     boxes = Boxes(*(np.empty(size, dtype=np.int32) for _ in Boxes._fields))

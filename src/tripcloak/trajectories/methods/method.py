@@ -12,14 +12,14 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import (
     Promise,
-    Solution,
     TrajectoryRelease,
+    TrajectorySolution,
     build_trajectory_release,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrajectoryAlgorithm(ABC):
+class TrajectoryMethod(ABC):
     """A method and its parameters. Pure and deterministic: same samples, same release.
 
     Parameters
@@ -63,7 +63,7 @@ class TrajectoryAlgorithm(ABC):
         )
 
     @abstractmethod
-    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+    def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return the released trajectories. There are k people or more."""
 
     def parameters(self) -> dict[str, Any]:

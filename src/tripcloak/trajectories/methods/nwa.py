@@ -12,11 +12,11 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.pivots import (
     Clusters,
-    Part,
-    Points,
+    PivotPoints,
+    ReleasedPart,
     assembled,
     check_clustering,
     chunks,
@@ -28,10 +28,10 @@ from tripcloak.trajectories.methods.pivots import (
     told,
 )
 from tripcloak.trajectories.model import Grid, Trajectories
-from tripcloak.trajectories.release.release import Promise, Solution
+from tripcloak.trajectories.release.release import Promise, TrajectorySolution
 
 
-class Spans(NamedTuple):
+class TimeSpans(NamedTuple):
     """When each person's trimmed trajectory begins and ends, in steps of the grid since 1970.
 
     Attributes
@@ -54,23 +54,23 @@ class Spans(NamedTuple):
         return np.arange(self.start[row], self.end[row] + 1, self.step)
 
 
-def trimmed_spans(points: Points, grid: Grid, *, sampling: int, period: int) -> Spans:
+def trimmed_spans(points: PivotPoints, grid: Grid, *, sampling: int, period: int) -> TimeSpans:
     """Return the spans of trajectories trimmed to whole periods; both lengths in seconds.
 
     Examples
     --------
     >>> from tripcloak.trajectories.model import Trajectories
     >>> made = Trajectories.of(user=[0, 0], t=[5, 190], x=[0, 0], y=[0, 0], grid=Grid(seconds=60))
-    >>> trimmed_spans(Points.of(made), Grid(seconds=60), sampling=600, period=3600)
-    Spans(start=array([60]), end=array([180]), defined=array([19]), step=10)
+    >>> trimmed_spans(PivotPoints.of(made), Grid(seconds=60), sampling=600, period=3600)
+    TimeSpans(start=array([60]), end=array([180]), defined=array([19]), step=10)
     """
     first, last = (since_1970(points.t[at], grid) for at in (points.offsets[:-1], points.offsets[1:] - 1))
     step, whole = sampling // grid.seconds, period // grid.seconds
     defined = np.maximum(last // step - -(-first // step) + 1, 0)
-    return Spans(-(-first // whole) * whole, last // whole * whole, defined, step)
+    return TimeSpans(-(-first // whole) * whole, last // whole * whole, defined, step)
 
 
-def classes(spans: Spans, k: int) -> list[Ints]:
+def classes(spans: TimeSpans, k: int) -> list[Ints]:
     """Return people by time span, where k or more share one."""
     whole = np.flatnonzero(spans.end >= spans.start)
     both = np.stack((spans.start[whole], spans.end[whole]), axis=1)
@@ -80,7 +80,7 @@ def classes(spans: Spans, k: int) -> list[Ints]:
     return [rows for rows in parts if len(rows) >= k]
 
 
-def places_at(points: Points, grid: Grid, rows: Ints, times: Ints) -> tuple[Ints, Ints]:
+def places_at(points: PivotPoints, grid: Grid, rows: Ints, times: Ints) -> tuple[Ints, Ints]:
     """Return where each of these people is at each of these times: on the way from point to point.
 
     Every time lies between a person's first and last point.
@@ -109,7 +109,7 @@ def since_1970(t: Ints, grid: Grid) -> Ints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NWA(TrajectoryAlgorithm):
+class NWA(TrajectoryMethod):
     """Never Walk Alone (Abul, Bonchi and Nanni 2008), as the thesis on ODkAnon sums it up (2.5.3).
 
     1. *Trim*: a trajectory begins and ends on a whole period pi; people with the same beginning and end
@@ -207,9 +207,9 @@ class NWA(TrajectoryAlgorithm):
                 f"a chunk holds 2 k = {2 * self.k} to {self.largest_chunk} people; got {self.chunk}"
             )
 
-    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+    def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return the translated trajectories; those of no class or cluster are deleted."""
-        grid, points = trajectories.grid, Points.of(trajectories)
+        grid, points = trajectories.grid, PivotPoints.of(trajectories)
         if self.sampling % grid.seconds:
             raise InputError(
                 f"the sampling step of {self.sampling} s is no multiple of the resolution, {grid.seconds} s"
@@ -240,10 +240,10 @@ class NWA(TrajectoryAlgorithm):
         }
         return assembled(points, [one.part for one in moved], facts)
 
-    def _spans(self, points: Points, grid: Grid) -> Spans:
+    def _spans(self, points: PivotPoints, grid: Grid) -> TimeSpans:
         return trimmed_spans(points, grid, sampling=self.sampling, period=self.period)
 
-    def _spare(self, points: Points, grid: Grid, alike: list[Ints]) -> int:
+    def _spare(self, points: PivotPoints, grid: Grid, alike: list[Ints]) -> int:
         """Return how many people of the classes may be discarded, or raise where too many are in none."""
         n = len(points.lengths)
         spare = int(self.trash * n)
@@ -263,14 +263,14 @@ class NWA(TrajectoryAlgorithm):
             "k-scale needs no time spans and discards nothing"
         )
 
-    def _refuse_many_points(self, spans: Spans, alike: list[Ints]) -> None:
+    def _refuse_many_points(self, spans: TimeSpans, alike: list[Ints]) -> None:
         if sum(len(rows) * len(spans.times(rows[0])) for rows in alike) > self.most_points:
             raise InputError(
                 f"a point every {self.sampling} s would be more than {self.most_points:,} points in all; "
                 "choose a longer sampling step"
             )
 
-    def _period_that_does(self, points: Points, grid: Grid, needed: int) -> int | None:
+    def _period_that_does(self, points: PivotPoints, grid: Grid, needed: int) -> int | None:
         """Return the period nearest to this one with enough people in classes, of those worth trying.
 
         A longer one lets more people share a span, a shorter one leaves a span to more people.
@@ -285,7 +285,7 @@ class NWA(TrajectoryAlgorithm):
                 return period
         return None
 
-    def _ladder(self, points: Points, grid: Grid, spans: Spans, rows: Ints) -> list[Clusters]:
+    def _ladder(self, points: PivotPoints, grid: Grid, spans: TimeSpans, rows: Ints) -> list[Clusters]:
         """Return the clusters of people of one class at growing radii."""
         from tripcloak.trajectories.methods._kernels.pivots import mean_distances
 
@@ -293,7 +293,7 @@ class NWA(TrajectoryAlgorithm):
         start = first_radius(self.radius, self.delta, grid)
         return list(ladder(distance, k=self.k, radius=start, growth=self.growth))
 
-    def _moved(self, points: Points, grid: Grid, spans: Spans, rows: Ints, pivot_of: Ints) -> _Moved:
+    def _moved(self, points: PivotPoints, grid: Grid, spans: TimeSpans, rows: Ints, pivot_of: Ints) -> _Moved:
         """Return the released points of people of one class."""
         own = rows[pivot_of >= 0]
         times = spans.times(own[0])
@@ -302,7 +302,7 @@ class NWA(TrajectoryAlgorithm):
         centre = (_centres(x, cluster), _centres(y, cluster))
         moved = moved_into_disc(x, y, centre, grid=grid, delta=self.delta)
         shift = np.hypot(moved[0] - x, moved[1] - y) * grid.metres
-        part = Part(
+        part = ReleasedPart(
             own,
             np.full(len(own), len(times)),
             np.tile((times - since_1970(np.array(0), grid)).astype(np.int32), len(own)),
@@ -314,7 +314,7 @@ class NWA(TrajectoryAlgorithm):
 
 
 class _Moved(NamedTuple):
-    part: Part
+    part: ReleasedPart
     clusters: int
     shift: float
     longest: float
@@ -328,7 +328,7 @@ def _centres(places: Ints, cluster: Ints) -> Ints:
     return means
 
 
-def _nearest_time(points: Points, grid: Grid, rows: Ints, times: Ints, step: int) -> Ints:
+def _nearest_time(points: PivotPoints, grid: Grid, rows: Ints, times: Ints, step: int) -> Ints:
     """Return, for every point of these people, the released point of the nearest time; -1 where cut."""
     lengths = points.lengths[rows]
     t = since_1970(points.t[ranges(points.offsets[rows], lengths)], grid)
@@ -337,7 +337,7 @@ def _nearest_time(points: Points, grid: Grid, rows: Ints, times: Ints, step: int
     return np.where(cut, -1, nearest + np.repeat(np.arange(len(rows)) * len(times), lengths))
 
 
-def _distortion(spans: Spans, parts: list[_Moved]) -> dict[str, Any]:
+def _distortion(spans: TimeSpans, parts: list[_Moved]) -> dict[str, Any]:
     """Return what was done, and the information distortion with Omega for points that are gone."""
     omega = max(one.longest for one in parts)
     released = sum(len(one.part.t) for one in parts)

@@ -12,7 +12,7 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.model import Grid, Trajectories
-from tripcloak.trajectories.release.release import Boxes, Solution
+from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 
 
 class _Columns(NamedTuple):
@@ -23,21 +23,21 @@ class _Columns(NamedTuple):
     point_of: Ints
 
 
-class Points(_Columns):
+class PivotPoints(_Columns):
     """The points of all people, by time, and the point of every sample.
 
-    Points of person i stand at ``offsets[i]:offsets[i + 1]``; no two of them are in one step of time.
+    PivotPoints of person i stand at ``offsets[i]:offsets[i + 1]``; no two of them are in one step of time.
     """
 
     @classmethod
-    def of(cls, trajectories: Trajectories) -> Points:
+    def of(cls, trajectories: Trajectories) -> PivotPoints:
         """Return the points of trajectories: samples of one step of time are one, in their middle.
 
         Examples
         --------
         >>> from tripcloak.trajectories.model import Grid
         >>> made = Trajectories.of(user=[0, 0, 0], t=[1, 1, 2], x=[0, 4, 7], y=[0, 0, 0], grid=Grid())
-        >>> Points.of(made).x.tolist()
+        >>> PivotPoints.of(made).x.tolist()
         [2, 7]
         """
         fresh = np.ones(trajectories.n_samples, dtype=bool)
@@ -224,7 +224,7 @@ def moved_into_disc(
 T = TypeVar("T")
 
 
-class Part(NamedTuple):
+class ReleasedPart(NamedTuple):
     """Released points of some people.
 
     Attributes
@@ -247,7 +247,9 @@ class Part(NamedTuple):
     box_of: Ints
 
 
-def assembled(points: Points, parts: Sequence[Part], facts: Mapping[str, Any]) -> Solution:
+def assembled(
+    points: PivotPoints, parts: Sequence[ReleasedPart], facts: Mapping[str, Any]
+) -> TrajectorySolution:
     """Return the solution made of parts; who is in none of them is deleted."""
     rows = np.concatenate([part.rows for part in parts])
     lengths = np.zeros(len(points.lengths), dtype=np.int64)
@@ -267,7 +269,7 @@ def assembled(points: Points, parts: Sequence[Part], facts: Mapping[str, Any]) -
     boxes = Boxes(t, t + 1, x, x + 1, y, y + 1)
     box_of = box_of_point[points.point_of]
     told = {**facts, **_edits(offsets, box_of, released_of)}
-    return Solution(offsets, boxes, released_of, box_of, told)
+    return TrajectorySolution(offsets, boxes, released_of, box_of, told)
 
 
 def told(results: Iterable[T], progress: Callable[[int], None]) -> list[T]:

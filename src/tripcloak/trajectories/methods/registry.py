@@ -5,16 +5,16 @@ from __future__ import annotations
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.methods.glove import TrajectoryGlove
 from tripcloak.trajectories.methods.kscale import KScale
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.nwa import NWA
 from tripcloak.trajectories.methods.w4m import W4M
 
-_ALL: tuple[type[TrajectoryAlgorithm], ...] = (KScale, TrajectoryGlove, W4M, NWA)
+_ALL: tuple[type[TrajectoryMethod], ...] = (KScale, TrajectoryGlove, W4M, NWA)
 
-TRAJECTORY_METHODS: dict[str, type[TrajectoryAlgorithm]] = {method.name: method for method in _ALL}
+TRAJECTORY_METHODS: dict[str, type[TrajectoryMethod]] = {method.name: method for method in _ALL}
 
 
-def trajectory_method(name: str) -> type[TrajectoryAlgorithm]:
+def find_trajectory_method(name: str) -> type[TrajectoryMethod]:
     """Return the method of this name.
 
     >>> trajectory_method("w4m").__name__

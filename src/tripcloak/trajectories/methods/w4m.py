@@ -12,11 +12,11 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.pivots import (
     Clusters,
-    Part,
-    Points,
+    PivotPoints,
+    ReleasedPart,
     assembled,
     check_clustering,
     chunks,
@@ -27,14 +27,14 @@ from tripcloak.trajectories.methods.pivots import (
     told,
 )
 from tripcloak.trajectories.model import Grid, Trajectories
-from tripcloak.trajectories.release.release import Promise, Solution
+from tripcloak.trajectories.release.release import Promise, TrajectorySolution
 
 Scales = tuple[float, float, float]
 """Metres a step of space, metres that a step of time counts for, metres of a point without a match."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class W4M(TrajectoryAlgorithm):
+class W4M(TrajectoryMethod):
     """W4M-LC (Abul, Bonchi and Nanni 2010), as the k-scale paper compares with it (section IV, table II).
 
     People are split into chunks of neighbours. In each, clusters grow round pivots that lie far apart: a
@@ -121,9 +121,9 @@ class W4M(TrajectoryAlgorithm):
                 f"a chunk holds 2 k = {2 * self.k} to {self.largest_chunk} people; got {self.chunk}"
             )
 
-    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+    def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return the edited trajectories; those of no cluster are deleted."""
-        points, grid = Points.of(trajectories), trajectories.grid
+        points, grid = PivotPoints.of(trajectories), trajectories.grid
         pace = points.pace(grid)
         unmatched = points.spread(grid) if self.unmatched is None else self.unmatched
         scales = (float(grid.metres), pace, float(unmatched))
@@ -142,7 +142,7 @@ class W4M(TrajectoryAlgorithm):
         }
         return assembled(points, [one.part for one in parts], facts)
 
-    def _edited(self, points: Points, grid: Grid, scales: Scales, rows: Ints) -> _Edited:
+    def _edited(self, points: PivotPoints, grid: Grid, scales: Scales, rows: Ints) -> _Edited:
         """Return the released points of a chunk."""
         from tripcloak.trajectories.methods._kernels.pivots import lst_distances
 
@@ -159,12 +159,14 @@ class W4M(TrajectoryAlgorithm):
 
 
 class _Edited(NamedTuple):
-    part: Part
+    part: ReleasedPart
     clusters: int
     radius: float
 
 
-def _towards_pivots(points: Points, grid: Grid, delta: float, rows: Ints, found: Clusters) -> Part:
+def _towards_pivots(
+    points: PivotPoints, grid: Grid, delta: float, rows: Ints, found: Clusters
+) -> ReleasedPart:
     """Return every clustered trajectory of a chunk, edited towards its pivot."""
     from tripcloak.trajectories.methods._kernels.pivots import matched_points
 
@@ -182,4 +184,4 @@ def _towards_pivots(points: Points, grid: Grid, delta: float, rows: Ints, found:
     matched = np.flatnonzero(match >= 0)
     shift = np.repeat(starts - points.offsets[own], lengths)
     box_of[match[matched] + shift[matched]] = matched
-    return Part(own, lengths, points.t[of_pivot], x, y, box_of)
+    return ReleasedPart(own, lengths, points.t[of_pivot], x, y, box_of)

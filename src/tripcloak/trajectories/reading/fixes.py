@@ -12,7 +12,7 @@ from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.masking import mask_small
 from tripcloak.records.area import Area, open_area
-from tripcloak.records.cleaning import CleaningReport, Rule, fix_rules
+from tripcloak.records.cleaning import CleaningReport, CleaningRule, fix_rules
 from tripcloak.records.fixes import judged_sql
 from tripcloak.records.notes import note_on_input
 from tripcloak.records.opening import Rows, open_rows
@@ -86,7 +86,7 @@ def open_fixes_or_trips(con: duckdb.DuckDBPyConnection, source: TripSource) -> R
     return replace(rows, notes=[*rows.notes, NOTE])
 
 
-def fixes_sql(rows: Rows) -> tuple[str, dict[str, str], Sequence[Rule]]:
+def fixes_sql(rows: Rows) -> tuple[str, dict[str, str], Sequence[CleaningRule]]:
     """Return SQL of fixes, the type of each column, and what is to be asked of trips beyond their fixes."""
     sql, types = rows.select()
     if rows.assignment.form != "trips":
@@ -99,7 +99,7 @@ def fixes_sql(rows: Rows) -> tuple[str, dict[str, str], Sequence[Rule]]:
     return (
         f"SELECT {', '.join(kept)}, {backwards}, unnest([{packed}], recursive := true) FROM ({sql})",
         made,
-        [Rule("end_before_start", "backwards", "NOT backwards")],
+        [CleaningRule("end_before_start", "backwards", "NOT backwards")],
     )
 
 
@@ -195,14 +195,14 @@ def _create_view(
     con.execute(f"CREATE OR REPLACE TEMP VIEW {FIXES} AS {view}")
 
 
-def _time_rules(source: TrajectorySource, now: int) -> Sequence[Rule]:
+def _time_rules(source: TrajectorySource, now: int) -> Sequence[CleaningRule]:
     # Clocks that were never set say the very beginning of 1970.
     known = f"(t > make_timestamptz(0) AND t < make_timestamptz({now}))"
-    rules = [Rule("bad_time", f"NOT {known}", known)]
+    rules = [CleaningRule("bad_time", f"NOT {known}", known)]
     since, until = source.window
     ends = [f"t >= make_timestamptz({since})"] if since is not None else []
     ends += [f"t < make_timestamptz({until})"] if until is not None else []
     if ends:
         inside = f"({' AND '.join(ends)})"
-        rules.append(Rule("outside_window", f"NOT {inside}", inside))
+        rules.append(CleaningRule("outside_window", f"NOT {inside}", inside))
     return rules

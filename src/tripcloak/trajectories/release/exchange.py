@@ -15,7 +15,7 @@ from tripcloak.trajectories.release.samples import sample_batches
 Ring = list[list[float]]
 
 
-class Sample(NamedTuple):
+class ExchangeSample(NamedTuple):
     """A generalised sample as text and degrees."""
 
     trajectory: str
@@ -58,23 +58,23 @@ def _write_collection(path: Path, features: Iterable[dict[str, Any]], members: d
         file.write("\n]}\n")
 
 
-def _samples(published: PublishedTrajectories) -> Iterator[Sample]:
+def _samples(published: PublishedTrajectories) -> Iterator[ExchangeSample]:
     for part in sample_batches(published):
         names = part["trajectory"].to_pylist()
         times = [np.datetime_as_string(part[name].to_numpy(), unit="s") for name in ("t_start", "t_end")]
         sides = [part[name].to_pylist() for name in ("lon_min", "lat_min", "lon_max", "lat_max")]
         for name, start, end, *box in zip(names, *times, *sides, strict=True):
-            yield Sample(name, f"{start}Z", f"{end}Z", *box)
+            yield ExchangeSample(name, f"{start}Z", f"{end}Z", *box)
 
 
-def _by_trajectory(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
+def _by_trajectory(samples: Iterable[ExchangeSample]) -> Iterator[list[ExchangeSample]]:
     from itertools import groupby
 
     for _, own in groupby(samples, key=lambda sample: sample.trajectory):
         yield list(own)
 
 
-def _box_feature(sample: Sample) -> dict[str, Any]:
+def _box_feature(sample: ExchangeSample) -> dict[str, Any]:
     return {
         "type": "Feature",
         "geometry": _polygon(sample),
@@ -82,7 +82,7 @@ def _box_feature(sample: Sample) -> dict[str, Any]:
     }
 
 
-def _polygon(sample: Sample) -> dict[str, Any]:
+def _polygon(sample: ExchangeSample) -> dict[str, Any]:
     if sample.east <= 180:
         return {"type": "Polygon", "coordinates": [_ring(sample)]}
     halves = (
@@ -92,14 +92,14 @@ def _polygon(sample: Sample) -> dict[str, Any]:
     return {"type": "MultiPolygon", "coordinates": [[_ring(half)] for half in halves]}
 
 
-def _ring(sample: Sample) -> Ring:
+def _ring(sample: ExchangeSample) -> Ring:
     """Return the outline of a box, against the clock."""
     _, _, _, west, south, east, north = sample
     return [[west, south], [east, south], [east, north], [west, north], [west, south]]
 
 
-def _moving_feature(own: list[Sample]) -> dict[str, Any]:
-    runs: list[list[Sample]] = []
+def _moving_feature(own: list[ExchangeSample]) -> dict[str, Any]:
+    runs: list[list[ExchangeSample]] = []
     for sample in own:
         if runs and runs[-1][-1].t_end == sample.t_start:
             runs[-1].append(sample)
@@ -114,7 +114,7 @@ def _moving_feature(own: list[Sample]) -> dict[str, Any]:
     }
 
 
-def _prism(run: list[Sample]) -> dict[str, Any]:
+def _prism(run: list[ExchangeSample]) -> dict[str, Any]:
     """Return polygons that hold until the next one; the last one twice, since it holds until it ends."""
     return {
         "type": "MovingPolygon",

@@ -16,8 +16,8 @@ from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.published import PublishedTrajectories
 from tripcloak.trajectories.release.release import (
     Boxes,
-    Solution,
     TrajectoryRelease,
+    TrajectorySolution,
     build_trajectory_release,
 )
 from tripcloak.trajectories.release.samples import COLUMNS
@@ -158,7 +158,7 @@ def _release(
         box_of = _table(folder / PRIVATE / "boxes.parquet")["sample"].fill_null(-1).to_numpy()
     return build_trajectory_release(
         trajectories,
-        Solution(published.offsets, published.boxes, released_of, box_of, run.get("facts", {})),
+        TrajectorySolution(published.offsets, published.boxes, released_of, box_of, run.get("facts", {})),
         promise=facts["promise"]["kind"],
         method=facts["method"],
         parameters=facts["parameters"],

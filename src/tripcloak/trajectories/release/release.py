@@ -33,7 +33,7 @@ class Boxes(NamedTuple):
     y1: Ints
 
 
-class Solution(NamedTuple):
+class TrajectorySolution(NamedTuple):
     """What a method decides.
 
     Attributes
@@ -68,7 +68,7 @@ class TrajectoryRelease:
     grid : Grid
         What the steps of the boxes mean.
     offsets, boxes, released_of, box_of, facts
-        See :class:`Solution`.
+        See :class:`TrajectorySolution`.
     """
 
     method: str
@@ -119,7 +119,7 @@ class TrajectoryRelease:
 
 
 def build_trajectory_release(
-    trajectories: Trajectories, solution: Solution, *, promise: Promise, **told: Any
+    trajectories: Trajectories, solution: TrajectorySolution, *, promise: Promise, **told: Any
 ) -> TrajectoryRelease:
     """Return the release of a solution, or raise an InternalError where it cannot be one."""
     boxes = Boxes(*(np.ascontiguousarray(side, dtype=np.int32) for side in solution.boxes))
@@ -140,7 +140,9 @@ def build_trajectory_release(
     )
 
 
-def _check_shape(trajectories: Trajectories, solution: Solution, boxes: Boxes, offsets: Ints) -> None:
+def _check_shape(
+    trajectories: Trajectories, solution: TrajectorySolution, boxes: Boxes, offsets: Ints
+) -> None:
     n_boxes = len(boxes.t0)
     if len(solution.released_of) != trajectories.n_users or len(solution.box_of) != trajectories.n_samples:
         raise InternalError("a method left out an input trajectory or sample")

@@ -10,7 +10,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats
 from tripcloak.pages.page import render_page
-from tripcloak.pages.plots import Axis, Line, Plot, Shade, axis_over, plotted
+from tripcloak.pages.plots import Line, Plot, PlotAxis, Shade, axis_over, plotted
 from tripcloak.trajectories.measures import Distribution, Law, TrajectoryMeasures, slopes
 from tripcloak.trajectories.measures.displacement import FIT
 from tripcloak.trajectories.measures.shape import Agreement
@@ -21,12 +21,12 @@ INTERNAL = "Internal: shows original data. Not for publication."
 ORIGINAL, RELEASED, THIRD, FOURTH = 1, 2, 3, 4
 BINS = 40
 EVERY = 5
-SHARE = Axis("share", 0.0, 100.0)
+SHARE = PlotAxis("share", 0.0, 100.0)
 FEWEST_MOVES, FEWEST_PEOPLE = 100, 10
 """A group that is smaller, or moved less, has a row in the table but no figure."""
 
 
-class Part(NamedTuple):
+class FigurePart(NamedTuple):
     """A part of the page: figures that answer one question, and a table where there is one."""
 
     title: str
@@ -52,7 +52,7 @@ def trajectory_figures_page(measures: TrajectoryMeasures, release: TrajectoryRel
     )
 
 
-def figure_parts(measures: TrajectoryMeasures) -> list[Part]:
+def figure_parts(measures: TrajectoryMeasures) -> list[FigurePart]:
     """Return the figures by the question they answer."""
     return [
         _accuracy(measures),
@@ -77,9 +77,9 @@ def _facts(measures: TrajectoryMeasures, release: TrajectoryRelease) -> dict[str
     }
 
 
-def _accuracy(measures: TrajectoryMeasures) -> Part:
+def _accuracy(measures: TrajectoryMeasures) -> FigurePart:
     sizes = measures.accuracy
-    return Part(
+    return FigurePart(
         "How accurate are released samples?",
         "Up and to the left is better. A released sample is a box in space and time; large boxes often stand "
         "for many original samples, so both ways to weigh them are shown.",
@@ -109,9 +109,9 @@ def _accuracy(measures: TrajectoryMeasures) -> Part:
     )
 
 
-def _errors(measures: TrajectoryMeasures) -> Part:
+def _errors(measures: TrajectoryMeasures) -> FigurePart:
     errors = measures.errors
-    return Part(
+    return FigurePart(
         "How far is what is told from what was?",
         "From the centre of an original sample to the centre of the box that stands for it, in the middle of "
         "its time. Lines begin at the share of samples without error; deleted samples have none.",
@@ -135,11 +135,11 @@ def _errors(measures: TrajectoryMeasures) -> Part:
     )
 
 
-def _shape(measures: TrajectoryMeasures) -> Part:
+def _shape(measures: TrajectoryMeasures) -> FigurePart:
     shape = measures.shape
     anchors = {"home": (THIRD, measures.home), "work": (FOURTH, measures.work)}
     told = ", ".join(f"{name} {_told(_percent(a.within_1_km), '%')}" for name, (_, a) in anchors.items())
-    return Part(
+    return FigurePart(
         "Where do people live, and how far do they reach?",
         "Everybody is compared with themselves. People are cut into parts of one size by their original "
         "value; the band holds 80 % of the released values of each part, the line their median.",
@@ -165,10 +165,10 @@ def _shape(measures: TrajectoryMeasures) -> Part:
     )
 
 
-def _regularity(measures: TrajectoryMeasures) -> Part:
+def _regularity(measures: TrajectoryMeasures) -> FigurePart:
     found = measures.regularity
     sequence = "one place an hour" if found.sequence == "hours" else "one place a sample"
-    return Part(
+    return FigurePart(
         "How regular are people?",
         f"Entropy rate and predictability of {found.people:,} people; {sequence}, which is a cell of "
         f"{found.cell_km:g} km.",
@@ -181,7 +181,7 @@ def _regularity(measures: TrajectoryMeasures) -> Part:
     )
 
 
-def _laws(measures: TrajectoryMeasures) -> Part:
+def _laws(measures: TrajectoryMeasures) -> FigurePart:
     original, released = measures.laws
     told = slopes(original, released)
     both = [(name, law, released[name]) for name, law in original.items()]
@@ -195,7 +195,7 @@ def _laws(measures: TrajectoryMeasures) -> Part:
         for name in names
     ]
     columns = ("radius of gyration", "people, original", "people, released", "S_o", "S_a", "difference")
-    return Part(
+    return FigurePart(
         "How far do people go?",
         "Density of displacements by radius of gyration, for people of similar radius, each data set by its "
         f"own radii. Slopes are least squares between {FIT[0]:g} and {FIT[1]:g} times the radius.",
@@ -251,14 +251,14 @@ def _density(title: str, label: str, both: tuple[Distribution, Distribution], ch
     return Plot(title, words, axis, axis_over("people (%)", *(line.y for line in lines)), lines)
 
 
-def _density_axis(label: str, both: Sequence[Distribution]) -> Axis:
+def _density_axis(label: str, both: Sequence[Distribution]) -> PlotAxis:
     """Return an axis from 0, or from later where everything lies far from it."""
     pooled = np.concatenate([found.curve for found in both])
     if len(pooled) == 0:
-        return Axis(label, 0.0, 1.0)
+        return PlotAxis(label, 0.0, 1.0)
     low, high = float(np.quantile(pooled, 0.002)), float(pooled.max())
     low = math.floor(10 * low) / 10 if low > high / 2 else 0.0
-    return Axis(label, low, high if high > low else low + 1.0)
+    return PlotAxis(label, low, high if high > low else low + 1.0)
 
 
 def _tells(law: Law) -> bool:

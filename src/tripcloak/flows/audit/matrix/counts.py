@@ -14,7 +14,7 @@ from tripcloak.flows.audit.noise import (
     TOO_CLOSE,
     TOO_MANY,
     Counted,
-    Noisy,
+    NoisyNumbers,
     beside,
     counted_trips,
     id_marks,
@@ -220,13 +220,13 @@ def _stated(case: MatrixCase) -> Privacy | None:
     return None if stated is None else read_privacy({ENTRY: stated.to_dict()})
 
 
-def _numbers(case: MatrixCase, privacy: Privacy) -> Noisy:
+def _numbers(case: MatrixCase, privacy: Privacy) -> NoisyNumbers:
     release, flows = case.release, case.matrix.flows
     group, groups = release.group_of_flow, release.n_groups
     kept = (group >= 0) & (group < groups)
     recount = np.bincount(group[kept], flows.trips[kept], minlength=groups).astype(np.int64)
     if flows.travellers is None:
-        return Noisy(release.trips, recount, recount, np.ones(groups, dtype=bool))
+        return NoisyNumbers(release.trips, recount, recount, np.ones(groups, dtype=bool))
     if flows.repeats is None:
         raise BrokenPart("the matrix does not tell how many trips each traveller makes in each flow")
     flow = np.repeat(np.arange(case.matrix.n_flows), np.diff(flows.travellers.offsets))

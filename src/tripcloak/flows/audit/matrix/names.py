@@ -8,7 +8,7 @@ import numpy as np
 
 from tripcloak.flows.audit.boxes import DEGREES, SLACK, Box, area_km2, is_outline, read_box, right_tiles
 from tripcloak.flows.audit.centres import ROUNDING, in_millionths, inside_sql
-from tripcloak.flows.audit.grids import Grid, grid_of
+from tripcloak.flows.audit.grids import NamedGrid, grid_of
 from tripcloak.flows.audit.matrix.case import AXES, MatrixCase
 from tripcloak.ground.arrays import Ints
 from tripcloak.hierarchy import BoxZones, Hierarchy
@@ -137,7 +137,7 @@ def _released(case: MatrixCase, axis: str) -> list[str]:
     return names
 
 
-def _grid(case: MatrixCase, axis: str) -> Grid:
+def _grid(case: MatrixCase, axis: str) -> NamedGrid:
     grid = grid_of(case.matrix.axes[AXES.index(axis)][0].name)
     assert grid is not None
     return grid

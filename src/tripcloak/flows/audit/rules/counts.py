@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tripcloak.flows.audit.evidence import BOOK, Evidence
+from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.privacy import Privacy
 from tripcloak.flows.audit.promise import TOLERANCE, UNITS, least
 from tripcloak.flows.audit.raw import WITHHELD
@@ -14,14 +14,14 @@ from tripcloak.ground.rulebook import Remark
 
 
 @BOOK.rule("every-group-safe", "recount")
-def every_group_safe(case: Evidence) -> str | Remark | None:
+def every_group_safe(case: FlowEvidence) -> str | Remark | None:
     """Every released group reaches every threshold, counted afresh from the raw input."""
     if case.value("select count(*) = 0 from audit_flows"):
         return "nothing is released"
     return _less_than_ordered(case) or _too_few(case) or _weaker(case)
 
 
-def _less_than_ordered(case: Evidence) -> str | None:
+def _less_than_ordered(case: FlowEvidence) -> str | None:
     for unit, k in case.ordered.items():
         if case.promise.thresholds.get(unit, 0) < k:
             return f"the manifest promises less than the {k:g} {unit} that were ordered"
@@ -31,7 +31,7 @@ def _less_than_ordered(case: Evidence) -> str | None:
     return None
 
 
-def _too_few(case: Evidence) -> str | None:
+def _too_few(case: FlowEvidence) -> str | None:
     table, what = f"audit_recount where pair > {WITHHELD} and", "released flows"
     if case.promise.known_items is not None:
         table, what = "audit_shared where", "sets of released flows that a reader may tell apart"
@@ -42,7 +42,7 @@ def _too_few(case: Evidence) -> str | None:
     return None
 
 
-def _weaker(case: Evidence) -> Remark | None:
+def _weaker(case: FlowEvidence) -> Remark | None:
     """Return what is promised where it is not that every flow reaches every threshold."""
     if case.promise.privacy is not None:
         return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
@@ -55,7 +55,7 @@ def _weaker(case: Evidence) -> Remark | None:
 
 
 @BOOK.rule("flows-match-recount", "recount")
-def flows_match_recount(case: Evidence) -> str | Remark | None:
+def flows_match_recount(case: FlowEvidence) -> str | Remark | None:
     """Every released number equals the auditor's recount of its group."""
     axes = ", ".join(case.promise.axes)
     if case.value(f"select count(*) > count(distinct ({axes})) from audit_flows"):
@@ -73,7 +73,7 @@ def flows_match_recount(case: Evidence) -> str | Remark | None:
     return f"{mask_small(wrong, 'released flows')} differ from the recount" if wrong else None
 
 
-def _noisy_flows(case: Evidence, privacy: Privacy) -> str | Remark:
+def _noisy_flows(case: FlowEvidence, privacy: Privacy) -> str | Remark:
     """Return what is wrong with noisy flows, of which exact numbers are not expected."""
     axes = ", ".join(case.promise.axes)
     if not _has(case, "trips"):
@@ -86,7 +86,7 @@ def _noisy_flows(case: Evidence, privacy: Privacy) -> str | Remark:
 
 
 @BOOK.rule("both-or-neither", "groups")
-def both_or_neither(case: Evidence) -> str | None:
+def both_or_neither(case: FlowEvidence) -> str | None:
     """A flow's two ends, and its time, are released together or withheld together."""
     _, *others = case.promise.axes
     half = case.value(
@@ -97,7 +97,7 @@ def both_or_neither(case: Evidence) -> str | None:
 
 
 @BOOK.rule("every-flow-accounted", "raw", "groups")
-def every_flow_accounted(case: Evidence) -> str | None:
+def every_flow_accounted(case: FlowEvidence) -> str | None:
     """The private table accounts for every flow of the raw input, once, with its right numbers."""
     axes = ", ".join(case.promise.axes)
     if case.value(f"select count(*) > count(distinct ({axes})) from audit_groups"):
@@ -112,7 +112,7 @@ def every_flow_accounted(case: Evidence) -> str | None:
 
 
 @BOOK.rule("totals-add-up", "recount")
-def totals_add_up(case: Evidence) -> str | Remark | None:
+def totals_add_up(case: FlowEvidence) -> str | Remark | None:
     """Released and withheld volume add up to the raw input's."""
     if case.promise.privacy is not None:
         return Remark("not promised: noisy numbers do not add up to the input's")
@@ -136,7 +136,7 @@ def totals_add_up(case: Evidence) -> str | Remark | None:
 
 
 @BOOK.rule("suppression-within-limit", "recount")
-def suppression_within_limit(case: Evidence) -> str | Remark | None:
+def suppression_within_limit(case: FlowEvidence) -> str | Remark | None:
     """The withheld share of the volume is within the limit that the manifest states."""
     if case.promise.privacy is not None:
         return Remark("not promised: under differential privacy there is no limit on what is not published")
@@ -147,7 +147,7 @@ def suppression_within_limit(case: Evidence) -> str | Remark | None:
 
 
 @BOOK.rule("suppressed-told-safely", "recount")
-def suppressed_told_safely(case: Evidence) -> str | None:
+def suppressed_told_safely(case: FlowEvidence) -> str | None:
     """The withheld volume is told only if it is right and enough people stand behind it."""
     # Silence is always safe, even where nothing is withheld: else silence itself would tell a number.
     if case.facts.get("suppressed") is None:
@@ -167,7 +167,7 @@ def suppressed_told_safely(case: Evidence) -> str | None:
     return None
 
 
-def smallest_support(case: Evidence) -> dict[str, float]:
+def smallest_support(case: FlowEvidence) -> dict[str, float]:
     """Return, per threshold, the support of the smallest released group in the recount.
 
     Under differential privacy there is no threshold; then trips and travellers are given, 0 included.
@@ -188,17 +188,17 @@ def _differ(told: str, recount: str, unit: str, *, rounded: bool = True) -> str:
     return f"not coalesce(abs({told} - {recount}) <= {slack} + {TOLERANCE!r} * {recount}, false)"
 
 
-def _volumes(case: Evidence) -> tuple[float, float]:
+def _volumes(case: FlowEvidence) -> tuple[float, float]:
     """Return the released and the withheld volume of the recount."""
     query = f"select coalesce(sum({case.promise.volume}), 0) from audit_recount where pair"
     return float(case.value(f"{query} > {WITHHELD}")), float(case.value(f"{query} = {WITHHELD}"))
 
 
-def _has(case: Evidence, column: str) -> bool:
+def _has(case: FlowEvidence, column: str) -> bool:
     return column in case.columns("audit_flows")
 
 
-def _told(case: Evidence, column: str) -> bool:
+def _told(case: FlowEvidence, column: str) -> bool:
     return column in case.columns("audit_groups")
 
 
@@ -207,7 +207,7 @@ def _near(one: float, other: float) -> bool:
 
 
 @BOOK.rule("suppressed-not-solvable", "flows")
-def suppressed_not_solvable(case: Evidence) -> str | None:
+def suppressed_not_solvable(case: FlowEvidence) -> str | None:
     """Neither the withheld volume nor silence about it settles a number below k."""
     if case.facts.get("suppressed") is None or case.promise.privacy is not None:
         return None
@@ -219,7 +219,7 @@ def suppressed_not_solvable(case: Evidence) -> str | None:
     return None
 
 
-def _silence_means_one(case: Evidence) -> bool:
+def _silence_means_one(case: FlowEvidence) -> bool:
     """Return whether a withheld volume that must not be told could be one, and no other number.
 
     Where zero is told, silence excludes it. It also excludes k and more, and what the limit has no room
@@ -236,7 +236,7 @@ def _silence_means_one(case: Evidence) -> bool:
     return True
 
 
-def _volume_of_full_pairs(case: Evidence) -> float | None:
+def _volume_of_full_pairs(case: FlowEvidence) -> float | None:
     """Return the trips there would be if every absent pair of released zones held one less than k."""
     if case.promise.volume != "trips":
         return None

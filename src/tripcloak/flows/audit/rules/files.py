@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from tripcloak.flows.audit.evidence import BOOK, Evidence
+from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.promise import SPACE
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
 from tripcloak.ground.rulebook import BrokenPart
@@ -17,7 +17,7 @@ ZONE_COLUMNS = ("axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "ge
 
 
 @BOOK.rule("files-complete")
-def files_complete(case: Evidence) -> str | None:
+def files_complete(case: FlowEvidence) -> str | None:
     """The public part holds exactly the files it should, and nothing more."""
     found = list(case.public("").iterdir())
     if any(path.is_symlink() or not path.is_file() for path in found):
@@ -30,13 +30,13 @@ def files_complete(case: Evidence) -> str | None:
     return "release/ holds a file that does not belong there" if names - expected else None
 
 
-def _expected(case: Evidence) -> set[str]:
+def _expected(case: FlowEvidence) -> set[str]:
     """Return the names of the public files, whatever else the manifest says."""
     return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if "segments" in case.facts else set())
 
 
 @BOOK.rule("digests-match")
-def digests_match(case: Evidence) -> str | None:
+def digests_match(case: FlowEvidence) -> str | None:
     """Every public file has the digest that the manifest states."""
     stated = case.facts.get("files")
     expected = _expected(case) - {"manifest.json"}
@@ -46,18 +46,18 @@ def digests_match(case: Evidence) -> str | None:
     return f"changed since the release was made: {', '.join(changed)}" if changed else None
 
 
-def _unchanged(case: Evidence, name: str, digest: object) -> bool:
+def _unchanged(case: FlowEvidence, name: str, digest: object) -> bool:
     path = case.public(name)
     return path.is_file() and file_digest(path) == digest
 
 
 @BOOK.rule("csv-equals-parquet", "flows")
-def csv_equals_parquet(case: Evidence) -> str | None:
+def csv_equals_parquet(case: FlowEvidence) -> str | None:
     """``flows.csv`` and ``flows.parquet`` hold the same rows."""
     return differs_from_csv(case, "flows")
 
 
-def differs_from_csv(case: Evidence, part: str) -> str | None:
+def differs_from_csv(case: FlowEvidence, part: str) -> str | None:
     """Return what differs between the two forms of a public table."""
     names = case.columns(f"audit_{part}")
     if _csv_header(case, part) != list(names):
@@ -84,7 +84,7 @@ _CSV = (
 )
 
 
-def _csv_header(case: Evidence, part: str = "flows") -> list[str]:
+def _csv_header(case: FlowEvidence, part: str = "flows") -> list[str]:
     try:
         with case.public(f"{part}.csv").open(encoding="utf-8", newline="") as file:
             return next(csv.reader(file), [])
@@ -106,7 +106,7 @@ def _identifier(name: str) -> str:
 
 
 @BOOK.rule("only-protected-columns", "flows", "zones")
-def only_protected_columns(case: Evidence) -> str | None:
+def only_protected_columns(case: FlowEvidence) -> str | None:
     """Published tables hold no number that the thresholds do not cover."""
     allowed = set(case.promise.columns)
     told = case.facts.get("columns")
@@ -124,13 +124,13 @@ def only_protected_columns(case: Evidence) -> str | None:
     return None
 
 
-def _zone_columns(case: Evidence) -> set[str]:
+def _zone_columns(case: FlowEvidence) -> set[str]:
     """Return the columns that zones may have: lists of tiles only where they tell nothing about the data."""
     volumes = set(case.promise.columns) - {"travellers"}
     return {*ZONE_COLUMNS, *volumes} | (set() if case.promise.grid else {"members"})
 
 
-def _geojson_columns(case: Evidence) -> set[str]:
+def _geojson_columns(case: FlowEvidence) -> set[str]:
     try:
         collection = json.loads(case.public("zones.geojson").read_text(encoding="utf-8"))
         return {name for item in collection["features"] for name in item["properties"]}
@@ -144,7 +144,7 @@ ZONE_FACTS = {"zone", "height", "tiles", "area_km2", "outline"}
 
 
 @BOOK.rule("map-shows-released-only", "flows")
-def map_shows_released_only(case: Evidence) -> str | None:
+def map_shows_released_only(case: FlowEvidence) -> str | None:
     """The map embeds exactly the released flows, summed over time, and their zones."""
     page = _page(case)
     found = _DATA.findall(page)
@@ -157,14 +157,14 @@ def map_shows_released_only(case: Evidence) -> str | None:
         return "release/map.html embeds data of an unknown form"
 
 
-def _page(case: Evidence) -> str:
+def _page(case: FlowEvidence) -> str:
     try:
         return case.public("map.html").read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise BrokenPart("release/map.html cannot be read") from None
 
 
-def _wrong_flows(case: Evidence, data: dict[str, Any]) -> str | None:
+def _wrong_flows(case: FlowEvidence, data: dict[str, Any]) -> str | None:
     columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
     if case.promise.slot is not None:
         # Sums over time of different people would count one of them several times.
@@ -182,7 +182,7 @@ def _wrong_flows(case: Evidence, data: dict[str, Any]) -> str | None:
     return "release/map.html shows other flows than were released" if shown != released else None
 
 
-def _wrong_zones(case: Evidence, data: dict[str, Any]) -> str | None:
+def _wrong_zones(case: FlowEvidence, data: dict[str, Any]) -> str | None:
     volumes = [name for name in case.promise.columns if name != "travellers"]
     for axis in SPACE:
         table = data[axis]
@@ -198,7 +198,7 @@ def _wrong_zones(case: Evidence, data: dict[str, Any]) -> str | None:
     return None
 
 
-def _strangers(case: Evidence, rest: str) -> str | None:
+def _strangers(case: FlowEvidence, rest: str) -> str | None:
     """Return what is wrong with the page around its data: it may name no cell that was not released."""
     if case.promise.resolution is None:
         return None

@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from tripcloak.flows.audit.evidence import BOOK, Evidence
+from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.ground.entries import close, figures, unreadable, whole
 
 KEYS = {
@@ -21,7 +21,7 @@ MEASURES = {"G", "C_AVG"}
 
 
 @BOOK.rule("manifest-consistent", "flows", "zones")
-def manifest_consistent(case: Evidence) -> str | None:
+def manifest_consistent(case: FlowEvidence) -> str | None:
     """The manifest says what the released tables say, and nothing beyond."""
     if set(case.facts) - KEYS:
         return "the manifest holds an entry that this audit does not know"
@@ -30,7 +30,7 @@ def manifest_consistent(case: Evidence) -> str | None:
     return wrong or _share(case) or _measures(case) or _also(case)
 
 
-def _statements(case: Evidence) -> list[str | None]:
+def _statements(case: FlowEvidence) -> list[str | None]:
     """Return what is wrong with the numbers that can be read off the released table."""
     axes = case.promise.axes
     rows, *zones = case.con.execute(
@@ -51,7 +51,7 @@ def _unless(right: bool, what: str) -> str | None:
     return None if right else f"the manifest's {what} differ from the released table"
 
 
-def _released_fits(case: Evidence, rows: int) -> bool:
+def _released_fits(case: FlowEvidence, rows: int) -> bool:
     volume = case.promise.volume
     if volume not in case.columns("audit_flows"):
         return False
@@ -61,7 +61,7 @@ def _released_fits(case: Evidence, rows: int) -> bool:
     return abs(whole(case.facts, "released") - in_table) <= slack
 
 
-def _share(case: Evidence) -> str | None:
+def _share(case: FlowEvidence) -> str | None:
     """Return what is wrong with the withheld share and its words, given the withheld volume."""
     told, share, words = (case.facts.get(f"suppressed{end}") for end in ("", "_share", "_words"))
     if not isinstance(words, str):
@@ -77,7 +77,7 @@ def _share(case: Evidence) -> str | None:
     return None
 
 
-def _beyond_the_table(case: Evidence) -> str | None:
+def _beyond_the_table(case: FlowEvidence) -> str | None:
     """Return what is wrong with what cannot be read off the released table: the bound and the seed."""
     bound, seed = case.facts.get("bound"), case.facts.get("seed")
     if bound is not None:
@@ -96,7 +96,7 @@ def _beyond_the_table(case: Evidence) -> str | None:
     return None
 
 
-def _also(case: Evidence) -> str | None:
+def _also(case: FlowEvidence) -> str | None:
     """Return what is wrong with the words on what is promised beyond thresholds."""
     numbers = [f"{least:,}" for least in case.promise.floors.values()]
     if case.promise.closeness is not None:
@@ -114,7 +114,7 @@ def _also(case: Evidence) -> str | None:
     return None if fits else "the manifest's words on what else is promised do not fit its numbers"
 
 
-def _measures(case: Evidence) -> str | None:
+def _measures(case: FlowEvidence) -> str | None:
     told = case.facts.get("measures")
     timed = case.promise.slot is not None
     expected = MEASURES - (set() if case.promise.privacy is None else {"C_AVG"})
@@ -136,7 +136,7 @@ def _measures(case: Evidence) -> str | None:
     return None
 
 
-def _mean_tiles(case: Evidence, axes: tuple[str, ...]) -> float | None:
+def _mean_tiles(case: FlowEvidence, axes: tuple[str, ...]) -> float | None:
     """Return the mean number of tiles, or of slots of time, of a released trip on these axes together."""
     volume = f"flow.{case.promise.volume}::double"
     joins = " ".join(
@@ -151,7 +151,7 @@ def _mean_tiles(case: Evidence, axes: tuple[str, ...]) -> float | None:
 
 
 @BOOK.rule("dropped-told-safely")
-def dropped_told_safely(case: Evidence) -> str | None:
+def dropped_told_safely(case: FlowEvidence) -> str | None:
     """No small number of rows dropped in cleaning can be read from the manifest."""
     told = case.facts.get("dropped_rows")
     if not isinstance(told, dict):

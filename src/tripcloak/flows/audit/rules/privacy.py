@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from tripcloak.flows.audit.evidence import BOOK, Evidence, column_names
+from tripcloak.flows.audit.evidence import BOOK, FlowEvidence, column_names
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
     TOO_CLOSE,
     TOO_MANY,
     Counted,
-    Noisy,
+    NoisyNumbers,
     beside,
     counted_trips,
     id_marks,
@@ -33,7 +33,7 @@ from tripcloak.ground.rulebook import Remark
 
 
 @BOOK.rule("zones-diverse", "flows", "raw", "tree")
-def zones_diverse(case: Evidence) -> str | None:
+def zones_diverse(case: FlowEvidence) -> str | None:
     """Every released zone covers as many different places that occur in the raw input as promised."""
     promised, ordered = case.promise.floors, case.order.diversity
     for what in {**promised, **ordered}:
@@ -60,7 +60,7 @@ def zones_diverse(case: Evidence) -> str | None:
 
 
 @BOOK.rule("destinations-close", "flows", "zones", "tree")
-def destinations_close(case: Evidence) -> str | None:
+def destinations_close(case: FlowEvidence) -> str | None:
     """The destinations of every released origin zone are as close to those of all as promised."""
     t, volume, ordered = case.promise.closeness, case.promise.volume, case.order.closeness
     if ordered is not None and (t is None or t > ordered):
@@ -88,7 +88,7 @@ def destinations_close(case: Evidence) -> str | None:
 
 
 @BOOK.rule("noise-suffices", "flows", "tree")
-def noise_suffices(case: Evidence) -> str | None:
+def noise_suffices(case: FlowEvidence) -> str | None:
     """Where differential privacy is promised, the stated noise gives the stated epsilon and delta."""
     privacy = case.promise.privacy
     return (
@@ -98,7 +98,7 @@ def noise_suffices(case: Evidence) -> str | None:
     )
 
 
-def _other_parameters(case: Evidence, privacy: Privacy) -> str | None:
+def _other_parameters(case: FlowEvidence, privacy: Privacy) -> str | None:
     """Return what is wrong if the method was run with other numbers than are promised."""
     asked = case.facts["parameters"]
     # Where nobody is told apart every trip counts, whatever was asked for.
@@ -109,7 +109,7 @@ def _other_parameters(case: Evidence, privacy: Privacy) -> str | None:
     return None if fits else "the parameters name another epsilon or other contributions than the promise"
 
 
-def _outside(case: Evidence, privacy: Privacy) -> str | None:
+def _outside(case: FlowEvidence, privacy: Privacy) -> str | None:
     """Return what is wrong with the study area, which holds all zones there could be."""
     area = privacy.study_area
     if area is None:
@@ -123,7 +123,7 @@ def _outside(case: Evidence, privacy: Privacy) -> str | None:
 
 
 @BOOK.rule("noise-as-stated", "recount", "tree")
-def noise_as_stated(case: Evidence) -> str | Remark | None:
+def noise_as_stated(case: FlowEvidence) -> str | Remark | None:
     """Where noise is promised, published numbers are as far from the recount as it takes them."""
     privacy = case.promise.privacy
     if privacy is None:
@@ -145,7 +145,7 @@ def noise_as_stated(case: Evidence) -> str | Remark | None:
     return Remark(CANNOT_TELL) if found is None else None if found else TOO_CLOSE
 
 
-def _all_pairs(case: Evidence, privacy: Privacy) -> int:
+def _all_pairs(case: FlowEvidence, privacy: Privacy) -> int:
     """Return how many pairs of zones there are of the height that is released."""
     height = case.facts["parameters"].get("height")
     if type(height) is not int or height < 0 or privacy.study_area is None:
@@ -160,14 +160,14 @@ def _all_pairs(case: Evidence, privacy: Privacy) -> int:
     return math.prod(number for (number,) in sizes)
 
 
-def _numbers(case: Evidence, privacy: Privacy) -> Noisy:
+def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
     axes = ", ".join(case.promise.axes)
     pair, published, recount = case.arrays(
         f"""select pair, flow.trips::bigint as published, recount.trips as trips from audit_flows flow
         join (select * from audit_recount where pair > {WITHHELD}) recount using ({axes}) order by pair"""
     )
     if privacy.unit == "trip" or case.value("select count(person) = 0 from audit_presence"):
-        return Noisy(published, recount, recount, np.ones(len(pair), dtype=bool))
+        return NoisyNumbers(published, recount, recount, np.ones(len(pair), dtype=bool))
     keys = ", ".join(name for name in ("o", "d", "t") if name in case.columns("audit_presence"))
     of_row, person, trips, origin, destination = case.arrays(
         f"""select coalesce(pair, {WITHHELD}) as pair, dense_rank() over (order by person) as person,
@@ -186,7 +186,7 @@ def _numbers(case: Evidence, privacy: Privacy) -> Noisy:
 
 
 @BOOK.rule("segments-safe", "recount")
-def segments_safe(case: Evidence) -> str | None:
+def segments_safe(case: FlowEvidence) -> str | None:
     """Where it is promised, every segment of every released flow is safe and told right."""
     if not case.promise.segments:
         return None
@@ -210,7 +210,7 @@ def segments_safe(case: Evidence) -> str | None:
 
 
 @BOOK.rule("segment-as-read", "raw")
-def segment_as_read(case: Evidence) -> str | None:
+def segment_as_read(case: FlowEvidence) -> str | None:
     """Where a release is about one segment, the raw records it was counted from are of that segment."""
     segment = case.promise.segment
     recorded = read_run(case.folder).get("source", {})
@@ -230,7 +230,7 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _may_be_told(case: Evidence) -> list[str]:
+def _may_be_told(case: FlowEvidence) -> list[str]:
     """Return the numbers that may be told by segment: travellers only where nobody is in several.
 
     Otherwise the travellers of the segments are more than those of the flow by how many are in two, and
@@ -243,7 +243,7 @@ def _may_be_told(case: Evidence) -> list[str]:
     return [unit for unit in case.promise.columns if unit != "travellers" or not several]
 
 
-def _recount(case: Evidence) -> None:
+def _recount(case: FlowEvidence) -> None:
     """Make ``audit_by_segment``: every segment of every released flow, counted afresh."""
     axes = ", ".join(case.promise.axes)
     keys = "o, d, t" if case.promise.slot is not None else "o, d"
@@ -256,7 +256,7 @@ def _recount(case: Evidence) -> None:
     )
 
 
-def _wrongly_told(case: Evidence, units: list[str]) -> str:
+def _wrongly_told(case: FlowEvidence, units: list[str]) -> str:
     """Return SQL for the number of (flow, segment) that are missing, too many or told wrongly."""
     axes = ", ".join(case.promise.axes)
     forms = {"trips": "trips", "travellers": "travellers", "population": "round_even(population::double, 0)"}
@@ -267,7 +267,7 @@ def _wrongly_told(case: Evidence, units: list[str]) -> str:
     )"""
 
 
-def _names(case: Evidence) -> str | None:
+def _names(case: FlowEvidence) -> str | None:
     """Return what is wrong with the segments that are named."""
     found = {name for (name,) in case.rows("select distinct segment from audit_segments")}
     if found != set(case.promise.segments):

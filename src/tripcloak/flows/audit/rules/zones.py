@@ -8,8 +8,8 @@ from typing import Any
 
 from tripcloak.flows.audit import calendar, cells
 from tripcloak.flows.audit.centres import wrong_boxes
-from tripcloak.flows.audit.evidence import BOOK, Evidence
-from tripcloak.flows.audit.promise import SPACE, Promise
+from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
+from tripcloak.flows.audit.promise import SPACE, StatedPromise
 from tripcloak.flows.audit.queries import overlaps_sql
 from tripcloak.flows.audit.trees import check_pairs, lineage, nested_zones
 from tripcloak.ground.masking import mask_small
@@ -19,7 +19,7 @@ CENTRE_DEGREES = 1e-6
 
 
 @BOOK.rule("zones-contain-tiles", "groups", "tree")
-def zones_contain_tiles(case: Evidence) -> str | None:
+def zones_contain_tiles(case: FlowEvidence) -> str | None:
     """Every released zone is an ancestor of the tiles it stands for, or the tile itself."""
     for axis in case.promise.axes:
         pairs = check_pairs(
@@ -33,7 +33,7 @@ def zones_contain_tiles(case: Evidence) -> str | None:
 
 
 @BOOK.rule("zones-disjoint", "groups", "flows", "tree")
-def zones_disjoint(case: Evidence) -> str | None:
+def zones_disjoint(case: FlowEvidence) -> str | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
     if not case.promise.homogeneous:
         return None
@@ -55,7 +55,7 @@ def zones_disjoint(case: Evidence) -> str | None:
 
 
 @BOOK.rule("flows-never-overlap", "flows", "tree")
-def flows_never_overlap(case: Evidence) -> str | None:
+def flows_never_overlap(case: FlowEvidence) -> str | None:
     """In a release with times, no two flows share a pair of places at the same time."""
     if case.promise.slot is None:
         return None
@@ -68,7 +68,7 @@ def flows_never_overlap(case: Evidence) -> str | None:
 
 
 @BOOK.rule("zones-table-matches", "zones", "flows", "tree")
-def zones_table_matches(case: Evidence) -> str | None:
+def zones_table_matches(case: FlowEvidence) -> str | None:
     """Both zone files list exactly the zones of the released flows, with their sizes and volumes."""
     volumes = [unit for unit in case.promise.columns if unit != "travellers"]
     lacking = [unit for unit in volumes if unit not in case.columns("audit_zones")]
@@ -97,7 +97,7 @@ def _listed_wrongly(axes: tuple[str, ...], volumes: list[str]) -> str:
     """
 
 
-def _sizes(case: Evidence) -> str | None:
+def _sizes(case: FlowEvidence) -> str | None:
     """Return what is wrong with heights, numbers of tiles and representative points."""
     if case.promise.boxes:
         return wrong_boxes(case)
@@ -115,7 +115,7 @@ def _sizes(case: Evidence) -> str | None:
     )
 
 
-def _times(case: Evidence) -> str | None:
+def _times(case: FlowEvidence) -> str | None:
     """Return what is wrong with the heights and the numbers of slots of times."""
     slot, fold = case.promise.slot, case.promise.fold
     if slot is None:
@@ -135,7 +135,7 @@ def _times(case: Evidence) -> str | None:
 
 
 def _true_zone(
-    promise: Promise, zone: str, height: int, tiles: int, lat: float | None, lon: float | None
+    promise: StatedPromise, zone: str, height: int, tiles: int, lat: float | None, lon: float | None
 ) -> bool:
     """Return whether a zone that is known by its name has the right size, and an H3 cell the right centre."""
     if promise.names is None or promise.names.height_and_tiles(zone) != (height, tiles):
@@ -146,7 +146,7 @@ def _true_zone(
     return place is None or math.dist(place, (lat, lon)) < CENTRE_DEGREES
 
 
-def _members(case: Evidence) -> str | None:
+def _members(case: FlowEvidence) -> str | None:
     """Return what is wrong with the lists of tiles that zones of a complete hierarchy carry."""
     if "members" not in case.columns("audit_zones") or case.promise.grid:
         return None
@@ -158,7 +158,7 @@ def _members(case: Evidence) -> str | None:
     return None
 
 
-def _geojson(case: Evidence) -> str | None:
+def _geojson(case: FlowEvidence) -> str | None:
     """Return what is wrong with ``zones.geojson``, which must say the same as ``zones.parquet``."""
     told = {_key(row): row for row in _features(case)}
     names = case.columns("audit_zones")
@@ -177,7 +177,7 @@ def _key(row: dict[str, Any]) -> tuple[str, str]:
     return str(row.get("axis")), str(row.get("zone"))
 
 
-def _features(case: Evidence) -> list[dict[str, Any]]:
+def _features(case: FlowEvidence) -> list[dict[str, Any]]:
     """Return the rows of the GeoJSON file, outline included."""
     try:
         collection = json.loads(case.public("zones.geojson").read_text(encoding="utf-8"))

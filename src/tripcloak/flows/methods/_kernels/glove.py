@@ -22,7 +22,7 @@ _Pair = tuple[Any, Any, Any]
 """What it costs to merge two clusters, and their rows, ascending: pairs compare as they are preferred."""
 
 
-class Support(NamedTuple):
+class GloveSupport(NamedTuple):
     """What is counted: trips and population of every flow, who is in which, and the thresholds.
 
     ``people[offsets[i]:offsets[i + 1]]`` are in flow i, numbered from 0; empty if nobody is counted.
@@ -82,7 +82,7 @@ class _Bids(NamedTuple):
 
 @njit(cache=True)
 def greedy_merges(
-    at: Floats, volume: Floats, support: Support, near: NDArray[np.int32]
+    at: Floats, volume: Floats, support: GloveSupport, near: NDArray[np.int32]
 ) -> NDArray[np.int32]:  # pragma: no cover - compiled
     """Return the merges in order, cheapest pair of neighbours first, until all clusters are safe.
 
@@ -126,7 +126,7 @@ def _empty_heap() -> list[Any]:  # pragma: no cover - compiled
 
 
 @njit(cache=True)
-def _gathered(n: int, support: Support) -> _People:  # pragma: no cover - compiled
+def _gathered(n: int, support: GloveSupport) -> _People:  # pragma: no cover - compiled
     """Return the people of every flow, one chain a flow."""
     size = len(support.people)
     who = support.people.astype(np.int32)

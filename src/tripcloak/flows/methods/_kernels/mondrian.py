@@ -21,7 +21,7 @@ _WAITING = 64
 _BITS = 10
 
 
-class Support(NamedTuple):
+class MondrianSupport(NamedTuple):
     """What is counted: numbers of every flow, who is in which, and the thresholds.
 
     ``people[offsets[i]:offsets[i + 1]]`` are in flow i, numbered from 0. What no threshold asks for may
@@ -35,7 +35,7 @@ class Support(NamedTuple):
     least: Floats
 
 
-class _Rows(NamedTuple):
+class _FlowRows(NamedTuple):
     """The flows in the order in which parts of them stand together, and their coordinates and weights."""
 
     flow: Ints
@@ -45,15 +45,15 @@ class _Rows(NamedTuple):
 
 @njit(cache=True)
 def median_cuts(
-    at: NDArray[np.int32], weight: Floats, support: Support
+    at: NDArray[np.int32], weight: Floats, support: MondrianSupport
 ) -> NDArray[np.int32]:  # pragma: no cover - compiled
     """Return the group of every flow after cutting at medians for as long as both sides stay safe.
 
     ``at`` holds four coordinates a flow in millionths of a degree, ``weight`` what medians are taken of.
     """
     n = len(at)
-    rows = _Rows(np.arange(n).astype(np.int32), at.copy(), weight.copy())
-    spare = _Rows(np.empty(n, np.int32), np.empty((n, SIDES), np.int32), np.empty(n, np.float64))
+    rows = _FlowRows(np.arange(n).astype(np.int32), at.copy(), weight.copy())
+    spare = _FlowRows(np.empty(n, np.int32), np.empty((n, SIDES), np.int32), np.empty(n, np.float64))
     # The last place is no person's: it holds the stamp of the latest count.
     met = np.zeros(int(support.people.max()) + 2 if len(support.people) else 1, np.int64)
     group = np.empty(n, np.int32)
@@ -81,7 +81,7 @@ def median_cuts(
 
 @njit(cache=True)
 def _cut(
-    rows: _Rows, spare: _Rows, start: int, end: int, support: Support, met: Ints
+    rows: _FlowRows, spare: _FlowRows, start: int, end: int, support: MondrianSupport, met: Ints
 ) -> int:  # pragma: no cover - compiled
     """Return where the right part of a run starts after its first allowable cut; its start if it has none."""
     low, high = _extent(rows.at, start, end)
@@ -123,7 +123,7 @@ def _metres(low: Ints, high: Ints) -> Floats:  # pragma: no cover - compiled
 
 @njit(cache=True)
 def _median(
-    rows: _Rows, start: int, end: int, side: int, low: int, high: int
+    rows: _FlowRows, start: int, end: int, side: int, low: int, high: int
 ) -> Any:  # pragma: no cover - compiled
     """Return the lowest coordinate at which the weight reaches half, the weight before and up to it, and all.
 
@@ -159,7 +159,7 @@ def _median(
 
 @njit(cache=True)
 def _both_safe(
-    rows: _Rows, start: int, end: int, side: int, edge: int, support: Support, met: Ints
+    rows: _FlowRows, start: int, end: int, side: int, edge: int, support: MondrianSupport, met: Ints
 ) -> bool:  # pragma: no cover - compiled
     """Return whether what lies below an edge, and the rest, each reach every threshold."""
     least = support.least
@@ -204,7 +204,14 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:  # pragma: no cover - c
 
 @njit(cache=True)
 def _enough_people(
-    rows: _Rows, start: int, end: int, side: int, edge: int, below: bool, support: Support, met: Ints
+    rows: _FlowRows,
+    start: int,
+    end: int,
+    side: int,
+    edge: int,
+    below: bool,
+    support: MondrianSupport,
+    met: Ints,
 ) -> bool:  # pragma: no cover - compiled
     """Return whether enough different people are on one side of an edge; done as soon as there are."""
     met[-1] += 1
@@ -225,7 +232,7 @@ def _enough_people(
 
 @njit(cache=True)
 def _part(
-    rows: _Rows, spare: _Rows, start: int, end: int, side: int, edge: int
+    rows: _FlowRows, spare: _FlowRows, start: int, end: int, side: int, edge: int
 ) -> int:  # pragma: no cover - compiled
     """Return where the rest starts after moving what lies below an edge to the front; all keeps its order."""
     front, aside = start, 0
@@ -242,7 +249,7 @@ def _part(
 
 
 @njit(cache=True)
-def _move(source: _Rows, i: int, target: _Rows, j: int) -> None:  # pragma: no cover - compiled
+def _move(source: _FlowRows, i: int, target: _FlowRows, j: int) -> None:  # pragma: no cover - compiled
     target.flow[j], target.weight[j] = source.flow[i], source.weight[i]
     for side in range(SIDES):
         target.at[j, side] = source.at[i, side]

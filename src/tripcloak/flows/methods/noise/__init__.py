@@ -2,6 +2,6 @@
 
 from tripcloak.flows.methods.noise.inftda import InfTDA
 from tripcloak.flows.methods.noise.laplace import Laplace
-from tripcloak.flows.methods.noise.noisy import Noisy
+from tripcloak.flows.methods.noise.noisy import NoisyMethod
 
-__all__ = ["InfTDA", "Laplace", "Noisy"]
+__all__ = ["InfTDA", "Laplace", "NoisyMethod"]

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Noisy
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, NoisyMethod
 from tripcloak.flows.methods.noise.source import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
@@ -19,11 +19,11 @@ from tripcloak.hierarchy import Domain, steps_down
 from tripcloak.hierarchy.tiling import Keys
 
 MOST_PAIRS = 10_000_000
-"""Pairs of zones that may get noise at one height: some minutes of OpenDP's time."""
+"""ZonePairs of zones that may get noise at one height: some minutes of OpenDP's time."""
 
 
-class Pairs(NamedTuple):
-    """Pairs of zones with their noisy trips, 1 or more, and the pair of every flow (-1: in none of them)."""
+class ZonePairs(NamedTuple):
+    """ZonePairs of zones with their noisy trips, 1 or more, and the pair of every flow (-1: in none of them)."""
 
     origin: Keys
     destination: Keys
@@ -31,11 +31,11 @@ class Pairs(NamedTuple):
     of_flow: Ints
 
 
-def whole(domains: Domains, total: Ints, n_flows: int) -> Pairs:
+def whole(domains: Domains, total: Ints, n_flows: int) -> ZonePairs:
     """Return the one pair that holds everything; none if the noisy total is 0 or less."""
     kept = total > 0
     of_flow = np.full(n_flows, 0 if kept.any() else -1, dtype=np.int32)
-    return Pairs(domains[0].root[kept], domains[1].root[kept], total[kept], of_flow)
+    return ZonePairs(domains[0].root[kept], domains[1].root[kept], total[kept], of_flow)
 
 
 def zones_of_flows(matrix: ODMatrix, domains: Domains, height: int) -> tuple[Keys, Keys]:
@@ -47,13 +47,13 @@ def zones_of_flows(matrix: ODMatrix, domains: Domains, height: int) -> tuple[Key
 
 
 def split(
-    pairs: Pairs,
+    pairs: ZonePairs,
     domains: Domains,
     height: int,
     flows: tuple[Keys, Keys],
     counted: Ints,
     add: Callable[[Ints], Ints],
-) -> Pairs:
+) -> ZonePairs:
     """Return the pairs of parts, at most this high, that hold trips once noise is added and sums are kept.
 
     Parameters
@@ -92,7 +92,7 @@ def split(
     parent = np.searchsorted(first, kept, side="right") - 1
     place = np.divmod(kept - first[parent], sides[1].size[parent])
     origin, destination = (side.part(parent, at) for side, at in zip(sides, place, strict=True))
-    return Pairs(origin, destination, trips[kept], of_flow)
+    return ZonePairs(origin, destination, trips[kept], of_flow)
 
 
 class _Side:
@@ -127,7 +127,7 @@ def _refuse_if_many(pairs: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfTDA(Noisy):
+class InfTDA(NoisyMethod):
     """Noise top down over the pairs of zones of a hierarchy, after Boninsegna and Silvestri (PoPETs 2025).
 
     The number of all trips gets discrete Gaussian noise. Then, from the study area down, every pair of

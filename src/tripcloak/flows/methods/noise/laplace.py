@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Noisy
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, NoisyMethod
 from tripcloak.flows.methods.noise.source import NoiseSource, in_chunks, laplace_scale
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
@@ -25,7 +25,7 @@ GRID_HEIGHT = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Laplace(Noisy):
+class Laplace(NoisyMethod):
     """Discrete Laplace noise on the trips between all zones of one height.
 
     Noise on the pairs that occur would, if all of those were published, tell which pairs occur. Two

@@ -1,4 +1,4 @@
-"""Noisy: what methods of differential privacy have in common, and which trips of a traveller count."""
+"""NoisyMethod: what methods of differential privacy have in common, and which trips of a traveller count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.method import Algorithm, Solution
+from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.methods.noise.source import NoiseSource, OpenDPNoise, require_opendp
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_noisy_release
@@ -18,7 +18,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Domain, Hierarchy, shared_domains
-from tripcloak.promises import AllOf, AveragePeople, Criterion, DifferentialPrivacy, KAnonymity
+from tripcloak.promises import AllOf, AveragePeople, DifferentialPrivacy, KAnonymity, Promise
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -142,7 +142,7 @@ SMALLEST_DELTA = 1e-100
 
 
 class Drawn(NamedTuple):
-    """Noisy numbers of pairs of zones, 1 or more each, the pair that each input flow lies in, the promise."""
+    """NoisyMethod numbers of pairs of zones, 1 or more each, the pair that each input flow lies in, the promise."""
 
     origin: Ints
     destination: Ints
@@ -152,7 +152,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Noisy(Algorithm):
+class NoisyMethod(FlowMethod):
     """A method that adds noise to numbers of trips, so that nobody can tell who was in the input.
 
     It promises differential privacy and no k: the criterion and the suppression limit play no part.
@@ -271,7 +271,7 @@ class Noisy(Algorithm):
     ) -> Drawn:
         """Return noisy numbers of pairs of zones of the domains."""
 
-    def solve(self, matrix: ODMatrix, criterion: Criterion, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
         """Raise: noise goes to pairs of zones, most of which no input flow lies in."""
         raise InternalError(f"{self.name} does not send flows to zones; nothing was released")
 
@@ -290,7 +290,7 @@ class Noisy(Algorithm):
         )
 
 
-def _is_plain(criterion: Criterion) -> bool:
+def _is_plain(criterion: Promise) -> bool:
     """Return whether a criterion asks for k alone, which every method is given and noise does not heed."""
     if isinstance(criterion, AllOf):
         return all(_is_plain(part) for part in criterion.criteria)

@@ -9,9 +9,9 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools, Floats
 from tripcloak.ground.masking import mask_small
-from tripcloak.trajectories.audit.evidence import BOOK, Evidence
+from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
 
-HAIR = 1e-9
+ROUNDING_TOLERANCE = 1e-9
 """Degrees by which rounding of the projection may differ."""
 
 SCALE = 1e6
@@ -26,7 +26,7 @@ ALONG = (0.0, 0.25, 0.5, 0.75)
 BATCH = 1 << 18
 
 
-class Part(NamedTuple):
+class DegreesPart(NamedTuple):
     """Some of the different boxes, a row each: stated degrees, and those of points around them."""
 
     west: Floats
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 @BOOK.rule("degrees-enclose-metres")
-def degrees_enclose_metres(case: Evidence) -> str | None:
+def degrees_enclose_metres(case: TrajectoryEvidence) -> str | None:
     """Every box in degrees encloses the one in metres and is hardly wider: it tells no other place."""
     outside = wide = 0
     for part in _parts(case):
@@ -53,7 +53,7 @@ def degrees_enclose_metres(case: Evidence) -> str | None:
     )
 
 
-def _parts(case: Evidence) -> Iterator[Part]:
+def _parts(case: TrajectoryEvidence) -> Iterator[DegreesPart]:
     columns = case.numbers(
         "SELECT DISTINCT x_min::DOUBLE AS x0, x_max::DOUBLE AS x1, y_min::DOUBLE AS y0, y_max::DOUBLE AS y1, "
         f"lon_min, lat_min, lon_max, lat_max FROM {case.table}"
@@ -63,7 +63,14 @@ def _parts(case: Evidence) -> Iterator[Part]:
         x0, x1, y0, y1, west, south, east, north = sides
         lon, lat = case.project(*_outline(x0, x1, y0, y1), back=True)
         # A box across the 180th meridian runs on past 180.
-        yield Part(west, south, east, north, west - HAIR + (lon - west + HAIR) % 360.0, lat)
+        yield DegreesPart(
+            west,
+            south,
+            east,
+            north,
+            west - ROUNDING_TOLERANCE + (lon - west + ROUNDING_TOLERANCE) % 360.0,
+            lat,
+        )
 
 
 def _outline(x0: Floats, x1: Floats, y0: Floats, y1: Floats) -> tuple[Floats, Floats]:
@@ -75,19 +82,21 @@ def _outline(x0: Floats, x1: Floats, y0: Floats, y1: Floats) -> tuple[Floats, Fl
     return x, y
 
 
-def _encloses(part: Part) -> Bools:
-    held: Bools = (part.south - HAIR <= part.lat) & (part.lat <= part.north + HAIR)
-    held &= _goes_around(part) | (part.lon <= part.east + HAIR)
+def _encloses(part: DegreesPart) -> Bools:
+    held: Bools = (part.south - ROUNDING_TOLERANCE <= part.lat) & (
+        part.lat <= part.north + ROUNDING_TOLERANCE
+    )
+    held &= _goes_around(part) | (part.lon <= part.east + ROUNDING_TOLERANCE)
     return np.asarray(held.all(axis=1))
 
 
-def _goes_around(part: Part) -> Bools:
+def _goes_around(part: DegreesPart) -> Bools:
     """Return which boxes hold a pole, and so all longitudes."""
     around: Bools = part.east - part.west >= 360.0
     return around
 
 
-def _is_tight(part: Part) -> Bools:
+def _is_tight(part: DegreesPart) -> Bools:
     tight = (part.west >= -180.0) & (part.west < 180.0)
     for side in part[:4]:
         tight &= np.rint(side * SCALE) / SCALE == side

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from tripcloak.ground.rulebook import BrokenPart
-from tripcloak.trajectories.audit.evidence import BOOK, Evidence
+from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
 from tripcloak.trajectories.audit.rules.files import expected_files
 
 SYSTEMS = (
@@ -17,7 +17,7 @@ SYSTEMS = (
 )
 
 
-class Row(NamedTuple):
+class SampleRow(NamedTuple):
     """A published sample: a pseudonym, two times as text, and degrees."""
 
     name: str
@@ -30,19 +30,19 @@ class Row(NamedTuple):
 
 
 @BOOK.rule("geojson-equals-samples")
-def geojson_equals_samples(case: Evidence) -> str | None:
+def geojson_equals_samples(case: TrajectoryEvidence) -> str | None:
     """``trajectories.geojson`` holds the released boxes in degrees, in their order, and not a letter more."""
     return _compare(case, "trajectories.geojson", _collection(map(_box, _published(case)), ""))
 
 
 @BOOK.rule("mfjson-equals-samples")
-def mfjson_equals_samples(case: Evidence) -> str | None:
+def mfjson_equals_samples(case: TrajectoryEvidence) -> str | None:
     """``trajectories.mfjson`` holds the released boxes in degrees, in their order, and not a letter more."""
     own = (list(rows) for _, rows in groupby(_published(case), key=lambda row: row.name))
     return _compare(case, "trajectories.mfjson", _collection(map(_moving, own), SYSTEMS))
 
 
-def _compare(case: Evidence, name: str, expected: Iterable[str]) -> str | None:
+def _compare(case: TrajectoryEvidence, name: str, expected: Iterable[str]) -> str | None:
     """Return whether a file says something else than these texts, one after the other."""
     if name not in expected_files(case):
         return None
@@ -57,12 +57,12 @@ def _compare(case: Evidence, name: str, expected: Iterable[str]) -> str | None:
         raise BrokenPart(f"release/{name} cannot be read") from None
 
 
-def _published(case: Evidence) -> Iterator[Row]:
+def _published(case: TrajectoryEvidence) -> Iterator[SampleRow]:
     when = ", ".join(f"strftime({name}, '%Y-%m-%dT%H:%M:%SZ')" for name in ("t_start", "t_end"))
     rows = case.fetch(
         f"SELECT trajectory, {when}, lon_min, lat_min, lon_max, lat_max FROM {case.table} ORDER BY row"
     )
-    return (Row(*row) for row in rows)
+    return (SampleRow(*row) for row in rows)
 
 
 def _collection(features: Iterable[str], systems: str) -> Iterator[str]:
@@ -72,7 +72,7 @@ def _collection(features: Iterable[str], systems: str) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _box(row: Row) -> str:
+def _box(row: SampleRow) -> str:
     """Return a feature of one box; across the 180th meridian it is two."""
     if row.east <= 180:
         shape = f'"type":"Polygon","coordinates":[{_ring(row)}]'
@@ -85,7 +85,7 @@ def _box(row: Row) -> str:
     )
 
 
-def _moving(rows: list[Row]) -> str:
+def _moving(rows: list[SampleRow]) -> str:
     """Return a moving feature; a gap in time begins another prism."""
     gaps = [at for at in range(1, len(rows)) if rows[at - 1].end != rows[at].begin]
     prisms = ",".join(_prism(rows[a:b]) for a, b in zip([0, *gaps], [*gaps, len(rows)], strict=True))
@@ -97,14 +97,14 @@ def _moving(rows: list[Row]) -> str:
     )
 
 
-def _prism(rows: list[Row]) -> str:
+def _prism(rows: list[SampleRow]) -> str:
     """Return boxes that hold until the next begins, the last one twice."""
     times = ",".join(f'"{time}"' for time in (*(row.begin for row in rows), rows[-1].end))
     rings = ",".join(f"[{_ring(row)}]" for row in (*rows, rows[-1]))
     return f'{{"type":"MovingPolygon","datetimes":[{times}],"coordinates":[{rings}],"interpolation":"Step"}}'
 
 
-def _ring(row: Row) -> str:
+def _ring(row: SampleRow) -> str:
     west, south, east, north = row[3:]
     corners = ((west, south), (east, south), (east, north), (west, north), (west, south))
     return f"[{','.join(f'[{x!r},{y!r}]' for x, y in corners)}]"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.rulebook import BrokenPart
-from tripcloak.trajectories.audit.evidence import BOOK, COLUMNS, Evidence
+from tripcloak.trajectories.audit.evidence import BOOK, COLUMNS, TrajectoryEvidence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +22,7 @@ EXCHANGE = ("trajectories.geojson", "trajectories.mfjson")
 
 
 @BOOK.rule("files-complete")
-def files_complete(case: Evidence) -> str | None:
+def files_complete(case: TrajectoryEvidence) -> str | None:
     """The public part holds exactly the files it should, and nothing more."""
     found = list(case.public("").iterdir())
     if any(path.is_symlink() or not path.is_file() for path in found):
@@ -33,7 +33,7 @@ def files_complete(case: Evidence) -> str | None:
     return "release/ holds a file that does not belong there" if names - expected else None
 
 
-def expected_files(case: Evidence) -> set[str]:
+def expected_files(case: TrajectoryEvidence) -> set[str]:
     """Return the names that the public files must have."""
     left_out = case.facts.get("left_out", [])
     if not isinstance(left_out, list) or left_out != [name for name in EXCHANGE if name in left_out]:
@@ -42,7 +42,7 @@ def expected_files(case: Evidence) -> set[str]:
 
 
 @BOOK.rule("digests-match")
-def digests_match(case: Evidence) -> str | None:
+def digests_match(case: TrajectoryEvidence) -> str | None:
     """Every public file has the digest that the manifest states."""
     stated, expected = case.facts.get("files"), expected_files(case) - {"manifest.json"}
     if not isinstance(stated, dict) or set(stated) != expected:
@@ -63,7 +63,7 @@ PART = 1 << 19
 
 
 @BOOK.rule("only-allowed-columns")
-def only_allowed_columns(case: Evidence) -> str | None:
+def only_allowed_columns(case: TrajectoryEvidence) -> str | None:
     """Published tables hold when and where and a pseudonym, and nothing that could tell people apart."""
     assert case.table
     hidden = f"SELECT count(*) FROM parquet_kv_metadata({case.literal('samples.parquet')})"
@@ -71,7 +71,7 @@ def only_allowed_columns(case: Evidence) -> str | None:
 
 
 @BOOK.rule("parquet-holds-no-more")
-def parquet_holds_no_more(case: Evidence) -> str | None:
+def parquet_holds_no_more(case: TrajectoryEvidence) -> str | None:
     """``samples.parquet`` is, byte by byte, what comes of writing its rows: nothing is hidden in it."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -93,7 +93,7 @@ def parquet_holds_no_more(case: Evidence) -> str | None:
 
 
 @BOOK.rule("csv-equals-parquet")
-def csv_equals_parquet(case: Evidence) -> str | None:
+def csv_equals_parquet(case: TrajectoryEvidence) -> str | None:
     """``samples.csv`` is, byte by byte, what comes of writing the rows of ``samples.parquet``."""
     from pyarrow import csv
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import BrokenPart, Remark
-from tripcloak.trajectories.audit.evidence import BOOK, Evidence
+from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
 from tripcloak.trajectories.audit.manifest import is_small
 
 ORDER = ("kind", "tripcloak", "method", "parameters", "k", "promise", "grid", "released", "left_out", "files")
@@ -32,7 +32,7 @@ MANY = 16
 
 
 @BOOK.rule("manifest-whole")
-def manifest_whole(case: Evidence) -> str | None:
+def manifest_whole(case: TrajectoryEvidence) -> str | None:
     """The manifest has every entry that it should, as it should be written, and no other."""
     facts = case.facts
     expected = [name for name in ORDER if name in facts or name not in OPTIONAL]
@@ -63,7 +63,7 @@ def _are_plain(parameters: Any) -> bool:
     )
 
 
-def _writing_faults(case: Evidence, expected: list[str]) -> str | None:
+def _writing_faults(case: TrajectoryEvidence, expected: list[str]) -> str | None:
     """Return whether the file says anything by how it is written: order, blanks, repeated entries."""
     facts = case.facts
     if not all(isinstance(facts[name], dict) for name in ("files", *INNER)):
@@ -83,7 +83,7 @@ def _writing_faults(case: Evidence, expected: list[str]) -> str | None:
 
 
 @BOOK.rule("promise-valid")
-def promise_valid(case: Evidence) -> str | None:
+def promise_valid(case: TrajectoryEvidence) -> str | None:
     """The manifest states k, a promise and a grid that mean something, and no less than was ordered."""
     told = case.manifest
     if case.ordered is not None and told.k < case.ordered:
@@ -92,7 +92,7 @@ def promise_valid(case: Evidence) -> str | None:
 
 
 @BOOK.rule("manifest-consistent")
-def manifest_consistent(case: Evidence) -> str | None:
+def manifest_consistent(case: TrajectoryEvidence) -> str | None:
     """The manifest tells the numbers of released trajectories and samples that the files hold."""
     trajectories, samples = case.fetch(f"SELECT count(DISTINCT trajectory), count(*) FROM {case.table}")[0]
     right = {"trajectories": trajectories, "samples": samples}
@@ -100,7 +100,7 @@ def manifest_consistent(case: Evidence) -> str | None:
 
 
 @BOOK.rule("grid-of-the-input")
-def grid_of_the_input(case: Evidence) -> str | Remark | None:
+def grid_of_the_input(case: TrajectoryEvidence) -> str | Remark | None:
     """The grid is the one on which the raw input was read: no finer one, and no other projection."""
     from tripcloak.trajectories.reading.projection import choose_region, tally_cells
     from tripcloak.trajectories.reading.sampling import start_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.rulebook import BrokenPart, Remark
-from tripcloak.trajectories.audit.evidence import BOOK, Evidence
+from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
 
 HASHES = ("md5", "sha1", "sha256", "sha512", "blake2b")
 PAGES = ("README.md", "map.html", "manifest.json")
@@ -28,7 +28,7 @@ DEVIATIONS = 6.0
 
 
 @BOOK.rule("pseudonyms-fresh")
-def pseudonyms_fresh(case: Evidence) -> str | None:
+def pseudonyms_fresh(case: TrajectoryEvidence) -> str | None:
     """No pseudonym is the id of a person, a common hash of one, or anything but drawn letters."""
     names = {name for (name,) in case.fetch(f"SELECT DISTINCT trajectory FROM {case.table}")}
     if not all(PSEUDONYM.fullmatch(name) for name in names):
@@ -51,7 +51,7 @@ def _hashes(users: Iterable[str]) -> Iterable[str]:
 
 
 @BOOK.rule("pages-name-nobody")
-def pages_name_nobody(case: Evidence) -> str | None:
+def pages_name_nobody(case: TrajectoryEvidence) -> str | None:
     """No id of a person stands in the pages for readers, unless it is a mere number or word."""
     users = {str(user) for user in case.tracks.users if WORD.fullmatch(str(user))}
     for name in PAGES:
@@ -65,7 +65,7 @@ def pages_name_nobody(case: Evidence) -> str | None:
 
 
 @BOOK.rule("order-tells-nothing")
-def order_tells_nothing(case: Evidence) -> str | Remark | None:
+def order_tells_nothing(case: TrajectoryEvidence) -> str | Remark | None:
     """The order of pseudonyms has nothing to do with that of people, by id or by their first sample."""
     ranks, rows = _mapped(case)
     if len(ranks) < ENOUGH:
@@ -82,7 +82,7 @@ def _ranked(values: Ints) -> Ints:
     return np.argsort(np.argsort(values, kind="stable"))
 
 
-def _mapped(case: Evidence) -> tuple[Ints, Ints]:
+def _mapped(case: TrajectoryEvidence) -> tuple[Ints, Ints]:
     """Return the rank of each mapped pseudonym, and the row of the person it stands for."""
     pairs = _mapping(case)
     names = sorted(name for (name,) in case.fetch(f"SELECT DISTINCT trajectory FROM {case.table}"))
@@ -98,7 +98,7 @@ def _mapped(case: Evidence) -> tuple[Ints, Ints]:
     return np.array([at for at, _ in kept]), np.array([at for _, at in kept])
 
 
-def _mapping(case: Evidence) -> list[tuple[str, str | None]]:
+def _mapping(case: TrajectoryEvidence) -> list[tuple[str, str | None]]:
     path = case.folder / "private" / "mapping.parquet"
     if not path.is_file():
         raise BrokenPart("private/mapping.parquet is missing, so the order of pseudonyms cannot be checked")

@@ -6,7 +6,7 @@ import numpy as np
 
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import Remark
-from tripcloak.trajectories.audit.evidence import BOOK, MICRO, Evidence
+from tripcloak.trajectories.audit.evidence import BOOK, MICRO, TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import (
     companion_faults,
     lone_faults,
@@ -16,7 +16,7 @@ from tripcloak.trajectories.audit.promise import (
 
 
 @BOOK.rule("boxes-have-extent")
-def boxes_have_extent(case: Evidence) -> str | None:
+def boxes_have_extent(case: TrajectoryEvidence) -> str | None:
     """Every released box lasts some time and is wide and high."""
     empty = case.value(
         f"SELECT count(*) FROM {case.table} WHERE NOT (t_start < t_end AND x_min < x_max AND y_min < y_max)"
@@ -25,7 +25,7 @@ def boxes_have_extent(case: Evidence) -> str | None:
 
 
 @BOOK.rule("edges-on-the-grid")
-def edges_on_the_grid(case: Evidence) -> str | None:
+def edges_on_the_grid(case: TrajectoryEvidence) -> str | None:
     """Every edge lies on the stated grid, so that none tells a raw time or place."""
     told = case.manifest
     step = told.seconds * MICRO
@@ -38,7 +38,7 @@ def edges_on_the_grid(case: Evidence) -> str | None:
 
 
 @BOOK.rule("no-overlap-in-time")
-def no_overlap_in_time(case: Evidence) -> str | None:
+def no_overlap_in_time(case: TrajectoryEvidence) -> str | None:
     """Boxes of one released trajectory do not overlap in time."""
     overlaps = case.value(
         f"""SELECT count(*) FROM (
@@ -52,7 +52,7 @@ def no_overlap_in_time(case: Evidence) -> str | None:
 
 
 @BOOK.rule("ordered-by-pseudonym")
-def ordered_by_pseudonym(case: Evidence) -> str | None:
+def ordered_by_pseudonym(case: TrajectoryEvidence) -> str | None:
     """Rows come by pseudonym and time, so that their order tells nothing."""
     astray = case.value(
         f"""SELECT count(*) FROM (
@@ -64,7 +64,7 @@ def ordered_by_pseudonym(case: Evidence) -> str | None:
 
 
 @BOOK.rule("as-many-as-people")
-def as_many_as_people(case: Evidence) -> str | Remark | None:
+def as_many_as_people(case: TrajectoryEvidence) -> str | Remark | None:
     """There is one released trajectory for every person of the raw input."""
     released, people = len(case.spans.offsets) - 1, case.tracks.n_users
     if released > people:
@@ -79,25 +79,25 @@ def as_many_as_people(case: Evidence) -> str | Remark | None:
 
 
 @BOOK.rule("support-reaches-k")
-def support_reaches_k(case: Evidence) -> str | Remark | None:
+def support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """All fixes of each person are contained in k released trajectories or more."""
     return support_faults(case.supports, case.manifest.k, case.manifest.promise)
 
 
 @BOOK.rule("two-sided-support-reaches-k")
-def two_sided_support_reaches_k(case: Evidence) -> str | Remark | None:
+def two_sided_support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """K or more of them hold one of the fixes in every box, for those who know that they know all."""
     return two_sided_faults(case.supports, case.manifest.k, case.manifest.promise)
 
 
 @BOOK.rule("nobody-alone")
-def nobody_alone(case: Evidence) -> str | Remark | None:
+def nobody_alone(case: TrajectoryEvidence) -> str | Remark | None:
     """Every released trajectory may stand for two people or more."""
     return lone_faults(case.supports, case.manifest.promise)
 
 
 @BOOK.rule("companions-reach-k")
-def companions_reach_k(case: Evidence) -> str | Remark | None:
+def companions_reach_k(case: TrajectoryEvidence) -> str | Remark | None:
     """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
     if case.manifest.promise != "colocation":
         return Remark("not promised: released trajectories are boxes that hold several people")

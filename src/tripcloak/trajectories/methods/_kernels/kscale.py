@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.trajectories.methods._kernels.merging import desk, lay_many, own_cost, pair_cost
+from tripcloak.trajectories.methods._kernels.merging import lay_many, merge_buffers, own_cost, pair_cost
 
 SLACK = 1.0 + 1e-12
 
@@ -215,7 +215,7 @@ def cheapest(
     partners, costs = np.empty((n_rows, many), np.int32), np.empty((n_rows, many))
     keys, rows = np.empty(many), np.empty(many, np.int64)
     tally = np.zeros(3, np.int64)
-    at = desk(2 * np.diff(offsets).max())
+    at = merge_buffers(2 * np.diff(offsets).max())
     for r in range(n_rows):
         held, i = 0, start + r
         for j in candidates[r]:
@@ -252,7 +252,7 @@ def costs_of_picking(
     the trajectory that it is of.
     """
     costs = np.empty(len(pickers))
-    at, room = desk(0), 0
+    at, room = merge_buffers(0), 0
     for r in range(len(pickers)):
         many = 2
         pick = last[pickers[r]]
@@ -272,6 +272,6 @@ def costs_of_picking(
         for m in members[:many]:
             size += offsets[m + 1] - offsets[m]
         if size > room:
-            at, room = desk(2 * size), 2 * size
+            at, room = merge_buffers(2 * size), 2 * size
         costs[r] = own_cost(at, lay_many(at, t, x, y, offsets, members[:many]))
     return costs

@@ -24,7 +24,7 @@ LEAST = 2.0
 """What a sample costs at least: one step of time, one wide and one high."""
 
 
-class Desk(NamedTuple):
+class MergeBuffers(NamedTuple):
     """Room for one merge: samples in order of time, and what the programme knows at every boundary."""
 
     t: Ints
@@ -45,9 +45,9 @@ class Desk(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def desk(size: int) -> Desk:
+def merge_buffers(size: int) -> MergeBuffers:
     """Return room for merges of up to so many samples."""
-    return Desk(
+    return MergeBuffers(
         np.empty(size, np.int32),
         np.empty(size, np.int32),
         np.empty(size, np.int32),
@@ -62,7 +62,7 @@ def desk(size: int) -> Desk:
 
 
 @njit(cache=True, nogil=True)
-def cover(at: Desk, n: int, limit: float) -> Any:
+def cover(at: MergeBuffers, n: int, limit: float) -> Any:
     """Fill in the cheapest cover of the desk's samples by runs, and return its cost.
 
     A run costs its samples x duration x (width + height). Only indivisible runs are tried: with
@@ -168,7 +168,7 @@ def _least_so_far(cost: Floats, p: int, j: int, cheapest: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def lay_pair(at: Desk, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int) -> int:
+def lay_pair(at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int) -> int:
     """Lay two trajectories on the desk in order of time and return the number of their samples."""
     a, a_end = offsets[first], offsets[first + 1]
     b, b_end = offsets[second], offsets[second + 1]
@@ -195,7 +195,7 @@ def lay_pair(at: Desk, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, sec
 
 @njit(cache=True, nogil=True)
 def pair_cost(
-    at: Desk, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int, limit: float
+    at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int, limit: float
 ) -> Any:
     """Return the total cost of merging two trajectories; infinity if it is above the limit."""
     return cover(at, lay_pair(at, t, x, y, offsets, first, second), limit)
@@ -210,7 +210,7 @@ def pair_costs(t: Ints, x: Ints, y: Ints, offsets: Ints, first: Ints, second: In
             most,
             offsets[first[i] + 1] - offsets[first[i]] + offsets[second[i] + 1] - offsets[second[i]],
         )
-    at = desk(most)
+    at = merge_buffers(most)
     costs = np.empty(len(first))
     for i in range(len(first)):
         n = lay_pair(at, t, x, y, offsets, first[i], second[i])
@@ -219,7 +219,7 @@ def pair_costs(t: Ints, x: Ints, y: Ints, offsets: Ints, first: Ints, second: In
 
 
 @njit(cache=True, nogil=True)
-def lay_many(at: Desk, t: Ints, x: Ints, y: Ints, offsets: Ints, members: Ints) -> int:
+def lay_many(at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, members: Ints) -> int:
     """Lay any number of trajectories on the desk in order of time and return the number of their samples.
 
     ``place`` counts the samples of the members, one member after the other.
@@ -243,7 +243,7 @@ def lay_many(at: Desk, t: Ints, x: Ints, y: Ints, offsets: Ints, members: Ints) 
 
 
 @njit(cache=True, nogil=True)
-def _sort_by_time(at: Desk, offsets: Ints, members: Ints, n: int) -> None:
+def _sort_by_time(at: MergeBuffers, offsets: Ints, members: Ints, n: int) -> None:
     """Put into ``place`` the order of the samples by time, ties by member: neighbouring runs are merged."""
     ends = np.empty(len(members) + 1, np.int64)
     ends[0] = 0
@@ -272,7 +272,7 @@ def _sort_by_time(at: Desk, offsets: Ints, members: Ints, n: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _find_reach(at: Desk, n: int, n_members: int) -> None:
+def _find_reach(at: MergeBuffers, n: int, n_members: int) -> None:
     """Fill in which boundaries are usable, and the last start of a run to each that holds every member."""
     held = np.zeros(n_members, np.int64)
     missing, start = n_members, 0
@@ -290,7 +290,7 @@ def _find_reach(at: Desk, n: int, n_members: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def write_runs(at: Desk, n: int, boxes: tuple[Ints, ...], first: int, box_of: Ints) -> int:
+def write_runs(at: MergeBuffers, n: int, boxes: tuple[Ints, ...], first: int, box_of: Ints) -> int:
     """Write the boxes of the cheapest cover from row ``first``, by time, and return how many there are.
 
     ``box_of`` gets the row of the box of each sample, by ``place``.
@@ -314,7 +314,7 @@ def write_runs(at: Desk, n: int, boxes: tuple[Ints, ...], first: int, box_of: In
 
 
 @njit(cache=True, nogil=True)
-def own_cost(at: Desk, n: int) -> float:
+def own_cost(at: MergeBuffers, n: int) -> float:
     """Return what the first member's own samples cost in the cheapest cover of the desk's samples."""
     cover(at, n, np.inf)
     total, j = 0.0, n
@@ -354,7 +354,7 @@ def merge_sets(
         for m in members[set_offsets[i] : set_offsets[i + 1]]:
             size += offsets[m + 1] - offsets[m]
         most = max(most, size)
-    at = desk(most)
+    at = merge_buffers(most)
     costs, many = np.empty(n_sets), np.empty(n_sets, np.int64)
     own = 0
     for i in range(n_sets):

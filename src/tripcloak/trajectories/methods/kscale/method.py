@@ -13,9 +13,9 @@ from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.kmerge import merge_sets
 from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS, MergeSets, pick_together
 from tripcloak.trajectories.methods.kscale.costs import sparse_costs
-from tripcloak.trajectories.methods.method import TrajectoryAlgorithm
+from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
-from tripcloak.trajectories.release.release import Solution
+from tripcloak.trajectories.release.release import TrajectorySolution
 
 PER_K = 100
 """Neighbours looked at for each of k, unless said otherwise (paper 002 III-C)."""
@@ -30,7 +30,7 @@ PICKING = ("together", "alone")
 
 
 @dataclass(frozen=True, kw_only=True)
-class KScale(TrajectoryAlgorithm):
+class KScale(TrajectoryMethod):
     """k-scale (Mishra and Fiore, paper 002).
 
     Parameters
@@ -81,7 +81,7 @@ class KScale(TrajectoryAlgorithm):
                 f"raise the number of neighbours, which is {self.neighbours}"
             )
 
-    def solve(self, trajectories: Trajectories, progress: Progress) -> Solution:
+    def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return each trajectory merged with those it picked."""
         neighbours = min(self.neighbours or max(LEAST, PER_K * self.k), trajectories.n_users - 1)
         jobs = processors(self.jobs)
@@ -99,7 +99,7 @@ class KScale(TrajectoryAlgorithm):
         progress("merging trajectories", 0, None)
         offsets, boxes, box_of, _ = merge_sets(trajectories, sets.offsets, sets.members, jobs=jobs)
         facts = {"neighbours": neighbours, "pairs": costs.facts(), "sets": _set_facts(sets)}
-        return Solution(offsets, boxes, np.arange(trajectories.n_users), box_of, facts)
+        return TrajectorySolution(offsets, boxes, np.arange(trajectories.n_users), box_of, facts)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that play a part: only nu-k-pick can be met in two ways."""
