@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.papers.datasets import MADE
 from benchmarks.stations import Stations
-from tripcloak import METHODS, KAnonymity, ODkAnon, Place, TripSource, audit_matrix, measure, read_matrix
+from tripcloak import METHODS, KAnonymity, ODkAnon, TripSource, Zoning, audit_matrix, measure, read_matrix
 from tripcloak.flows.methods import FlowMethod, SlotBySlot
 from tripcloak.flows.model import ODMatrix
 
@@ -48,9 +48,9 @@ def hourly(method: str) -> dict[str, float]:
     """
     _solve(_small(), method, "trips")
     matrix = Stations(tiles=263, trips=12_000, towns=6, box=(40.5, -74.2, 40.9, -73.7), near=0.02).slots(1000)
-    algorithm = SlotBySlot.of(_algorithm(method, "trips"), jobs=2)
+    chosen = SlotBySlot.of(_chosen(method, "trips"), jobs=2)
     before, started = _cpu_s(), time.perf_counter()
-    release = algorithm.anonymise(matrix)
+    release = chosen.anonymise(matrix)
     return {
         "cpu_s": _cpu_s() - before,
         "wall_s": time.perf_counter() - started,
@@ -60,10 +60,10 @@ def hourly(method: str) -> dict[str, float]:
 
 
 def _solve(matrix: ODMatrix, method: str, unit: str) -> dict[str, float]:
-    algorithm = _algorithm(method, unit)
+    chosen = _chosen(method, unit)
     before = _peak_mb()
     started = time.process_time()
-    release = algorithm.anonymise(matrix)
+    release = chosen.anonymise(matrix)
     return {
         "cpu_s": time.process_time() - started,
         "trips": matrix.total("trips"),
@@ -77,7 +77,7 @@ def _solve(matrix: ODMatrix, method: str, unit: str) -> dict[str, float]:
 def metrics(path: str) -> dict[str, float]:
     """Return what all measures together cost, kernels already compiled."""
     matrix = _matrix(path)
-    release = ODkAnon(criterion=KAnonymity(k=10, unit="trips")).anonymise(matrix)
+    release = ODkAnon(promise=KAnonymity(k=10, unit="trips")).anonymise(matrix)
     measure(matrix, release)
     started = time.process_time()
     measure(matrix, release)
@@ -172,7 +172,7 @@ def releases(path: str, folder: str) -> dict[str, float]:
     matrix = _matrix(path)
     found = {}
     for method in (name for name, known in METHODS.items() if not known.noisy):
-        release = _algorithm(method, "trips").anonymise(matrix)
+        release = _chosen(method, "trips").anonymise(matrix)
         if "m" in release.parameters:
             continue  # k^m-anonymity promises nothing about whole pairs of zones
         group = release.group_of_flow[~release.suppressed].repeat(matrix.flows.trips[~release.suppressed])
@@ -192,13 +192,13 @@ def _write(columns: dict[str, Any], out: str) -> None:
     csv.write_csv(pa.table(columns), out)
 
 
-def _algorithm(method: str, unit: str) -> FlowMethod:
+def _chosen(method: str, unit: str) -> FlowMethod:
     usual = {"criterion": KAnonymity(k=10, unit=unit)}  # type: ignore[arg-type]
     return METHODS[method](**{**usual, **OPTIONS.get(method, {})})
 
 
 def _matrix(path: str, *, repeats: bool = False) -> ODMatrix:
-    return read_matrix(TripSource(paths=(path,)), Place(spec="h3:10"), repeats=repeats).trips.matrix
+    return read_matrix(TripSource(paths=(path,)), Zoning(spec="h3:10"), repeats=repeats).trips.matrix
 
 
 def _small() -> ODMatrix:

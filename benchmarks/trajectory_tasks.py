@@ -55,11 +55,11 @@ def pairs(path: str, choice: str, number: str) -> dict[str, float]:
 
 def solve(path: str, method: str, options: str) -> dict[str, Any]:
     """Return what a method costs, reading apart, kernels already compiled; the most memory is of both."""
-    algorithm = _algorithm(method, options)
-    _algorithm(method, json.dumps({"k": algorithm.k})).anonymise(_small())
+    chosen = _chosen(method, options)
+    _chosen(method, json.dumps({"k": chosen.k})).anonymise(_small())
     trajectories, reading_s = _timed_reading(path)
     cpu, started = time.process_time(), time.perf_counter()
-    release = algorithm.anonymise(trajectories)
+    release = chosen.anonymise(trajectories)
     return {
         "cpu_s": time.process_time() - cpu,
         "wall_s": time.perf_counter() - started,
@@ -76,7 +76,7 @@ def quality(path: str, method: str, options: str) -> dict[str, Any]:
     trajectories, _ = _timed_reading(path)
     cpu = time.process_time()
     try:
-        release = _algorithm(method, options).anonymise(trajectories)
+        release = _chosen(method, options).anonymise(trajectories)
     except TripcloakError as refusal:
         return {"refused": str(refusal).replace("|", "/").replace("\n", " ")}
     return {"cpu_s": time.process_time() - cpu, **_worth(trajectories, release)}
@@ -108,7 +108,7 @@ def _drawn_pairs(trajectories: Trajectories, choice: str, number: int) -> tuple[
     return np.repeat(people, near), np.concatenate(found).astype(np.int64)
 
 
-def _algorithm(method: str, options: str) -> TrajectoryMethod:
+def _chosen(method: str, options: str) -> TrajectoryMethod:
     return find_trajectory_method(method)(**json.loads(options))
 
 

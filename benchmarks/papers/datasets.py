@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from benchmarks.stations import Stations
-from tripcloak import City, Place, TripSource, read_matrix, write_city
+from tripcloak import City, TripSource, Zoning, read_matrix, write_city
 from tripcloak.flows.model import ODMatrix
 
 EARTH_KM = 6371.0
@@ -79,7 +79,7 @@ class GivenTrips:
     def matrices(self, number: int) -> Iterator[ODMatrix]:
         """Yield the whole table, or this many of its busy hours, drawn at random."""
         source = TripSource(paths=(self.path,), preset=self.preset, where=self.where, box=self.box)
-        place = Place(spec=self.tiles, zones=self.zones, time_slot=60 if self.hourly else None)
+        place = Zoning(spec=self.tiles, zones=self.zones, time_slot=60 if self.hourly else None)
         # Methods that add noise stand in the tables on zones only, and ask how often people repeat a flow.
         repeats = self.zones is not None and not self.hourly
         matrix = read_matrix(source, place, repeats=repeats).trips.matrix

@@ -1,6 +1,6 @@
 """The published figures, as printed, with the table and section they stand in.
 
-Thesis: P. Armenante, *A greedy generalization algorithm for anonymizing Origin-Destination matrices*,
+Thesis: P. Armenante, *A greedy generalization method for anonymizing Origin-Destination matrices*,
 master's thesis, Politecnico di Torino, 2025. ATG paper: B. Matet, A. Furno, M. Fiore, E. Côme and
 L. Oukhellou, *Adaptative generalisation over a value hierarchy for the k-anonymisation of
 Origin-Destination matrices*, Transportation Research Part C 154, 2023, 104236.

@@ -52,9 +52,9 @@ def figures(matrix: ODMatrix, method: str, options: Mapping[str, Any]) -> dict[s
 
     Where numbers are noisy, S is the paper's: the volume missing in all, negative where noise adds some.
     """
-    algorithm = METHODS[method](**{**USUAL, **options})
+    chosen = METHODS[method](**{**USUAL, **options})
     started = time.process_time()
-    release = algorithm.anonymise(matrix)
+    release = chosen.anonymise(matrix)
     cpu_s = time.process_time() - started
     return {
         **_input(matrix),

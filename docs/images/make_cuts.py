@@ -28,7 +28,7 @@ PANELS: tuple[tuple[str, str, type[FlowMethod]], ...] = (
 def main() -> None:
     """Write the picture beside this script."""
     matrix = _matrix()
-    criterion = KAnonymity(k=10, unit="trips")
+    promise = KAnonymity(k=10, unit="trips")
     width = len(PANELS) * (SIDE + GAP) + GAP
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {SIDE + TOP + 62}" '
@@ -39,7 +39,7 @@ def main() -> None:
         '<line x1="0" y1="0" x2="0" y2="6" stroke="#c3cad1" stroke-width="1.5"/></pattern></defs>',
     ]
     for number, (title, words, method) in enumerate(PANELS):
-        release = method(criterion=criterion, suppression_limit=0.1).anonymise(matrix)
+        release = method(promise=promise, suppression_limit=0.1).anonymise(matrix)
         parts += _panel(GAP + number * (SIDE + GAP), title, words, matrix, release)
     text = "\n".join([*parts, "</svg>", ""])
     Path(__file__).with_name("cuts.svg").write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tripcloak import City, KAnonymity, Mondrian, ODMatrix, Place, TripSource, read_matrix, write_city
+from tripcloak import City, KAnonymity, Mondrian, ODMatrix, TripSource, Zoning, read_matrix, write_city
 from tripcloak.flows.release import Release
 from tripcloak.hierarchy import BoxZones, Hierarchy
 
@@ -42,7 +42,7 @@ def main() -> None:
 def _plane(left: int) -> list[str]:
     """Return trips along a line, origin against destination, and the groups they are cut into."""
     matrix = _line()
-    release = Mondrian(criterion=K).anonymise(matrix)
+    release = Mondrian(promise=K).anonymise(matrix)
     unit, foot = SIDE / TILES, TOP + SIDE
     spans = [_span(zones, rows) for zones, rows in _sides(release)]
     parts = [*_words(left, "Cut at medians", "no two groups share a pair of places"), _frame(left)]
@@ -96,8 +96,8 @@ def _city(left: int) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         write_city(City(trips=60_000, seed=1), Path(folder) / "city.parquet")
         source = TripSource(paths=(str(Path(folder) / "city.parquet"),))
-        matrix = read_matrix(source, Place(spec="h3:9")).trips.matrix
-    release = Mondrian(criterion=K).anonymise(matrix)
+        matrix = read_matrix(source, Zoning(spec="h3:9")).trips.matrix
+    release = Mondrian(promise=K).anonymise(matrix)
     (origins, rows), (destinations, ends) = _sides(release)
     tiles = matrix.destinations.zones
     busiest = np.argsort(-np.bincount(matrix.flows.destination, matrix.flows.trips), kind="stable")

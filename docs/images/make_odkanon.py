@@ -24,7 +24,7 @@ TRIPS = np.array(
 IDS = [*"abcdefgh", "ab", "cd", "ef", "gh", "abcd", "efgh", "all"]
 PARENT = [8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, -1]
 K = 10
-METHOD = ODkAnon(criterion=KAnonymity(k=K, unit="trips"), suppression_limit=0.05, levels=1)
+METHOD = ODkAnon(promise=KAnonymity(k=K, unit="trips"), suppression_limit=0.05, levels=1)
 
 CELL, TREE, TOP = 34, 92, 92
 WIDTH, HEIGHT = 1000, 734
@@ -55,7 +55,7 @@ class Run:
         self.matrix = ODMatrix.from_trips(
             self.tree, self.tree, origin, destination, trips=TRIPS[origin, destination]
         )
-        self.withheld = METHOD._filter(self.matrix, METHOD.criterion)
+        self.withheld = METHOD._filter(self.matrix, METHOD.promise)
         self.origins, self.destinations, self.steps = METHOD._merge_order(self.matrix, ~self.withheld)
         self.smallest = [self.smallest_after(step) for step in range(self.steps + 1)]
         self.stop = next(step for step, trips in enumerate(self.smallest) if trips >= K)

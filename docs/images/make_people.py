@@ -18,7 +18,7 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 from pyarrow import parquet
 
-from tripcloak import Place, TripSource, TwinCut, read_matrix
+from tripcloak import TripSource, TwinCut, Zoning, read_matrix
 from tripcloak.fairness.exposure import TARGETS, Thresholds
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
@@ -35,10 +35,10 @@ LEAST, MOST = 6e3, (2e3, 3e7)
 def main(folder: Path) -> None:
     """Write all pictures beside this script."""
     source = TripSource(paths=(str(folder / "survey.parquet"),))
-    matrix = read_matrix(source, Place(spec="h3:10")).trips.matrix
+    matrix = read_matrix(source, Zoning(spec="h3:10")).trips.matrix
     assert matrix.represented is not None
     thresholds = Thresholds(k=10, unit="travellers", population=np.ceil(10 * matrix.represented.mean))
-    releases = [TwinCut(criterion=thresholds.criterion(target)).anonymise(matrix) for target in TARGETS]
+    releases = [TwinCut(promise=thresholds.promise(target)).anonymise(matrix) for target in TARGETS]
     width = 3 * SIDE + 4 * GAP
     _write("people-exposed", width, SIDE + TOP + 70, _exposed(releases, thresholds))
     _write("people-zones", width, SIDE + TOP + 24, _zones(matrix, releases))

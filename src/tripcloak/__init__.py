@@ -19,7 +19,7 @@ Whole trajectories go the same way::
 
     TrajectorySource -> read_trajectories -> Trajectories -> KScale(...).anonymise -> TrajectoryRelease
 
-- :func:`anonymise_trajectories` walks it for a :class:`TrajectoryRequest`, with one of ``TRAJECTORY_METHODS``.
+- :func:`anonymise_trajectories` walks it for a :class:`TrajectoryRequest`.
 - :func:`k_merge` makes several trajectories one; :func:`attack` tells how unique people are before and after.
 """
 

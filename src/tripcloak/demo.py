@@ -17,8 +17,8 @@ from tripcloak.promises import KAnonymity
 from tripcloak.records.source import TripSource
 from tripcloak.synth import City, write_city
 
-PLACE = Zoning(spec="h3:10")
-CRITERION = KAnonymity(k=10, unit="travellers")
+ZONING = Zoning(spec="h3:10")
+PROMISE = KAnonymity(k=10, unit="travellers")
 
 
 def run_demo(
@@ -37,8 +37,8 @@ def run_demo(
         raise OutputExistsError(f"{raw} is already there; choose another folder, or replace it with --force")
     order = AnonymisationRequest(
         source=TripSource(paths=(str(raw),)),
-        algorithm=TwinCut(criterion=CRITERION),
-        place=PLACE,
+        method=TwinCut(promise=PROMISE),
+        zoning=ZONING,
         out=out,
         force=force,
     )
@@ -49,7 +49,7 @@ def run_demo(
     origins, destinations = outcome.release.zone_numbers
     tell(
         f"2. Released {outcome.release.n_groups:,} flows between {origins} origin and {destinations} "
-        f"destination zones, each with {CRITERION.words()}; {outcome.metrics['S']:.1%} of the trips withheld"
+        f"destination zones, each with {PROMISE.words()}; {outcome.measures['S']:.1%} of the trips withheld"
     )
     report = audit_against(out, (str(raw),), progress=progress)
     if not report.safe:

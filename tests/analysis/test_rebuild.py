@@ -50,7 +50,7 @@ def checked(folder: Path, trips: Path, zones: str) -> Checked:
 def test_released_zones_drawn_again_give_the_released_flows_back(tmp_path, make, trips):
     """Cells of a quadtree nest without gaps, so a release rebuilt between its own zones is itself."""
     folder = tmp_path / "out"
-    make(trips, k=8, place=QUADTREE)
+    make(trips, k=8, zoning=QUADTREE)
     features = json.loads((folder / "release" / "zones.geojson").read_text())["features"]
     flows = parquet.read_table(folder / "release" / "flows.parquet").to_pylist()
     for axis in ("origin", "destination"):
@@ -76,7 +76,7 @@ def rest(features: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_both_rules_agree_where_tiles_are_squares(tmp_path, make, trips, city):
-    make(trips, k=8, place=QUADTREE)
+    make(trips, k=8, zoning=QUADTREE)
     one, other = (rebuild(tmp_path / "out", city, rule=rule).columns() for rule in ("area", "tiles"))
     by_pair = [
         dict(zip(zip(found["origin"], found["destination"], strict=True), found["volume"], strict=True))
@@ -89,7 +89,7 @@ def test_both_rules_agree_where_tiles_are_squares(tmp_path, make, trips, city):
 
 
 def test_flows_too_small_to_list_are_left_out_but_counted(tmp_path, make, trips, city):
-    make(trips, k=8, place=QUADTREE)
+    make(trips, k=8, zoning=QUADTREE)
     everything = rebuild(tmp_path / "out", city)
     volumes = everything.columns()["volume"]
     some = rebuild(tmp_path / "out", city, at_least=float(volumes.mean()))
@@ -100,20 +100,20 @@ def test_flows_too_small_to_list_are_left_out_but_counted(tmp_path, make, trips,
 
 
 @pytest.mark.parametrize("place", [QUADTREE, SIX_HOURS], ids=["no time", "six hours"])
-def test_a_true_release_agrees_with_the_original(tmp_path, make, trips, city, place):
+def test_a_true_release_agrees_with_the_original(tmp_path, make, trips, city, zoning):
     """Made by two people at a time, all flows are safe as they are."""
-    make(trips, k=2, place=place, method="suppression")
+    make(trips, k=2, zoning=zoning, method="suppression")
     found = checked(tmp_path / "out", trips, city)
     assert found.agreement.mean_error == pytest.approx(0)
     assert found.agreement.root_mean_square == pytest.approx(0)
     assert (found.agreement.cpc, found.agreement.correlation) == pytest.approx((1, 1))
     assert found.agreement.within_interval == found.agreement.within_bounds == 1
     assert found.original.sum() == 800
-    assert found.n_slots == (1 if place is QUADTREE else 4)
+    assert found.n_slots == (1 if zoning is QUADTREE else 4)
 
 
 def test_a_profile_is_the_volume_of_a_pair_slot_by_slot(tmp_path, make, trips, city, rows):
-    make(trips, k=2, place=SIX_HOURS, method="suppression")
+    make(trips, k=2, zoning=SIX_HOURS, method="suppression")
     found = checked(tmp_path / "out", trips, city)
     largest = found.telling_pairs()[0]
     expected = [0, 0, 0, 0]
@@ -132,7 +132,7 @@ def test_a_profile_is_the_volume_of_a_pair_slot_by_slot(tmp_path, make, trips, c
 
 
 def test_telling_pairs_are_a_large_a_middling_and_a_small_one(tmp_path, make, trips, city):
-    make(trips, k=2, place=QUADTREE, method="suppression")
+    make(trips, k=2, zoning=QUADTREE, method="suppression")
     found = checked(tmp_path / "out", trips, city)
     volumes = [float(found.profile(pair, original=True).sum()) for pair in found.telling_pairs()]
     assert len(volumes) == 3
@@ -144,7 +144,7 @@ def test_telling_pairs_are_a_large_a_middling_and_a_small_one(tmp_path, make, tr
 
 
 def test_population_is_compared_with_population(tmp_path, make, trips, city, rows):
-    make(trips, k=2, units=("population",), place=QUADTREE, method="suppression")
+    make(trips, k=2, units=("population",), zoning=QUADTREE, method="suppression")
     found = checked(tmp_path / "out", trips, city)
     assert found.original.sum() == sum(float(row["weight"]) for row in rows)
     assert found.agreement.cpc == pytest.approx(1)
@@ -171,7 +171,7 @@ def test_trips_between_zones_lie_at_the_centres_of_their_tiles() -> None:
 
 def test_longer_times_are_spread_over_their_slots(tmp_path, make, trips, city):
     """Where time is an axis, a flow of a whole day has a quarter of its volume in every six hours."""
-    make(trips, k=12, place=replace(SIX_HOURS, apart=False), method="productcut")
+    make(trips, k=12, zoning=replace(SIX_HOURS, apart=False), method="productcut")
     rebuilt = rebuild(tmp_path / "out", city)
     assert rebuilt.times is not None
     assert rebuilt.times.tolist() == ["every day"]

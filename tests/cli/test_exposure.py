@@ -44,7 +44,7 @@ def test_all_measures_are_there_on_both_sides(tripcloak: Any, trips: Path) -> No
     matrix = read_matrix(TripSource(paths=(str(trips),)), Zoning(spec="h3:9")).trips.matrix
     from tripcloak import KAnonymity, TwinCut
 
-    release = TwinCut(criterion=KAnonymity(k=5, unit="travellers")).anonymise(matrix)
+    release = TwinCut(promise=KAnonymity(k=5, unit="travellers")).anonymise(matrix)
     one = next(e for e in found["exposures"] if (e["method"], e["target"]) == ("twincut", "participants"))
     for side, volume in (("participants", "trips"), ("population", "population")):
         expected = measure(matrix, release, volume=volume)  # type: ignore[arg-type]

@@ -241,8 +241,8 @@ def test_progress_names_the_segment_and_the_sample(tmp_path: Path, two: Path) ->
     steps: list[tuple[str, int, int | None]] = []
     order = AnonymisationRequest(
         source=TripSource(paths=(str(two),)),
-        algorithm=TwinCut(criterion=KAnonymity(k=5)),
-        place=Zoning(spec="h3:8"),
+        method=TwinCut(promise=KAnonymity(k=5)),
+        zoning=Zoning(spec="h3:8"),
         out=tmp_path / "out",
     )
     anonymise_segments(order, (SegmentBy.parse("sex"),), draws=2, progress=lambda *step: steps.append(step))

@@ -112,7 +112,7 @@ def test_moving_trips_by_whole_periods_gives_the_same_release(
         later(row["start_time"], PERIOD_DAYS[fold] * number)
         for row, number in zip(rows, periods, strict=True)
     ]
-    method = SlotBySlot.of(NestedCut(criterion=KAnonymity(k=2), suppression_limit=0.9))
+    method = SlotBySlot.of(NestedCut(promise=KAnonymity(k=2), suppression_limit=0.9))
     found = []
     for some in (rows, starting(rows, *moved)):
         path = write_csv(tmp_path / "trips.csv", some)

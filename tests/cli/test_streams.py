@@ -137,8 +137,8 @@ from tripcloak.flows.methods import odkanon
 
 whole = odkanon.ODkAnon.solve
 
-def slowly(self, matrix, criterion, progress):
-    solution = whole(self, matrix, criterion, progress)
+def slowly(self, matrix, promise, progress):
+    solution = whole(self, matrix, promise, progress)
     time.sleep(1.5)
     return solution
 
@@ -170,7 +170,7 @@ def test_progress_goes_through_every_step_in_order(tmp_path, trips):
 
     steps: list[tuple[str, int, int | None]] = []
     order = AnonymisationRequest(
-        source=TripSource(paths=(str(trips),)), algorithm=ODkAnon(), out=tmp_path / "out"
+        source=TripSource(paths=(str(trips),)), method=ODkAnon(), out=tmp_path / "out"
     )
     anonymise(order, lambda *step: steps.append(step))
     names = list(dict.fromkeys(name for name, _, _ in steps))

@@ -21,7 +21,7 @@ from tripcloak.comparing.workers import jobs_that_fit
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import METHODS
-from tripcloak.flows.protection import criterion
+from tripcloak.flows.protection import asked_promise
 from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.ground.errors import InputError
 from tripcloak.promises import KAnonymity
@@ -51,10 +51,10 @@ def row_of(found: Comparison, method: str) -> ComparisonRow:
 
 def test_a_row_says_what_the_method_alone_would(source):
     """The numbers come from other processes, and are those of this one."""
-    found = compare(ComparisonPlan(source=source, place=H3, methods=("productcut", "odkanon"), ks=(5,)))
+    found = compare(ComparisonPlan(source=source, zoning=H3, methods=("productcut", "odkanon"), ks=(5,)))
     matrix = read_matrix(source, H3).trips.matrix
     for name in ("productcut", "odkanon"):
-        release = METHODS[name](criterion=KAnonymity(k=5), suppression_limit=0.1).anonymise(matrix)
+        release = METHODS[name](promise=KAnonymity(k=5), suppression_limit=0.1).anonymise(matrix)
         audit, row, expected = audit_matrix(matrix, release), row_of(found, name), measure(matrix, release)
         assert dict(row.measures) == {measure: expected[measure] for measure in MEASURES}
         assert (row.groups, row.shared, row.reason) == (release.n_groups, release.homogeneous, None)
@@ -77,7 +77,7 @@ def test_every_method_and_every_way_to_fail_is_a_row(monkeypatch, source, with_b
     """One comparison with all that can go wrong; the others go on."""
     monkeypatch.setattr(workers, "GRACE", 1.5)
     names = ("behaves", "sleeps", "dies", "leaks", "hopeless", "refuses", "suppression")
-    found = compare(ComparisonPlan(source=source, place=H3, methods=names, ks=(5,), time_limit=1.5))
+    found = compare(ComparisonPlan(source=source, zoning=H3, methods=names, ks=(5,), time_limit=1.5))
     assert tuple(row.method for row in found.rows) == names
     reasons = {row.method: row.reason for row in found.rows}
     assert reasons["behaves"] is None
@@ -96,16 +96,22 @@ def test_what_takes_too_much_memory_is_tried_alone_and_then_given_up(monkeypatch
     starts = []
     whole = workers._Process.start.__func__
 
-    def noted(cls, shelf, desk, trial, seconds, share):
-        starts.append((trial.algorithm.name, share))
-        return whole(cls, shelf, desk, trial, seconds, share)
+    def noted(cls, shared, workspace, trial, seconds, share):
+        starts.append((trial.method.name, share))
+        return whole(cls, shared, workspace, trial, seconds, share)
 
     monkeypatch.setattr(workers._Process, "start", classmethod(noted))
-    lineup = ComparisonPlan(
-        source=source, place=H3, methods=("hoards", "behaves"), ks=(5,), memory="400MB", jobs=2, time_limit=30
+    plan = ComparisonPlan(
+        source=source,
+        zoning=H3,
+        methods=("hoards", "behaves"),
+        ks=(5,),
+        memory="400MB",
+        jobs=2,
+        time_limit=30,
     )
     monkeypatch.setattr("tripcloak.comparing.compare.jobs_that_fit", lambda *sizes: 2)
-    found = compare(lineup)
+    found = compare(plan)
     assert "needed more than the 0.4 GB of memory" in str(row_of(found, "hoards").reason)
     assert row_of(found, "behaves").ran
     assert starts == [("hoards", 200_000_000), ("behaves", 200_000_000), ("hoards", 400_000_000)]
@@ -113,7 +119,7 @@ def test_what_takes_too_much_memory_is_tried_alone_and_then_given_up(monkeypatch
 
 def test_a_sweep_has_a_row_and_a_choice_for_every_k_and_limit(source):
     found = compare(
-        ComparisonPlan(source=source, place=H3, methods=("odkanon",), ks=(2, 10), limits=(0, 0.2))
+        ComparisonPlan(source=source, zoning=H3, methods=("odkanon",), ks=(2, 10), limits=(0, 0.2))
     )
     pairs = [(2, 0), (2, 0.2), (10, 0), (10, 0.2)]
     assert [(row.k, row.limit) for row in found.rows] == pairs
@@ -130,12 +136,12 @@ def test_a_sweep_has_a_row_and_a_choice_for_every_k_and_limit(source):
 def test_noise_needs_an_epsilon_and_is_shown_but_not_judged(source):
     """It heeds neither k nor the limit, so it runs once, whatever is swept."""
     noise = "laplace"
-    lineup = ComparisonPlan(
-        source=source, place=Zoning(spec="h3:7"), methods=(noise,), ks=(2, 5), limits=(0, 0.1)
+    plan = ComparisonPlan(
+        source=source, zoning=Zoning(spec="h3:7"), methods=(noise,), ks=(2, 5), limits=(0, 0.1)
     )
-    assert [(row.k, row.limit) for row in compare(lineup).rows] == [(None, None)]
-    assert "--epsilon" in str(compare(lineup).rows[0].reason)
-    found = compare(replace(lineup, epsilon=50.0, methods=(noise, "odkanon"), ks=(5,), limits=(0.1,)))
+    assert [(row.k, row.limit) for row in compare(plan).rows] == [(None, None)]
+    assert "--epsilon" in str(compare(plan).rows[0].reason)
+    found = compare(replace(plan, epsilon=50.0, methods=(noise, "odkanon"), ks=(5,), limits=(0.1,)))
     row = row_of(found, noise)
     assert row.reason is None
     assert (row.k, row.limit, row.promise, row.epsilon) == (None, None, "differential privacy", 50.0)
@@ -153,7 +159,7 @@ def test_trees_whose_outlines_are_made_by_functions_reach_the_processes(tmp_path
         rows, zones = zone_trips(), str(write_zones(tmp_path / "zones.csv"))
     source = TripSource(paths=(str(write_csv(tmp_path / "trips.csv", rows)),))
     found = compare(
-        ComparisonPlan(source=source, place=Zoning(spec=spec, zones=zones), methods=("odkanon",), ks=(5,))
+        ComparisonPlan(source=source, zoning=Zoning(spec=spec, zones=zones), methods=("odkanon",), ks=(5,))
     )
     assert [row.reason for row in found.rows] == [None]
     assert found.maps[0] is not None
@@ -186,11 +192,11 @@ def test_a_wrong_lineup_is_refused_before_anything_is_read(wrong, words):
 def test_a_unit_that_the_input_does_not_have_is_told_once_and_not_in_every_row(source):
     trips = TripSource(paths=source.paths, columns={"person": "none"})
     with pytest.raises(InputError, match="needs a person or vehicle id"):
-        compare(ComparisonPlan(source=trips, place=H3, units=("travellers",)))
+        compare(ComparisonPlan(source=trips, zoning=H3, units=("travellers",)))
 
 
 def test_a_k_that_protects_nobody_is_refused_as_it_is_for_a_release(source):
-    hollow = ComparisonPlan(source=source, place=H3, methods=("odkanon",), ks=(5,), units=("population",))
+    hollow = ComparisonPlan(source=source, zoning=H3, methods=("odkanon",), ks=(5,), units=("population",))
     with pytest.raises(InputError, match="protects nobody here"):
         compare(hollow)
     found = compare(replace(hollow, k_population="auto"))
@@ -198,11 +204,11 @@ def test_a_k_that_protects_nobody_is_refused_as_it_is_for_a_release(source):
 
 
 def test_the_population_has_a_threshold_of_its_own(source):
-    asked = criterion(5, None, k_population="900")
+    asked = asked_promise(5, None, k_population="900")
     matrix = read_matrix(source, H3).trips.matrix
-    alone = METHODS["odkanon"](criterion=asked).anonymise(matrix)
+    alone = METHODS["odkanon"](promise=asked).anonymise(matrix)
     found = compare(
-        ComparisonPlan(source=source, place=H3, methods=("odkanon",), ks=(5,), k_population="900")
+        ComparisonPlan(source=source, zoning=H3, methods=("odkanon",), ks=(5,), k_population="900")
     )
     row = row_of(found, "odkanon")
     assert row.groups == len(alone.trips)
@@ -230,7 +236,7 @@ from tripcloak.flows.reading.matrix import Zoning
 
 METHODS["sleeps"] = misbehaving.Sleeps
 source = TripSource(paths=(sys.argv[1],))
-compare(ComparisonPlan(source=source, place=Zoning(spec="h3:9"), methods=("sleeps",), ks=(5,)))
+compare(ComparisonPlan(source=source, zoning=Zoning(spec="h3:9"), methods=("sleeps",), ks=(5,)))
 """
 
 

@@ -24,7 +24,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.promises import AllOf, KAnonymity, Promise
-from worlds.matrices import Case, cases, criteria, grid, limits
+from worlds.matrices import Case, cases, grid, limits, promises
 from worlds.methods import HELD_TO_IT
 
 pytestmark = pytest.mark.parametrize("method", HELD_TO_IT.values(), ids=HELD_TO_IT)
@@ -36,9 +36,9 @@ SMALL_TREE: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab",
 def requests(draw: st.DrawFn) -> tuple[Case, Promise, float]:
     """Return a case and a request that can be met on it."""
     case = draw(cases(placed=True))
-    criterion = draw(criteria(case))
-    assume(safe(case.rows, case.thresholds(criterion)))
-    return case, criterion, draw(limits)
+    promise = draw(promises(case))
+    assume(safe(case.rows, case.thresholds(promise)))
+    return case, promise, draw(limits)
 
 
 def matrix_for(method: type[FlowMethod], case: Case) -> ODMatrix:
@@ -66,9 +66,9 @@ def kept_rows(case: Case, released: dict[Any, Any]) -> list[Row]:
 def test_every_released_group_is_safe_and_told_right(
     method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
-    case, criterion, limit = request
+    case, promise, limit = request
     matrix = matrix_for(method, case)
-    release = method(criterion=criterion, suppression_limit=limit).anonymise(matrix)
+    release = method(promise=promise, suppression_limit=limit).anonymise(matrix)
     sent = released_as(matrix, release)
     groups: dict[Any, list[Row]] = {pair: [] for pair in group_pairs(release)}
     assert len(groups) == release.n_groups, "two groups share one pair of zones"
@@ -76,7 +76,7 @@ def test_every_released_group_is_safe_and_told_right(
         groups[sent[row.origin, row.destination]].append(row)
     for number, rows in enumerate(groups.values()):
         assert rows
-        assert safe(rows, case.thresholds(criterion))
+        assert safe(rows, case.thresholds(promise))
         assert release.trips[number] == support(rows, "trips")
         if case.has_person:
             assert release.travellers is not None
@@ -90,9 +90,9 @@ def test_every_released_group_is_safe_and_told_right(
 def test_released_and_suppressed_make_up_the_input(
     method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
-    case, criterion, limit = request
+    case, promise, limit = request
     matrix = matrix_for(method, case)
-    release = method(criterion=criterion, suppression_limit=limit).anonymise(matrix)
+    release = method(promise=promise, suppression_limit=limit).anonymise(matrix)
     assert flow_pairs(matrix) == list(flows_of(case.rows))
     assert release.suppressed.shape == (matrix.n_flows,)
     withheld = matrix.flows.trips[release.suppressed].sum()
@@ -108,10 +108,10 @@ def test_released_and_suppressed_make_up_the_input(
 def test_the_limit_holds_on_the_volume(
     method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
-    case, criterion, limit = request
+    case, promise, limit = request
     matrix = matrix_for(method, case)
-    release = method(criterion=criterion, suppression_limit=limit).anonymise(matrix)
-    volume = main_volume(release.criterion)
+    release = method(promise=promise, suppression_limit=limit).anonymise(matrix)
+    volume = main_volume(release.promise)
     assert release.volume == volume
     sent = released_as(matrix, release)
     hidden = [row for row in case.rows if sent[row.origin, row.destination] is None]
@@ -123,9 +123,9 @@ def test_the_limit_holds_on_the_volume(
 def test_zones_hold_the_tiles_they_replace(
     method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
-    case, criterion, limit = request
+    case, promise, limit = request
     matrix = matrix_for(method, case)
-    release = method(criterion=criterion, suppression_limit=limit).anonymise(matrix)
+    release = method(promise=promise, suppression_limit=limit).anonymise(matrix)
     sent = released_as(matrix, release)
     for axis, tree in enumerate(case.trees):
         zones = {pair[axis] for pair in group_pairs(release)}
@@ -150,16 +150,16 @@ def arrays_of(matrix: ODMatrix) -> Iterator[np.ndarray[Any, Any]]:
 
 @given(request=requests())
 def test_the_input_is_not_touched(method: type[FlowMethod], request: tuple[Case, Promise, float]) -> None:
-    case, criterion, limit = request
+    case, promise, limit = request
     matrix = matrix_for(method, case)
     before = [array.copy() for array in arrays_of(matrix)]
     for array in arrays_of(matrix):
         array.flags.writeable = False
-    release = method(criterion=criterion, suppression_limit=limit).anonymise(matrix)
+    release = method(promise=promise, suppression_limit=limit).anonymise(matrix)
     for array, copy in zip(arrays_of(matrix), before, strict=True):
         np.testing.assert_array_equal(array, copy)
     assert contents(release) == contents(
-        method(criterion=criterion, suppression_limit=limit).anonymise(matrix_for(method, case))
+        method(promise=promise, suppression_limit=limit).anonymise(matrix_for(method, case))
     )
 
 
@@ -167,12 +167,12 @@ def test_the_input_is_not_touched(method: type[FlowMethod], request: tuple[Case,
 def test_row_order_and_the_names_of_people_do_not_matter(
     method: type[FlowMethod], request: tuple[Case, Promise, float], data: st.DataObject
 ) -> None:
-    case, criterion, limit = request
+    case, promise, limit = request
     names = data.draw(st.permutations(range(100, 115)))
     renamed = [row if row.person < 0 else row._replace(person=names[row.person]) for row in case.rows]
     other = replace(case, rows=tuple(data.draw(st.permutations(renamed))))
-    algorithm = method(criterion=criterion, suppression_limit=limit)
-    first, second = (algorithm.anonymise(matrix_for(method, one)) for one in (case, other))
+    chosen = method(promise=promise, suppression_limit=limit)
+    first, second = (chosen.anonymise(matrix_for(method, one)) for one in (case, other))
     assert contents(first) == contents(second)
 
 
@@ -180,10 +180,10 @@ def test_row_order_and_the_names_of_people_do_not_matter(
 def test_a_second_call_gives_the_same_release(
     method: type[FlowMethod], request: tuple[Case, Promise, float]
 ) -> None:
-    case, criterion, limit = request
+    case, promise, limit = request
     matrix = matrix_for(method, case)
-    algorithm = method(criterion=criterion, suppression_limit=limit)
-    assert contents(algorithm.anonymise(matrix)) == contents(algorithm.anonymise(matrix))
+    chosen = method(promise=promise, suppression_limit=limit)
+    assert contents(chosen.anonymise(matrix)) == contents(chosen.anonymise(matrix))
 
 
 @given(data=st.data())
@@ -191,39 +191,39 @@ def test_an_impossible_request_says_so_and_tells_nothing(
     method: type[FlowMethod], data: st.DataObject
 ) -> None:
     case = data.draw(cases(max_rows=15, placed=True))
-    criterion = data.draw(criteria(case))
-    asked = case.thresholds(criterion)
+    promise = data.draw(promises(case))
+    asked = case.thresholds(promise)
     # One more than there is, on a unit that is asked for.
-    unit = data.draw(st.sampled_from(list(criterion.resolve(case.matrix()).thresholds)))
+    unit = data.draw(st.sampled_from(list(promise.resolve(case.matrix()).thresholds)))
     counted = "trips" if unit == "travellers" and case.people_once else unit
     k = int(max(support(case.rows, counted) + 1, asked[counted], 2))
-    hopeless = AllOf(criteria=(criterion, KAnonymity(k=k, unit=unit)))
+    hopeless = AllOf(promises=(promise, KAnonymity(k=k, unit=unit)))
     with pytest.raises(ImpossibleRequestError) as refusal:
-        method(criterion=hopeless).anonymise(matrix_for(method, case))
+        method(promise=hopeless).anonymise(matrix_for(method, case))
     told = {float(text.replace(",", "")) for text in re.findall(r"\d[\d,]*(?:\.\d+)?", str(refusal.value))}
-    parts = criterion.criteria if isinstance(criterion, AllOf) else (criterion,)
+    parts = promise.promises if isinstance(promise, AllOf) else (promise,)
     assert told == {float(k), *(part.k for part in parts if isinstance(part, KAnonymity))}
 
 
 def test_k_of_everything_gives_one_group_of_everything(method: type[FlowMethod]) -> None:
     rows = tuple(Row(o, d, person=i) for i, (o, d) in enumerate(zip("abcdabcd", "dcbaabcd", strict=True)))
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows, has_person=True)
-    release = method(criterion=KAnonymity(k=8), suppression_limit=0.5).anonymise(matrix_for(method, case))
+    release = method(promise=KAnonymity(k=8), suppression_limit=0.5).anonymise(matrix_for(method, case))
     (pair,) = group_pairs(release)
     assert method.draws_zones or pair == ("all", "all")
     assert [held(case, axis, zone) for axis, zone in enumerate(pair)] == [set("abcd")] * 2
     assert (release.trips.tolist(), release.k) == ([8], 8)
     assert not release.suppressed.any()
     with pytest.raises(ImpossibleRequestError, match="at least 9 travellers"):
-        method(criterion=KAnonymity(k=9)).anonymise(matrix_for(method, case))
+        method(promise=KAnonymity(k=9)).anonymise(matrix_for(method, case))
 
 
 def test_people_are_counted_not_their_trips(method: type[FlowMethod]) -> None:
     rows = tuple(Row("a", "b", person=7) for _ in range(50))
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows, has_person=True)
     with pytest.raises(ImpossibleRequestError):
-        method(criterion=KAnonymity(k=2)).anonymise(matrix_for(method, case))
-    release = method(criterion=KAnonymity(k=50, unit="trips")).anonymise(matrix_for(method, case))
+        method(promise=KAnonymity(k=2)).anonymise(matrix_for(method, case))
+    release = method(promise=KAnonymity(k=50, unit="trips")).anonymise(matrix_for(method, case))
     assert release.travellers is not None
     assert (release.trips.tolist(), release.travellers.tolist()) == ([50], [1])
 
@@ -232,14 +232,14 @@ def test_trips_without_an_id_hide_nobody(method: type[FlowMethod]) -> None:
     rows = tuple(Row("a", "b", person=-1) for _ in range(50))
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=(*rows, Row("a", "b", person=0)), has_person=True)
     with pytest.raises(ImpossibleRequestError):
-        method(criterion=KAnonymity(k=2)).anonymise(matrix_for(method, case))
+        method(promise=KAnonymity(k=2)).anonymise(matrix_for(method, case))
 
 
 def test_a_unit_the_input_cannot_tell_is_refused(method: type[FlowMethod]) -> None:
     case = Case(trees=(SMALL_TREE, SMALL_TREE), rows=(Row("a", "b"),) * 5)
     for unit in ("travellers", "population"):
         with pytest.raises(InputError, match=f"k on {unit} needs"):
-            method(criterion=KAnonymity(k=2, unit=unit)).anonymise(matrix_for(method, case))
+            method(promise=KAnonymity(k=2, unit=unit)).anonymise(matrix_for(method, case))
 
 
 def test_trees_of_other_integer_types_are_welcome(method: type[FlowMethod]) -> None:
@@ -248,8 +248,8 @@ def test_trees_of_other_integer_types_are_welcome(method: type[FlowMethod]) -> N
     matrix = matrix_for(method, Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows))
     wide = matrix.destinations
     mixed = replace(matrix, destinations=replace(wide, parent=wide.parent.astype(np.int64)))
-    algorithm = method(criterion=KAnonymity(k=4))
-    assert contents(algorithm.anonymise(mixed)) == contents(algorithm.anonymise(matrix))
+    chosen = method(promise=KAnonymity(k=4))
+    assert contents(chosen.anonymise(mixed)) == contents(chosen.anonymise(matrix))
 
 
 @pytest.mark.parametrize("limit", [-0.1, 1.0, 1.5, float("nan"), float("inf")])
@@ -259,17 +259,17 @@ def test_a_limit_outside_its_range_is_refused(method: type[FlowMethod], limit: f
 
 
 def test_parameters_cannot_be_changed(method: type[FlowMethod]) -> None:
-    algorithm: Any = method()
+    chosen: Any = method()
     with pytest.raises(FrozenInstanceError):
-        algorithm.suppression_limit = 0.9
-    assert not set(algorithm.parameters()) & {"criterion", "suppression_limit"}
+        chosen.suppression_limit = 0.9
+    assert not set(chosen.parameters()) & {"promise", "suppression_limit"}
 
 
 def test_progress_is_told_in_order_and_ends(method: type[FlowMethod]) -> None:
     rows = tuple(Row(o, d) for o in "abcd" for d in "abcd")
     calls: list[tuple[str, int, int | None]] = []
     matrix = matrix_for(method, Case(trees=(SMALL_TREE, SMALL_TREE), rows=rows))
-    method(criterion=KAnonymity(k=4)).anonymise(matrix, progress=lambda *call: calls.append(call))
+    method(promise=KAnonymity(k=4)).anonymise(matrix, progress=lambda *call: calls.append(call))
     assert all(done >= 0 and (total is None or done <= total) for _, done, total in calls)
     for what in {what for what, _, _ in calls}:
         done = [call[1] for call in calls if call[0] == what]
@@ -291,7 +291,7 @@ tree = Hierarchy.from_parents(ids, [64 + i // 8 for i in range(64)] + [72] * 8 +
 columns = dict(person=draw.integers(0, 300, 4000), weight=draw.random(4000))
 ends = np.minimum(draw.geometric(0.1, (2, 4000)), 63)
 matrix = ODMatrix.from_trips(tree, tree, *ends, **columns)
-release = METHODS[sys.argv[1]](criterion=KAnonymity(k=5), **json.loads(sys.argv[2])).anonymise(matrix)
+release = METHODS[sys.argv[1]](promise=KAnonymity(k=5), **json.loads(sys.argv[2])).anonymise(matrix)
 mark = hashlib.sha256(release.input_digest.encode())
 for array in (release.group_of_flow, release.group_origin, release.group_destination, release.population):
     mark.update(array.tobytes())

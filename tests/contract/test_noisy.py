@@ -197,9 +197,9 @@ def test_the_input_stays_as_it_is(method: type[NoisyMethod]) -> None:
 @every_method
 def test_numbers_of_k_and_limit_play_no_part(method: type[NoisyMethod]) -> None:
     matrix = World("tree").matrix(diced_trips(Random(1), World("tree"), trips=25, people=4))
-    ks = (AveragePeople(k=10**9), AllOf(criteria=(KAnonymity(k=2), KAnonymity(k=3, unit="trips"))))
+    ks = (AveragePeople(k=10**9), AllOf(promises=(KAnonymity(k=2), KAnonymity(k=3, unit="trips"))))
     one, other = (
-        made(method, criterion=k, suppression_limit=limit).anonymise(matrix, noise=Same())
+        made(method, promise=k, suppression_limit=limit).anonymise(matrix, noise=Same())
         for k, limit in zip(ks, (0.0, 0.9), strict=True)
     )
     assert published(one) == published(other)
@@ -219,7 +219,7 @@ def test_what_cannot_be_had_is_refused_before_any_work(
     with pytest.raises(InputError, match="--t "):
         made(method, closeness=TCloseness(t=0.5)).anonymise(matrix)
     with pytest.raises(InputError, match="--l,"):
-        made(method, criterion=AllOf(criteria=(KAnonymity(), LDiversity(l=2)))).anonymise(matrix)
+        made(method, promise=AllOf(promises=(KAnonymity(), LDiversity(l=2)))).anonymise(matrix)
     for tree in (plain, union):
         ends = np.zeros(3, dtype=int)
         with pytest.raises(InputError, match="do not depend on the data"):

@@ -23,7 +23,7 @@ TRAVELLERS, POPULATION = KAnonymity(k=6, unit="travellers"), AveragePeople(k=6)
 TARGETS: dict[str, Promise] = {
     "travellers": TRAVELLERS,
     "population": POPULATION,
-    "both": AllOf(criteria=(TRAVELLERS, POPULATION)),
+    "both": AllOf(promises=(TRAVELLERS, POPULATION)),
 }
 
 
@@ -44,11 +44,11 @@ def survey(method: type[FlowMethod], *, spread: float = 1.2) -> ODMatrix:
 def test_every_group_reaches_every_threshold(method: type[FlowMethod], target: str) -> None:
     matrix = survey(method)
     assert matrix.represented is not None
-    release = method(criterion=TARGETS[target], suppression_limit=0.3).anonymise(matrix)
+    release = method(promise=TARGETS[target], suppression_limit=0.3).anonymise(matrix)
     assert release.travellers is not None
     assert release.population is not None
     if target != "population":
         assert release.travellers.min() >= 6
     if target != "travellers":
         assert release.population.min() >= 6 * matrix.represented.mean
-    assert set(release.criterion.thresholds) == {"both": {"travellers", "population"}}.get(target, {target})
+    assert set(release.promise.thresholds) == {"both": {"travellers", "population"}}.get(target, {target})

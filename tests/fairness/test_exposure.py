@@ -33,7 +33,7 @@ def test_every_side_is_told_as_it_is(matrix: ODMatrix) -> None:
     found = {one.target: one for one in cross_exposure(matrix, [TwinCut()], thresholds)}
     assert tuple(found) == TARGETS
     for target in TARGETS:
-        release = TwinCut(criterion=thresholds.criterion(target)).anonymise(matrix)
+        release = TwinCut(promise=thresholds.promise(target)).anonymise(matrix)
         people, population = defaultdict(set), defaultdict(float)
         offsets, ids = matrix.flows.travellers[:2]  # type: ignore[index]
         for flow, group in enumerate(release.group_of_flow.tolist()):
@@ -49,10 +49,10 @@ def test_every_side_is_told_as_it_is(matrix: ODMatrix) -> None:
         assert one.participants.furthest == pytest.approx(max(0, 1 - min(sizes) / 30))
         assert one.population.smallest == pytest.approx(min(masses))
         assert one.population.below == sum(mass < 20_000 for mass in masses)
-        assert one.metrics["participants"]["G"] == measure(matrix, release, volume="trips")["G"]
-        assert one.metrics["population"]["G"] == measure(matrix, release, volume="population")["G"]
+        assert one.measures["participants"]["G"] == measure(matrix, release, volume="trips")["G"]
+        assert one.measures["population"]["G"] == measure(matrix, release, volume="population")["G"]
         released = sum(masses)
-        assert one.metrics["population"]["C_AVG"] == pytest.approx(released / len(masses) / 20_000)
+        assert one.measures["population"]["C_AVG"] == pytest.approx(released / len(masses) / 20_000)
 
 
 def test_protecting_both_leaves_nobody_exposed(matrix: ODMatrix) -> None:
@@ -72,7 +72,7 @@ def test_a_method_that_cannot_says_why_and_the_others_go_on(matrix: ODMatrix) ->
     found = cross_exposure(matrix, methods, thresholds)
     failed = [one for one in found if one.failure is not None]
     assert {one.method for one in failed} == {"suppression"}
-    assert all(one.participants is None and one.metrics == {} for one in failed)
+    assert all(one.participants is None and one.measures == {} for one in failed)
 
 
 def test_an_input_without_weights_is_refused() -> None:
@@ -80,6 +80,6 @@ def test_an_input_without_weights_is_refused() -> None:
     matrix = ODMatrix.from_trips(tree, tree, ends, ends)
     with pytest.raises(InputError, match="--weight"):
         cross_exposure(matrix, [TwinCut()], Thresholds(k=2, unit="trips", population=10))
-    assert KAnonymity(k=2, unit="trips") == Thresholds(k=2, unit="trips", population=10).criterion(
+    assert KAnonymity(k=2, unit="trips") == Thresholds(k=2, unit="trips", population=10).promise(
         "participants"
     )

@@ -35,8 +35,8 @@ def order_of(rows: list[Row], folder: Path, **changes: object) -> AnonymisationR
     path = write_csv(folder / "trips.csv", rows)
     order = AnonymisationRequest(
         source=TripSource(paths=(str(path),)),
-        algorithm=TwinCut(criterion=KAnonymity(k=5)),
-        place=Zoning(spec="h3:9"),
+        method=TwinCut(promise=KAnonymity(k=5)),
+        zoning=Zoning(spec="h3:9"),
         out=folder / "out",
     )
     return replace(order, **changes)  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def recount(folder: Path, rows: list[Row]) -> dict[tuple[str, str, str], set[str
 @pytest.mark.parametrize("method", [TwinCut, ODkAnon])
 def test_together_every_segment_of_every_flow_is_safe(tmp_path: Path, method: type) -> None:
     rows = [row for row in rows_with_sex(900) if row["sex"] != "X"]
-    order = order_of(rows, tmp_path, algorithm=method(criterion=KAnonymity(k=5)), every_segment=SEX)
+    order = order_of(rows, tmp_path, method=method(promise=KAnonymity(k=5)), every_segment=SEX)
     outcome = anonymise(order)
     people = recount(order.out, rows)
     table = parquet.read_table(order.out / "release" / "segments.parquet").to_pylist()
@@ -145,13 +145,13 @@ def test_what_does_not_go_together_says_so(tmp_path: Path) -> None:
     order = order_of(rows, tmp_path, every_segment=SEX)
     slots = replace(
         order,
-        algorithm=SlotBySlot.of(TwinCut(criterion=KAnonymity(k=5))),
-        place=Zoning(spec="h3:9", time_slot=1440, apart=True),
+        method=SlotBySlot.of(TwinCut(promise=KAnonymity(k=5))),
+        zoning=Zoning(spec="h3:9", time_slot=1440, apart=True),
     )
     with pytest.raises(InputError, match="segments"):
         anonymise(slots)
     with pytest.raises(InputError, match="segments"):
-        anonymise(replace(order, algorithm=Mondrian(criterion=KAnonymity(k=5))))
+        anonymise(replace(order, method=Mondrian(promise=KAnonymity(k=5))))
     with pytest.raises(InputError, match="one was given twice"):
         anonymise_segments(order_of(rows, tmp_path), (*SEX, SegmentBy.parse("sex:5")))
     with pytest.raises(InputError, match="no attribute column hair"):

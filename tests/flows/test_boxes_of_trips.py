@@ -27,13 +27,13 @@ def test_boxes_written_are_boxes_read(make, input_of, form):
     file, order = input_of(form)
     outcome = make(file, method="mondrian", **order)
     assert is_whole(outcome.out)
-    matrix = read_matrix(TripSource(paths=(str(file),)), order["place"]).trips.matrix
+    matrix = read_matrix(TripSource(paths=(str(file),)), order["zoning"]).trips.matrix
     again = read_release(outcome.out, matrix)
     assert released_pairs(again) == released_pairs(outcome.release)
     for zones in (again.origins, again.destinations):
         assert isinstance(zones, BoxZones)
     measured = measure_against(outcome.out, (str(file),))
-    known = {name: value for name, value in outcome.metrics.items() if value is not None}
+    known = {name: value for name, value in outcome.measures.items() if value is not None}
     assert {name: value for name, value in measured.items() if value is not None} == pytest.approx(
         known, rel=1e-12
     )
@@ -79,7 +79,7 @@ def test_the_public_part_of_other_methods_speaks_of_no_boxes(make, input_of):
 
 def test_boxes_around_single_points_are_said_not_to_be_on_the_map(make, input_of):
     file, order = input_of("table")
-    public = read_public(make(file, method="mondrian", k=2, units=("trips",), place=order["place"]).out)
+    public = read_public(make(file, method="mondrian", k=2, units=("trips",), zoning=order["zoning"]).out)
     lacking = sum(zone["area_km2"] == 0 for zone in public.zones)
     assert lacking
     assert f"{lacking:,} of {len(public.zones):,} zones, which have no outline" in public.map_words
@@ -105,7 +105,7 @@ def test_other_boxes_than_were_made_are_noticed(make, input_of, change: Callable
     parquet.write_table(
         rows.set_column(rows.schema.get_field_index("released_origin"), "released_origin", [names]), table
     )
-    matrix = read_matrix(TripSource(paths=(str(file),)), order["place"]).trips.matrix
+    matrix = read_matrix(TripSource(paths=(str(file),)), order["zoning"]).trips.matrix
     with pytest.raises(InputError, match="was changed since"):
         read_release(out, matrix)
     assert not audit_against(out, (str(file),)).safe
@@ -114,5 +114,5 @@ def test_other_boxes_than_were_made_are_noticed(make, input_of, change: Callable
 def test_reading_twice_gives_the_same(make, input_of):
     file, order = input_of("coordinates")
     out = make(file, method="mondrian", **order).out
-    matrix = read_matrix(TripSource(paths=(str(file),)), order["place"]).trips.matrix
+    matrix = read_matrix(TripSource(paths=(str(file),)), order["zoning"]).trips.matrix
     assert contents(read_release(out, matrix)) == contents(read_release(out, matrix))

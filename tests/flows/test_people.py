@@ -28,17 +28,17 @@ def weighted(rows: list[Row], heavy: float = 1.0) -> list[Row]:
 
 @pytest.fixture
 def protect(tmp_path):
-    """A release of made-up trips under a criterion."""
+    """A release of made-up trips under a promise."""
 
-    def made(rows: list[Row], criterion: Promise, **options: Any) -> AnonymisationOutcome:
+    def made(rows: list[Row], promise: Promise, **options: Any) -> AnonymisationOutcome:
         file = write_csv(tmp_path / "trips.csv", rows)
         source = TripSource(paths=(str(file),), **options)
-        algorithm = METHODS["twincut"](criterion=criterion, suppression_limit=0.3)
+        method = METHODS["twincut"](promise=promise, suppression_limit=0.3)
         return anonymise(
             AnonymisationRequest(
                 source=source,
-                algorithm=algorithm,
-                place=Zoning(spec="h3:9"),
+                method=method,
+                zoning=Zoning(spec="h3:9"),
                 out=tmp_path / "out",
                 force=True,
             )
@@ -86,7 +86,7 @@ def test_groups_of_few_people_are_named_where_only_the_population_is_protected(p
 
 def test_nothing_is_said_of_few_where_travellers_are_protected(protect) -> None:
     rows = weighted(some_trips(900), heavy=3.7)
-    both = AllOf(criteria=(KAnonymity(k=3, unit="travellers"), AveragePeople(k=3)))
+    both = AllOf(promises=(KAnonymity(k=3, unit="travellers"), AveragePeople(k=3)))
     outcome = protect(rows, both)
     assert outcome.few is None
     assert outcome.notes == ()
@@ -114,7 +114,7 @@ def test_a_threshold_that_one_person_reaches_protects_nobody(protect, tmp_path, 
         protect(rows, KAnonymity(k=k, unit="population"))
     assert "--k-population auto" in str(caught.value)
     assert not (tmp_path / "out").exists()
-    together = AllOf(criteria=(KAnonymity(k=5, unit="travellers"), KAnonymity(k=k, unit="population")))
+    together = AllOf(promises=(KAnonymity(k=5, unit="travellers"), KAnonymity(k=k, unit="population")))
     assert protect(rows, together).audit.safe
 
 

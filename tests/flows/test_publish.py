@@ -1,4 +1,4 @@
-"""Publishing: zones of points, zones without a place at all, and failures at every step of the writing."""
+"""Publishing: zones of points, zones without a zoning at all, and failures at every step of the writing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from worlds.trips import some_trips, write_csv, write_zones, zone_trips
 def test_zones_of_points_have_no_area_but_a_map(make, tmp_path, spec):
     zones = write_zones(tmp_path / "zones.csv")
     file = write_csv(tmp_path / "trips.csv", zone_trips())
-    public = read_public(make(file, k=10, place=Zoning(spec=spec, zones=str(zones))).out)
+    public = read_public(make(file, k=10, zoning=Zoning(spec=spec, zones=str(zones))).out)
     assert all(zone["area_km2"] is None or zone["area_km2"] != zone["area_km2"] for zone in public.zones)
     for axis in ("origin", "destination"):
         table = public.map_data[axis]
@@ -46,7 +46,7 @@ def bare_matrix(**places: Any) -> ODMatrix:
 def test_zones_without_outlines_are_listed_and_the_map_says_so(tmp_path, placed):
     places = {"lat": np.linspace(1, 2, 7), "lon": np.linspace(3, 4, 7)} if placed else {}
     matrix = bare_matrix(**places)
-    release = ODkAnon(criterion=KAnonymity(k=10)).anonymise(matrix)
+    release = ODkAnon(promise=KAnonymity(k=10)).anonymise(matrix)
     publish(tmp_path / "out", matrix, release, run={}, dropped={}, tilings={"spec": "bare"})
     assert is_whole(tmp_path / "out")
     public = read_public(tmp_path / "out")
@@ -88,7 +88,7 @@ STEPS = (
 )
 def test_a_failure_at_any_step_keeps_the_old_release(tmp_path, monkeypatch, step, failure):
     matrix = bare_matrix()
-    release = ODkAnon(criterion=KAnonymity(k=10)).anonymise(matrix)
+    release = ODkAnon(promise=KAnonymity(k=10)).anonymise(matrix)
     order = {"run": {}, "dropped": {}, "tilings": {"spec": "bare"}}
     publish(tmp_path / "out", matrix, release, **order)
     before = contents(tmp_path)
@@ -110,7 +110,7 @@ def test_the_manifest_is_what_publish_returns(make, tmp_path):
     facts = publish(
         tmp_path / "again",
         bare_matrix(),
-        ODkAnon(criterion=KAnonymity(k=10)).anonymise(bare_matrix()),
+        ODkAnon(promise=KAnonymity(k=10)).anonymise(bare_matrix()),
         run={},
         dropped={},
         tilings={"spec": "bare"},

@@ -29,7 +29,7 @@ def public(out: Path) -> dict[str, str]:
 @pytest.mark.parametrize("spec", ["h3:9", "quadtree:6"])
 @pytest.mark.parametrize("units", [("travellers",), ("trips", "population")])
 def test_the_order_of_the_rows_does_not_matter(make, tmp_path, rows, spec, units):
-    order = {"place": Zoning(spec=spec), "units": units, "k": 10}
+    order = {"zoning": Zoning(spec=spec), "units": units, "k": 10}
     first = make(write_csv(tmp_path / "trips.csv", rows), **order, out="first")
     shuffled = random.Random(1).sample(rows, len(rows))
     second = make(write_csv(tmp_path / "shuffled.csv", shuffled), **order, out="second")

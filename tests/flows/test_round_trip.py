@@ -28,12 +28,12 @@ def test_measures_and_audit_agree_with_what_was_told(make, input_of, form):
     outcome = make(file, **order)
     assert is_whole(outcome.out)
     measured = measure_against(outcome.out, (str(file),))
-    assert list(measured) == list(outcome.metrics)
+    assert list(measured) == list(outcome.measures)
     # Sums of metres depend in the last digit on the order of the rows, which is no part of an input.
-    assert known(measured) == pytest.approx(known(outcome.metrics), rel=1e-12)
+    assert known(measured) == pytest.approx(known(outcome.measures), rel=1e-12)
     report = audit_against(outcome.out, (str(file),))
     assert report.safe, report.broken
-    unit, least = next(iter(outcome.release.criterion.thresholds.items()))
+    unit, least = next(iter(outcome.release.promise.thresholds.items()))
     assert report.smallest_support[unit] == pytest.approx(outcome.audit.smallest_support[unit])
     assert report.smallest_support[unit] >= least
 
@@ -73,7 +73,7 @@ def test_measures_on_another_volume(make, input_of):
     file, order = input_of("coordinates")
     outcome = make(file, **order)
     population = measure_against(outcome.out, (str(file),), volume="population")
-    assert population["S"] != outcome.metrics["S"]
+    assert population["S"] != outcome.measures["S"]
     with pytest.raises(InputError, match="trips or population"):
         measure_against(outcome.out, (str(file),), volume="people")
 
@@ -83,7 +83,7 @@ def test_a_file_that_moved_is_still_the_same_input(make, input_of, tmp_path):
     outcome = make(file, **order)
     moved = file.rename(tmp_path / "moved.csv")
     assert audit_against(outcome.out, (str(moved),)).safe
-    assert measure_against(outcome.out, (str(moved),)) == outcome.metrics
+    assert measure_against(outcome.out, (str(moved),)) == outcome.measures
 
 
 class TestDamage:

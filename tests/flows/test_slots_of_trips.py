@@ -113,6 +113,6 @@ def test_slots_that_do_not_fill_hours_or_days_are_refused(minutes: int) -> None:
 
 
 def test_how_times_become_slots_is_written_down_only_where_there_are_slots() -> None:
-    place = Zoning(spec="h3:9", time_slot=30)
-    assert Zoning.from_dict(place.to_dict()) == place
+    zoning = Zoning(spec="h3:9", time_slot=30)
+    assert Zoning.from_dict(zoning.to_dict()) == zoning
     assert set(Zoning().to_dict()) == {"spec", "zones", "area"}

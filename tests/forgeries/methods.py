@@ -30,7 +30,7 @@ class _Made(FlowMethod):
     summary: ClassVar[str] = "misbehaves"
     source: ClassVar[str] = "made up"
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         self.misbehave()
         return everything(matrix)
 

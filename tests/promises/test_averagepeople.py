@@ -79,7 +79,7 @@ def test_k_is_checked_at_once(k: float) -> None:
 
 
 def test_it_is_open_until_it_is_resolved_alone_or_with_others() -> None:
-    both = AllOf(criteria=(KAnonymity(k=3), AveragePeople(k=2)))
+    both = AllOf(promises=(KAnonymity(k=3), AveragePeople(k=2)))
     with pytest.raises(InputError, match="still open"):
         _ = both.thresholds
     matrix = matrix_of([100.0, 300.0, 200.0], [0, 1, 2])

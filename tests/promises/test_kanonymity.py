@@ -11,7 +11,7 @@ from oracles.flows import kernels as oracle
 from tripcloak.flows.model import Unit, group_flows
 from tripcloak.ground.errors import InputError
 from tripcloak.promises import AllOf, KAnonymity
-from worlds.matrices import Case, cases, criteria
+from worlds.matrices import Case, cases, promises
 
 HERE: oracle.Tree = {"here": None}
 
@@ -72,36 +72,36 @@ def test_an_open_unit_has_no_threshold_yet() -> None:
 @pytest.mark.parametrize(("unit", "flag"), [("travellers", "--person"), ("population", "--weight")])
 def test_a_unit_the_input_cannot_tell_is_refused_with_the_flag_that_helps(unit: Unit, flag: str) -> None:
     matrix = one_group(oracle.Row("here", "here")).matrix()
-    for criterion in (
+    for promise in (
         KAnonymity(k=2, unit=unit),
-        AllOf(criteria=(KAnonymity(k=2, unit="trips"), KAnonymity(k=2, unit=unit))),
+        AllOf(promises=(KAnonymity(k=2, unit="trips"), KAnonymity(k=2, unit=unit))),
     ):
         with pytest.raises(InputError, match=flag):
-            criterion.resolve(matrix)
+            promise.resolve(matrix)
 
 
 @given(data=st.data())
 def test_a_group_is_safe_exactly_when_a_recount_says_so(data: st.DataObject) -> None:
     case = data.draw(cases())
-    criterion = data.draw(criteria(case))
+    promise = data.draw(promises(case))
     matrix = case.matrix()
     groups = group_flows(matrix, matrix.flows.origin, matrix.flows.destination)
     assert groups is not None
-    expected = [oracle.safe(rows, case.thresholds(criterion)) for rows in oracle.flows_of(case.rows).values()]
-    assert criterion.resolve(matrix).safe(groups).tolist() == expected
+    expected = [oracle.safe(rows, case.thresholds(promise)) for rows in oracle.flows_of(case.rows).values()]
+    assert promise.resolve(matrix).safe(groups).tolist() == expected
 
 
 @given(data=st.data())
 def test_a_group_that_holds_a_safe_group_is_safe(data: st.DataObject) -> None:
     case = data.draw(cases())
     matrix = case.matrix()
-    criterion = data.draw(criteria(case)).resolve(matrix)
+    promise = data.draw(promises(case)).resolve(matrix)
     o, d = matrix.flows.origin, matrix.flows.destination
     fine, coarse = group_flows(matrix, o, d), group_flows(matrix, o, np.zeros_like(d))
     assert fine is not None
     assert coarse is not None
     merged = coarse.of_flow[np.argsort(fine.of_flow)]
-    assert criterion.safe(coarse)[merged[criterion.safe(fine)]].all()
+    assert promise.safe(coarse)[merged[promise.safe(fine)]].all()
 
 
 def test_trips_of_one_person_never_add_up() -> None:
@@ -123,19 +123,19 @@ def test_a_k_beyond_all_data_is_only_not_reached() -> None:
 
 
 class TestAllOf:
-    """Several criteria at once."""
+    """Several promises at once."""
 
     def test_none_is_not_enough(self) -> None:
         with pytest.raises(InputError, match="at least one"):
-            AllOf(criteria=())
+            AllOf(promises=())
 
     def test_the_largest_threshold_counts_and_the_first_unit_leads(self) -> None:
         parts = [KAnonymity(k=5, unit="travellers"), KAnonymity(k=9, unit="trips")]
-        both = AllOf(criteria=(*parts, AllOf(criteria=(KAnonymity(k=7, unit="travellers"),))))
+        both = AllOf(promises=(*parts, AllOf(promises=(KAnonymity(k=7, unit="travellers"),))))
         assert list(both.thresholds.items()) == [("travellers", 7), ("trips", 9)]
         assert both.words() == "at least 5 travellers and at least 9 trips and at least 7 travellers"
 
     def test_open_units_are_settled_inside(self) -> None:
         matrix = one_group(oracle.Row("here", "here", person=1), has_person=True).matrix()
-        both = AllOf(criteria=(KAnonymity(k=5), KAnonymity(k=9, unit="trips"))).resolve(matrix)
+        both = AllOf(promises=(KAnonymity(k=5), KAnonymity(k=9, unit="trips"))).resolve(matrix)
         assert both.thresholds == {"travellers": 5, "trips": 9}

@@ -1,4 +1,4 @@
-"""k^m-anonymity: every choice of known items counted by hand, and what the algorithms rely on."""
+"""k^m-anonymity: every choice of known items counted by hand, and what the methods rely on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_group_is_safe_if_all_that_shares_any_m_of_its_items_is(
     named = [tuple(str(i[z]) for i, z in zip(ids, zone, strict=True)) for zone in zones]
     tiles = zip(*(tree.zones.ids[tile].tolist() for tree, tile in matrix.axes), strict=True)
     kept = [flow for flow, stays in zip(tiles, keep, strict=True) if stays]
-    verdicts = KMAnonymity(criterion=request.criterion, m=m).resolve(matrix).safe(groups)
+    verdicts = KMAnonymity(promise=request.promise, m=m).resolve(matrix).safe(groups)
     for box, verdict in zip(named, verdicts, strict=True):
         axes = range(len(box))
         assert verdict == all(
@@ -61,21 +61,21 @@ def test_a_group_is_safe_if_all_that_shares_any_m_of_its_items_is(
 @given(request=drawn, m=st.integers(1, 2))
 def test_coarser_zones_and_more_flows_never_make_a_flow_less_safe(request: Request, m: int) -> None:
     matrix = request.case.matrix()
-    criterion = KMAnonymity(criterion=request.criterion, m=m).resolve(matrix)
+    promise = KMAnonymity(promise=request.promise, m=m).resolve(matrix)
     half = np.arange(matrix.n_flows) % 2 == 0
     some = {}
     for levels in product(range(3), repeat=len(matrix.axes)):
         for keep in (half, None):
             groups = grouped(matrix, levels, keep)
-            some[levels, keep is None] = np.append(criterion.safe(groups), False)[groups.of_flow]
+            some[levels, keep is None] = np.append(promise.safe(groups), False)[groups.of_flow]
     for (low, whole), (high, all_of_it) in product(some, repeat=2):
         if whole <= all_of_it and all(a <= b for a, b in zip(low, high, strict=True)):
             assert not (some[low, whole] & ~some[high, all_of_it]).any()
 
 
 def test_it_asks_for_what_its_criterion_asks_for() -> None:
-    both = AllOf(criteria=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=20, unit="trips")))
-    held = KMAnonymity(criterion=both, m=2)
+    both = AllOf(promises=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=20, unit="trips")))
+    held = KMAnonymity(promise=both, m=2)
     assert (held.thresholds, held.floors) == (both.thresholds, {})
     assert held.words().startswith(
         "at least 10 travellers and at least 20 trips for whoever knows any 2 items"
@@ -86,4 +86,4 @@ def test_it_asks_for_what_its_criterion_asks_for() -> None:
 @pytest.mark.parametrize("m", [0, -1, 4, 1.5])
 def test_items_that_a_trip_does_not_have_are_refused(m: Any) -> None:
     with pytest.raises(InputError, match="from 1 to 3"):
-        KMAnonymity(criterion=KAnonymity(k=2), m=m)
+        KMAnonymity(promise=KAnonymity(k=2), m=m)

@@ -43,27 +43,27 @@ def test_l_counts_tiles_or_places() -> None:
 
 def test_it_protects_nobody_alone() -> None:
     with pytest.raises(InputError, match="together with k-anonymity"):
-        AllOf(criteria=(LDiversity(l=2), LDiversity(l=3)))
+        AllOf(promises=(LDiversity(l=2), LDiversity(l=3)))
     for method in METHODS.values():
         with pytest.raises(InputError, match="together with k-anonymity"):
-            method(criterion=LDiversity(l=2))
+            method(promise=LDiversity(l=2))
     matrix = Case(trees=(TREE, TREE), rows=tuple(Row(o, d) for o in "abcd" for d in "abcd")).matrix()
     root = np.full(matrix.n_flows, matrix.origins.root)
     with pytest.raises(InternalError, match="protects nobody"):
         build_release(
-            matrix, method="by hand", parameters={}, criterion=LDiversity(l=2), suppression_limit=0,
+            matrix, method="by hand", parameters={}, promise=LDiversity(l=2), suppression_limit=0,
             origin_zone=root, destination_zone=root, suppressed=root < 0, homogeneous=True,
         )  # fmt: skip
 
 
 def test_floors_add_up_to_the_largest() -> None:
-    parts = KAnonymity(k=5, unit="trips"), LDiversity(l=2), AllOf(criteria=(KAnonymity(k=3), LDiversity(l=4)))
-    both = AllOf(criteria=parts)
+    parts = KAnonymity(k=5, unit="trips"), LDiversity(l=2), AllOf(promises=(KAnonymity(k=3), LDiversity(l=4)))
+    both = AllOf(promises=parts)
     assert both.floors == {"tiles": 4}
     assert not parts[0].floors
     assert not parts[1].thresholds
     words = "at least 5 trips and at least 2 tiles that occur in either zone"
-    assert AllOf(criteria=parts[:2]).words() == words
+    assert AllOf(promises=parts[:2]).words() == words
 
 
 def test_places_must_be_known() -> None:
@@ -119,8 +119,8 @@ def test_more_tiles_than_occur_cannot_be_had(name: str) -> None:
     matrix = Case(trees=(TREE, TREE), rows=tuple(Row(o, d) for o in "abc" for d in "abcd") * 5).matrix()
 
     def ask_for(least: int) -> Release:
-        criterion = AllOf(criteria=(KAnonymity(k=2, unit="trips"), LDiversity(l=least)))
-        return METHODS[name](criterion=criterion, **NEVER_DEAR.get(name, {})).anonymise(matrix)
+        promise = AllOf(promises=(KAnonymity(k=2, unit="trips"), LDiversity(l=least)))
+        return METHODS[name](promise=promise, **NEVER_DEAR.get(name, {})).anonymise(matrix)
 
     release = ask_for(3)
     assert {str(release.origins.ids[zone]) for zone in release.group_origin} == {"all"}
@@ -132,8 +132,8 @@ def test_what_the_filter_withholds_may_leave_too_few_tiles_over() -> None:
     """ODkAnon ends at the lowest zone over what is left, which must still be diverse enough."""
     rows = (Row("a", "a"),) * 20 + (Row("b", "b"),) * 20 + (Row("c", "c"),)
     matrix = Case(trees=(TREE, TREE), rows=rows).matrix()
-    criterion = AllOf(criteria=(KAnonymity(k=5, unit="trips"), LDiversity(l=3)))
-    release = METHODS["odkanon"](criterion=criterion, suppression_limit=0.4).anonymise(matrix)
+    promise = AllOf(promises=(KAnonymity(k=5, unit="trips"), LDiversity(l=3)))
+    release = METHODS["odkanon"](promise=promise, suppression_limit=0.4).anonymise(matrix)
     assert (release.trips.tolist(), int(release.suppressed.sum())) == ([41], 0)
 
 
@@ -201,8 +201,8 @@ def test_the_programme_is_the_best_of_all_diverse_partitions(
                 each = min(judge.tiles(pair), price) if judge.safe(pair) else price
                 cost[pair] = each * judge.volume(pair)
     best = min(sum(cost[pair] for pair in partition) for partition in partitions(case.trees, root))
-    criterion = AllOf(criteria=(KAnonymity(k=k, unit="trips"), LDiversity(l=least)))
-    products = find_products(case.matrix(), criterion, find_loss("tiles"))
+    promise = AllOf(promises=(KAnonymity(k=k, unit="trips"), LDiversity(l=least)))
+    products = find_products(case.matrix(), promise, find_loss("tiles"))
     search = partition_search(products, np.ones(products.up.shape, dtype=bool), 0.0)
     assert search.offer(price).cost == pytest.approx(best, rel=1e-12)
 
@@ -217,8 +217,8 @@ def test_nothing_withheld_and_nothing_better(case: Case, k: int, least: int) -> 
         held = [pair for pair in partition if judge.volume(pair)]
         if all(judge.safe(pair) for pair in held):
             found.append(sum(judge.tiles(pair) * judge.volume(pair) for pair in held))
-    criterion = AllOf(criteria=(KAnonymity(k=k, unit="trips"), LDiversity(l=least)))
-    release = ProductCut(criterion=criterion, suppression_limit=0).anonymise(case.matrix())
+    promise = AllOf(promises=(KAnonymity(k=k, unit="trips"), LDiversity(l=least)))
+    release = ProductCut(promise=promise, suppression_limit=0).anonymise(case.matrix())
     origin, destination = (zones.tiles[column] for _, zones, column in release.axes)
     assert int(((origin + destination) * release.trips).sum()) == min(found)
     assert release.bound is not None

@@ -59,7 +59,7 @@ def source(tmp_path: Path) -> TrajectorySource:
 def released(source: TrajectorySource, out: Path, method: str = "k-scale", k: int = 3):
     return anonymise_trajectories(
         TrajectoryRequest(
-            source=source, algorithm=find_trajectory_method(method)(k=k, **OWN.get(method, {})), out=out
+            source=source, method=find_trajectory_method(method)(k=k, **OWN.get(method, {})), out=out
         )
     )
 
@@ -67,9 +67,7 @@ def released(source: TrajectorySource, out: Path, method: str = "k-scale", k: in
 def test_what_is_not_safe_is_never_written(source, tmp_path):
     before = contents(tmp_path)
     with pytest.raises(AuditFailedError, match=r"failed its own audit \(.*support.*\); nothing was written"):
-        anonymise_trajectories(
-            TrajectoryRequest(source=source, algorithm=AsTheyAre(k=2), out=tmp_path / "out")
-        )
+        anonymise_trajectories(TrajectoryRequest(source=source, method=AsTheyAre(k=2), out=tmp_path / "out"))
     assert contents(tmp_path) == before
 
 
@@ -103,7 +101,7 @@ def test_what_was_released_is_read_back_the_same(source, tmp_path, method):
     assert release.n_released == outcome.release.n_released
     assert release.n_boxes == outcome.release.n_boxes
     measured = flat(measure_trajectories_against(tmp_path / "out", source.paths))
-    assert measured == pytest.approx(flat(outcome.metrics), nan_ok=False)
+    assert measured == pytest.approx(flat(outcome.measures), nan_ok=False)
     assert audit_trajectories_against(tmp_path / "out", source.paths).safe
 
 
@@ -144,12 +142,12 @@ def test_measures_need_the_very_input(source, tmp_path):
 
 
 def test_a_comparison_tells_what_is_unsafe_and_what_did_not_run(source):
-    algorithms = [
+    methods = [
         find_trajectory_method("k-scale")(k=2),
         AsTheyAre(k=2),
         find_trajectory_method("glove")(k=99),
     ]
-    safe, unsafe, impossible = compare_trajectories(source, algorithms).rows
+    safe, unsafe, impossible = compare_trajectories(source, methods).rows
     assert (safe.safe, unsafe.safe, impossible.safe) == (True, False, None)
     assert safe.smallest_support >= 2 > unsafe.smallest_support
     assert (safe.created, safe.deleted) == (0, 0)

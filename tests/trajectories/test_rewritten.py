@@ -29,7 +29,7 @@ def made(fixes, tmp_path_factory):
     out = tmp_path_factory.mktemp("made") / "out"
     source = TrajectorySource(paths=(str(fixes),))
     anonymise_trajectories(
-        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=3), out=out)
+        TrajectoryRequest(source=source, method=find_trajectory_method("k-scale")(k=3), out=out)
     )
     return out
 

@@ -66,7 +66,7 @@ def test_trips_lead_from_where_somebody_was_to_where_they_were_next(tmp_path):
 def test_released_trips_are_under_pseudonyms(source, tmp_path):
     out = tmp_path / "out"
     anonymise_trajectories(
-        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=2), out=out)
+        TrajectoryRequest(source=source, method=find_trajectory_method("k-scale")(k=2), out=out)
     )
     released = TrajectorySource(paths=(str(out),))
     made = write_trips_of_trajectories(released, tmp_path / "trips.parquet", EVERY)
@@ -106,7 +106,7 @@ def test_a_trip_of_which_one_end_has_no_time_keeps_the_other(tmp_path):
 def test_a_release_and_raw_files_do_not_mix(source, tmp_path):
     out = tmp_path / "out"
     anonymise_trajectories(
-        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=2), out=out)
+        TrajectoryRequest(source=source, method=find_trajectory_method("k-scale")(k=2), out=out)
     )
     both = TrajectorySource(paths=(*source.paths, str(out)))
     with pytest.raises(InputError, match="one release folder"):
@@ -116,7 +116,7 @@ def test_a_release_and_raw_files_do_not_mix(source, tmp_path):
 def test_raw_trips_are_not_written_into_the_public_part(source, tmp_path):
     out = tmp_path / "out"
     anonymise_trajectories(
-        TrajectoryRequest(source=source, algorithm=find_trajectory_method("k-scale")(k=2), out=out)
+        TrajectoryRequest(source=source, method=find_trajectory_method("k-scale")(k=2), out=out)
     )
     with pytest.raises(OutputExistsError, match="public part"):
         write_trips_of_trajectories(source, out / "release" / "trips.parquet", EVERY)

@@ -23,7 +23,7 @@ from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise
-from worlds.matrices import DYADIC_WEIGHTS, Case, cases, criteria, diced_tree, hierarchy_of, seeds
+from worlds.matrices import DYADIC_WEIGHTS, Case, cases, diced_tree, hierarchy_of, promises, seeds
 
 EARTH_M = 6_371_008.8
 """The mean radius of the earth (IUGG)."""
@@ -110,7 +110,7 @@ class Request:
     """What is asked of a method on a case, and the same in boxes."""
 
     case: PlacedCase
-    criterion: Promise
+    promise: Promise
     limit: float
     loss: LossName
     table: TableLoss
@@ -137,16 +137,16 @@ class Request:
     @property
     def parameters(self) -> dict[str, Any]:
         """Return what every method over products of zones takes."""
-        return {"criterion": self.criterion, "suppression_limit": self.limit, "loss": self.loss}
+        return {"criterion": self.promise, "suppression_limit": self.limit, "loss": self.loss}
 
     def _boxes(self, losses: list[Callable[[str, str], float]]) -> Boxes:
-        floor = self.criterion.floors.get("tiles", 0)
+        floor = self.promise.floors.get("tiles", 0)
         return Boxes(self.case.all_trees, self.case.flows(), self._thresholds, tuple(losses), floor)
 
     @property
     def _thresholds(self) -> dict[str, float]:
-        parts = self.criterion.criteria if isinstance(self.criterion, AllOf) else (self.criterion,)
-        return self.case.thresholds(AllOf(criteria=tuple(p for p in parts if not isinstance(p, LDiversity))))
+        parts = self.promise.promises if isinstance(self.promise, AllOf) else (self.promise,)
+        return self.case.thresholds(AllOf(promises=tuple(p for p in parts if not isinstance(p, LDiversity))))
 
     def _tiles(self, axis: int) -> Callable[[str, str], float]:
         tree = self.case.trees[axis]
@@ -188,7 +188,7 @@ def requests(
     with_time: bool = False,
     diverse: bool = True,
 ) -> Request:
-    """Return a request that can be met: odd trees, ties, people who come again, any criterion and loss."""
+    """Return a request that can be met: odd trees, ties, people who come again, any promise and loss."""
     plain = draw(cases(weights=DYADIC_WEIGHTS, max_rows=max_rows, max_zones=max_zones))
     dice = draw(seeds)
     # Few different numbers, so that costs tie; areas that do not grow upwards, so that nothing helps.
@@ -202,12 +202,12 @@ def requests(
     time_tree = diced_tree(dice, draw(st.integers(1, 5))) if with_time else None
     slots = tuple(dice.choice(tiles(time_tree)) for _ in plain.rows) if time_tree else ()
     case = PlacedCase(**vars_of(plain), places=(first, second), time_tree=time_tree, slots=slots)
-    criterion = draw(criteria(case))
+    promise = draw(promises(case))
     if diverse and draw(st.integers(0, 4)) == 0:
-        criterion = AllOf(criteria=(criterion, LDiversity(l=2)))
+        promise = AllOf(promises=(promise, LDiversity(l=2)))
     request = Request(
         case=case,
-        criterion=criterion,
+        promise=promise,
         limit=draw(st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 0.9])),
         loss=draw(st.sampled_from(["tiles", "tiles", "area", "metres"])),
         table=TableLoss(dice.randrange(1000)),

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: trees, trips and criteria of every awkward kind, in plain and in coded form."""
+"""Hypothesis strategies: trees, trips and promises of every awkward kind, in plain and in coded form."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Case:
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """Return the units a criterion may count here."""
+        """Return the units a promise may count here."""
         units: list[Unit] = ["trips"]
         if self.has_person or self.people_once:
             units.append("travellers")
@@ -116,21 +116,21 @@ class Case:
             units.append("population")
         return tuple(units)
 
-    def thresholds(self, criterion: Promise) -> dict[str, float]:
+    def thresholds(self, promise: Promise) -> dict[str, float]:
         """Return what the oracle has to count; where every trip is somebody else, trips are people."""
         asked: dict[str, float] = {}
-        for unit, k in _thresholds(criterion, self.units).items():
+        for unit, k in _thresholds(promise, self.units).items():
             counted = "trips" if unit == "travellers" and self.people_once else unit
             asked[counted] = max(k, asked.get(counted, 0))
         return asked
 
 
-def _thresholds(criterion: Promise, units: Sequence[Unit]) -> dict[str, float]:
-    if isinstance(criterion, AllOf):
-        parts = [_thresholds(part, units) for part in criterion.criteria]
+def _thresholds(promise: Promise, units: Sequence[Unit]) -> dict[str, float]:
+    if isinstance(promise, AllOf):
+        parts = [_thresholds(part, units) for part in promise.promises]
         return {unit: max(part.get(unit, 0) for part in parts) for part in parts for unit in part}
-    assert isinstance(criterion, KAnonymity)
-    return {criterion.unit or ("travellers" if "travellers" in units else "trips"): criterion.k}
+    assert isinstance(promise, KAnonymity)
+    return {promise.unit or ("travellers" if "travellers" in units else "trips"): promise.k}
 
 
 # Sizes are drawn by Hypothesis, so that failures shrink; the rest is diced, so that examples differ.
@@ -195,10 +195,10 @@ def single_criteria(draw: st.DrawFn, case: Case) -> KAnonymity:
     return KAnonymity(k=draw(st.integers(2, 8)), unit=unit)
 
 
-def criteria(case: Case) -> st.SearchStrategy[Promise]:
-    """Return one criterion, or several that must all hold."""
+def promises(case: Case) -> st.SearchStrategy[Promise]:
+    """Return one promise, or several that must all hold."""
     single = single_criteria(case)
-    several = st.lists(single, min_size=1, max_size=3).map(lambda parts: AllOf(criteria=tuple(parts)))
+    several = st.lists(single, min_size=1, max_size=3).map(lambda parts: AllOf(promises=tuple(parts)))
     return st.one_of(single, several)
 
 

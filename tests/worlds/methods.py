@@ -39,13 +39,13 @@ class HonestSuppression(Suppression):
         pytest.skip("suppression alone withholds more than this limit, and says so")
 
     def _too_much(self, matrix: ODMatrix) -> bool:
-        criterion, rows = self.criterion.resolve(matrix), np.arange(matrix.n_flows)
+        promise, rows = self.promise.resolve(matrix), np.arange(matrix.n_flows)
         unsafe = []
         for row in rows:
             groups = group_flows(matrix, matrix.flows.origin, matrix.flows.destination, keep=rows == row)
             assert groups is not None
-            unsafe.append(not criterion.safe(groups).all())
-        volume = matrix.volume(main_volume(criterion))
+            unsafe.append(not promise.safe(groups).all())
+        volume = matrix.volume(main_volume(promise))
         return float(volume[unsafe].sum()) > self.suppression_limit * float(volume.sum())
 
 

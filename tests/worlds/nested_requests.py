@@ -27,7 +27,7 @@ class Request:
     """A tiny case with a target volume, and everything that could become of it."""
 
     case: Case
-    criterion: KAnonymity
+    promise: KAnonymity
     limit: float
     v_target: float
 
@@ -54,7 +54,7 @@ class Request:
         for row in self.case.rows:
             rows[self.zone_of[row.origin]].append(row)
         first, second = self.case.trees
-        unseen, thresholds = self.case.unseen_tiles, self.case.thresholds(self.criterion)
+        unseen, thresholds = self.case.unseen_tiles, self.case.thresholds(self.promise)
         return outcomes(
             outcomes_of_map(some, second, size(first, zone, unseen), unseen, thresholds)
             for zone, some in rows.items()
@@ -69,13 +69,13 @@ class Request:
         return hidden, float((sizes * release.trips).sum())
 
     def parameters(self) -> dict[str, Any]:
-        return {"criterion": self.criterion, "suppression_limit": self.limit, "v_target": self.v_target}
+        return {"criterion": self.promise, "suppression_limit": self.limit, "v_target": self.v_target}
 
 
 @st.composite
 def requests(draw: st.DrawFn, max_zones: int = 8) -> Request:
     case = draw(cases(max_zones=max_zones, max_rows=25))
-    criterion = draw(single_criteria(case))
-    assume(main_volume(criterion.resolve(case.matrix())) == "trips")
-    assume(safe(case.rows, case.thresholds(criterion)))
-    return Request(case, criterion, draw(limits), draw(targets))
+    promise = draw(single_criteria(case))
+    assume(main_volume(promise.resolve(case.matrix())) == "trips")
+    assume(safe(case.rows, case.thresholds(promise)))
+    return Request(case, promise, draw(limits), draw(targets))

@@ -60,9 +60,9 @@ class World:
     people_once: bool = False
 
     @classmethod
-    def of(cls, raw: pa.Table, spec: str = "h3:9", **place: Any) -> World:
+    def of(cls, raw: pa.Table, spec: str = "h3:9", **zoning: Any) -> World:
         """Return the world of a raw table under a hierarchy given as text."""
-        return cls(raw=raw, spec=spec, tiling=parse_tiling(spec, **place))
+        return cls(raw=raw, spec=spec, tiling=parse_tiling(spec, **zoning))
 
     @cached_property
     def matrix(self) -> ODMatrix:
@@ -95,9 +95,9 @@ class World:
         tree = self.tiling.hierarchy(np.unique(keys))
         return tree, self.tiling.tiles(keys, tree)
 
-    def release(self, criterion: Promise = TEN_TRAVELLERS, limit: float = 0.1) -> Release:
+    def release(self, promise: Promise = TEN_TRAVELLERS, limit: float = 0.1) -> Release:
         """Return ODkAnon's release."""
-        return ODkAnon(criterion=criterion, suppression_limit=limit).anonymise(self.matrix)
+        return ODkAnon(promise=promise, suppression_limit=limit).anonymise(self.matrix)
 
     def publish(self, out: Path, release: Release, **dropped: int) -> Folder:
         """Return the folder a release was written to."""
@@ -129,13 +129,13 @@ class Folder:
         return json.loads(self.public("manifest.json").read_text())
 
     def edit_manifest(self, change: Callable[[dict[str, Any]], Any]) -> None:
-        """Change the manifest in place."""
+        """Change the manifest in zoning."""
         facts = self.facts
         change(facts)
         write_json(self.public("manifest.json"), facts)
 
     def edit_rows(self, name: str, change: Callable[[list[dict[str, Any]]], Any]) -> None:
-        """Change the rows of a Parquet file in place; the columns are those of the first row."""
+        """Change the rows of a Parquet file in zoning; the columns are those of the first row."""
         path = self.path / name
         table = parquet.read_table(path)
         rows = table.to_pylist()

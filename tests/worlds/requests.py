@@ -28,7 +28,7 @@ def make(tmp_path: Path) -> Make:
         k: int = 5,
         units: Sequence[str | None] = (None,),
         limit: float = 0.1,
-        place: Zoning | None = None,
+        zoning: Zoning | None = None,
         out: str = "out",
         method: str = "odkanon",
         **source: Any,
@@ -38,10 +38,10 @@ def make(tmp_path: Path) -> Make:
         return anonymise(
             AnonymisationRequest(
                 source=TripSource(paths=tuple(map(str, files)), **source),
-                algorithm=METHODS[method](
-                    criterion=parts[0] if len(parts) == 1 else AllOf(criteria=parts), suppression_limit=limit
+                method=METHODS[method](
+                    promise=parts[0] if len(parts) == 1 else AllOf(promises=parts), suppression_limit=limit
                 ),
-                place=place or Zoning(spec="h3:9"),
+                zoning=zoning or Zoning(spec="h3:9"),
                 out=tmp_path / out,
             )
         )
@@ -59,16 +59,16 @@ def input_of(tmp_path: Path) -> Callable[[str], tuple[Path, dict[str, Any]]]:
             write_csv(file, some_trips(300, seed=seed))
             spec = "quadtree:6" if form == "quadtree" else "h3:9"
             units = ("population",) if form == "weights" else (None,)
-            return file, {"place": Zoning(spec=spec), "units": units, "k": 500 if form == "weights" else 5}
+            return file, {"zoning": Zoning(spec=spec), "units": units, "k": 500 if form == "weights" else 5}
         if form == "fixes":
             write_csv(file, fixes(seed))
-            return file, {"place": Zoning(spec="h3:9")}
+            return file, {"zoning": Zoning(spec="h3:9")}
         zones = str(write_zones(tmp_path / "zones.csv"))
         trips = zone_trips(seed=seed)
         tables = {"counts": "trips", "commuters": "commuters"}
         write_csv(file, counted(trips, tables[form]) if form in tables else trips)
         spec = "dendrogram" if form == "dendrogram" else "table:county"
-        return file, {"place": Zoning(spec=spec, zones=zones)}
+        return file, {"zoning": Zoning(spec=spec, zones=zones)}
 
     return written
 

@@ -10,7 +10,7 @@ import typer
 from tripcloak.cli.options import ZONES, Json, TripInput, takes_input
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.cli.segments import release_segments
-from tripcloak.flows.protection import criterion
+from tripcloak.flows.protection import asked_promise
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.threads import processors
 
@@ -243,16 +243,16 @@ def command(
         raise InputError("--slot keeps slots apart and --time-slot makes time an axis; give one of them")
     if time_weight is not None and time_slot is None:
         raise InputError("--time-weight weighs slots of time; give their length with --time-slot")
-    algorithm = find_method(method)
+    kind = find_method(method)
     for name in parameters:
-        if name not in algorithm.__dataclass_fields__:
+        if name not in kind.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
-    asked_for = criterion(k, unit, tiles, places, k_population=k_population)
-    chosen = algorithm(criterion=asked_for, suppression_limit=suppress, **parameters)
-    order = AnonymisationRequest(
+    asked_for = asked_promise(k, unit, tiles, places, k_population=k_population)
+    chosen = kind(promise=asked_for, suppression_limit=suppress, **parameters)
+    request = AnonymisationRequest(
         source=given.source,
-        place=replace(given.place, time_slot=minutes(slot or time_slot), fold=fold, apart=slot is not None),
-        algorithm=chosen if slot is None else SlotBySlot.of(chosen, jobs=processors()),
+        zoning=replace(given.zoning, time_slot=minutes(slot or time_slot), fold=fold, apart=slot is not None),
+        method=chosen if slot is None else SlotBySlot.of(chosen, jobs=processors()),
         out=out,
         memory=given.memory,
         force=force,
@@ -261,10 +261,10 @@ def command(
     if segment_joint and not by:
         raise InputError("--segment-joint needs what parts the people; give it with --segment")
     if by and not segment_joint:
-        release_segments(order, by, draws=draws, json=json)
+        release_segments(request, by, draws=draws, json=json)
         return
     with progress_on_stderr() as progress:
-        outcome = anonymise(replace(order, every_segment=by), progress)
+        outcome = anonymise(replace(request, every_segment=by), progress)
     if json:
         print_json(outcome.to_dict())
     else:
@@ -302,7 +302,7 @@ def _show(outcome: "AnonymisationOutcome") -> None:
     units = ", ".join(f"{number(n)} {unit}" for unit, n in facts["audit"]["by_unit"].items())
     rows = [
         *cleaning_rows(outcome.cleaning),
-        ("protected", release.criterion.words()),
+        ("protected", release.promise.words()),
         *([] if release.closeness is None else [("also", release.closeness.words())]),
         ("released flows", number(release.n_groups)),
         ("origin zones", number(facts["zones"]["origins"])),
@@ -310,7 +310,7 @@ def _show(outcome: "AnonymisationOutcome") -> None:
         *([("times", number(facts["zones"]["times"]))] if "times" in facts["zones"] else []),
         *_bound(release.bound),
         ("audit", _judgement(outcome, units)),
-        *((name, number(value)) for name, value in outcome.metrics.items()),
+        *((name, number(value)) for name, value in outcome.measures.items()),
     ]
     show(table(f"{release.method} on {outcome.hierarchy}", ("", "value"), rows))
     for note in outcome.notes:

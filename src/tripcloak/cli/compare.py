@@ -111,9 +111,9 @@ def command(
 
     if out is not None:
         refuse_if_compared(out, force=force)
-    lineup = ComparisonPlan(
+    plan = ComparisonPlan(
         source=given.source,
-        place=given.place,
+        zoning=given.zoning,
         methods=None if methods.strip() == "all" else _names(methods),
         ks=tuple(numbers("--k", k)),
         limits=tuple(numbers("--suppress", suppress)),
@@ -125,7 +125,7 @@ def command(
         memory=given.memory,
     )
     with progress_on_stderr() as progress:
-        found = compare(lineup, progress)
+        found = compare(plan, progress)
         if out is not None:
             write_comparison(out, found, force=force)
     if json:

@@ -30,7 +30,7 @@ def command(
     from tripcloak.flows.describe import describe
 
     with progress_on_stderr() as progress:
-        description = describe(given.source, given.place, k=k, memory=given.memory, progress=progress)
+        description = describe(given.source, given.zoning, k=k, memory=given.memory, progress=progress)
     if json:
         print_json(description.to_dict())
     else:

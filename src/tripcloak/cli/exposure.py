@@ -7,12 +7,12 @@ import typer
 
 from tripcloak.cli.options import Json, TripInput, takes_input
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
-from tripcloak.flows.protection import criterion
+from tripcloak.flows.protection import asked_promise
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from tripcloak.flows.methods import FlowMethod
     from tripcloak.fairness.exposure import Exposure, Thresholds
+    from tripcloak.flows.methods import FlowMethod
     from tripcloak.flows.model import ODMatrix
 
 
@@ -53,12 +53,12 @@ def command(
 
     if unit not in (None, "travellers", "trips"):
         raise InputError(f"--unit says what a participant is: travellers or trips; got {unit!r}")
-    criterion(k, "population", k_population=k_population)
+    asked_promise(k, "population", k_population=k_population)
     chosen = _methods(methods, suppress, levels)
     if out is not None:
         refuse_taken(out, force=force)
     with progress_on_stderr() as progress:
-        matrix = read_matrix(given.source, given.place, memory=given.memory, progress=progress).trips.matrix
+        matrix = read_matrix(given.source, given.zoning, memory=given.memory, progress=progress).trips.matrix
         thresholds = _thresholds(matrix, k, unit, k_population)
         exposures = cross_exposure(matrix, chosen, thresholds, progress=progress)
     facts = {
@@ -95,8 +95,8 @@ def _methods(names: str, suppress: float, levels: int | None) -> "list[FlowMetho
 def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: str) -> "Thresholds":
     from tripcloak.fairness.exposure import Thresholds
 
-    population = criterion(k, "population", k_population=k_population).resolve(matrix).thresholds
-    ((counted, people),) = criterion(k, unit).resolve(matrix).thresholds.items()
+    population = asked_promise(k, "population", k_population=k_population).resolve(matrix).thresholds
+    ((counted, people),) = asked_promise(k, unit).resolve(matrix).thresholds.items()
     return Thresholds(k=people, unit=counted, population=population["population"])
 
 
@@ -108,9 +108,9 @@ def _show(exposures: "list[Exposure]", thresholds: "Thresholds") -> None:
     show(table(f"Who is exposed: flows below {needs}", columns, [_sides(one) for one in exposures]))
     for side in ("participants", "population"):
         rows = [
-            (one.method, one.target, *(_measure(one.metrics[side][name]) for name in MEASURES))
+            (one.method, one.target, *(_measure(one.measures[side][name]) for name in MEASURES))
             for one in exposures
-            if one.metrics
+            if one.measures
         ]
         if rows:
             show(table(f"Measured on the {side}", ("method", "protecting", *MEASURES), rows))

@@ -34,7 +34,7 @@ def command(
     with progress_on_stderr() as progress:
         measures = measure_against(folder, tuple(against), volume=volume, memory=memory, progress=progress)
     if json:
-        print_json({"metrics": measures})
+        print_json({"measures": measures, "metrics": measures})
     else:
         rows = [(name, number(value)) for name, value in measures.items()]
         show(table(f"Measures of {folder}", ("measure", "value"), rows))

@@ -53,7 +53,7 @@ class TripInput:
     """What the shared input options said."""
 
     source: "TripSource"
-    place: "Zoning"
+    zoning: "Zoning"
     memory: str | None
 
 

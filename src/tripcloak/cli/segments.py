@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def release_segments(
-    order: "AnonymisationRequest", by: Sequence["SegmentBy"], *, draws: int, json: bool
+    request: "AnonymisationRequest", by: Sequence["SegmentBy"], *, draws: int, json: bool
 ) -> None:
     """Make one release per segment and print who pays how much."""
     from tripcloak.fairness.page import fairness_words
     from tripcloak.fairness.segments import anonymise_segments
 
     with progress_on_stderr() as progress:
-        outcomes = anonymise_segments(order, by, draws=draws, progress=progress)
+        outcomes = anonymise_segments(request, by, draws=draws, progress=progress)
     if json:
         print_json(outcomes.to_dict())
         return

@@ -20,7 +20,7 @@ from tripcloak.comparing.workers import Limits, TrialResult, jobs_that_fit, run_
 from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
 from tripcloak.flows.methods import METHODS, find_method
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.protection import criterion
+from tripcloak.flows.protection import asked_promise
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.memory import Budget, Memory
@@ -66,7 +66,7 @@ class ComparisonPlan:
     """
 
     source: TripSource
-    place: Zoning = field(default_factory=Zoning)
+    zoning: Zoning = field(default_factory=Zoning)
     methods: tuple[str, ...] | None = None
     ks: tuple[float, ...] = (10,)
     limits: tuple[float, ...] = (0.1,)
@@ -85,7 +85,7 @@ class ComparisonPlan:
             if values is not None and (not values or len(set(values)) != len(values)):
                 raise InputError(f"give at least one {name}, and each once")
         for k in self.ks:
-            self.criterion(k)
+            self.promise(k)
         for limit in self.limits:
             if not 0 <= limit < 1:
                 raise InputError(
@@ -104,20 +104,20 @@ class ComparisonPlan:
         noise = self.epsilon is not None
         return any(noise and METHODS[name].needs_repeats for name in self.methods or METHODS)
 
-    def criterion(self, k: float) -> Promise:
+    def promise(self, k: float) -> Promise:
         """Return when a group is safe, for one k."""
-        return criterion(k, ",".join(self.units) or None, k_population=self.k_population)
+        return asked_promise(k, ",".join(self.units) or None, k_population=self.k_population)
 
     def refuse_hollow(self, matrix: ODMatrix) -> None:
         """Raise if some k would protect nobody, as a release would be refused."""
         if all(METHODS[name].noisy for name in self.methods or METHODS):
             return
         for k in self.ks:
-            refuse_hollow(matrix, self.criterion(k))
+            refuse_hollow(matrix, self.promise(k))
 
     def unit(self, k: float, matrix: ODMatrix) -> str:
         """Return what one k counts, in words."""
-        told = self.criterion(k).resolve(matrix).thresholds
+        told = self.promise(k).resolve(matrix).thresholds
         if self.k_population is None:
             return ",".join(told)
         least = f"population (at least {told['population']:.0f})"
@@ -154,8 +154,8 @@ class Comparison:
         }
 
 
-def compare(lineup: ComparisonPlan, progress: Progress = silent) -> Comparison:
-    """Return what every method of a lineup makes of the input, and which one to use.
+def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
+    """Return what every method of a plan makes of the input, and which one to use.
 
     The input is read once. Every method, k and limit then runs in a process of its own, several at a
     time; one that cannot work on this input, fails, or takes too long or too much becomes a row that
@@ -163,30 +163,30 @@ def compare(lineup: ComparisonPlan, progress: Progress = silent) -> Comparison:
     """
     started = time.perf_counter()
     reading = read_matrix(
-        lineup.source,
-        lineup.place,
-        memory=lineup.memory,
-        folder=lineup.folder,
-        repeats=lineup.needs_repeats,
+        plan.source,
+        plan.zoning,
+        memory=plan.memory,
+        folder=plan.folder,
+        repeats=plan.needs_repeats,
         progress=progress,
     )
-    matrix, budget = reading.trips.matrix, Budget.of(lineup.memory)
-    unit = ",".join(lineup.criterion(lineup.ks[0]).resolve(matrix).thresholds)
-    lineup.refuse_hollow(matrix)
-    planned = list(_plan(lineup, matrix))
+    matrix, budget = reading.trips.matrix, Budget.of(plan.memory)
+    unit = ",".join(plan.promise(plan.ks[0]).resolve(matrix).thresholds)
+    plan.refuse_hollow(matrix)
+    planned = list(_plan(plan, matrix))
     trials = [trial for trial in planned if isinstance(trial, Trial)]
     frame = _frame(matrix, len(trials))
-    facts = _facts(lineup.source, reading)
-    with SharedMemory(lineup.folder) as shelf:
-        placed, size = _put(shelf, matrix), shelf.size
-        jobs = jobs_that_fit(budget.total, size, lineup.jobs)
-        points = _put_points(shelf, matrix)
-        # From here on the processes read the shelf, and this one needs no flows.
+    facts = _facts(plan.source, reading)
+    with SharedMemory(plan.folder) as shared:
+        placed, size = _put(shared, matrix), shared.size
+        jobs = jobs_that_fit(budget.total, size, plan.jobs)
+        points = _put_points(shared, matrix)
+        # From here on the processes read the shared, and this one needs no flows.
         cleaning, notes = reading.trips.cleaning, reading.trips.notes
         del reading, matrix
-        desk = Workspace(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
-        limits = Limits(lineup.time_limit, budget.total, jobs)
-        found = iter(run_trials(shelf, shelf.put(desk), trials, limits, progress))
+        workspace = Workspace(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
+        limits = Limits(plan.time_limit, budget.total, jobs)
+        found = iter(run_trials(shared, shared.put(workspace), trials, limits, progress))
     together = [next(found) if isinstance(one, Trial) else TrialResult(one, None) for one in planned]
     rows = tuple(one.row for one in together)
     return Comparison(
@@ -202,36 +202,34 @@ def compare(lineup: ComparisonPlan, progress: Progress = silent) -> Comparison:
     )
 
 
-def _plan(lineup: ComparisonPlan, matrix: ODMatrix) -> Iterator[Trial | ComparisonRow]:
+def _plan(plan: ComparisonPlan, matrix: ODMatrix) -> Iterator[Trial | ComparisonRow]:
     """Yield what to run, and rows for what cannot run on this input; k by k and limit by limit."""
-    noisy = {name for name in lineup.methods or METHODS if METHODS[name].noisy}
-    for turn, (k, limit) in enumerate((k, limit) for k in lineup.ks for limit in lineup.limits):
-        for name in lineup.methods or METHODS:
+    noisy = {name for name in plan.methods or METHODS if METHODS[name].noisy}
+    for turn, (k, limit) in enumerate((k, limit) for k in plan.ks for limit in plan.limits):
+        for name in plan.methods or METHODS:
             # Noise heeds neither k nor the limit: once is enough.
             if turn and name in noisy:
                 continue
-            asked: dict[str, Any] = {"k": k, "unit": lineup.unit(k, matrix), "limit": limit}
+            asked: dict[str, Any] = {"k": k, "unit": plan.unit(k, matrix), "limit": limit}
             try:
-                yield _trial(lineup, name, matrix, **asked)
+                yield _trial(plan, name, matrix, **asked)
             except TripcloakError as error:
                 if name in noisy:
                     asked |= {"k": None, "limit": None}
                 yield ComparisonRow(method=name, reason=str(error), **asked)
 
 
-def _trial(
-    lineup: ComparisonPlan, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float
-) -> Trial:
+def _trial(plan: ComparisonPlan, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float) -> Trial:
     """Return one method ready to run, or raise an error that says why it cannot."""
     options: dict[str, Any] = {}
     if "time_limit" in METHODS[name].__dataclass_fields__:
-        options["time_limit"] = OWN_CLOCK * lineup.time_limit
+        options["time_limit"] = OWN_CLOCK * plan.time_limit
     if METHODS[name].noisy:
-        options["epsilon"] = lineup.epsilon
-    algorithm = METHODS[name](criterion=lineup.criterion(k), suppression_limit=limit, **options)
-    refuse_area_of_data(algorithm, lineup.place)
-    algorithm.refuse(matrix)
-    return Trial(algorithm=algorithm, k=k, unit=unit, limit=limit)
+        options["epsilon"] = plan.epsilon
+    method = METHODS[name](promise=plan.promise(k), suppression_limit=limit, **options)
+    refuse_area_of_data(method, plan.zoning)
+    method.refuse(matrix)
+    return Trial(method=method, k=k, unit=unit, limit=limit)
 
 
 def _frame(matrix: ODMatrix, maps: int) -> Frame | None:
@@ -243,13 +241,13 @@ def _frame(matrix: ODMatrix, maps: int) -> Frame | None:
     return frame_of(tree.zones.lat[occurs], tree.zones.lon[occurs], volume[occurs], size)
 
 
-def _put(shelf: SharedMemory, matrix: ODMatrix) -> Address:
+def _put(shared: SharedMemory, matrix: ODMatrix) -> Address:
     # The raw points come from a function, which cannot be put aside; they follow chunk by chunk.
-    return shelf.put(replace(matrix, points=None))
+    return shared.put(replace(matrix, points=None))
 
 
-def _put_points(shelf: SharedMemory, matrix: ODMatrix) -> tuple[Address, ...] | None:
-    return None if matrix.points is None else tuple(shelf.put(chunk) for chunk in matrix.points())
+def _put_points(shared: SharedMemory, matrix: ODMatrix) -> tuple[Address, ...] | None:
+    return None if matrix.points is None else tuple(shared.put(chunk) for chunk in matrix.points())
 
 
 def _facts(source: TripSource, reading: MatrixReading) -> dict[str, Any]:

@@ -63,7 +63,7 @@ MEASURES = (
 class Trial:
     """One method to run, with the k and the limit that it is given."""
 
-    algorithm: FlowMethod
+    method: FlowMethod
     k: float
     unit: str
     limit: float
@@ -71,7 +71,7 @@ class Trial:
     @property
     def asked(self) -> dict[str, Any]:
         """Return what every row of this trial says, whatever comes of it."""
-        return {"method": self.algorithm.name, "k": self.k, "unit": self.unit, "limit": self.limit}
+        return {"method": self.method.name, "k": self.k, "unit": self.unit, "limit": self.limit}
 
 
 @dataclass(frozen=True, kw_only=True)

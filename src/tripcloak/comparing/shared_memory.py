@@ -16,7 +16,7 @@ ALIGNED = 64
 
 
 class Address(NamedTuple):
-    """Where a thing lies on a shelf."""
+    """Where a thing lies on a shared."""
 
     start: int
     size: int
@@ -38,9 +38,9 @@ class SharedMemory:
     Examples
     --------
     >>> import numpy as np
-    >>> with SharedMemory() as shelf:
-    ...     address = shelf.put({"trips": np.arange(3)})
-    ...     shelf.take(address)
+    >>> with SharedMemory() as shared:
+    ...     address = shared.put({"trips": np.arange(3)})
+    ...     shared.take(address)
     {'trips': array([0, 1, 2])}
     """
 
@@ -60,7 +60,7 @@ class SharedMemory:
 
     @property
     def size(self) -> int:
-        """Return how many bytes lie on the shelf."""
+        """Return how many bytes lie on the shared."""
         return os.fstat(self.number).st_size
 
     def put(self, thing: object) -> Address:
@@ -80,7 +80,7 @@ class SharedMemory:
         return address
 
     def take(self, address: Address) -> Any:
-        """Return a thing that was put there; only things of this program's own lie on a shelf."""
+        """Return a thing that was put there; only things of this program's own lie on a shared."""
         return take(self.number, address)
 
     def _write(self, data: bytes | memoryview) -> Address:
@@ -91,7 +91,7 @@ class SharedMemory:
 
 
 def take(number: int, address: Address) -> Any:
-    """Return the thing at an address of the shelf that this process has inherited under a number."""
+    """Return the thing at an address of the shared that this process has inherited under a number."""
     # Private pages: kernels are compiled for arrays that may be written to.
     whole = memoryview(mmap.mmap(number, 0, access=mmap.ACCESS_COPY))
     places, body = pickle.loads(whole[address.start : address.start + address.size])

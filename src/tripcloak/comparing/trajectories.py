@@ -68,28 +68,28 @@ class TrajectoryComparison:
 
 def compare_trajectories(
     source: TrajectorySource,
-    algorithms: Sequence[TrajectoryMethod],
+    methods: Sequence[TrajectoryMethod],
     *,
     memory: Memory = None,
     progress: Progress = silent,
 ) -> TrajectoryComparison:
     """Return every method's row, one method after the other so that time and memory are its own."""
     reading = read_trajectories(source, memory=memory, progress=progress)
-    rows = tuple(_row(algorithm, reading.trajectories, progress) for algorithm in algorithms)
+    rows = tuple(_row(method, reading.trajectories, progress) for method in methods)
     return TrajectoryComparison(reading=reading, rows=rows)
 
 
-def _row(algorithm: TrajectoryMethod, trajectories: Trajectories, progress: Progress) -> TrajectoryRow:
-    _rehearse(algorithm, trajectories)
+def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progress) -> TrajectoryRow:
+    _rehearse(method, trajectories)
     try:
-        release, cost = timed(lambda: algorithm.anonymise(trajectories, progress))
+        release, cost = timed(lambda: method.anonymise(trajectories, progress))
     except TripcloakError as error:
-        return TrajectoryRow(method=algorithm.name, k=algorithm.k, reason=str(error))
-    progress(f"checking {algorithm.name}", 0, None)
+        return TrajectoryRow(method=method.name, k=method.k, reason=str(error))
+    progress(f"checking {method.name}", 0, None)
     audit, errors = audit_release(trajectories, release), sample_errors(trajectories, release)
     return TrajectoryRow(
-        method=algorithm.name,
-        k=algorithm.k,
+        method=method.name,
+        k=method.k,
         promise=release.promise,
         seconds=cost.wall_s,
         cpu_seconds=cost.cpu_s,
@@ -104,9 +104,9 @@ def _row(algorithm: TrajectoryMethod, trajectories: Trajectories, progress: Prog
     )
 
 
-def _rehearse(algorithm: TrajectoryMethod, trajectories: Trajectories) -> None:
+def _rehearse(method: TrajectoryMethod, trajectories: Trajectories) -> None:
     """Run the method on a few people, so that loading and compiling its code is not taken for its work."""
-    few = min(trajectories.n_users, max(REHEARSED, 2 * algorithm.k))
+    few = min(trajectories.n_users, max(REHEARSED, 2 * method.k))
     # So few people may not do for the method; what it says of all of them is what counts.
     with suppress(TripcloakError):
-        algorithm.anonymise(trajectories.take(np.arange(few)))
+        method.anonymise(trajectories.take(np.arange(few)))

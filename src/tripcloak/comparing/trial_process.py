@@ -1,8 +1,8 @@
 """The process that runs one method of a comparison alone, so that its memory and time are its own.
 
-Started as ``python -m tripcloak.comparing.trial_process`` with numbers of two inherited files (the shelf it
+Started as ``python -m tripcloak.comparing.trial_process`` with numbers of two inherited files (the shared it
 reads from, the answers it writes to), that of the process that started it, and two addresses on the
-shelf. It says nothing anywhere else.
+shared. It says nothing anywhere else.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class Workspace(NamedTuple):
 
 def main(arguments: list[str]) -> None:
     """Run one trial and write down, line by line, how far it has come and what came of it."""
-    shelf, answers, parent, *places = (int(argument) for argument in arguments)
+    shared, answers, parent, *places = (int(argument) for argument in arguments)
     _end_with(parent)
-    desk: Workspace = take(shelf, Address(*places[:2]))
-    trial: Trial = take(shelf, Address(*places[2:4]))
+    workspace: Workspace = take(shared, Address(*places[:2]))
+    trial: Trial = take(shared, Address(*places[2:4]))
     with os.fdopen(answers, "w", encoding="utf-8") as file:
 
         def tell(answer: dict[str, Any]) -> None:
             file.write(json.dumps(answer, allow_nan=False) + "\n")
             file.flush()
 
-        tell(_answer(lambda: run(desk, trial, lambda address: take(shelf, address), tell)))
+        tell(_answer(lambda: run(workspace, trial, lambda address: take(shared, address), tell)))
 
 
 def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -76,20 +76,20 @@ def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"failure": "crash", "words": type(error).__name__}
 
 
-def run(desk: Workspace, trial: Trial, taken: Callable[[Address], Any], tell: Tell) -> dict[str, Any]:
+def run(workspace: Workspace, trial: Trial, taken: Callable[[Address], Any], tell: Tell) -> dict[str, Any]:
     """Return what came of a trial: the row's values, and the small map."""
     tell({"phase": "preparing"})
     # The rehearsal has trees of its own: what a run works out about them is part of the run.
-    _rehearse(trial, taken(desk.matrix))
-    matrix: ODMatrix = taken(desk.matrix)
+    _rehearse(trial, taken(workspace.matrix))
+    matrix: ODMatrix = taken(workspace.matrix)
     _touch(matrix)
     tell({"phase": "solving"})
-    release, cost = timed(lambda: trial.algorithm.anonymise(matrix))
+    release, cost = timed(lambda: trial.method.anonymise(matrix))
     tell({"phase": "checking"})
-    if desk.points is not None:
-        matrix = replace(matrix, points=_points(desk.points, taken))
-    row = _row(trial, matrix, release, cost, desk.memory)
-    drawn = None if desk.frame is None else _drawn(release, desk.frame, desk.outline_bytes)
+    if workspace.points is not None:
+        matrix = replace(matrix, points=_points(workspace.points, taken))
+    row = _row(trial, matrix, release, cost, workspace.memory)
+    drawn = None if workspace.frame is None else _drawn(release, workspace.frame, workspace.outline_bytes)
     return {"row": vars(row), "map": drawn}
 
 
@@ -134,14 +134,14 @@ def _promise(release: Release) -> Promise:
     if release.privacy is not None:
         return "differential privacy"
     # With as many known items as there are axes it is k-anonymity itself.
-    known = getattr(release.criterion, "m", len(release.axes))
+    known = getattr(release.promise, "m", len(release.axes))
     return "k^m-anonymity" if known < len(release.axes) else "k-anonymity"
 
 
 def _note(trial: Trial, release: Release, cost: Cost) -> str | None:
     if release.privacy is not None:
         return f"{release.privacy.words()}; noise is drawn anew every time, so another run differs"
-    limit = getattr(trial.algorithm, "time_limit", None)
+    limit = getattr(trial.method, "time_limit", None)
     if limit is None or cost.wall_s < limit:
         return None
     return f"stopped after {limit:.0f} s with its best release so far; more time may give a finer one"
@@ -154,7 +154,7 @@ def _points(addresses: tuple[Address, ...], taken: Callable[[Address], Any]) -> 
 def _rehearse(trial: Trial, matrix: ODMatrix) -> None:
     """Run the method on a few flows, so that loading and compiling its code is not taken for its work."""
     try:
-        trial.algorithm.anonymise(_first_flows(matrix, SAMPLE))
+        trial.method.anonymise(_first_flows(matrix, SAMPLE))
     except Exception:
         # So few flows may not do; then at least the compiler is there.
         import_module("tripcloak.flows.methods._kernels.cuts")

@@ -69,7 +69,7 @@ def jobs_that_fit(memory: int, matrix: int, asked: int | None = None) -> int:
 
 
 def run_trials(
-    shelf: SharedMemory, desk: Address, trials: Sequence[Trial], limits: Limits, progress: Progress
+    shared: SharedMemory, workspace: Address, trials: Sequence[Trial], limits: Limits, progress: Progress
 ) -> list[TrialResult]:
     """Return what came of every trial, in their order; one that fails is a row that says why.
 
@@ -85,7 +85,7 @@ def run_trials(
             while (waiting or (alone and not running)) and len(running) < jobs:
                 number, trial = (waiting or alone).pop(0)
                 share = limits.memory // (limits.jobs if jobs > 1 else 1)
-                running[number] = _Process.start(shelf, desk, trial, limits.seconds, share)
+                running[number] = _Process.start(shared, workspace, trial, limits.seconds, share)
             progress("running methods", len(found), len(trials))
             time.sleep(PAUSE)
             for number, process in list(running.items()):
@@ -118,11 +118,13 @@ class _Process:
     told: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def start(cls, shelf: SharedMemory, desk: Address, trial: Trial, seconds: float, share: int) -> _Process:
+    def start(
+        cls, shared: SharedMemory, workspace: Address, trial: Trial, seconds: float, share: int
+    ) -> _Process:
         """Return a process that has been started on a trial."""
         answers = tempfile.TemporaryFile(prefix="tripcloak-")  # noqa: SIM115
-        numbers = shelf.number, answers.fileno()
-        arguments = (*numbers, os.getpid(), *desk, *shelf.put(trial))
+        numbers = shared.number, answers.fileno()
+        arguments = (*numbers, os.getpid(), *workspace, *shared.put(trial))
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tripcloak.comparing.trial_process", *map(str, arguments)],
             stdin=subprocess.DEVNULL,

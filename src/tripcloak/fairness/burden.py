@@ -22,9 +22,9 @@ class SegmentSample(NamedTuple):
     S: float
 
     @classmethod
-    def of(cls, metrics: Mapping[str, Any]) -> SegmentSample:
+    def of(cls, measures: Mapping[str, Any]) -> SegmentSample:
         """Return what of the measures is loss."""
-        return cls(metrics["G"], metrics["GDM_mean"], metrics["S"])
+        return cls(measures["G"], measures["GDM_mean"], measures["S"])
 
 
 class Burden(NamedTuple):
@@ -51,7 +51,7 @@ class Burden(NamedTuple):
             travellers=segment.travellers,
             groups=release.n_groups,
             zones=(release.zone_numbers[0], release.zone_numbers[1]),
-            loss=SegmentSample.of(outcome.metrics),
+            loss=SegmentSample.of(outcome.measures),
             at_equal_size=_mean(samples) if samples else None,
         )
 
@@ -64,8 +64,9 @@ class Fairness:
 
     Examples
     --------
-    >>> few = Burden("sex=M", 500, 50, 9, (3, 3), SegmentSample(80.0, None, 0.1), SegmentSample(80.0, None, 0.1))
-    >>> many = Burden("sex=F", 900, 90, 30, (9, 9), SegmentSample(20.0, None, 0.1), SegmentSample(40.0, None, 0.1))
+    >>> fine, half, coarse = (SegmentSample(g, None, 0.1) for g in (20.0, 40.0, 80.0))
+    >>> few = Burden("sex=M", 500, 50, 9, (3, 3), coarse, coarse)
+    >>> many = Burden("sex=F", 900, 90, 30, (9, 9), fine, half)
     >>> found = Fairness((few, many), 50)
     >>> found.pays_most.name, found.times, found.times_at_equal_size, found.explained_by_size
     ('sex=M', 4.0, 2.0, 0.5)

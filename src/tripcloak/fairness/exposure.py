@@ -53,7 +53,7 @@ class Side(NamedTuple):
 class Exposure:
     """One method under one protection target; for the eyes of the data owner.
 
-    ``metrics`` holds all measures twice: on participants (their trips) and on the population they
+    ``measures`` holds all measures twice: on participants (their trips) and on the population they
     stand for. Where the target cannot be met, ``failure`` says why and the rest is empty.
     """
 
@@ -63,7 +63,7 @@ class Exposure:
     zones: tuple[int, int] = (0, 0)
     participants: Side | None = None
     population: Side | None = None
-    metrics: dict[str, dict[str, float | None]]
+    measures: dict[str, dict[str, float | None]]
     failure: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +75,8 @@ class Exposure:
             "zones": {"origins": self.zones[0], "destinations": self.zones[1]},
             "participants": None if self.participants is None else self.participants._asdict(),
             "population": None if self.population is None else self.population._asdict(),
-            "metrics": self.metrics,
+            "measures": self.measures,
+            "metrics": self.measures,
             "failure": self.failure,
         }
 
@@ -88,12 +89,12 @@ class Thresholds:
     unit: Unit
     population: float
 
-    def criterion(self, target: Target) -> Promise:
+    def promise(self, target: Target) -> Promise:
         """Return what a group must reach under a protection target."""
         participants = KAnonymity(k=self.k, unit=self.unit)
         population = KAnonymity(k=self.population, unit="population")
         if target == "both":
-            return AllOf(criteria=(participants, population))
+            return AllOf(promises=(participants, population))
         return participants if target == "participants" else population
 
 
@@ -108,7 +109,7 @@ def cross_exposure(
     Parameters
     ----------
     methods
-        Methods with their parameters; their criterion is replaced by each target's.
+        Methods with their parameters; their promise is replaced by each target's.
     """
     if "population" not in matrix.units:
         raise InputError("weights tell the population, and this input has none; name their column (--weight)")
@@ -129,9 +130,9 @@ def _exposure(
     matrix: ODMatrix, method: FlowMethod, target: Target, thresholds: Thresholds, progress: Progress
 ) -> Exposure:
     try:
-        release = replace(method, criterion=thresholds.criterion(target)).anonymise(matrix, progress)
+        release = replace(method, promise=thresholds.promise(target)).anonymise(matrix, progress)
     except (ImpossibleRequestError, InputError) as error:
-        return Exposure(method=method.name, target=target, metrics={}, failure=str(error))
+        return Exposure(method=method.name, target=target, measures={}, failure=str(error))
     return Exposure(
         method=method.name,
         target=target,
@@ -139,7 +140,7 @@ def _exposure(
         zones=(release.zone_numbers[0], release.zone_numbers[1]),
         participants=Side.of(release, thresholds.unit, thresholds.k),
         population=Side.of(release, "population", thresholds.population),
-        metrics={
+        measures={
             "participants": _measured(matrix, release, "trips", thresholds.k),
             "population": _measured(matrix, release, "population", thresholds.population),
         },
@@ -182,7 +183,7 @@ def _row(one: Mapping[str, Any]) -> dict[str, Any]:
         for name in ("smallest", "below", "furthest"):
             row[f"{side}_{name}"] = None if one[side] is None else one[side][name]
     for side in SIDES:
-        for name, value in one["metrics"].get(side, {}).items():
+        for name, value in one["measures"].get(side, {}).items():
             row[f"{name}_on_{side}"] = value
     row["failure"] = one["failure"]
     return row

@@ -30,7 +30,7 @@ FAIRNESS = FolderParts(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SegmentOutcomes:
-    """What came of an order by segment; for the eyes of the data owner.
+    """What came of a request by segment; for the eyes of the data owner.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class SegmentOutcomes:
 
 
 def anonymise_segments(
-    order: AnonymisationRequest, by: Sequence[SegmentBy], *, draws: int = 3, progress: Progress = silent
+    request: AnonymisationRequest, by: Sequence[SegmentBy], *, draws: int = 3, progress: Progress = silent
 ) -> SegmentOutcomes:
-    """Return what came of an order for every segment; the releases are in folders of their own.
+    """Return what came of a request for every segment; the releases are in folders of their own.
 
     Nobody is in two segments unless their trips are, so the releases do not differ by single people.
 
@@ -80,14 +80,17 @@ def anonymise_segments(
         Samples of equal size that are drawn from every segment, to see what is left of the differences
         when all segments are as small as the smallest; 0 leaves that out.
     """
-    if order.algorithm.noisy:
+    if request.method.noisy:
         raise InputError(
-            f"{order.algorithm.name} hides a traveller once, and segments would tell of them once each; "
+            f"{request.method.name} hides a traveller once, and segments would tell of them once each; "
             "leave out --segment, or choose a method of k-anonymity"
         )
-    refuse_if_taken(order.out, force=order.force, parts=FAIRNESS)
-    with opened_by_segment(order.source, by, memory=order.memory, folder=order.folder) as (within, segments):
-        orders = _orders(order, segments)
+    refuse_if_taken(request.out, force=request.force, parts=FAIRNESS)
+    with opened_by_segment(request.source, by, memory=request.memory, folder=request.folder) as (
+        within,
+        segments,
+    ):
+        orders = _orders(request, segments)
         released, withheld = _released(orders, within, progress)
         shown = [segment for segment in segments if segment.name in released]
         sampler = _Sampler(orders, within, draws, progress)
@@ -97,9 +100,9 @@ def anonymise_segments(
         withheld=withheld,
         fairness=fairness,
         notes=(*_all_notes(released), *_left_over(orders, withheld)),
-        out=order.out,
+        out=request.out,
     )
-    _write(order, outcomes.facts())
+    _write(request, outcomes.facts())
     return outcomes
 
 
@@ -113,8 +116,8 @@ def folder_name(segment: Segment) -> str:
     return "".join(letter if letter.isalnum() or letter in "=,-_." else "_" for letter in plain)[:150]
 
 
-def _orders(order: AnonymisationRequest, segments: Sequence[Segment]) -> dict[str, AnonymisationRequest]:
-    """Return the order of every segment; each has a folder of its own, which must be free."""
+def _orders(request: AnonymisationRequest, segments: Sequence[Segment]) -> dict[str, AnonymisationRequest]:
+    """Return the request of every segment; each has a folder of its own, which must be free."""
     if len(segments) > MOST_SEGMENTS:
         raise InputError(
             f"the input falls into more than {MOST_SEGMENTS} segments; give numbers a width of bins, as in "
@@ -124,10 +127,10 @@ def _orders(order: AnonymisationRequest, segments: Sequence[Segment]) -> dict[st
     if len(set(folders.values())) < len(segments):
         raise InputError("two segments have names that differ in punctuation only; mend the column first")
     for folder in folders.values():
-        refuse_if_taken(order.out / folder, force=order.force)
+        refuse_if_taken(request.out / folder, force=request.force)
     return {
         one.name: replace(
-            order, source=replace(order.source, segment=one.values), out=order.out / folders[one.name]
+            request, source=replace(request.source, segment=one.values), out=request.out / folders[one.name]
         )
         for one in segments
     }
@@ -192,13 +195,15 @@ class _Sampler(NamedTuple):
         return [one for one in drawn if one is not None]
 
     def _loss(self, segment: Segment, sample: tuple[int, int]) -> SegmentSample | None:
-        order = self.orders[segment.name]
+        request = self.orders[segment.name]
         told = _about(f"{segment.name}, sample {sample[1] + 1} of {self.draws}", self.progress)
-        source = replace(order.source, sample=sample)
-        reading = read_matrix(source, order.place, memory=order.memory, within=self.within, progress=told)
+        source = replace(request.source, sample=sample)
+        reading = read_matrix(
+            source, request.zoning, memory=request.memory, within=self.within, progress=told
+        )
         matrix = reading.trips.matrix
         try:
-            release = order.algorithm.anonymise(matrix, told)
+            release = request.method.anonymise(matrix, told)
         except ImpossibleRequestError:
             return None
         return SegmentSample.of(measure(matrix, release))
@@ -214,7 +219,7 @@ def _fairness(
     for segment, size, outcome in zip(shown, sizes, outcomes, strict=True):
         samples: list[SegmentSample] = []
         if sampler.draws and size == equal:
-            samples = [SegmentSample.of(outcome.metrics)]
+            samples = [SegmentSample.of(outcome.measures)]
         elif len(shown) > 1 and size > equal:
             samples = sampler.losses(segment, equal)
         burdens.append(Burden.of(segment, outcome, samples))
@@ -230,13 +235,13 @@ def _equal_size(sizes: Sequence[int], outcomes: Sequence[AnonymisationOutcome]) 
     return min(telling or sizes)
 
 
-def _write(order: AnonymisationRequest, facts: Mapping[str, Any]) -> None:
+def _write(request: AnonymisationRequest, facts: Mapping[str, Any]) -> None:
     texts = {
         "fairness.csv": fairness_csv(facts),
         "fairness.md": fairness_markdown(facts),
         "fairness.html": fairness_page(facts),
     }
-    with staged(order.out, force=order.force, parts=FAIRNESS) as staging:
+    with staged(request.out, force=request.force, parts=FAIRNESS) as staging:
         for name in FAIRNESS.files:
             (staging / name).touch(mode=0o600)
         write_json(staging / "fairness.json", {"internal": INTERNAL, **facts})

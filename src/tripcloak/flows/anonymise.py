@@ -66,9 +66,9 @@ class Few(NamedTuple):
         )
 
 
-def refuse_hollow(matrix: ODMatrix, criterion: Promise) -> None:
+def refuse_hollow(matrix: ODMatrix, promise: Promise) -> None:
     """Raise if only the population is protected, and one average person is enough to reach its threshold."""
-    thresholds = criterion.resolve(matrix).thresholds
+    thresholds = promise.resolve(matrix).thresholds
     if set(thresholds) != {"population"} or matrix.represented is None:
         return
     if thresholds["population"] <= matrix.represented.mean:
@@ -80,12 +80,12 @@ def refuse_hollow(matrix: ODMatrix, criterion: Promise) -> None:
 
 
 def groups_of_few(matrix: ODMatrix, release: Release) -> Few | None:
-    """Return the released groups of few people; None where the criterion itself counts people.
+    """Return the released groups of few people; None where the promise itself counts people.
 
     Weights make a group of one participant as large as one of ten: by the papers' definition it is
     safe for the population, and still everybody knows whose trips these are.
     """
-    thresholds = release.criterion.thresholds
+    thresholds = release.promise.thresholds
     people: Unit = "travellers" if "travellers" in matrix.units else "trips"
     if not thresholds or people in thresholds:
         return None
@@ -109,7 +109,7 @@ def _expected(matrix: ODMatrix, thresholds: dict[Unit, float]) -> int:
     return max(2, int(thresholds["population"] / mean * (1 + 1e-12))) if mean > 0 else 2
 
 
-def refuse_area_of_data(algorithm: FlowMethod, place: Zoning) -> None:
+def refuse_area_of_data(method: FlowMethod, zoning: Zoning) -> None:
     """Raise if a noisy method would take its study area from the data: one far trip would show in it.
 
     Examples
@@ -119,9 +119,9 @@ def refuse_area_of_data(algorithm: FlowMethod, place: Zoning) -> None:
     Traceback (most recent call last):
     tripcloak.InputError: laplace needs a study area that does not follow from the data: give ...
     """
-    if algorithm.noisy and place.area is None and place.spec.strip().lower().startswith("quadtree"):
+    if method.noisy and zoning.area is None and zoning.spec.strip().lower().startswith("quadtree"):
         raise InputError(
-            f"{algorithm.name} needs a study area that does not follow from the data: give --area "
+            f"{method.name} needs a study area that does not follow from the data: give --area "
             "SOUTH,WEST,NORTH,EAST, chosen without looking at the trips"
         )
 
@@ -134,9 +134,9 @@ class AnonymisationRequest:
     """
 
     source: TripSource
-    algorithm: FlowMethod
+    method: FlowMethod
     out: Path
-    place: Zoning = field(default_factory=Zoning)
+    zoning: Zoning = field(default_factory=Zoning)
     memory: Memory = None
     folder: Path | None = None
     force: bool = False
@@ -145,23 +145,23 @@ class AnonymisationRequest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnonymisationOutcome:
-    """What came of an order; for the eyes of the data owner, not for publishing."""
+    """What came of a request; for the eyes of the data owner, not for publishing."""
 
     release: Release
-    metrics: dict[str, Any]
+    measures: dict[str, Any]
     audit: Verdict
     cleaning: CleaningReport
     notes: tuple[str, ...]
     seconds: dict[str, float]
     hierarchy: str
     out: Path
-    place: Zoning = field(default_factory=Zoning)
+    zoning: Zoning = field(default_factory=Zoning)
     few: Few | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --json`` prints."""
         release = self.release
-        thresholds = dict(release.criterion.thresholds)
+        thresholds = dict(release.promise.thresholds)
         main = next(iter(thresholds), "travellers" if release.travellers is not None else "trips")
         bound = release.bound
         return {
@@ -171,17 +171,18 @@ class AnonymisationOutcome:
                 "k": release.k,
                 "unit": ",".join(thresholds),
                 "thresholds": thresholds,
-                **({"diversity": dict(floors)} if (floors := release.criterion.floors) else {}),
+                **({"diversity": dict(floors)} if (floors := release.promise.floors) else {}),
                 **({} if release.closeness is None else {"t": release.closeness.t}),
                 "suppress": None if release.privacy is not None else release.suppression_limit,
                 "hierarchy": self.hierarchy,
-                **_clock(self.place),
+                **_clock(self.zoning),
             },
             "groups": release.n_groups,
             "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
             "homogeneous": release.homogeneous,
             **({} if release.privacy is None else {"differential_privacy": release.privacy.to_dict()}),
-            "metrics": self.metrics,
+            "measures": self.measures,
+            "metrics": self.measures,
             "audit": {
                 "safe": self.audit.safe,
                 "smallest_support": self.audit.smallest_support.get(main),
@@ -197,9 +198,9 @@ class AnonymisationOutcome:
 
 
 def anonymise(
-    order: AnonymisationRequest, progress: Progress = silent, within: Opened | None = None
+    request: AnonymisationRequest, progress: Progress = silent, within: Opened | None = None
 ) -> AnonymisationOutcome:
-    """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
+    """Return the outcome of a request; the release is on disk, whole, if and only if this returns.
 
     Reads, solves, checks the result with SQL of its own, measures, and writes aside before it puts
     the release in place. An unsafe result is never written.
@@ -207,86 +208,89 @@ def anonymise(
     Parameters
     ----------
     within
-        The order's source, where it is open already.
+        The request's source, where it is open already.
     """
-    refuse_if_taken(order.out, force=order.force)
-    order.algorithm.check_request()
-    refuse_area_of_data(order.algorithm, order.place)
-    if order.place.time_slot is not None:
-        order.algorithm.require_time()
-    if not order.every_segment:
-        return _released(order, progress, within, ())
-    order.algorithm.require_segments()
-    if order.place.apart:
+    refuse_if_taken(request.out, force=request.force)
+    request.method.check_request()
+    refuse_area_of_data(request.method, request.zoning)
+    if request.zoning.time_slot is not None:
+        request.method.require_time()
+    if not request.every_segment:
+        return _released(request, progress, within, ())
+    request.method.require_segments()
+    if request.zoning.apart:
         raise InputError("segments in one release do not go together with slots kept apart (--slot)")
-    with opened_by_segment(order.source, order.every_segment, memory=order.memory, folder=order.folder) as (
+    with opened_by_segment(
+        request.source, request.every_segment, memory=request.memory, folder=request.folder
+    ) as (
         shared,
         segments,
     ):
-        return _released(order, progress, shared, segments)
+        return _released(request, progress, shared, segments)
 
 
 def _released(
-    order: AnonymisationRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+    request: AnonymisationRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
 ) -> AnonymisationOutcome:
     reading = read_matrix(
-        order.source,
-        order.place,
-        repeats=order.algorithm.needs_repeats,
-        memory=order.memory,
-        folder=order.folder,
+        request.source,
+        request.zoning,
+        repeats=request.method.needs_repeats,
+        memory=request.memory,
+        folder=request.folder,
         within=within,
         progress=progress,
     )
     matrix = reading.trips.matrix
-    if not order.algorithm.noisy:
-        refuse_hollow(matrix, order.algorithm.criterion)
+    if not request.method.noisy:
+        refuse_hollow(matrix, request.method.promise)
     started = time.perf_counter()
-    algorithm = order.algorithm
+    method = request.method
     if within is not None and segments:
-        algorithm = _for_every_segment(order, reading, _parts(order, reading, within, segments, progress))
-    release = algorithm.anonymise(matrix, progress)
+        method = _for_every_segment(request, reading, _parts(request, reading, within, segments, progress))
+    release = method.anonymise(matrix, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
-    audit = audit_matrix(matrix, release, memory=order.memory)
+    audit = audit_matrix(matrix, release, memory=request.memory)
     if not audit.safe:
         broken = ", ".join(finding.rule for finding in audit.findings if not finding.ok)
         raise InternalError(f"the release failed its own audit ({broken}); nothing was written")
     progress("measuring", 0, None)
-    metrics = measure(matrix, release)
+    measures = measure(matrix, release)
     checked = time.perf_counter()
     progress("writing the release", 0, None)
     seconds = {"read": reading.seconds, "solve": solved - started, "check": checked - solved}
     few = groups_of_few(matrix, release)
     notes = (*reading.trips.notes, *([few.note()] if few is not None and few.groups else []))
-    notes += note_on_leftovers(order.out)
-    run = _private_record(order, reading, notes=list(notes), metrics=metrics, audit=audit, seconds=seconds)
+    notes += note_on_leftovers(request.out)
+    told = {"notes": list(notes), "measures": measures, "audit": audit.to_dict(), "seconds": seconds}
+    run = _private_record(request, reading) | told
     publish(
-        order.out,
+        request.out,
         matrix,
         release,
         run=run,
         dropped=_dropped(reading.trips.cleaning),
         tilings=_tilings(reading),
-        segment=order.source.segment,
-        force=order.force,
+        segment=request.source.segment,
+        force=request.force,
     )
     return AnonymisationOutcome(
         release=release,
-        metrics=metrics,
+        measures=measures,
         audit=audit,
         cleaning=reading.trips.cleaning,
         notes=notes,
         few=few,
         seconds={**seconds, "write": time.perf_counter() - checked},
         hierarchy=reading.tiling.name,
-        out=order.out,
-        place=reading.place,
+        out=request.out,
+        zoning=reading.zoning,
     )
 
 
 def _parts(
-    order: AnonymisationRequest,
+    request: AnonymisationRequest,
     reading: MatrixReading,
     within: Opened,
     segments: Sequence[Segment],
@@ -295,34 +299,34 @@ def _parts(
     """Return every segment as a part of the whole matrix."""
     parts = []
     for segment in segments:
-        source = replace(order.source, segment=segment.values)
-        part = read_matrix(source, reading.place, memory=order.memory, within=within, progress=progress)
+        source = replace(request.source, segment=segment.values)
+        part = read_matrix(source, reading.zoning, memory=request.memory, within=within, progress=progress)
         parts.append(SegmentPart.of(segment.name, part.trips.matrix, reading.trips.matrix))
     return tuple(parts)
 
 
 def _for_every_segment(
-    order: AnonymisationRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
+    request: AnonymisationRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
 ) -> FlowMethod:
-    """Return the method with a criterion that asks for every segment of the input to be safe.
+    """Return the method with a promise that asks for every segment of the input to be safe.
 
     Where some segment is too small to be safe even taken whole, an error names it.
     """
-    matrix, by = reading.trips.matrix, tuple(str(one) for one in order.every_segment)
-    criterion = EverySegment(
-        criterion=order.algorithm.criterion,
+    matrix, by = reading.trips.matrix, tuple(str(one) for one in request.every_segment)
+    promise = EverySegment(
+        promise=request.method.promise,
         parts=parts,
         by=by,
         people_in_several=_people(matrix) < sum(_people(part.matrix) for part in parts),
     )
-    asked = criterion.resolve(matrix).of_people
+    asked = promise.resolve(matrix).of_people
     small = [part.name for part in parts if not all_in_one(part.matrix, asked)]
     if small:
         raise ImpossibleRequestError(
             f"not possible: taken whole, these segments do not hold {asked.words()}: {', '.join(small)}. "
             "Part the input less finely (--segment), leave these out (--where), or ask for less"
         )
-    return replace(order.algorithm, criterion=criterion)
+    return replace(request.method, promise=promise)
 
 
 def _people(matrix: ODMatrix) -> int:
@@ -331,35 +335,32 @@ def _people(matrix: ODMatrix) -> int:
     return 0 if travellers is None else len(np.unique(travellers.people))
 
 
-def _private_record(order: AnonymisationRequest, reading: MatrixReading, **facts: Any) -> dict[str, Any]:
-    """Return what stays inside: enough to replay the reading, and every exact number."""
-    audit: Verdict = facts.pop("audit")
+def _private_record(request: AnonymisationRequest, reading: MatrixReading) -> dict[str, Any]:
+    """Return what stays inside: enough to replay the reading."""
     return {
-        "source": order.source.to_dict(),
-        "tiling": reading.place.to_dict(),
+        "source": request.source.to_dict(),
+        "tiling": reading.zoning.to_dict(),
         "columns": dict(reading.trips.canonical.columns),
         "cleaning": reading.trips.cleaning.to_dict(),
-        "audit": audit.to_dict(),
-        **facts,
     }
 
 
 def _tilings(reading: MatrixReading) -> dict[str, Any]:
     """Return how the zones were made, for everybody: the text, a quadtree's study area, the slots of time."""
-    area = reading.place.area
+    area = reading.zoning.area
     told: dict[str, Any] = {"spec": reading.tiling.name}
     if area is not None:
         told["area"] = list(area)
-    clock = _clock(reading.place)
+    clock = _clock(reading.zoning)
     return told | clock | ({"timezone": reading.trips.canonical.timezone} if clock else {})
 
 
-def _clock(place: Zoning) -> dict[str, Any]:
+def _clock(zoning: Zoning) -> dict[str, Any]:
     """Return how time became slots; nothing where it is no axis."""
-    if place.time_slot is None:
+    if zoning.time_slot is None:
         return {}
-    fold = {} if place.fold is None else {"fold": place.fold}
-    return {"time_slot_minutes": place.time_slot, **fold, **({"slots": "apart"} if place.apart else {})}
+    fold = {} if zoning.fold is None else {"fold": zoning.fold}
+    return {"time_slot_minutes": zoning.time_slot, **fold, **({"slots": "apart"} if zoning.apart else {})}
 
 
 def _dropped(cleaning: CleaningReport) -> dict[str, int]:

@@ -46,8 +46,8 @@ def audit_against(
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     """
     read_manifest(folder)
-    source, place = how_it_was_read(folder, inputs)
-    tiling = parse_tiling(place.spec, zones=place.zones, area=place.area)
+    source, zoning = how_it_was_read(folder, inputs)
+    tiling = parse_tiling(zoning.spec, zones=zoning.zones, area=zoning.area)
     with opened(source, memory=memory) as (con, canonical), plain_errors():
         return audit_folder(
             folder,
@@ -74,8 +74,8 @@ def measure_against(
     if volume not in (None, "trips", "population"):
         raise InputError(f"--volume must be trips or population; got {volume!r}")
     read_manifest(folder)
-    source, place = how_it_was_read(folder, inputs)
-    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    source, zoning = how_it_was_read(folder, inputs)
+    matrix = read_matrix(source, zoning, memory=memory, progress=progress).trips.matrix
     progress("measuring", 0, None)
     return measure(matrix, read_release(folder, matrix), volume=volume)  # type: ignore[arg-type]
 
@@ -84,8 +84,8 @@ def read_as_released(
     folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> ODMatrix:
     """Return the matrix of the very input that a release was made from, or raise where it is another."""
-    source, place = how_it_was_read(folder, inputs)
-    matrix = read_matrix(source, place, memory=memory, progress=progress).trips.matrix
+    source, zoning = how_it_was_read(folder, inputs)
+    matrix = read_matrix(source, zoning, memory=memory, progress=progress).trips.matrix
     if read_run(folder).get("input_digest") != matrix.digest():
         raise InputError(
             f"{folder} was made from another input than this one, or the input was changed since; "

@@ -50,7 +50,7 @@ class Description:
 
 def describe(
     source: TripSource,
-    place: Zoning,
+    zoning: Zoning,
     *,
     k: float = 10,
     memory: Memory = None,
@@ -64,7 +64,7 @@ def describe(
         The threshold to look at.
     """
     KAnonymity(k=k)
-    reading = read_matrix(source, place, memory=memory, progress=progress)
+    reading = read_matrix(source, zoning, memory=memory, progress=progress)
     matrix, canonical = reading.trips.matrix, reading.trips.canonical
     levels = _levels(matrix, k, progress)
     return Description(

@@ -1,4 +1,4 @@
-"""What is protected: --k, --unit, --k-population, --l and --l-places as one criterion."""
+"""What is protected: --k, --unit, --k-population, --l and --l-places as one promise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 
 
-def criterion(
+def asked_promise(
     k: float,
     unit: str | None,
     tiles: int | None = None,
@@ -20,17 +20,17 @@ def criterion(
     *,
     k_population: str | None = None,
 ) -> Promise:
-    """Return the criterion that the options ask for.
+    """Return the promise that the options ask for.
 
     A group must reach k of every unit; on population, it must reach --k-population. Without that
     option k counts population only where nothing else is counted: one number cannot mean both ten
     travellers and ten of the people that travellers stand for.
 
-    >>> criterion(10, "travellers,population", k_population="26742").words()
+    >>> asked_promise(10, "travellers,population", k_population="26742").words()
     'at least 10 travellers and at least 26,742 population'
-    >>> criterion(500, "population").words()
+    >>> asked_promise(500, "population").words()
     'at least 500 population'
-    >>> criterion(10, "population", k_population="auto").words()
+    >>> asked_promise(10, "population", k_population="auto").words()
     'at least the population that 10 average people stand for'
     """
     from tripcloak.promises import AllOf, KAnonymity, LDiversity
@@ -47,7 +47,7 @@ def criterion(
         parts.append(LDiversity(l=tiles))
     if places is not None:
         parts.append(LDiversity(l=places, of="places"))
-    return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))
+    return parts[0] if len(parts) == 1 else AllOf(promises=tuple(parts))
 
 
 def _units(unit: str | None, k_population: str | None) -> list[str | None]:

@@ -1,4 +1,4 @@
-"""Several criteria at once."""
+"""Several promises at once."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from tripcloak.promises.ldiversity import LDiversity
 
 @dataclass(frozen=True, kw_only=True)
 class AllOf:
-    """Several criteria at once: a group is safe only if every one holds.
+    """Several promises at once: a group is safe only if every one holds.
 
     Examples
     --------
     >>> from tripcloak.promises import KAnonymity
-    >>> both = AllOf(criteria=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=5000, unit="population")))
+    >>> both = AllOf(promises=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=5000, unit="population")))
     >>> both.words()
     'at least 10 travellers and at least 5,000 population'
-    >>> AllOf(criteria=(LDiversity(l=3),))
+    >>> AllOf(promises=(LDiversity(l=3),))
     Traceback (most recent call last):
     tripcloak.InputError: l-diversity counts places, not people: give it together with k-anonymity
     """
 
-    criteria: tuple[Promise, ...]
+    promises: tuple[Promise, ...]
 
     def __post_init__(self) -> None:
-        if not self.criteria:
+        if not self.promises:
             raise InputError("give at least one criterion")
-        if all(isinstance(criterion, LDiversity) for criterion in self.criteria):
+        if all(isinstance(promise, LDiversity) for promise in self.promises):
             raise InputError("l-diversity counts places, not people: give it together with k-anonymity")
 
     @property
     def thresholds(self) -> dict[Unit, float]:
         """Return the largest threshold asked for, per unit."""
         merged: dict[Unit, float] = {}
-        for criterion in self.criteria:
-            for unit, k in criterion.thresholds.items():
+        for promise in self.promises:
+            for unit, k in promise.thresholds.items():
                 merged[unit] = max(k, merged.get(unit, 0))
         return merged
 
@@ -49,20 +49,20 @@ class AllOf:
     def floors(self) -> dict[Covered, int]:
         """Return the largest floor asked for, of tiles and of places."""
         merged: dict[Covered, int] = {}
-        for criterion in self.criteria:
-            for what, least in criterion.floors.items():
+        for promise in self.promises:
+            for what, least in promise.floors.items():
                 merged[what] = max(least, merged.get(what, 0))
         return merged
 
     def resolve(self, matrix: ODMatrix) -> AllOf:
-        """Return every criterion resolved."""
-        return AllOf(criteria=tuple(criterion.resolve(matrix) for criterion in self.criteria))
+        """Return every promise resolved."""
+        return AllOf(promises=tuple(promise.resolve(matrix) for promise in self.promises))
 
     def safe(self, groups: Groups) -> Bools:
-        """Return, for every group, whether all criteria hold."""
-        verdicts = [criterion.safe(groups) for criterion in self.criteria]
+        """Return, for every group, whether all promises hold."""
+        verdicts = [promise.safe(groups) for promise in self.promises]
         return np.asarray(np.logical_and.reduce(verdicts))
 
     def words(self) -> str:
-        """Return the criteria in words."""
-        return " and ".join(criterion.words() for criterion in self.criteria)
+        """Return the promises in words."""
+        return " and ".join(promise.words() for promise in self.promises)

@@ -15,7 +15,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 class Promise(Protocol):
     """Decides from a group's aggregates whether it may be released.
 
-    Every criterion is monotone: a group that contains a safe group is safe. Algorithms rely on it.
+    Every promise is monotone: a group that contains a safe group is safe. Algorithms rely on it.
     """
 
     @property
@@ -27,13 +27,13 @@ class Promise(Protocol):
         """Return how many different tiles or places a released zone covers at least, where that is asked."""
 
     def resolve(self, matrix: ODMatrix) -> Promise:
-        """Return the same criterion with every open choice settled for this matrix."""
+        """Return the same promise with every open choice settled for this matrix."""
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether it may be released."""
 
     def words(self) -> str:
-        """Return the criterion in words, for people."""
+        """Return the promise in words, for people."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class KAnonymity:
         return {}
 
     def resolve(self, matrix: ODMatrix) -> KAnonymity:
-        """Return the criterion with its unit settled; an error where the matrix cannot tell that unit."""
+        """Return the promise with its unit settled; an error where the matrix cannot tell that unit."""
         unit = self.unit or ("travellers" if "travellers" in matrix.units else "trips")
         if unit not in matrix.units:
             raise InputError(
@@ -100,7 +100,7 @@ class KAnonymity:
         return reached
 
     def words(self) -> str:
-        """Return the criterion in words."""
+        """Return the promise in words."""
         return f"at least {int(self.k):,} {self.unit or 'travellers (trips without an id)'}"
 
 
@@ -172,5 +172,5 @@ class AveragePeople:
         return self.resolve(groups.matrix).safe(groups)
 
     def words(self) -> str:
-        """Return the criterion in words."""
+        """Return the promise in words."""
         return f"at least the population that {int(self.k):,} average people stand for"

@@ -16,9 +16,9 @@ from tripcloak.promises.kanonymity import Promise
 
 @dataclass(frozen=True, kw_only=True)
 class KMAnonymity:
-    """A criterion that holds for every choice of ``m`` items: origin, destination and, if any, time.
+    """A promise that holds for every choice of ``m`` items: origin, destination and, if any, time.
 
-    A weaker promise than the criterion itself. Released flows with the same m items are safe together,
+    A weaker promise than the promise itself. Released flows with the same m items are safe together,
     so somebody who knows no more than m items of a trip finds no fewer people than asked for. A single
     released flow may hold fewer, down to one person, and somebody who knows all its items finds them.
 
@@ -27,10 +27,10 @@ class KMAnonymity:
 
     Parameters
     ----------
-    criterion
+    promise
         What must hold for the flows that share m items.
     m
-        How many items of a trip somebody may know. With all of them it is the criterion itself.
+        How many items of a trip somebody may know. With all of them it is the promise itself.
 
     Examples
     --------
@@ -40,12 +40,12 @@ class KMAnonymity:
     >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     >>> groups = group_flows(matrix, matrix.flows.origin, matrix.flows.destination)
-    >>> either = KMAnonymity(criterion=KAnonymity(k=2, unit="trips"), m=1)
-    >>> either.safe(groups).tolist(), either.criterion.safe(groups).tolist()
+    >>> either = KMAnonymity(promise=KAnonymity(k=2, unit="trips"), m=1)
+    >>> either.safe(groups).tolist(), either.promise.safe(groups).tolist()
     ([True, True, True, True], [False, False, False, False])
     """
 
-    criterion: Promise
+    promise: Promise
     m: int
 
     def __post_init__(self) -> None:
@@ -57,32 +57,32 @@ class KMAnonymity:
     @property
     def thresholds(self) -> dict[Unit, float]:
         """Return the smallest support of what shares m items; a single group may have less."""
-        return self.criterion.thresholds
+        return self.promise.thresholds
 
     @property
     def floors(self) -> dict[Covered, int]:
         """Return how much a released zone covers at least."""
-        return self.criterion.floors
+        return self.promise.floors
 
     def resolve(self, matrix: ODMatrix) -> KMAnonymity:
-        """Return the same with the criterion's open choices settled."""
-        return replace(self, criterion=self.criterion.resolve(matrix))
+        """Return the same with the promise's open choices settled."""
+        return replace(self, promise=self.promise.resolve(matrix))
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether all that shares any m of its items is safe together."""
         axes = 2 if groups.time is None else 3
         if self.m >= axes:
-            return self.criterion.safe(groups)
+            return self.promise.safe(groups)
         safe = np.ones(len(groups), dtype=bool)
         for known in combinations(range(axes), self.m):
             shared, place = _sharing(groups, known)
-            safe &= self.criterion.safe(shared)[place]
+            safe &= self.promise.safe(shared)[place]
         return safe
 
     def words(self) -> str:
-        """Return the criterion in words."""
+        """Return the promise in words."""
         items = "any one item" if self.m == 1 else f"any {self.m} items"
-        return f"{self.criterion.words()} for whoever knows {items} of a trip; a single flow may hold fewer"
+        return f"{self.promise.words()} for whoever knows {items} of a trip; a single flow may hold fewer"
 
 
 def _sharing(groups: Groups, known: Sequence[int]) -> tuple[Groups, Ints]:

@@ -20,7 +20,7 @@ class LDiversity:
     The distinct l-diversity of Machanavajjhala et al. (2007) with the exact place as what is sensitive,
     as the ATG paper (section 5) proposes it for areas: each initial area is a location, or holds several
     points of interest that count as locations. A zone above a diverse zone is diverse, so this is a
-    criterion like any other. It says nothing about people: use it together with k-anonymity.
+    promise like any other. It says nothing about people: use it together with k-anonymity.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class LDiversity:
     tripcloak.InputError: l must be a whole number of at least 2 (one place is no choice); got 1
     """
 
-    l: int = 3  # noqa: E741 - the letter the criterion is named after
+    l: int = 3  # noqa: E741 - the letter the promise is named after
     of: Covered = "tiles"
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class LDiversity:
         return {self.of: int(self.l)}
 
     def resolve(self, matrix: ODMatrix) -> LDiversity:
-        """Return the criterion as it is; an error where the matrix knows no such places."""
+        """Return the promise as it is; an error where the matrix knows no such places."""
         matrix.covers(self.of)
         return self
 
@@ -71,5 +71,5 @@ class LDiversity:
         return enough
 
     def words(self) -> str:
-        """Return the criterion in words."""
+        """Return the promise in words."""
         return f"at least {int(self.l):,} {self.of} that occur in either zone"

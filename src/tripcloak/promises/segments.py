@@ -39,15 +39,15 @@ class SegmentPart(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EverySegment:
-    """A criterion that must hold for every segment in every group.
+    """A promise that must hold for every segment in every group.
 
     A segment of which nobody is in a group is not safe there either: that nobody of a kind makes a trip
-    is told about each of them. So the criterion stays monotone, and every released flow tells a safe
+    is told about each of them. So the promise stays monotone, and every released flow tells a safe
     number for every segment.
 
     Parameters
     ----------
-    criterion
+    promise
         What must hold for each segment.
     parts
         The segments.
@@ -66,7 +66,7 @@ class EverySegment:
     >>> whole = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.zeros(4, dtype=int))
     >>> half = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.zeros(2, dtype=int))
     >>> parts = tuple(Part.of(name, half, whole) for name in ("sex=F", "sex=M"))
-    >>> both = EverySegment(criterion=KAnonymity(k=2, unit="trips"), parts=parts)
+    >>> both = EverySegment(promise=KAnonymity(k=2, unit="trips"), parts=parts)
     >>> both.safe(group_flows(whole, np.array([0, 1]), np.array([0, 0]))).tolist()
     [False, False]
     >>> both.safe(group_flows(whole, np.array([2, 2]), np.array([0, 0]))).tolist()
@@ -75,7 +75,7 @@ class EverySegment:
     'at least 2 trips in each of 2 segments'
     """
 
-    criterion: Promise
+    promise: Promise
     parts: tuple[SegmentPart, ...] = field(repr=False)
     by: tuple[str, ...] = ()
     people_in_several: bool = False
@@ -87,20 +87,20 @@ class EverySegment:
     @property
     def thresholds(self) -> dict[Unit, float]:
         """Return the thresholds that hold for each segment, and so for all of them together."""
-        return self.criterion.thresholds
+        return self.promise.thresholds
 
     @property
     def floors(self) -> dict[Covered, int]:
         """Return the floors of places."""
-        return self.criterion.floors
+        return self.promise.floors
 
     def resolve(self, matrix: ODMatrix) -> EverySegment:
-        """Return the criterion with its open choices settled."""
-        return replace(self, criterion=self.criterion.resolve(matrix))
+        """Return the promise with its open choices settled."""
+        return replace(self, promise=self.promise.resolve(matrix))
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether it is safe for every segment."""
-        safe = self.criterion.safe(groups)
+        safe = self.promise.safe(groups)
         for part in self.parts:
             if part.row.max() >= groups.matrix.n_flows:
                 raise InputError("segments in one release do not go together with slots kept apart (--slot)")
@@ -111,7 +111,7 @@ class EverySegment:
     def of_people(self) -> Promise:
         """Return what must hold of the people in each segment; places are the same for everybody."""
         parts = tuple(KAnonymity(k=k, unit=unit) for unit, k in self.thresholds.items())
-        return parts[0] if len(parts) == 1 else AllOf(criteria=parts)
+        return parts[0] if len(parts) == 1 else AllOf(promises=parts)
 
     @staticmethod
     def part_of(groups: Groups, part: SegmentPart) -> Groups:
@@ -119,5 +119,5 @@ class EverySegment:
         return Groups(part.matrix, groups.of_flow[part.row], groups.origin, groups.destination)
 
     def words(self) -> str:
-        """Return the criterion in words."""
-        return f"{self.criterion.words()} in each of {len(self.parts):,} segments"
+        """Return the promise in words."""
+        return f"{self.promise.words()} in each of {len(self.parts):,} segments"

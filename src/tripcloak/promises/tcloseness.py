@@ -31,7 +31,7 @@ class TCloseness:
     share of an origin's volume that would have to go elsewhere.
 
     It is not monotone (a union of close origins may be far from the rest), so it is no
-    :class:`~tripcloak.promises.Criterion` for a search: it is checked on a finished release, and
+    :class:`~tripcloak.promises.Promise` for a search: it is checked on a finished release, and
     repaired where it fails.
 
     Examples

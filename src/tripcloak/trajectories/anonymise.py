@@ -38,7 +38,7 @@ class TrajectoryRequest:
     """What was asked for: the input, the method, and where the release goes."""
 
     source: TrajectorySource
-    algorithm: TrajectoryMethod
+    method: TrajectoryMethod
     out: Path
     memory: Memory = None
     force: bool = False
@@ -47,12 +47,12 @@ class TrajectoryRequest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrajectoryOutcome:
-    """What came of an order; for the eyes of the data owner, not for publishing."""
+    """What came of a request; for the eyes of the data owner, not for publishing."""
 
     trajectories: Trajectories
     release: TrajectoryRelease
     reading: ReadTrajectories
-    metrics: dict[str, Any]
+    measures: dict[str, Any]
     audit: Verdict
     notes: tuple[str, ...]
     seconds: dict[str, float]
@@ -71,7 +71,8 @@ class TrajectoryOutcome:
             "released": {"trajectories": release.n_released, "samples": release.n_boxes},
             "cleaning": self.reading.cleaning.to_dict(),
             "grid": vars(grid),
-            "metrics": self.metrics,
+            "measures": self.measures,
+            "metrics": self.measures,
             "facts": dict(release.facts),
             "audit": self.audit.to_dict(),
             "seconds": self.seconds,
@@ -80,64 +81,64 @@ class TrajectoryOutcome:
         }
 
 
-def anonymise_trajectories(order: TrajectoryRequest, progress: Progress = silent) -> TrajectoryOutcome:
-    """Return the outcome of an order; the release is on disk, whole, if and only if this returns.
+def anonymise_trajectories(request: TrajectoryRequest, progress: Progress = silent) -> TrajectoryOutcome:
+    """Return the outcome of a request; the release is on disk, whole, if and only if this returns.
 
     Reads, solves, checks the result with code of its own, measures, and writes aside before it puts
     the release in place. An unsafe result is never written.
     """
-    refuse_if_taken(order.out, force=order.force)
-    check_formats(order.formats)
+    refuse_if_taken(request.out, force=request.force)
+    check_formats(request.formats)
     started = time.perf_counter()
-    reading = read_trajectories(order.source, memory=order.memory, progress=progress)
+    reading = read_trajectories(request.source, memory=request.memory, progress=progress)
     trajectories = reading.trajectories
     read = time.perf_counter()
-    release = order.algorithm.anonymise(trajectories, progress)
+    release = request.method.anonymise(trajectories, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = checked(trajectories, release)
     progress("measuring", 0, None)
-    measures = take_measures(trajectories, release, timezone=local_clock(order.source))
+    measures = take_measures(trajectories, release, timezone=local_clock(request.source))
     measured = time.perf_counter()
     outcome = TrajectoryOutcome(
         trajectories=trajectories,
         release=release,
         reading=reading,
-        metrics=measures.to_dict(),
+        measures=measures.to_dict(),
         audit=audit,
-        notes=(*reading.notes, *promise_notes(release), *_notes_on_writing(order, release)),
+        notes=(*reading.notes, *promise_notes(release), *_notes_on_writing(request, release)),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
-        out=order.out,
+        out=request.out,
     )
     progress("writing the release", 0, None)
-    _write(order, outcome, measures)
+    _write(request, outcome, measures)
     return replace(outcome, seconds={**outcome.seconds, "write": time.perf_counter() - measured})
 
 
-def _write(order: TrajectoryRequest, outcome: TrajectoryOutcome, measures: TrajectoryMeasures) -> None:
+def _write(request: TrajectoryRequest, outcome: TrajectoryOutcome, measures: TrajectoryMeasures) -> None:
     """Write the public and the private part, whole or not at all."""
     reading, release = outcome.reading, outcome.release
     run = {
         "source": reading.source.to_dict(),
         "cleaning": reading.cleaning.to_dict(),
         "reading": dict(reading.facts),
-        "metrics": outcome.metrics,
+        "measures": outcome.measures,
         "audit": outcome.audit.to_dict(),
         "notes": list(outcome.notes),
         "seconds": outcome.seconds,
     }
-    with staged(order.out, force=order.force) as staging:
+    with staged(request.out, force=request.force) as staging:
         figures = trajectory_figures_page(measures, release)
         (staging / PRIVATE / "figures.html").write_text(figures, encoding="utf-8")
         write_trajectory_release(
-            staging, reading.trajectories, release, run=run, pages=trajectory_pages, formats=order.formats
+            staging, reading.trajectories, release, run=run, pages=trajectory_pages, formats=request.formats
         )
 
 
-def _notes_on_writing(order: TrajectoryRequest, release: TrajectoryRelease) -> tuple[str, ...]:
+def _notes_on_writing(request: TrajectoryRequest, release: TrajectoryRelease) -> tuple[str, ...]:
     """Return what to know of files that are not written, and of what stands there already."""
-    left = note_on_leftovers(order.out)
-    if order.formats is not None or release.n_boxes <= MOST:
+    left = note_on_leftovers(request.out)
+    if request.formats is not None or release.n_boxes <= MOST:
         return left
     return (
         f"GeoJSON and MF-JSON of more than {MOST:,} samples would be large and were left out; ask for them "

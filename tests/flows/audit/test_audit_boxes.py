@@ -58,7 +58,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, World]:
 
 
 def boxed(world: World, k: Any = TEN_TRAVELLERS) -> Release:
-    return METHODS["mondrian"](criterion=k).anonymise(world.matrix)
+    return METHODS["mondrian"](promise=k).anonymise(world.matrix)
 
 
 def broken(world: World, folder: Folder, **more: Any) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def test_honest_boxes_pass(kind: str, k: Any, worlds: dict[str, World], tmp_path
 @pytest.mark.parametrize("kind", ["h3", "tracts"])
 def test_boxes_of_merged_flows_pass(method: str, kind: str, worlds: dict[str, World], tmp_path: Path) -> None:
     world = worlds[kind]
-    release = METHODS[method](criterion=TEN_TRAVELLERS, suppression_limit=0.2).anonymise(world.matrix)
+    release = METHODS[method](promise=TEN_TRAVELLERS, suppression_limit=0.2).anonymise(world.matrix)
     report = audit_matrix(world.matrix, release)
     assert report.broken == ()
     assert report.smallest_support["travellers"] >= 10
@@ -199,7 +199,7 @@ FORGERIES: dict[str, tuple[Callable[[World, Release], Release], set[str]]] = {
     "homogeneous": (lambda _, release: replace(release, homogeneous=True), {"zones-disjoint"}),
     "released twice": (same_boxes_twice, {"flows-match-recount"}),
     "diverse": (
-        lambda _, r: replace(r, criterion=AllOf(criteria=(TEN_TRAVELLERS, LDiversity(l=2)))),
+        lambda _, r: replace(r, promise=AllOf(promises=(TEN_TRAVELLERS, LDiversity(l=2)))),
         {"zones-diverse"},
     ),
     "close": (lambda _, r: replace(r, closeness=TCloseness(t=0.9)), {"destinations-close"}),

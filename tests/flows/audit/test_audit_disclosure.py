@@ -84,8 +84,8 @@ def test_what_is_promised_holds_to_the_very_number(
     spec: str, method: str, k: KAnonymity, worlds: dict[str, World], tmp_path: Path
 ) -> None:
     world = worlds[spec]
-    criterion = AllOf(criteria=(k, LDiversity(l=2)))
-    release = METHODS[method](criterion=criterion, closeness=TCloseness(t=0.7)).anonymise(world.matrix)
+    promise = AllOf(promises=(k, LDiversity(l=2)))
+    release = METHODS[method](promise=promise, closeness=TCloseness(t=0.7)).anonymise(world.matrix)
     made = published(world, release, tmp_path / "out")
     assert made.audit().broken == ()
     assert audit_matrix(world.matrix, release).broken == ()
@@ -108,21 +108,21 @@ def test_what_is_promised_holds_to_the_very_number(
 @pytest.mark.parametrize("method", ["twincut", "nestedcut", "productcut"])
 def test_arrays_are_held_to_the_very_number(method: str, worlds: dict[str, World]) -> None:
     matrix = worlds["dendrogram"].matrix
-    release = METHODS[method](criterion=TEN).anonymise(matrix)
+    release = METHODS[method](promise=TEN).anonymise(matrix)
     most, far = smallest_cover(release, matrix), furthest(release, matrix)
     for least, t, broken in (
         (most, far + 1e-7, ()),
         (most + 1, far + 1e-7, ("zones-diverse",)),
         (most, far - 1e-7, ("destinations-close",)),
     ):  # fmt: skip
-        criterion = AllOf(criteria=(TEN, *([LDiversity(l=least)] if least > 1 else [])))
-        told = replace(release, criterion=criterion, closeness=TCloseness(t=t))
+        promise = AllOf(promises=(TEN, *([LDiversity(l=least)] if least > 1 else [])))
+        told = replace(release, promise=promise, closeness=TCloseness(t=t))
         assert audit_matrix(matrix, told).broken == broken
 
 
 def test_an_order_for_more_than_is_promised_is_not_met(worlds: dict[str, World], tmp_path: Path) -> None:
     world = worlds["h3:9"]
-    order = {"criterion": AllOf(criteria=(TEN, LDiversity(l=3))), "closeness": TCloseness(t=0.7)}
+    order = {"promise": AllOf(promises=(TEN, LDiversity(l=3))), "closeness": TCloseness(t=0.7)}
     made = published(world, METHODS["twincut"](**order).anonymise(world.matrix), tmp_path / "out")
 
     def broken(**ordered: Any) -> tuple[str, ...]:
@@ -185,8 +185,8 @@ def places(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     place = {"area": AREA} if spec.startswith("quadtree") else {}
     world = World.of(with_places(raw_trips()), spec, **place)
     matrix = matrix_with_places(world)
-    criterion = AllOf(criteria=(TEN, LDiversity(l=4, of="places")))
-    release = METHODS["twincut"](criterion=criterion).anonymise(matrix)
+    promise = AllOf(promises=(TEN, LDiversity(l=4, of="places")))
+    release = METHODS["twincut"](promise=promise).anonymise(matrix)
     return published(world, release, tmp_path_factory.mktemp("places") / "out", matrix)
 
 
@@ -200,8 +200,8 @@ def test_places_are_counted_afresh(places: Released) -> None:
     assert places.audit().broken == ()
     places.promise(diversity={"places": most + 1})
     assert places.audit().broken == ("zones-diverse",)
-    told = AllOf(criteria=(TEN, LDiversity(l=most + 1, of="places")))
-    assert audit_matrix(places.matrix, replace(places.release, criterion=told)).broken == ("zones-diverse",)
+    told = AllOf(promises=(TEN, LDiversity(l=most + 1, of="places")))
+    assert audit_matrix(places.matrix, replace(places.release, promise=told)).broken == ("zones-diverse",)
     places.promise(diversity={"places": 4})
 
 

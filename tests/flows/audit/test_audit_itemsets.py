@@ -38,7 +38,7 @@ def matrix_of(trips: list[tuple[int, int, int, int]], timed: bool) -> ODMatrix:
     return ODMatrix.from_trips(PLACES, PLACES, origin, destination, person=person, weight=weight, **time)
 
 
-def as_it_is(matrix: ODMatrix, hidden: int, criterion: Any, limit: float = 1.0) -> Release:
+def as_it_is(matrix: ODMatrix, hidden: int, promise: Any, limit: float = 1.0) -> Release:
     """Return the release of every flow in its own tiles, but for one in seven if wanted."""
     suppressed = np.arange(matrix.n_flows) % 7 == hidden
     if suppressed.all():
@@ -47,7 +47,7 @@ def as_it_is(matrix: ODMatrix, hidden: int, criterion: Any, limit: float = 1.0) 
         matrix,
         method="by hand",
         parameters={},
-        criterion=Everything(),
+        promise=Everything(),
         suppression_limit=limit,
         origin_zone=matrix.flows.origin,
         destination_zone=matrix.flows.destination,
@@ -55,11 +55,11 @@ def as_it_is(matrix: ODMatrix, hidden: int, criterion: Any, limit: float = 1.0) 
         suppressed=suppressed,
         homogeneous=True,
     )
-    return replace(made, criterion=criterion)
+    return replace(made, promise=promise)
 
 
 class Everything(KAnonymity):
-    """A criterion that any group meets."""
+    """A promise that any group meets."""
 
     def __init__(self) -> None:
         super().__init__(k=2, unit="trips")
@@ -104,8 +104,8 @@ def test_every_set_of_flows_that_share_items_is_counted(
     release = as_it_is(matrix, hidden, None)
     smallest = smallest_by_hand(trips, release, matrix, m)[unit]
     for k in (max(2, int(smallest)), max(2, int(smallest)) + 1):
-        promised = KMAnonymity(criterion=KAnonymity(k=k, unit=unit), m=m)
-        report = audit_matrix(matrix, replace(release, criterion=promised))
+        promised = KMAnonymity(promise=KAnonymity(k=k, unit=unit), m=m)
+        report = audit_matrix(matrix, replace(release, promise=promised))
         assert report.broken == (("every-group-safe",) if smallest < k else ())
 
 
@@ -113,7 +113,7 @@ def test_people_are_counted_alike_in_one_pass_and_in_many(monkeypatch: pytest.Mo
     random = np.random.default_rng(2)
     trips = [tuple(row) for row in random.integers(0, [3, 3, 2, 6], (200, 4)).tolist()]
     matrix = matrix_of(trips, timed=True)
-    release = as_it_is(matrix, -1, KMAnonymity(criterion=KAnonymity(k=6, unit="travellers"), m=1))
+    release = as_it_is(matrix, -1, KMAnonymity(promise=KAnonymity(k=6, unit="travellers"), m=1))
     once = audit_matrix(matrix, release)
     monkeypatch.setattr(audited, "ROWS_A_PASS", 20)
     assert audit_matrix(matrix, release) == once
@@ -126,7 +126,7 @@ def test_the_method_keeps_its_word(m: int, timed: bool) -> None:
     trips = [tuple(row) for row in random.integers(0, [3, 3, 2, 60], (300, 4)).tolist()]
     matrix = matrix_of(trips, timed)
     asked = KAnonymity(k=12, unit="travellers")
-    release = METHODS["km-apriori"](criterion=asked, m=m, suppression_limit=0.2).anonymise(matrix)
+    release = METHODS["km-apriori"](promise=asked, m=m, suppression_limit=0.2).anonymise(matrix)
     report = audit_matrix(matrix, release)
     assert report.broken == ()
     words = next(finding.words for finding in report.findings if finding.rule == "every-group-safe")
@@ -150,13 +150,13 @@ def folder(world: World, tmp_path: Path) -> Folder:
     return published(world, tmp_path / "out", KAnonymity(k=10, unit="travellers"))
 
 
-def published(world: World, out: Path, criterion: KAnonymity) -> Folder:
+def published(world: World, out: Path, promise: KAnonymity) -> Folder:
     matrix = world.matrix
     enough = np.ones(matrix.n_flows, dtype=bool)
     for _ in range(9):
         for tile in (matrix.flows.origin, matrix.flows.destination):
             enough &= np.bincount(tile, enough * matrix.flows.trips, minlength=tile.max() + 1)[tile] >= 25
-    release = as_it_is(matrix, -1, KMAnonymity(criterion=criterion, m=1), limit=0.5)
+    release = as_it_is(matrix, -1, KMAnonymity(promise=promise, m=1), limit=0.5)
     group = np.where(enough, np.cumsum(enough) - 1, -1).astype(np.int32)
     columns = ("group_origin", "group_destination", "trips", "travellers", "population")
     kept = {name: getattr(release, name)[enough] for name in columns if getattr(release, name) is not None}
@@ -180,7 +180,7 @@ def test_a_promise_to_readers_who_know_one_end_is_kept(world: World, folder: Fol
 def test_the_method_keeps_its_word_on_disk(world: World, tmp_path: Path) -> None:
     asked = KAnonymity(k=10, unit="travellers")
     for m in (1, 2):
-        release = METHODS["km-apriori"](criterion=asked, m=m).anonymise(world.matrix)
+        release = METHODS["km-apriori"](promise=asked, m=m).anonymise(world.matrix)
         report = audit(world, world.publish(tmp_path / str(m), release, unparsable=40))
         assert report.broken == ()
         assert (report.smallest_support["travellers"] < 10) == (m == 1)

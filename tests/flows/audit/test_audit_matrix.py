@@ -16,7 +16,7 @@ from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.promises import AllOf, KAnonymity, Promise
-from worlds.matrices import Case, cases, criteria, limits
+from worlds.matrices import Case, cases, limits, promises
 from worlds.released_flows import TEN_TRAVELLERS, World, raw_trips
 
 
@@ -24,10 +24,10 @@ from worlds.released_flows import TEN_TRAVELLERS, World, raw_trips
 def releases(draw: st.DrawFn) -> tuple[ODMatrix, Release]:
     """Return a random matrix and an honest release of it."""
     case: Case = draw(cases())
-    criterion: Promise = draw(criteria(case))
-    assume(safe(case.rows, case.thresholds(criterion)))
+    promise: Promise = draw(promises(case))
+    assume(safe(case.rows, case.thresholds(promise)))
     matrix = case.matrix()
-    return matrix, ODkAnon(criterion=criterion, suppression_limit=draw(limits)).anonymise(matrix)
+    return matrix, ODkAnon(promise=promise, suppression_limit=draw(limits)).anonymise(matrix)
 
 
 @given(made=releases())
@@ -35,7 +35,7 @@ def test_honest_releases_pass(made: tuple[ODMatrix, Release]) -> None:
     matrix, release = made
     report = audit_matrix(matrix, release)
     assert report.broken == ()
-    for unit in release.criterion.thresholds:
+    for unit in release.promise.thresholds:
         assert report.smallest_support[unit] == pytest.approx(release.support(unit).min(), rel=1e-12)
 
 
@@ -43,10 +43,10 @@ def test_honest_releases_pass(made: tuple[ODMatrix, Release]) -> None:
 @given(made=releases(), data=st.data())
 def test_a_threshold_no_group_reaches_is_noticed(made: tuple[ODMatrix, Release], data: st.DataObject) -> None:
     matrix, release = made
-    unit = data.draw(st.sampled_from(list(release.criterion.thresholds)))
+    unit = data.draw(st.sampled_from(list(release.promise.thresholds)))
     smallest = float(release.support(unit).min())
     raised = KAnonymity(k=max(2, int(smallest) + 1 + int(smallest * 1e-6)), unit=unit)
-    forged = replace(release, criterion=AllOf(criteria=(release.criterion, raised)))
+    forged = replace(release, promise=AllOf(promises=(release.promise, raised)))
     assert audit_matrix(matrix, forged).broken == ("every-group-safe",)
 
 
@@ -56,7 +56,7 @@ def test_a_group_split_below_k_is_noticed(made: tuple[ODMatrix, Release], data: 
     """One flow that is not safe alone is released alone, with numbers that are right."""
     matrix, release = made
     flow = data.draw(st.integers(0, matrix.n_flows - 1))
-    thresholds = release.criterion.thresholds
+    thresholds = release.promise.thresholds
     support = {"trips": matrix.flows.trips[flow]}
     if matrix.flows.travellers is not None:
         support["travellers"] = np.diff(matrix.flows.travellers.offsets)[flow]
@@ -91,7 +91,7 @@ def city() -> tuple[ODMatrix, Release]:
     """A matrix, and a release with withheld flows."""
     world = World.of(raw_trips())
     return world.matrix, world.release(
-        AllOf(criteria=(TEN_TRAVELLERS, KAnonymity(k=5000, unit="population")))
+        AllOf(promises=(TEN_TRAVELLERS, KAnonymity(k=5000, unit="population")))
     )
 
 

@@ -155,7 +155,7 @@ def stated(release: Release, **facts: Any) -> Release:
     assert privacy is not None
     details = {**dict(privacy.details), **{n: v for n, v in facts.items() if n in dict(privacy.details)}}
     promise = {n: v for n, v in facts.items() if n not in dict(privacy.details)}
-    return replace(release, criterion=replace(privacy, details=tuple(details.items()), **promise))
+    return replace(release, promise=replace(privacy, details=tuple(details.items()), **promise))
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_criterion_that_protects_nobody_is_not_safe(worlds: dict[str, World]) 
     world = worlds["h3"]
     release = world.release()
     nobody = type("Nothing", (), {"thresholds": {}, "floors": {}})()
-    assert "every-group-safe" in audit_matrix(world.matrix, replace(release, criterion=nobody)).broken
+    assert "every-group-safe" in audit_matrix(world.matrix, replace(release, promise=nobody)).broken
 
 
 # --- a folder that was tampered with ------------------------------------------------------------------

@@ -35,8 +35,8 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made(trips: Path, out: Path, **changes: Any) -> Path:
     order: dict[str, Any] = {
         "source": TripSource(paths=(str(trips),)),
-        "algorithm": TwinCut(criterion=KAnonymity(k=3)),
-        "place": Zoning(spec="h3:8"),
+        "method": TwinCut(promise=KAnonymity(k=3)),
+        "zoning": Zoning(spec="h3:8"),
         "out": out,
     }
     anonymise(AnonymisationRequest(**(order | changes)))
@@ -48,13 +48,13 @@ def made(trips: Path, out: Path, **changes: Any) -> Path:
 )
 def test_folded_slots_are_counted_afresh(trips: Path, tmp_path: Path, minutes: int, fold: str) -> None:
     """The auditor folds in SQL of its own, the reader in arrays: they must agree on every trip."""
-    criterion = KAnonymity(k=3)
-    apart = SlotBySlot.of(NestedCut(criterion=criterion, suppression_limit=0.6))
-    along = ProductCut(criterion=criterion)
+    promise = KAnonymity(k=3)
+    apart = SlotBySlot.of(NestedCut(promise=promise, suppression_limit=0.6))
+    along = ProductCut(promise=promise)
     source = TripSource(paths=(str(trips),), timezone="Europe/Paris")
-    for name, algorithm in (("apart", apart), ("along", along)):
-        place = Zoning(spec="h3:8", time_slot=minutes, fold=fold, apart=name == "apart")
-        out = made(trips, tmp_path / name, source=source, algorithm=algorithm, place=place)
+    for name, method in (("apart", apart), ("along", along)):
+        zoning = Zoning(spec="h3:8", time_slot=minutes, fold=fold, apart=name == "apart")
+        out = made(trips, tmp_path / name, source=source, method=method, zoning=zoning)
         report = audit_against(out, (str(trips),))
         assert report.safe, report.broken
         facts = json.loads((out / "release" / "manifest.json").read_text())
@@ -195,11 +195,11 @@ def test_a_release_of_one_segment_must_say_so(trips: Path, tmp_path: Path) -> No
 
 
 def test_places_are_asked_of_the_whole_and_people_of_each_segment(trips: Path, tmp_path: Path) -> None:
-    criterion = AllOf(criteria=(KAnonymity(k=3), LDiversity(l=2)))
+    promise = AllOf(promises=(KAnonymity(k=3), LDiversity(l=2)))
     out = made(
         trips,
         tmp_path / "out",
-        algorithm=TwinCut(criterion=criterion),
+        method=TwinCut(promise=promise),
         every_segment=(SegmentBy.parse("sex"),),
     )
     report = audit_against(out, (str(trips),))

@@ -43,7 +43,7 @@ def release_of(sent: list[tuple[str, str, str]]) -> Release:
         MATRIX,
         method="by hand",
         parameters={},
-        criterion=KAnonymity(k=2, unit="trips"),
+        promise=KAnonymity(k=2, unit="trips"),
         suppression_limit=0.5,
         origin_zone=columns[0],
         destination_zone=columns[1],

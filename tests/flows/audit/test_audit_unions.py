@@ -39,7 +39,7 @@ def world() -> World:
 def honest(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an honest release with many unions on both axes."""
     out = tmp_path_factory.mktemp("honest") / "out"
-    method = TwinCut(criterion=KAnonymity(k=2, unit="trips"), suppression_limit=0.3)
+    method = TwinCut(promise=KAnonymity(k=2, unit="trips"), suppression_limit=0.3)
     world.publish(out, method.anonymise(world.matrix))
     return out
 
@@ -52,7 +52,7 @@ def zones_of(folder: Path) -> list[str]:
 @pytest.mark.parametrize("spec", ["h3:9/binary", "h3:8/root=2/binary", "h3:8/binary/root=2"])
 def test_honest_releases_pass(method: type[FlowMethod], spec: str, tmp_path: Path) -> None:
     world = World.of(raw_trips(), spec)
-    release = method(criterion=TEN_TRAVELLERS, suppression_limit=0.1).anonymise(world.matrix)
+    release = method(promise=TEN_TRAVELLERS, suppression_limit=0.1).anonymise(world.matrix)
     world.publish(tmp_path / "out", release)
     assert any("/" in zone for zone in zones_of(tmp_path / "out"))
     assert [finding for finding in audit(world, tmp_path / "out").findings if not finding.ok] == []

@@ -32,7 +32,7 @@ def published(world: World, out: Path, k: int, limit: float, *, hide_below: int 
         matrix,
         method="by hand",
         parameters={},
-        criterion=KAnonymity(k=k, unit="trips"),
+        promise=KAnonymity(k=k, unit="trips"),
         suppression_limit=limit,
         origin_zone=matrix.flows.origin,
         destination_zone=matrix.flows.destination,

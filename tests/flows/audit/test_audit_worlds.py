@@ -21,7 +21,7 @@ from tripcloak.promises import AllOf, KAnonymity
 from worlds.released_flows import TEN_TRAVELLERS, Folder, World, raw_trips, tract_file
 
 PEOPLE = KAnonymity(k=20_000, unit="population")
-BOTH = AllOf(criteria=(TEN_TRAVELLERS, PEOPLE))
+BOTH = AllOf(promises=(TEN_TRAVELLERS, PEOPLE))
 AREA = (48.5, 2.0, 49.6, 3.2)
 
 
@@ -47,22 +47,22 @@ def commuters(tracts: Any, seed: int = 5) -> pa.Table:
     return pa.table({**ends, "trips": trips, "reason": np.zeros(len(pairs), np.int32)})
 
 
-def assert_honest(world: World, folder: Path, criterion: Any, limit: float = 0.1, **more: Any) -> Verdict:
-    release = world.release(criterion, limit)
+def assert_honest(world: World, folder: Path, promise: Any, limit: float = 0.1, **more: Any) -> Verdict:
+    release = world.release(promise, limit)
     world.publish(folder, release, unparsable=3, swapped=40)
     report = audit(world, folder, **more)
     assert [finding for finding in report.findings if not finding.ok] == []
     assert audit_matrix(world.matrix, release).broken == ()
-    for unit, k in release.criterion.thresholds.items():
+    for unit, k in release.promise.thresholds.items():
         assert report.smallest_support[unit] == pytest.approx(release.support(unit).min(), rel=1e-12)
         assert report.smallest_support[unit] >= k
     return report
 
 
-@pytest.mark.parametrize("criterion", [TEN_TRAVELLERS, PEOPLE, BOTH, KAnonymity(k=30, unit="trips")])
+@pytest.mark.parametrize("promise", [TEN_TRAVELLERS, PEOPLE, BOTH, KAnonymity(k=30, unit="trips")])
 @pytest.mark.parametrize("limit", [0.0, 0.1])
-def test_h3_points(criterion: Any, limit: float, tmp_path: Path) -> None:
-    assert_honest(World.of(raw_trips()), tmp_path / "out", criterion, limit)
+def test_h3_points(promise: Any, limit: float, tmp_path: Path) -> None:
+    assert_honest(World.of(raw_trips()), tmp_path / "out", promise, limit)
 
 
 def test_h3_with_a_root_and_a_world(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_suppressed_flow_inside_a_group_gets_the_groups_share() -> None:
         matrix,
         method="by hand",
         parameters={},
-        criterion=KAnonymity(k=2, unit="trips"),
+        promise=KAnonymity(k=2, unit="trips"),
         suppression_limit=0.6,
         origin_zone=np.array([3, 3, 2], dtype=np.int32),
         destination_zone=np.array([2, 2, 2], dtype=np.int32),

@@ -74,7 +74,7 @@ def boxed(draw: st.DrawFn) -> tuple[ODMatrix, Release]:
         matrix,
         method="by hand",
         parameters={},
-        criterion=NoFloor(),
+        promise=NoFloor(),
         suppression_limit=1.0,
         origin_zone=sides[0][1][groups],
         destination_zone=sides[1][1][groups],
@@ -86,7 +86,7 @@ def boxed(draw: st.DrawFn) -> tuple[ODMatrix, Release]:
 
 
 class NoFloor(KAnonymity):
-    """A criterion under which every group is safe, so that releases of any shape can be measured."""
+    """A promise under which every group is safe, so that releases of any shape can be measured."""
 
     def __init__(self) -> None:
         super().__init__(k=2, unit="trips")
@@ -186,7 +186,7 @@ def test_boxes_around_single_tiles_lose_nothing() -> None:
     tree = tiling.hierarchy(np.unique(keys))
     tile = tiling.tiles(keys, tree)
     matrix = ODMatrix.from_trips(tree, tree, np.tile(tile[:200], 2), np.tile(tile[200:], 2))
-    release = Mondrian(criterion=KAnonymity(k=2, unit="trips")).anonymise(matrix)
+    release = Mondrian(promise=KAnonymity(k=2, unit="trips")).anonymise(matrix)
     found = metrics.measure(matrix, release)
     assert {name: found[name] for name in ("G", "G_observed", "E", "CPC", "S")} == {
         "G": 2.0, "G_observed": 2.0, "E": 0.0, "CPC": 1.0, "S": 0.0,
@@ -246,7 +246,7 @@ def noisy_release(drawn: Drawn, dice: Random) -> Release:
     trips = np.array([dice.randint(0, 9) for _ in columns[0]])
     return replace(
         release,
-        criterion=NOISE,
+        promise=NOISE,
         origins=zones[0],
         destinations=zones[1],
         group_origin=columns[0],
@@ -260,7 +260,7 @@ def noisy_release(drawn: Drawn, dice: Random) -> Release:
 def test_a_zone_that_the_hierarchy_does_not_know_holds_no_tile_that_occurs() -> None:
     tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([1, 1, 1]))
-    release = ODkAnon(criterion=KAnonymity(k=3), suppression_limit=0).anonymise(matrix)
+    release = ODkAnon(promise=KAnonymity(k=3), suppression_limit=0).anonymise(matrix)
     known = metrics.measure(matrix, release)
     strange = replace(tree.zones, ids=np.array(["a", "b", "nowhere"]))
     unknown = metrics.measure(matrix, replace(release, origins=strange))
@@ -272,14 +272,14 @@ def test_a_zone_that_the_hierarchy_does_not_know_holds_no_tile_that_occurs() -> 
 def test_a_noisy_release_of_nothing_is_measured() -> None:
     tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([1, 1, 1]))
-    none, release = np.empty(0, dtype=np.int32), ODkAnon(criterion=KAnonymity(k=3)).anonymise(matrix)
+    none, release = np.empty(0, dtype=np.int32), ODkAnon(promise=KAnonymity(k=3)).anonymise(matrix)
     empty = {
         "group_origin": none,
         "group_destination": none,
         "trips": none,
         "group_of_flow": np.array([-1, -1]),
     }
-    found = metrics.measure(matrix, replace(release, criterion=NOISE, **empty))
+    found = metrics.measure(matrix, replace(release, promise=NOISE, **empty))
     assert (found["E"], found["CPC"], found["S"], found["G"], found["D"]) == (1, 0, 1, None, None)
 
 
@@ -287,6 +287,6 @@ def test_boxes_beside_zones_of_a_tree_are_refused() -> None:
     places = {"lat": np.zeros(3), "lon": np.array([0.0, 0.1, 0.05])}
     tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1], **places)
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([1, 1, 1]))
-    release = Mondrian(criterion=KAnonymity(k=2)).anonymise(matrix)
+    release = Mondrian(promise=KAnonymity(k=2)).anonymise(matrix)
     with pytest.raises(InputError, match="boxes on both axes"):
         metrics.cpc(matrix, replace(release, origins=tree.zones))

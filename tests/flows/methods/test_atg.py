@@ -114,8 +114,8 @@ def test_the_least_cost_rises_with_the_price_ever_more_slowly(request: Request, 
     tree, _ = request.case.hierarchies
     numbers = {str(zone): number for number, zone in enumerate(tree.zones.ids)}
     cut = np.array([numbers[request.zone_of[str(tile)]] for tile in tree.zones.ids[: tree.n_tiles]])
-    criterion = request.criterion.resolve(request.case.matrix())
-    maps = destination_maps(request.case.matrix(), criterion, request.limit, cut)
+    promise = request.promise.resolve(request.case.matrix())
+    maps = destination_maps(request.case.matrix(), promise, request.limit, cut)
     low, middle, high = (maps.search.offer(price) for price in sorted(prices))
     assert low.cost <= middle.cost * (1 + 1e-12)
     assert middle.cost <= high.cost * (1 + 1e-12)
@@ -131,7 +131,7 @@ def test_the_coupled_optimum_bounds_atg(request: Request) -> None:
         release = ATGDual(**request.parameters()).anonymise(request.case.matrix())
     except ImpossibleRequestError:
         assume(False)
-    nested = NestedCut(criterion=request.criterion, suppression_limit=request.limit)
+    nested = NestedCut(promise=request.promise, suppression_limit=request.limit)
     bound = nested.anonymise(request.case.matrix()).bound
     hidden, loss = request.outcome(release)
     assert bound is not None
@@ -142,11 +142,11 @@ def test_a_target_that_cannot_work_names_one_that_does() -> None:
     tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
     rows = tuple(Row(o, d) for o in "abcd" for d in "abcd")
     matrix = Case(trees=(tree, tree), rows=rows).matrix()
-    criterion = KAnonymity(k=6)
+    promise = KAnonymity(k=6)
     with pytest.raises(ImpossibleRequestError, match=r"A v_target of (\d+) would do") as refusal:
-        ATGDual(criterion=criterion, v_target=3.0).anonymise(matrix)
+        ATGDual(promise=promise, v_target=3.0).anonymise(matrix)
     (named,) = re.findall(r"A v_target of (\d+)", str(refusal.value))
-    release = ATGDual(criterion=criterion, v_target=float(named)).anonymise(matrix)
+    release = ATGDual(promise=promise, v_target=float(named)).anonymise(matrix)
     assert {origin for origin, _ in group_pairs(release)} == {"ab", "cd"}
 
 
@@ -197,7 +197,7 @@ def check_advice(request: Request, words: str) -> None:
 @pytest.mark.parametrize("limit", [0.0, 0.1])
 def test_soft_takes_a_tenth_of_the_map_and_says_what_would_do(limit: float) -> None:
     matrix = city(seed=5)
-    soft = ATGSoft(criterion=KAnonymity(k=4), suppression_limit=limit)
+    soft = ATGSoft(promise=KAnonymity(k=4), suppression_limit=limit)
     with pytest.raises(ImpossibleRequestError, match=r"a multiplier of 6\.4 tiles") as refusal:
         soft.anonymise(matrix)
     words = str(refusal.value)
@@ -206,7 +206,7 @@ def test_soft_takes_a_tenth_of_the_map_and_says_what_would_do(limit: float) -> N
         re.findall(r"multiplier of (\d+) w", words),
     )
     release = ATGSoft(
-        criterion=KAnonymity(k=4), suppression_limit=limit, v_target=float(target), multiplier=float(enough)
+        promise=KAnonymity(k=4), suppression_limit=limit, v_target=float(target), multiplier=float(enough)
     ).anonymise(matrix)
     assert release.bound is None
     assert str(matrix.total()) not in words
@@ -228,11 +228,11 @@ def city(seed: int) -> ODMatrix:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_target_found_balances_origins_and_destinations_best(seed: int) -> None:
-    matrix, criterion = city(seed), KAnonymity(k=10, unit="trips")
-    found = OriginStep(matrix, criterion, 0.1, critical_offer).settle(None, silent)
+    matrix, promise = city(seed), KAnonymity(k=10, unit="trips")
+    found = OriginStep(matrix, promise, 0.1, critical_offer).settle(None, silent)
     for target in np.geomspace(1, matrix.total(), 60):
         try:
-            other = OriginStep(matrix, criterion, 0.1, critical_offer).settle(float(target), silent)
+            other = OriginStep(matrix, promise, 0.1, critical_offer).settle(float(target), silent)
         except ImpossibleRequestError:
             continue
         assert found.imbalance <= other.imbalance + 1e-9
@@ -241,10 +241,10 @@ def test_the_target_found_balances_origins_and_destinations_best(seed: int) -> N
 
 @pytest.mark.parametrize("seed", range(3))
 def test_naming_the_target_that_was_found_changes_nothing(seed: int) -> None:
-    matrix, criterion = city(seed), KAnonymity(k=10, unit="trips")
-    found = OriginStep(matrix, criterion, 0.1, critical_offer).settle(None, silent)
-    first = ATGDual(criterion=criterion).anonymise(matrix)
-    second = ATGDual(criterion=criterion, v_target=found.v_target).anonymise(matrix)
+    matrix, promise = city(seed), KAnonymity(k=10, unit="trips")
+    found = OriginStep(matrix, promise, 0.1, critical_offer).settle(None, silent)
+    first = ATGDual(promise=promise).anonymise(matrix)
+    second = ATGDual(promise=promise, v_target=found.v_target).anonymise(matrix)
     np.testing.assert_array_equal(first.group_of_flow, second.group_of_flow)
     assert found.v_target == float(f"{found.v_target:.1e}"), "more digits would tell more than they help"
 

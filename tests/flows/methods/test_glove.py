@@ -24,7 +24,7 @@ from tripcloak.flows.release import Release, main_volume
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
 from tripcloak.promises import KAnonymity, Promise, TCloseness
-from worlds.matrices import DYADIC_WEIGHTS, Case, cases, criteria, hierarchy_of, limits, seeds
+from worlds.matrices import DYADIC_WEIGHTS, Case, cases, hierarchy_of, limits, promises, seeds
 
 LEASTS: tuple[Least, ...] = ((6, 0, 0), (0, 3, 0), (0, 0, 5), (4, 2, 3), (2, 0, 0), (10**6, 0, 0))
 
@@ -66,9 +66,9 @@ def support_of(flows: list[Member], least: Least) -> GloveSupport:
     )
 
 
-def members_of(matrix: ODMatrix, criterion: Promise) -> list[Member]:
+def members_of(matrix: ODMatrix, promise: Promise) -> list[Member]:
     """Return the flows of a matrix in plain Python."""
-    f, volume = matrix.flows, matrix.volume(main_volume(criterion))
+    f, volume = matrix.flows, matrix.volume(main_volume(promise))
     people = [frozenset[int]()] * matrix.n_flows
     if f.travellers is not None:
         people = [frozenset(f.travellers.people[a:b].tolist()) for a, b in pairwise(f.travellers.offsets)]
@@ -84,8 +84,8 @@ def members_of(matrix: ODMatrix, criterion: Promise) -> list[Member]:
     ]
 
 
-def least_of(matrix: ODMatrix, criterion: Promise) -> Least:
-    trips, travellers, population = least_support(matrix, criterion.resolve(matrix))
+def least_of(matrix: ODMatrix, promise: Promise) -> Least:
+    trips, travellers, population = least_support(matrix, promise.resolve(matrix))
     return float(trips), float(travellers), float(population)
 
 
@@ -110,12 +110,12 @@ def test_a_release_is_the_first_step_that_fits_the_limit(
     data: st.DataObject, limit: float, neighbours: int
 ) -> None:
     case = data.draw(cases(placed=True, weights=DYADIC_WEIGHTS, max_rows=40))
-    criterion = data.draw(criteria(case))
-    assume(safe(case.rows, case.thresholds(criterion)))
+    promise = data.draw(promises(case))
+    assume(safe(case.rows, case.thresholds(promise)))
     matrix = case.matrix()
-    method = Glove(criterion=criterion, suppression_limit=limit, neighbours=neighbours)
+    method = Glove(promise=promise, suppression_limit=limit, neighbours=neighbours)
     release = method.anonymise(matrix)
-    flows, least = members_of(matrix, release.criterion), least_of(matrix, criterion)
+    flows, least = members_of(matrix, release.promise), least_of(matrix, promise)
     merges = oracle.greedy_merges(flows, least, nearest(flow_points(matrix), neighbours).tolist())
     steps = [merges[:step] for step in range(len(merges) + 1)]
     assert_released(matrix, release, oracle.first_fit(flows, least, limit, steps))
@@ -145,14 +145,14 @@ def boxes_of(release: Release) -> list[tuple[float, float, int]]:
 
 
 def test_safe_flows_are_left_alone() -> None:
-    release = Glove(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(along((0.0, 2), (0.01, 3)))
+    release = Glove(promise=KAnonymity(k=2), suppression_limit=0).anonymise(along((0.0, 2), (0.01, 3)))
     assert boxes_of(release) == [(0.0, 0.0, 2), (0.01, 0.01, 3)]
 
 
 def test_an_unsafe_flow_joins_a_safe_one_only_if_that_is_cheapest() -> None:
     """The other unsafe flow is four steps away, the safe one a step, which all of its trips would pay."""
     light, heavy = (
-        Glove(criterion=KAnonymity(k=2), suppression_limit=0.25).anonymise(
+        Glove(promise=KAnonymity(k=2), suppression_limit=0.25).anonymise(
             along((0.0, trips), (0.01, 1), (0.05, 1))
         )
         for trips in (2, 4)
@@ -165,16 +165,16 @@ def test_an_unsafe_flow_joins_a_safe_one_only_if_that_is_cheapest() -> None:
 
 def test_heavy_flows_are_not_stretched_for_light_ones() -> None:
     matrix = along((0.0, 100), (0.01, 1), (0.03, 1))
-    release = Glove(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    release = Glove(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     assert boxes_of(release) == [(0.0, 0.0, 100), (0.01, 0.03, 2)]
 
 
 def test_what_is_hard_to_hide_is_withheld() -> None:
     matrix = along((0.0, 1), (0.01, 1), (0.02, 1), (0.03, 1), (5.0, 1))
-    release = Glove(criterion=KAnonymity(k=2), suppression_limit=0.2).anonymise(matrix)
+    release = Glove(promise=KAnonymity(k=2), suppression_limit=0.2).anonymise(matrix)
     assert boxes_of(release) == [(0.0, 0.01, 2), (0.02, 0.03, 2)]
     assert release.suppressed.tolist() == [False] * 4 + [True]
-    whole = Glove(criterion=KAnonymity(k=2), suppression_limit=0.19).anonymise(matrix)
+    whole = Glove(promise=KAnonymity(k=2), suppression_limit=0.19).anonymise(matrix)
     assert not whole.suppressed.any()
 
 
@@ -184,7 +184,7 @@ def test_pockets_that_run_out_of_neighbours_find_others() -> None:
     person = np.array([0] * 6 + [1, 2, 3, 4, 5, 6])
     tree = line(*lon)
     matrix = ODMatrix.from_trips(tree, tree, np.arange(12), np.zeros(12, dtype=int), person=person)
-    release = Glove(criterion=KAnonymity(k=3), suppression_limit=0, neighbours=2).anonymise(matrix)
+    release = Glove(promise=KAnonymity(k=3), suppression_limit=0, neighbours=2).anonymise(matrix)
     assert not release.suppressed.any()
     assert release.travellers is not None
     assert release.travellers.min() >= 3
@@ -195,7 +195,7 @@ def test_weights_that_only_seem_to_reach_k_are_merged_further() -> None:
     tree = line(0.0, 0.01, 2.0, 2.01)
     weight = np.array([1.9, 0.1, 1.9, 0.1])
     matrix = ODMatrix.from_trips(tree, tree, np.arange(4), np.zeros(4, dtype=int), weight=weight)
-    release = Glove(criterion=KAnonymity(k=2, unit="population"), suppression_limit=0).anonymise(matrix)
+    release = Glove(promise=KAnonymity(k=2, unit="population"), suppression_limit=0).anonymise(matrix)
     assert (release.n_groups, release.suppressed.any()) == (1, False)
 
 
@@ -204,7 +204,7 @@ def test_flows_without_weight_are_not_worth_stretching_others() -> None:
     matrix = ODMatrix.from_trips(
         tree, tree, np.arange(3), np.zeros(3, dtype=int), weight=np.array([2.0, 0.0, 2.0])
     )
-    release = Glove(criterion=KAnonymity(k=2, unit="population"), suppression_limit=0).anonymise(matrix)
+    release = Glove(promise=KAnonymity(k=2, unit="population"), suppression_limit=0).anonymise(matrix)
     assert [box[:2] for box in boxes_of(release)] == [(0.0, 0.0), (0.02, 0.02)]
 
 
@@ -241,12 +241,12 @@ def test_the_first_fit_is_found_by_halving(dice: Random, n: int, limit: float) -
     trips = [dice.choice([1, 2, 5]) for _ in range(n)]
     assume(sum(trips) >= 3)
     matrix = along(*((0.01 * i, trip) for i, trip in enumerate(trips)))
-    criterion = KAnonymity(k=3, unit="trips")
+    promise = KAnonymity(k=3, unit="trips")
     stops = sorted({0, n - 1, *dice.sample(range(n), n // 2)})
     pairs = np.array(merges, dtype=int).reshape(-1, 2)
-    found = first_fit(matrix, criterion, limit, Merges(pairs[:, 0], pairs[:, 1], np.array(stops)))
+    found = first_fit(matrix, promise, limit, Merges(pairs[:, 0], pairs[:, 1], np.array(stops)))
     expected = oracle.first_fit(
-        members_of(matrix, criterion), (3, 0, 0), limit, [merges[:stop] for stop in stops]
+        members_of(matrix, promise), (3, 0, 0), limit, [merges[:stop] for stop in stops]
     )
     assert (found is None) == (expected is None)
     if found is not None:
@@ -307,11 +307,11 @@ def test_what_boxes_cannot_do_is_refused(method: type[Glove | GloveSk]) -> None:
 
 @given(case=cases(placed=True, max_rows=30))
 def test_more_neighbours_than_flows_are_all_of_them(case: Case) -> None:
-    criterion = KAnonymity(k=2, unit="trips")
+    promise = KAnonymity(k=2, unit="trips")
     matrix = case.matrix()
     assume(matrix.total() >= 2)
     releases = [
-        contents(Glove(criterion=criterion, neighbours=neighbours).anonymise(matrix))
+        contents(Glove(promise=promise, neighbours=neighbours).anonymise(matrix))
         for neighbours in (matrix.n_flows, 10**6)
     ]
     assert {**releases[0], "parameters": 0} == {**releases[1], "parameters": 0}

@@ -47,7 +47,7 @@ def lowest_cut(matrix: ODMatrix, k: int, unit: str, limit: float) -> set[frozens
     trips = matrix.flows.trips.tolist()
     tree = linkage(points, method="complete", metric="cityblock")
     for height in (-1.0, *tree[:, 2]):
-        label = fcluster(tree, height, criterion="distance")
+        label = fcluster(tree, height, promise="distance")
         clusters = [frozenset(np.flatnonzero(label == one).tolist()) for one in np.unique(label)]
         held = {
             cluster: sum(trips[row] for row in cluster)
@@ -78,8 +78,8 @@ def test_the_cut_is_the_lowest_that_keeps_the_limit(
     assume(len(np.unique(distances)) == len(distances))
     expected = lowest_cut(matrix, k, unit, limit)
     assume(expected is not None)
-    criterion = KAnonymity(k=k, unit=unit)
-    method = GloveSk(criterion=criterion, suppression_limit=limit, neighbours=neighbours)
+    promise = KAnonymity(k=k, unit=unit)
+    method = GloveSk(promise=promise, suppression_limit=limit, neighbours=neighbours)
     release = method.anonymise(matrix)
     groups = {
         frozenset(np.flatnonzero(release.group_of_flow == group).tolist())
@@ -98,7 +98,7 @@ def row_of_four() -> ODMatrix:
 @pytest.mark.parametrize("neighbours", [100, None])
 def test_all_merges_of_one_height_are_made(neighbours: int | None) -> None:
     """One of two merges at the same height would be enough for the limit, but which?"""
-    method = GloveSk(criterion=KAnonymity(k=2), suppression_limit=0.5, neighbours=neighbours)
+    method = GloveSk(promise=KAnonymity(k=2), suppression_limit=0.5, neighbours=neighbours)
     release = method.anonymise(row_of_four())
     assert release.trips.tolist() == [2, 2]
     assert not release.suppressed.any()
@@ -108,7 +108,7 @@ def test_a_graph_in_pieces_is_joined_in_silence(recwarn: pytest.WarningsRecorder
     at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.01, 5.0, 5.01, 0.0])}
     tree = Hierarchy.from_parents(["a", "b", "c", "d", "z"], [4, 4, 4, 4, -1], **at)
     matrix = ODMatrix.from_trips(tree, tree, np.arange(4), np.zeros(4, dtype=int))
-    method = GloveSk(criterion=KAnonymity(k=3), suppression_limit=0, neighbours=1)
+    method = GloveSk(promise=KAnonymity(k=3), suppression_limit=0, neighbours=1)
     assert method.anonymise(matrix).trips.tolist() == [4]
     assert not recwarn.list
 
@@ -116,4 +116,4 @@ def test_a_graph_in_pieces_is_joined_in_silence(recwarn: pytest.WarningsRecorder
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     with pytest.raises(InputError, match=r"pip install 'tripcloak\[sklearn\]'"):
-        GloveSk(criterion=KAnonymity(k=2)).anonymise(row_of_four())
+        GloveSk(promise=KAnonymity(k=2)).anonymise(row_of_four())

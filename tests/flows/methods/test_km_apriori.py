@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles.flows import apriori as plain
 from oracles.flows.kernels import Tree, safe
 from oracles.readback import group_pairs
-from tripcloak import Order, Place, TripSource, anonymise
+from tripcloak import AnonymisationRequest, TripSource, Zoning, anonymise
 from tripcloak.flows.checking import audit_against, measure_against
 from tripcloak.flows.methods import KMApriori
 from tripcloak.flows.methods._kernels import km_apriori as _kernels
@@ -74,10 +74,10 @@ def test_every_itemset_of_a_release_is_shared_by_enough(request: Request, m: int
 @given(request=drawn, data=st.data())
 def test_kernels_do_what_their_plain_twins_do(mode: str, request: Request, data: st.DataObject) -> None:
     matrix = request.case.matrix()
-    criterion = request.criterion.resolve(matrix)
+    promise = request.promise.resolve(matrix)
     # Whole numbers, so that the order of a sum does not matter.
-    units = np.rint(whole_units(matrix.volume(main_volume(criterion))) % 97)
-    items = Items(matrix, criterion, [find_loss("tiles")] * 2 + [SlotLoss(2.0)], units)
+    units = np.rint(whole_units(matrix.volume(main_volume(promise))) % 97)
+    items = Items(matrix, promise, [find_loss("tiles")] * 2 + [SlotLoss(2.0)], units)
     size, cuts = data.draw(st.integers(1, len(matrix.axes))), items.start()
     unsafe, lost = items.unsafe(size, cuts), items.lost(cuts)
     when = np.full(len(items.parent), _kernels.NEVER)
@@ -118,21 +118,21 @@ def test_single_items_come_first_then_pairs() -> None:
 
 def test_what_fits_into_the_limit_is_withheld_in_place_of_generalising() -> None:
     matrix = matrix_of({"ac": 4, "bc": 1, "ca": 6, "da": 1, "dc": 4})
-    release = KMApriori(criterion=KAnonymity(k=3), suppression_limit=0.2).anonymise(matrix)
+    release = KMApriori(promise=KAnonymity(k=3), suppression_limit=0.2).anonymise(matrix)
     assert group_pairs(release) == [("a", "c"), ("c", "a"), ("d", "c")]
     assert release.suppressed.sum() == 2
 
 
 def test_of_two_equal_generalisations_the_one_that_spares_the_origin_is_taken() -> None:
     matrix = matrix_of({"ac": 5, "bd": 5, "ad": 1, "bc": 1})
-    release = KMApriori(criterion=KAnonymity(k=6), suppression_limit=0).anonymise(matrix)
+    release = KMApriori(promise=KAnonymity(k=6), suppression_limit=0).anonymise(matrix)
     assert group_pairs(release) == [("a", "cd"), ("b", "cd")]
 
 
 def test_withholding_goes_on_until_nothing_is_left_too_rare() -> None:
     """With one item known: without b's trip to c there is too little into c, so a's trips go as well."""
     matrix = matrix_of({"ac": 2, "bc": 1, "ad": 4, "cd": 5})
-    release = KMApriori(m=1, criterion=KAnonymity(k=3), suppression_limit=0.25).anonymise(matrix)
+    release = KMApriori(m=1, promise=KAnonymity(k=3), suppression_limit=0.25).anonymise(matrix)
     assert group_pairs(release) == [("a", "d"), ("c", "d")]
     assert release.trips.sum() == 9
 
@@ -143,8 +143,8 @@ def test_withholding_goes_on_until_nothing_is_left_too_rare() -> None:
 def test_few_known_items_are_told_in_public_and_no_number_beyond_the_table(tmp_path: Path) -> None:
     source = TripSource(paths=(str(write_csv(tmp_path / "trips.csv", some_trips(400))),))
     out = tmp_path / "out"
-    order = Order(
-        source=source, place=Place(spec="h3:8"), algorithm=KMApriori(m=1, criterion=KAnonymity(k=5)), out=out
+    order = AnonymisationRequest(
+        source=source, zoning=Zoning(spec="h3:8"), method=KMApriori(m=1, promise=KAnonymity(k=5)), out=out
     )
     outcome = anonymise(order)
     assert outcome.audit.safe
@@ -154,7 +154,7 @@ def test_few_known_items_are_told_in_public_and_no_number_beyond_the_table(tmp_p
     assert "share one of origin and destination hold at least 5 travellers" in told
     assert "may hold fewer, down to one person" in told
     assert audit_against(out, source.paths).safe
-    assert measure_against(out, source.paths)["G"] == outcome.metrics["G"]
+    assert measure_against(out, source.paths)["G"] == outcome.measures["G"]
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.3])
@@ -175,13 +175,13 @@ def test_travellers_are_not_told_where_a_flow_may_have_few() -> None:
     ends = np.array([(0, 2), (0, 2), (0, 3), (1, 2)] * 3).T
     matrix = ODMatrix.from_trips(tree, tree, *ends, person=np.arange(12))
     for m, columns in ((1, ["trips"]), (2, ["trips", "travellers"])):
-        release = KMApriori(m=m, criterion=KAnonymity(k=3)).anonymise(matrix)
+        release = KMApriori(m=m, promise=KAnonymity(k=3)).anonymise(matrix)
         assert manifest(matrix, release, dropped={}, tilings={})["columns"] == columns
 
 
 def test_more_items_than_a_trip_has_are_refused() -> None:
     with pytest.raises(InputError, match="a trip has 2 items here"):
-        KMApriori(m=3, criterion=KAnonymity(k=2)).anonymise(matrix_of({"ac": 4}))
+        KMApriori(m=3, promise=KAnonymity(k=2)).anonymise(matrix_of({"ac": 4}))
 
 
 @pytest.mark.parametrize("wrong", [{"m": 0}, {"m": 4}, {"loss": "regret"}, {"time_weight": -1.0}])
@@ -192,7 +192,7 @@ def test_wrong_parameters_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_what_a_small_flow_cannot_keep_is_refused() -> None:
     matrix = matrix_of({"ac": 4, "ca": 4})
-    segment = EverySegment(criterion=KAnonymity(k=2), parts=(SegmentPart.of("all", matrix, matrix),))
+    segment = EverySegment(promise=KAnonymity(k=2), parts=(SegmentPart.of("all", matrix, matrix),))
     for asked in ({"closeness": TCloseness(t=0.5)}, {"criterion": segment}):
         with pytest.raises(InputError, match="m below the number of items"):
             KMApriori(m=1, **asked).anonymise(matrix)

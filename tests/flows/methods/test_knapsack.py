@@ -179,7 +179,7 @@ def test_it_finds_what_the_dual_cannot() -> None:
 def test_too_little_memory_is_refused_with_a_way_out() -> None:
     matrix = gravity(1, trips=1500, binary=True)
     with pytest.raises(ImpossibleRequestError, match=r"too large for 1e-05 GB.*atg-dual") as refusal:
-        QuadtreeKnapsack(criterion=KAnonymity(k=4, unit="trips"), table_memory=1e-5).anonymise(matrix)
+        QuadtreeKnapsack(promise=KAnonymity(k=4, unit="trips"), table_memory=1e-5).anonymise(matrix)
     assert str(matrix.total()) not in str(refusal.value)
 
 

@@ -124,7 +124,7 @@ def test_a_method_asked_for_a_loss_its_zones_cannot_tell_says_so(method: type[Fl
     matrix = ODMatrix.from_trips(tree, tree, *np.zeros((2, 5), dtype=np.int32))
     options: dict[str, Any] = {"loss": name}
     with pytest.raises(InputError, match=f"the loss {name} needs zones with a geometry"):
-        method(criterion=k_of(2), **options).anonymise(matrix)
+        method(promise=k_of(2), **options).anonymise(matrix)
 
 
 class AnyLoss:

@@ -22,7 +22,7 @@ from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.hierarchy import BoxZones, time_hierarchy
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise, TCloseness
-from worlds.matrices import DYADIC_WEIGHTS, Case, Places, cases, criteria, grid, hierarchy_of, seeds
+from worlds.matrices import DYADIC_WEIGHTS, Case, Places, cases, grid, hierarchy_of, promises, seeds
 
 UNITS = ("trips", "travellers", "population")
 UNEVEN_WEIGHTS = (0.7, 0.7, 0.1, 0.3, 2.0, 1 / 3)
@@ -56,9 +56,9 @@ def test_a_sum_that_only_rounding_brings_up_to_k_is_not_enough() -> None:
     )
     rows = np.arange(n)
     matrix = ODMatrix.from_trips(tree, tree, rows, rows, weight=np.full(n, 0.7))
-    release = Mondrian(criterion=KAnonymity(k=7, unit="population")).anonymise(matrix)
+    release = Mondrian(promise=KAnonymity(k=7, unit="population")).anonymise(matrix)
     assert np.bincount(release.group_of_flow).tolist() == [n]
-    smaller = Mondrian(criterion=KAnonymity(k=6, unit="population")).anonymise(matrix)
+    smaller = Mondrian(promise=KAnonymity(k=6, unit="population")).anonymise(matrix)
     assert np.bincount(smaller.group_of_flow).tolist() == [n // 2] * 2
 
 
@@ -103,15 +103,15 @@ def groups_of(number: Any) -> list[list[int]]:
 def test_a_release_holds_the_groups_of_the_textbook_in_the_smallest_boxes(
     case: Case, data: st.DataObject
 ) -> None:
-    criterion = data.draw(criteria(case))
-    least = case.thresholds(criterion)
+    promise = data.draw(promises(case))
+    least = case.thresholds(promise)
     matrix = case.matrix()
     if not safe(case.rows, least):
         with pytest.raises(ImpossibleRequestError):
-            Mondrian(criterion=criterion).anonymise(matrix)
+            Mondrian(promise=promise).anonymise(matrix)
         return
-    release = Mondrian(criterion=criterion).anonymise(matrix)
-    points = points_of(matrix, criterion)
+    release = Mondrian(promise=promise).anonymise(matrix)
+    points = points_of(matrix, promise)
     assert not release.suppressed.any()
     assert groups_of(release.group_of_flow) == oracle.median_cuts(points, least)
     for group, (origin, destination) in enumerate(boxes_of(release)):
@@ -124,9 +124,9 @@ def test_a_release_holds_the_groups_of_the_textbook_in_the_smallest_boxes(
         ]
 
 
-def points_of(matrix: ODMatrix, criterion: Promise) -> list[Point]:
+def points_of(matrix: ODMatrix, promise: Promise) -> list[Point]:
     """Return the flows of a matrix as points; they weigh what is published."""
-    flows, asked = matrix.flows, set(criterion.resolve(matrix).thresholds)
+    flows, asked = matrix.flows, set(promise.resolve(matrix).thresholds)
     weights = flows.population if asked == {"population"} else flows.trips
     assert weights is not None
     degrees = [column[tile] for tree, tile in matrix.axes for column in (tree.zones.lat, tree.zones.lon)]
@@ -158,8 +158,8 @@ def test_no_pair_of_tiles_lies_in_two_groups(case: Case) -> None:
     matrix = case.matrix()
     if matrix.total() < 2:
         return
-    release = Mondrian(criterion=KAnonymity(k=2, unit="trips")).anonymise(matrix)
-    points = points_of(matrix, release.criterion)
+    release = Mondrian(promise=KAnonymity(k=2, unit="trips")).anonymise(matrix)
+    points = points_of(matrix, release.promise)
     for row, point in enumerate(points):
         inside = [
             group
@@ -194,38 +194,38 @@ def sizes(release: Release) -> list[tuple[int, int]]:
 def test_a_busy_tile_stands_alone_where_its_neighbours_are_safe_too() -> None:
     """The median is the busy tile, at the far end: a cut behind it would leave nothing over there."""
     matrix = line_of(["aa", "ba", "ca", "da"], trips=np.array([2, 1, 1, 90]))
-    assert sizes(Mondrian(criterion=KAnonymity(k=2)).anonymise(matrix)) == [(2, 1), (2, 2), (90, 1)]
+    assert sizes(Mondrian(promise=KAnonymity(k=2)).anonymise(matrix)) == [(2, 1), (2, 2), (90, 1)]
 
 
 def test_the_next_side_is_tried_where_the_widest_has_no_cut() -> None:
     matrix = line_of(["aa", "aa", "fb", "fb"], person=np.array([0, 1, 0, 1]))
     # Origins are wider apart, and either side holds both people; so each flow is released by itself.
-    assert sizes(Mondrian(criterion=KAnonymity(k=2)).anonymise(matrix)) == [(2, 1), (2, 1)]
+    assert sizes(Mondrian(promise=KAnonymity(k=2)).anonymise(matrix)) == [(2, 1), (2, 1)]
     matrix = line_of(["aa", "fa", "ab", "fb", "fb"], person=np.array([0, 1, 0, 1, 1]))
     # Each origin is the habit of one person: only a cut by destinations leaves two on either side.
-    assert sizes(Mondrian(criterion=KAnonymity(k=2)).anonymise(matrix)) == [(2, 6), (3, 6)]
+    assert sizes(Mondrian(promise=KAnonymity(k=2)).anonymise(matrix)) == [(2, 6), (3, 6)]
 
 
 def test_people_on_both_sides_of_a_cut_count_on_both() -> None:
     """The number of people is no sum: here three on either side, of only three."""
     person = np.array([0, 1, 2] * 2)
     matrix = line_of(["aa", "ab", "ab", "ea", "fa", "fb"], person=person)
-    assert sizes(Mondrian(criterion=KAnonymity(k=3)).anonymise(matrix)) == [(3, 1), (3, 2)]
+    assert sizes(Mondrian(promise=KAnonymity(k=3)).anonymise(matrix)) == [(3, 1), (3, 2)]
 
 
 def test_every_unit_that_is_asked_for_must_be_reached_on_both_sides() -> None:
     columns = {"person": np.arange(4), "weight": np.array([50.0, 50.0, 1.0, 1.0])}
     matrix = line_of(["aa", "ba", "ca", "da"], **columns)
-    both = AllOf(criteria=(KAnonymity(k=2, unit="travellers"), KAnonymity(k=50, unit="population")))
-    assert sizes(Mondrian(criterion=KAnonymity(k=2)).anonymise(matrix)) == [(2, 2), (2, 2)]
-    assert sizes(Mondrian(criterion=both).anonymise(matrix)) == [(4, 4)]
+    both = AllOf(promises=(KAnonymity(k=2, unit="travellers"), KAnonymity(k=50, unit="population")))
+    assert sizes(Mondrian(promise=KAnonymity(k=2)).anonymise(matrix)) == [(2, 2), (2, 2)]
+    assert sizes(Mondrian(promise=both).anonymise(matrix)) == [(4, 4)]
 
 
 def test_tiles_without_coordinates_are_refused_before_any_work() -> None:
     tree = hierarchy_of(LINE)
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([0, 1]))
     with pytest.raises(InputError, match="boxes need coordinates"):
-        Mondrian(criterion=KAnonymity(k=2)).refuse(matrix)
+        Mondrian(promise=KAnonymity(k=2)).refuse(matrix)
 
 
 def test_time_diversity_and_closeness_are_refused_before_any_work() -> None:
@@ -233,11 +233,11 @@ def test_time_diversity_and_closeness_are_refused_before_any_work() -> None:
     times = {"times": time_hierarchy(np.array([8, 9]), 60), "slot": np.array([0, 1])}
     ends = np.array([0, 1]), np.array([0, 1])
     with pytest.raises(InputError, match="mondrian does not know time"):
-        Mondrian(criterion=KAnonymity(k=2)).refuse(ODMatrix.from_trips(tree, tree, *ends, **times))
+        Mondrian(promise=KAnonymity(k=2)).refuse(ODMatrix.from_trips(tree, tree, *ends, **times))
     matrix = ODMatrix.from_trips(tree, tree, *ends)
     for method in (
-        Mondrian(criterion=AllOf(criteria=(KAnonymity(k=2), LDiversity(l=2)))),
-        Mondrian(criterion=KAnonymity(k=2), closeness=TCloseness(t=0.5)),
+        Mondrian(promise=AllOf(promises=(KAnonymity(k=2), LDiversity(l=2)))),
+        Mondrian(promise=KAnonymity(k=2), closeness=TCloseness(t=0.5)),
     ):
         with pytest.raises(InputError, match="mondrian draws zones of its own"):
             method.refuse(matrix)

@@ -34,7 +34,7 @@ def test_the_value_at_every_price_is_the_least_of_all_nested_cuts(
     first: int, request: Request, dice: Random
 ) -> None:
     boxes, matrix = request.table_boxes, request.case.matrix()
-    products = find_products(matrix, request.criterion.resolve(matrix), request.table)
+    products = find_products(matrix, request.promise.resolve(matrix), request.table)
     unit = boxes.total / products.total
     reached = plain.frontier(boxes, plain.first_axis_first(boxes, first))
     search = partition_search(products, nested(products, first), request.limit)

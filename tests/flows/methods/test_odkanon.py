@@ -18,17 +18,17 @@ from tripcloak.flows.model import Unit
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.promises import KAnonymity, Promise
-from worlds.matrices import DYADIC_WEIGHTS, Case, cases, criteria, limits, seeds
+from worlds.matrices import DYADIC_WEIGHTS, Case, cases, limits, promises, seeds
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "odkanon_small.json").read_text())
 AXES = ("origins", "destinations")
 
 
-def both(case: Case, criterion: Promise, limit: float, levels: int = 3) -> Release:
+def both(case: Case, promise: Promise, limit: float, levels: int = 3) -> Release:
     """Return our release after holding it against the literal twin."""
     matrix = case.matrix()
-    release = ODkAnon(criterion=criterion, suppression_limit=limit, levels=levels).anonymise(matrix)
-    expected = odkanon(case.rows, case.trees, case.thresholds(criterion), limit=limit, levels=levels)
+    release = ODkAnon(promise=promise, suppression_limit=limit, levels=levels).anonymise(matrix)
+    expected = odkanon(case.rows, case.trees, case.thresholds(promise), limit=limit, levels=levels)
     assert released_as(matrix, release) == expected.released_as
     return release
 
@@ -37,9 +37,9 @@ def both(case: Case, criterion: Promise, limit: float, levels: int = 3) -> Relea
 @given(data=st.data())
 def test_it_equals_the_literal_twin(data: st.DataObject) -> None:
     case = data.draw(cases(weights=DYADIC_WEIGHTS))
-    criterion = data.draw(criteria(case))
-    assume(safe(case.rows, case.thresholds(criterion)))
-    both(case, criterion, data.draw(limits), data.draw(st.integers(0, 4)))
+    promise = data.draw(promises(case))
+    assume(safe(case.rows, case.thresholds(promise)))
+    both(case, promise, data.draw(limits), data.draw(st.integers(0, 4)))
 
 
 @pytest.mark.parametrize("unit", ["trips", "travellers", "population"])
@@ -179,11 +179,11 @@ def test_tolerance_must_not_be_negative(tolerance: float) -> None:
 
 
 def test_it_says_how_it_was_run() -> None:
-    release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0.2, levels=1).anonymise(
+    release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0.2, levels=1).anonymise(
         four("ac", "ac").matrix()
     )
     assert (release.method, release.suppression_limit) == ("odkanon", 0.2)
     assert release.parameters == {"levels": 1, "tolerance": 0.03}
-    assert release.criterion == KAnonymity(k=2, unit="trips")
+    assert release.promise == KAnonymity(k=2, unit="trips")
     assert np.isfinite(release.seconds)
     assert release.seconds >= 0

@@ -148,7 +148,7 @@ def test_the_release_is_the_best_of_the_lowest_nodes_that_fit(request: Request) 
 
 @given(request=requests(max_zones=10, max_rows=30))
 def test_a_flow_released_at_a_node_is_released_at_every_node_above(request: Request) -> None:
-    """What tagging rests on, with suppression and under any criterion."""
+    """What tagging rests on, with suppression and under any promise."""
     axes = axes_of(request)
     kept = {
         node: {
@@ -176,7 +176,7 @@ def test_flows_and_safe_products_weigh_a_node_alike() -> None:
         matrix = ODMatrix.from_trips(tree, tree, *dice.integers(0, depth, (2, 400)))
         products = find_products(matrix, k_of(4), find_loss("tiles"))
         pair = CutPairSearch(products, products.budget(0.2)).best_uniform()
-        release = OIGH(criterion=k_of(4), suppression_limit=0.2).anonymise(matrix)
+        release = OIGH(promise=k_of(4), suppression_limit=0.2).anonymise(matrix)
         assert set(release.group_origin) <= set(np.flatnonzero(pair.origins))
         assert set(release.group_destination) <= set(np.flatnonzero(pair.destinations))
         assert pair.hidden == matrix.total() - release.trips.sum()
@@ -196,9 +196,9 @@ def even_matrix(trips: dict[str, int]) -> ODMatrix:
 def test_heights_grow_upwards_and_the_finest_that_fits_is_taken() -> None:
     """Worked by hand: as they are two trips of twelve are unsafe, with coarser origins none is."""
     matrix = even_matrix({"ac": 5, "bc": 1, "ca": 5, "da": 1})
-    at_once = OIGH(criterion=KAnonymity(k=3), suppression_limit=0.2).anonymise(matrix)
+    at_once = OIGH(promise=KAnonymity(k=3), suppression_limit=0.2).anonymise(matrix)
     assert group_pairs(at_once) == [("a", "c"), ("c", "a")]
-    without = OIGH(criterion=KAnonymity(k=3), suppression_limit=0.1).anonymise(matrix)
+    without = OIGH(promise=KAnonymity(k=3), suppression_limit=0.1).anonymise(matrix)
     assert group_pairs(without) == [("ab", "c"), ("cd", "a")]
     assert not without.suppressed.any()
 
@@ -206,11 +206,11 @@ def test_heights_grow_upwards_and_the_finest_that_fits_is_taken() -> None:
 def test_of_two_equal_losses_the_one_that_withholds_less_wins_then_finer_origins() -> None:
     # Coarser origins or coarser destinations: a mean of three tiles either way.
     balanced = even_matrix({"ac": 5, "bd": 5, "ad": 1, "bc": 1})
-    release = OIGH(criterion=KAnonymity(k=6), suppression_limit=0).anonymise(balanced)
+    release = OIGH(promise=KAnonymity(k=6), suppression_limit=0).anonymise(balanced)
     assert group_pairs(release) == [("a", "cd"), ("b", "cd")]
     # One more trip that only coarser origins save.
     tilted = even_matrix({"ac": 9, "bd": 9, "ad": 2, "bc": 2, "db": 5, "cb": 1})
-    release = OIGH(criterion=KAnonymity(k=6), suppression_limit=0.25).anonymise(tilted)
+    release = OIGH(promise=KAnonymity(k=6), suppression_limit=0.25).anonymise(tilted)
     assert group_pairs(release) == [("ab", "c"), ("ab", "d"), ("cd", "b")]
 
 

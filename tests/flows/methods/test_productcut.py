@@ -31,7 +31,7 @@ MANY = 4 * settings().max_examples
 def products_of(request: Request) -> SafeProducts:
     """Return the safe products under the loss that is any table of numbers."""
     matrix = request.case.matrix()
-    return find_products(matrix, request.criterion.resolve(matrix), request.table)
+    return find_products(matrix, request.promise.resolve(matrix), request.table)
 
 
 def everywhere(products: SafeProducts) -> Any:
@@ -181,7 +181,7 @@ def test_weights_of_very_different_size_keep_their_precision() -> None:
     ends = np.array([(o, d) for o in range(4) for d in range(4)] * 3).T
     weight = np.concatenate([dice.uniform(1e8, 2e8, 16), dice.uniform(1e-6, 1e-5, 16), np.full(16, 3.0)])
     matrix = ODMatrix.from_trips(tree, tree, *ends, weight=weight)
-    release = ProductCut(criterion=KAnonymity(k=2, unit="population")).anonymise(matrix)
+    release = ProductCut(promise=KAnonymity(k=2, unit="population")).anonymise(matrix)
     assert release.bound is not None
     assert release.bound.value == pytest.approx(2.0)
     assert release.bound.gap == pytest.approx(0.0, abs=1e-6)
@@ -191,14 +191,14 @@ def test_weights_of_very_different_size_keep_their_precision() -> None:
 def test_a_limit_just_below_everything_still_releases_something(limit: float) -> None:
     tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]))
-    release = ProductCut(criterion=k_of(2), suppression_limit=limit).anonymise(matrix)
+    release = ProductCut(promise=k_of(2), suppression_limit=limit).anonymise(matrix)
     assert release.trips.tolist() == [2]
 
 
 def test_a_map_of_one_tile_is_released_as_it_is() -> None:
     tree = hierarchy_of({"tile": None})
     matrix = ODMatrix.from_trips(tree, tree, *np.zeros((2, 5), dtype=np.int32))
-    release = ProductCut(criterion=k_of(5), suppression_limit=0.5).anonymise(matrix)
+    release = ProductCut(promise=k_of(5), suppression_limit=0.5).anonymise(matrix)
     assert release.trips.tolist() == [5]
     assert not release.suppressed.any()
     assert release.bound is not None
@@ -219,7 +219,7 @@ def test_whenever_the_time_is_up_the_release_is_safe_and_the_bound_true(request:
     best = method.anonymise(matrix)
     loss, hidden = request.boxes.outcome(sent(matrix, release))
     assert hidden <= request.budget
-    products = find_products(matrix, release.criterion, find_loss(request.loss), stop=counter(ticks))
+    products = find_products(matrix, release.promise, find_loss(request.loss), stop=counter(ticks))
     assert products.complete or release.bound is None
     if release.bound is not None:
         assert best.bound is not None

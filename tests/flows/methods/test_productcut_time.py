@@ -110,9 +110,9 @@ def test_the_programme_finds_the_least_cost_at_every_price(
 ) -> None:
     assume(people(list(cube.rows)) >= k)
     matrix = cube.matrix()
-    criterion = KAnonymity(k=k, unit="travellers")
-    method = ProductCut(criterion=criterion, time_weight=weight)
-    products = find_products(matrix, criterion, find_loss("tiles"), axes=method.axes(matrix))
+    promise = KAnonymity(k=k, unit="travellers")
+    method = ProductCut(promise=promise, time_weight=weight)
+    products = find_products(matrix, promise, find_loss("tiles"), axes=method.axes(matrix))
     search = partition_search(products, method.may_split(products), 0.1)
     offer = search.offer(price)
     assert offer.cost == pytest.approx(cheapest(cube, k, price, weight), abs=1e-9)
@@ -136,7 +136,7 @@ def overlap(trees: tuple[Tree, ...], one: Cell, other: Cell) -> bool:
 def test_releases_with_time_keep_the_contract(cube: Cube, k: int, limit: float) -> None:
     assume(people(list(cube.rows)) >= k)
     matrix = cube.matrix()
-    release = ProductCut(criterion=KAnonymity(k=k), suppression_limit=limit).anonymise(matrix)
+    release = ProductCut(promise=KAnonymity(k=k), suppression_limit=limit).anonymise(matrix)
     groups, flows = groups_of(release), flows_of(matrix)
     assert flows == sorted({cell for cell, _ in cube.rows})
     assert len(set(groups)) == len(groups)
@@ -165,7 +165,7 @@ def contents(release: Release) -> dict[str, Any]:
 def test_row_order_does_not_matter(cube: Cube, data: st.DataObject) -> None:
     assume(people(list(cube.rows)) >= 2)
     other = Cube(cube.trees, tuple(data.draw(st.permutations(cube.rows))))
-    method = ProductCut(criterion=KAnonymity(k=2))
+    method = ProductCut(promise=KAnonymity(k=2))
     assert contents(method.anonymise(cube.matrix())) == contents(method.anonymise(other.matrix()))
 
 
@@ -181,7 +181,7 @@ def test_one_slot_of_all_time_is_as_if_there_were_no_time(cube: Cube) -> None:
             *(np.repeat(codes, with_time.flows.trips) for _, codes in with_time.axes[:2]),
         ),
     )
-    method = ProductCut(criterion=KAnonymity(k=2, unit="trips"), time_weight=0.0)
+    method = ProductCut(promise=KAnonymity(k=2, unit="trips"), time_weight=0.0)
     one, other = method.anonymise(with_time), method.anonymise(plain)
     assert [zones[:2] for zones in groups_of(one)] == groups_of(other)
     assert one.trips.tolist() == other.trips.tolist()
@@ -197,11 +197,11 @@ def busy_day() -> ODMatrix:
 
 
 def test_busy_hours_are_released_as_hours_and_quiet_ones_as_longer_times() -> None:
-    release = ProductCut(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(busy_day())
+    release = ProductCut(promise=KAnonymity(k=2), suppression_limit=0).anonymise(busy_day())
     found = {zones[2]: trips for zones, trips in zip(groups_of(release), release.trips.tolist(), strict=True)}
     # No hour holds two of the other trips, but the rest of the morning, the afternoon and the next day do.
     assert found == {"1970-01-01/morning": 14, "1970-01-01/afternoon": 2, "1970-01-02/morning": 2}
-    withheld = ProductCut(criterion=KAnonymity(k=2), suppression_limit=0.4).anonymise(busy_day())
+    withheld = ProductCut(promise=KAnonymity(k=2), suppression_limit=0.4).anonymise(busy_day())
     assert groups_of(withheld)[0][2] == "1970-01-01T08"
 
 
@@ -215,7 +215,7 @@ def test_a_heavier_slot_buys_finer_times_with_coarser_places() -> None:
     matrix = ODMatrix.from_trips(tree, tree, *codes, times=slots, slot=dice.integers(0, 48, 3000))
     lengths, places = [], []
     for weight in (0.0, 1.0, 100.0):
-        release = ProductCut(criterion=KAnonymity(k=10), time_weight=weight).anonymise(matrix)
+        release = ProductCut(promise=KAnonymity(k=10), time_weight=weight).anonymise(matrix)
         assert release.times is not None
         shares = release.trips / release.trips.sum()
         lengths.append(float((release.times.tiles[release.group_time] * shares).sum()))
@@ -237,14 +237,14 @@ def test_a_weight_out_of_range_is_refused(weight: float) -> None:
 @pytest.mark.parametrize("method", [m for m in METHODS.values() if not m.handles_time], ids=lambda m: m.name)
 def test_other_methods_refuse_time_and_name_the_one_that_knows_it(method: type[FlowMethod]) -> None:
     with pytest.raises(InputError, match=f"{method.name} does not know time.*productcut"):
-        method(criterion=KAnonymity(k=2)).anonymise(busy_day())
+        method(promise=KAnonymity(k=2)).anonymise(busy_day())
 
 
 def test_the_weight_of_time_is_no_parameter_of_a_release_without_time() -> None:
     matrix = busy_day()
-    assert ProductCut(criterion=KAnonymity(k=2)).anonymise(matrix).parameters["time_weight"] == 1.0
+    assert ProductCut(promise=KAnonymity(k=2)).anonymise(matrix).parameters["time_weight"] == 1.0
     plain = ODMatrix.from_trips(matrix.origins, matrix.origins, *np.zeros((2, 5), dtype=np.int32))
-    assert "time_weight" not in ProductCut(criterion=KAnonymity(k=2)).anonymise(plain).parameters
+    assert "time_weight" not in ProductCut(promise=KAnonymity(k=2)).anonymise(plain).parameters
 
 
 def test_too_many_products_to_number_are_refused() -> None:

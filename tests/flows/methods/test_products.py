@@ -32,7 +32,7 @@ def kernel(name: str, mode: str) -> Any:
 def products_of(request: Request, **options: Any) -> SafeProducts:
     """Return the safe products under the loss that is any table of numbers."""
     matrix = request.case.matrix()
-    return find_products(matrix, request.criterion.resolve(matrix), request.table, **options)
+    return find_products(matrix, request.promise.resolve(matrix), request.table, **options)
 
 
 def boxes_of(products: SafeProducts) -> list[plain.Box]:
@@ -130,9 +130,9 @@ def test_limits_that_are_no_binary_number_mean_what_they_say(limit: float, total
 @given(case=cases(), k=st.integers(2, 8))
 def test_sums_that_depend_on_their_order_leave_no_product_without_those_above(case: Case, k: int) -> None:
     """Rounding may make a group safe that lies in an unsafe one; then neither may be used."""
-    criterion = KAnonymity(k=k, unit="population")
-    assume(case.has_weight and criterion.safe(everything(case.matrix())).all())
-    products = find_products(case.matrix(), criterion, find_loss("tiles"))
+    promise = KAnonymity(k=k, unit="population")
+    assume(case.has_weight and promise.safe(everything(case.matrix())).all())
+    products = find_products(case.matrix(), promise, find_loss("tiles"))
     for axis, tree in enumerate(products.axes):
         assert ((products.up[axis] >= 0) == (products.zone[axis] != tree.root)).all()
         assert (products.inner[axis] <= products.volume).all()
@@ -203,14 +203,14 @@ def test_choices_are_followed_as_the_plain_twin_does(mode: str, case: tuple[Safe
 
 @given(dice=seeds, sizes=st.lists(st.integers(1, 14), min_size=2, max_size=2))
 def test_axes_may_be_trees_that_are_not_the_matrix_own(dice: Any, sizes: list[int]) -> None:
-    """A flat tree over a cut has other numbers for the same zones; criteria must see the matrix's own."""
+    """A flat tree over a cut has other numbers for the same zones; promises must see the matrix's own."""
     tree = hierarchy_of(diced_tree(dice, sizes[0]))
     other = hierarchy_of(diced_tree(dice, sizes[1]))
     codes = [np.array([dice.randrange(t.n_tiles) for _ in range(25)], dtype=np.int32) for t in (tree, other)]
     matrix = ODMatrix.from_trips(tree, other, *codes)
     axes = tuple(Axis(t, tile, zones=np.arange(len(t), dtype=np.int32)) for t, tile in matrix.axes)
-    criterion = KAnonymity(k=3, unit="trips")
-    one, two = (find_products(matrix, criterion, find_loss("tiles"), axes=a) for a in (None, axes))
+    promise = KAnonymity(k=3, unit="trips")
+    one, two = (find_products(matrix, promise, find_loss("tiles"), axes=a) for a in (None, axes))
     np.testing.assert_array_equal(one.zone, two.zone)
     depths = [at.tolist() for at in one.ancestors]
     assert all(any(z >= 0 for z in row) for at in depths for row in at)

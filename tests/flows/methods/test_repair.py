@@ -42,15 +42,15 @@ ON_TREES = [
 
 
 class Request:
-    """A case, a criterion on it that can be met, a limit and a t."""
+    """A case, a promise on it that can be met, a limit and a t."""
 
-    def __init__(self, case: Case, criterion: Promise, limit: float, t: float) -> None:
-        self.case, self.criterion, self.limit, self.t = case, criterion, limit, t
+    def __init__(self, case: Case, promise: Promise, limit: float, t: float) -> None:
+        self.case, self.promise, self.limit, self.t = case, promise, limit, t
 
     def release(self, name: str, *, close: bool = True) -> Release:
         """Return a method's release, with or without the promise of closeness."""
         closeness = TCloseness(t=self.t) if close else None
-        shared = {"criterion": self.criterion, "suppression_limit": self.limit, "closeness": closeness}
+        shared = {"criterion": self.promise, "suppression_limit": self.limit, "closeness": closeness}
         return METHODS[name](**shared, **NEVER_DEAR.get(name, {})).anonymise(self.case.matrix())
 
 
@@ -59,12 +59,12 @@ def requests(draw: st.DrawFn) -> Request:
     """Return a request that can be met."""
     case = draw(cases())
     k = KAnonymity(k=draw(st.integers(2, 6)), unit=draw(st.sampled_from([None, *case.units])))
-    criterion: Promise = k
+    promise: Promise = k
     assume(safe(case.rows, case.thresholds(k)))
     if draw(st.booleans()):
-        criterion = AllOf(criteria=(k, LDiversity(l=2)))
+        promise = AllOf(promises=(k, LDiversity(l=2)))
         assume(all(len({row[axis] for row in case.rows}) >= 2 for axis in (0, 1)))
-    return Request(case, criterion, draw(limits), draw(st.sampled_from([0.02, 0.1, 0.3, 0.5])))
+    return Request(case, promise, draw(limits), draw(st.sampled_from([0.02, 0.1, 0.3, 0.5])))
 
 
 def plain_distances(release: Release, tree: Tree, unseen: int) -> list[float]:
@@ -106,10 +106,10 @@ def test_every_method_ends_close_safe_and_within_its_limit(name: str, request: R
         if zones is not None:
             assert all(zones[axis] in path(case.trees[axis], pair[axis]) for axis in (0, 1))
             groups.setdefault(zones, []).extend(rows)
-    k = request.criterion.criteria[0] if isinstance(request.criterion, AllOf) else request.criterion
+    k = request.promise.promises[0] if isinstance(request.promise, AllOf) else request.promise
     for zones, rows in groups.items():
         assert safe(rows, case.thresholds(k))
-        if request.criterion.floors:
+        if request.promise.floors:
             tiles = [set(below(tree, zone)) for tree, zone in zip(case.trees, zones, strict=True)]
             assert all(len(tiles[axis] & {row[axis] for row in case.rows}) >= 2 for axis in (0, 1))
     hidden = [row for row in case.rows if sent[row.origin, row.destination] is None]
@@ -153,7 +153,7 @@ def test_row_order_does_not_matter_and_the_audit_agrees(
     name: str, request: Request, data: st.DataObject
 ) -> None:
     rows = tuple(data.draw(st.permutations(request.case.rows)))
-    other = Request(replace(request.case, rows=rows), request.criterion, request.limit, request.t)
+    other = Request(replace(request.case, rows=rows), request.promise, request.limit, request.t)
     release = request.release(name)
     assert contents(other.release(name)) == contents(release)
     assert audit_matrix(request.case.matrix(), release).broken == ()
@@ -193,18 +193,18 @@ def test_without_room_it_is_merged_with_its_siblings() -> None:
 def test_a_tiny_t_leaves_one_origin() -> None:
     matrix = odd_one_out(40).matrix()
     for method in (TwinCut, ProductCut):
-        release = method(criterion=BY_TRIPS, suppression_limit=0, closeness=TCloseness(t=1e-6)).anonymise(
+        release = method(promise=BY_TRIPS, suppression_limit=0, closeness=TCloseness(t=1e-6)).anonymise(
             matrix
         )
         assert origins_of(release) == {"all"}
 
 
 def repaired(
-    matrix: ODMatrix, criterion: Promise, *starts: Solution, t: float, limit: float, loss: str = "tiles"
+    matrix: ODMatrix, promise: Promise, *starts: Solution, t: float, limit: float, loss: str = "tiles"
 ) -> Solution:
     return repair(
         matrix,
-        criterion,
+        promise,
         starts,
         closeness=TCloseness(t=t),
         limit=limit,
@@ -230,10 +230,10 @@ class Fixed:
 
     def repaired(self, t: float, limit: float, k: int = 3) -> Release:
         """Return the release of the repaired solution."""
-        criterion = KAnonymity(k=k, unit="trips")
-        solution = repaired(self.matrix, criterion, self.solution, t=t, limit=limit)
+        promise = KAnonymity(k=k, unit="trips")
+        solution = repaired(self.matrix, promise, self.solution, t=t, limit=limit)
         return build_release(
-            self.matrix, method="by hand", parameters={}, criterion=criterion, suppression_limit=limit,
+            self.matrix, method="by hand", parameters={}, promise=promise, suppression_limit=limit,
             closeness=TCloseness(t=t), **solution._asdict(),
         )  # fmt: skip
 
@@ -277,7 +277,7 @@ def test_a_release_that_is_not_close_is_never_built() -> None:
     f = matrix.flows
     with pytest.raises(InternalError, match="too far from the others"):
         build_release(
-            matrix, method="by hand", parameters={}, criterion=BY_TRIPS, suppression_limit=0,
+            matrix, method="by hand", parameters={}, promise=BY_TRIPS, suppression_limit=0,
             closeness=TCloseness(t=0.1), origin_zone=f.origin, destination_zone=f.destination,
             suppressed=f.trips < 0, homogeneous=True,
         )  # fmt: skip
@@ -289,7 +289,7 @@ def test_time_is_no_axis_of_closeness() -> None:
     ends = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     matrix = ODMatrix.from_trips(tree, tree, *ends, times=times, slot=np.array([0, 0, 1, 1]))
     with pytest.raises(InputError, match="t-closeness does not know time"):
-        ProductCut(criterion=BY_TRIPS, closeness=TCloseness(t=0.3)).anonymise(matrix)
+        ProductCut(promise=BY_TRIPS, closeness=TCloseness(t=0.3)).anonymise(matrix)
 
 
 def test_closeness_is_no_parameter_of_the_method() -> None:

@@ -90,8 +90,8 @@ def pairs(release: Release, rows: np.ndarray) -> list[tuple[int, int] | None]:
     limit=st.sampled_from([0, 0.1, 0.3]),
 )
 def test_each_slot_gets_what_it_gets_alone(matrix: ODMatrix, method: type[FlowMethod], limit: float) -> None:
-    criterion = KAnonymity(k=2)
-    alone = method(criterion=criterion, suppression_limit=limit)
+    promise = KAnonymity(k=2)
+    alone = method(promise=promise, suppression_limit=limit)
     try:
         release = SlotBySlot.of(alone).anonymise(matrix)
     except ImpossibleRequestError:
@@ -109,18 +109,18 @@ def test_hopeless_slots_are_withheld_within_the_limit() -> None:
     slot = np.append(np.zeros(100, dtype=int), 1)
     times = {"times": time_hierarchy(np.array([8, 9]), 60), "slot": slot}
     matrix = ODMatrix.from_trips(tree, tree, ends, ends, **times)
-    release = SlotBySlot.of(ODkAnon(criterion=KAnonymity(k=10), suppression_limit=0.01)).anonymise(matrix)
+    release = SlotBySlot.of(ODkAnon(promise=KAnonymity(k=10), suppression_limit=0.01)).anonymise(matrix)
     assert release.suppressed.tolist() == [False, True]
     with pytest.raises(
         ImpossibleRequestError, match=r"some slots of time.* at least 10 trips.* 1 % of"
     ) as told:
-        SlotBySlot.of(ODkAnon(criterion=KAnonymity(k=10), suppression_limit=0.009)).anonymise(matrix)
+        SlotBySlot.of(ODkAnon(promise=KAnonymity(k=10), suppression_limit=0.009)).anonymise(matrix)
     assert "--fold" in str(told.value)
 
 
 def test_more_processes_give_the_same_release(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = made(400, seed=3)
-    method = NestedCut(criterion=KAnonymity(k=3))
+    method = NestedCut(promise=KAnonymity(k=3))
     one = SlotBySlot.of(method).anonymise(matrix)
     monkeypatch.setattr(slots_module, "WORTH_A_PROCESS", 0)
     two = SlotBySlot.of(method, jobs=2).anonymise(matrix)
@@ -155,7 +155,7 @@ def in_slots(*slots: tuple[int, int]) -> ODMatrix:
 
 def withheld(matrix: ODMatrix, limit: float, jobs: int = 1) -> list[int]:
     """Return how many trips suppression withholds in every hour."""
-    method = Suppression(criterion=KAnonymity(k=5), suppression_limit=limit)
+    method = Suppression(promise=KAnonymity(k=5), suppression_limit=limit)
     release = SlotBySlot.of(method, jobs=jobs).anonymise(matrix)
     assert audit_matrix(matrix, release).safe
     return [
@@ -175,15 +175,15 @@ def test_what_one_slot_does_not_need_another_may_use(monkeypatch: pytest.MonkeyP
 class Unwilling(Suppression):
     """A method that cannot work on more than one flow."""
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         if matrix.n_flows > 1:
             raise ImpossibleRequestError("not possible: too many flows")
-        return super().solve(matrix, criterion, progress)
+        return super().solve(matrix, promise, progress)
 
 
 def test_a_slot_that_no_limit_helps_is_withheld_whole_while_that_fits() -> None:
     matrix = in_slots((100, 0), (7, 3), (50, 0))
-    method = Unwilling(criterion=KAnonymity(k=5), suppression_limit=10 / 160)
+    method = Unwilling(promise=KAnonymity(k=5), suppression_limit=10 / 160)
     release = SlotBySlot.of(method).anonymise(matrix)
     hidden = [bool((release.group_of_flow[slot.rows] < 0).all()) for slot in by_slot(matrix)]
     assert hidden == [False, True, False]

@@ -25,7 +25,7 @@ def test_unsafe_flows_go_and_nothing_else_or_the_limit_that_would_do_is_named(re
     _, hidden = boxes.outcome(expected)
 
     def asked(limit: float) -> Suppression:
-        return Suppression(criterion=request.criterion, suppression_limit=limit)
+        return Suppression(promise=request.promise, suppression_limit=limit)
 
     if hidden <= request.budget and hidden < boxes.total:
         release = asked(request.limit).anonymise(matrix)
@@ -48,7 +48,7 @@ def test_the_refusal_tells_no_number_but_the_limits() -> None:
     tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
     matrix = ODMatrix.from_trips(tree, tree, *np.array([(0, 0)] * 90 + [(0, 1)] * 7 + [(1, 0)] * 4).T)
     with pytest.raises(ImpossibleRequestError) as refusal:
-        Suppression(criterion=KAnonymity(k=10), suppression_limit=0.05).anonymise(matrix)
+        Suppression(promise=KAnonymity(k=10), suppression_limit=0.05).anonymise(matrix)
     # Eleven of 101 trips are 10.89 %.
     assert re.findall(r"\d+", str(refusal.value)) == ["5", "11"]
     assert "twincut" in str(refusal.value)

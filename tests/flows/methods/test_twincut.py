@@ -30,7 +30,7 @@ MANY = 3 * settings().max_examples
 def twins_of(request: Request) -> CutPairSearch:
     """Return the cells under the loss that is any table of numbers."""
     matrix = request.case.matrix()
-    products = find_products(matrix, request.criterion.resolve(matrix), request.table)
+    products = find_products(matrix, request.promise.resolve(matrix), request.table)
     return CutPairSearch(products, products.budget(request.limit))
 
 
@@ -214,7 +214,7 @@ def test_never_worse_than_odkanon_or_oigh_with_no_more_than_they_suppress(reques
 
 def without_loss(request: Request) -> dict[str, Any]:
     """Return what ODkAnon takes: its merges know no loss."""
-    return {"criterion": request.criterion, "suppression_limit": request.limit}
+    return {"criterion": request.promise, "suppression_limit": request.limit}
 
 
 def mean_of(request: Request, matrix: ODMatrix, release: Release) -> float:
@@ -232,7 +232,7 @@ def test_whenever_the_time_is_up_the_release_is_safe_and_no_worse_than_odkanon(
         patch.setattr(Clock, "is_up", lambda self: next(left, True))
         release = TwinCut(**request.parameters).anonymise(matrix)
     assert request.boxes.outcome(sent(matrix, release))[1] <= request.budget
-    rival = ODkAnon(criterion=request.criterion, suppression_limit=request.limit).anonymise(matrix)
+    rival = ODkAnon(promise=request.promise, suppression_limit=request.limit).anonymise(matrix)
     assert mean_of(request, matrix, release) <= mean_of(request, matrix, rival) * (1 + 1e-9)
     if release.bound is not None:
         assert release.bound.value <= nested_optimum(request) * (1 + 1e-9)
@@ -259,7 +259,7 @@ def test_splits_that_leave_nothing_to_spend_are_not_taken(seed: int, monkeypatch
     trees = [hierarchy_of(diced_tree(dice, 12)) for _ in range(2)]
     ends = np.array([[dice.randrange(tree.n_tiles) for tree in trees] for _ in range(30)]).T
     matrix = ODMatrix.from_trips(trees[0], trees[1], *ends)
-    release = TwinCut(criterion=k_of(3), suppression_limit=0.3).anonymise(matrix)
+    release = TwinCut(promise=k_of(3), suppression_limit=0.3).anonymise(matrix)
     kept, split = settled
     assert kept < split
     sizes = (
@@ -271,7 +271,7 @@ def test_splits_that_leave_nothing_to_spend_are_not_taken(seed: int, monkeypatch
 def test_a_map_of_one_tile_is_released_as_it_is() -> None:
     tree = hierarchy_of({"tile": None})
     matrix = ODMatrix.from_trips(tree, tree, *np.zeros((2, 5), dtype=np.int32))
-    release = TwinCut(criterion=k_of(5), suppression_limit=0.5).anonymise(matrix)
+    release = TwinCut(promise=k_of(5), suppression_limit=0.5).anonymise(matrix)
     assert release.trips.tolist() == [5]
     assert not release.suppressed.any()
     assert release.bound is not None
@@ -282,7 +282,7 @@ def test_a_map_of_one_tile_is_released_as_it_is() -> None:
 def test_a_limit_just_below_everything_still_releases_something(limit: float) -> None:
     tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]))
-    release = TwinCut(criterion=k_of(2), suppression_limit=limit).anonymise(matrix)
+    release = TwinCut(promise=k_of(2), suppression_limit=limit).anonymise(matrix)
     assert release.trips.tolist() == [2]
 
 
@@ -292,5 +292,5 @@ def test_zones_that_lie_far_from_their_parent_do_not_stop_the_search() -> None:
     tree = placed(hierarchy_of({"all": None, "far": "all", "tile": "far"}), places)
     matrix = ODMatrix.from_trips(tree, tree, *np.zeros((2, 5), dtype=np.int32))
     for limit in (0.0, 0.5):
-        release = TwinCut(criterion=k_of(2), suppression_limit=limit, loss="metres").anonymise(matrix)
+        release = TwinCut(promise=k_of(2), suppression_limit=limit, loss="metres").anonymise(matrix)
         assert group_pairs(release) == [("tile", "tile")]

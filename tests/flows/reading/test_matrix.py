@@ -13,15 +13,15 @@ from worlds.trips import some_trips, without, write_csv, zone_trips
 @pytest.mark.parametrize("area", [None, (48.0, 2.0, 49.0, 3.0)])
 @pytest.mark.parametrize("time_slot", [None, 60])
 def test_places_survive_being_written_down(area, time_slot):
-    place = Zoning(spec="quadtree:7", zones="zones.csv", area=area, time_slot=time_slot)
-    assert Zoning.from_dict(place.to_dict()) == place
+    zoning = Zoning(spec="quadtree:7", zones="zones.csv", area=area, time_slot=time_slot)
+    assert Zoning.from_dict(zoning.to_dict()) == zoning
 
 
 def test_a_quadtree_finds_its_area_and_remembers_it(tmp_path):
     file = write_csv(tmp_path / "trips.csv", some_trips(50))
     reading = read_matrix(TripSource(paths=(str(file),)), Zoning(spec="quadtree:6"))
-    assert reading.place.area == (48.85, 2.35, 48.9, 2.4)
-    again = read_matrix(TripSource(paths=(str(file),)), reading.place)
+    assert reading.zoning.area == (48.85, 2.35, 48.9, 2.4)
+    again = read_matrix(TripSource(paths=(str(file),)), reading.zoning)
     assert again.trips.matrix.digest() == reading.trips.matrix.digest()
 
 
@@ -30,7 +30,7 @@ def test_only_rows_that_are_kept_make_the_area(tmp_path):
     far = {**rows[0], "start_lat": "-33.9", "start_lon": "151.2"}
     file = write_csv(tmp_path / "trips.csv", [*rows, far])
     source = TripSource(paths=(str(file),), box=(48.0, 2.0, 49.0, 3.0))
-    assert read_matrix(source, Zoning(spec="quadtree:6")).place.area == (48.85, 2.35, 48.9, 2.4)
+    assert read_matrix(source, Zoning(spec="quadtree:6")).zoning.area == (48.85, 2.35, 48.9, 2.4)
 
 
 def test_zone_ids_have_no_extent(tmp_path):
@@ -71,7 +71,7 @@ def test_a_study_area_does_not_tell_how_far_few_people_go(tmp_path, far, columns
     source = TripSource(paths=(str(file),))
     reading = read_matrix(source, Zoning(spec="quadtree:6"))
     north, east = (48.9, 2.4) if far < 10 else (57.15, 9.95)
-    assert reading.place.area == (48.85, 2.35, north, east)
+    assert reading.zoning.area == (48.85, 2.35, north, east)
     assert reading.trips.cleaning.dropped == {"outside_tiling": left_out}
     assert [note for note in reading.trips.notes if "--area" in note]
     stated = read_matrix(source, Zoning(spec="quadtree:6", area=(48.0, 2.0, 59.0, 12.0)))
@@ -82,7 +82,7 @@ def test_a_study_area_does_not_tell_how_far_few_people_go(tmp_path, far, columns
 def test_one_person_who_travels_far_often_is_still_one(tmp_path):
     rows = [{**row, "person_id": "far0"} for row in town_and_far_trips(50)[300:]]
     file = write_csv(tmp_path / "trips.csv", some_trips(300) + rows)
-    assert read_matrix(TripSource(paths=(str(file),)), Zoning(spec="quadtree:6")).place.area == (
+    assert read_matrix(TripSource(paths=(str(file),)), Zoning(spec="quadtree:6")).zoning.area == (
         48.85,
         2.35,
         48.9,
@@ -95,7 +95,7 @@ def test_a_trip_that_is_written_ten_times_is_one(tmp_path):
     reading = read_matrix(
         TripSource(paths=(str(write_csv(tmp_path / "trips.csv", rows)),)), Zoning(spec="quadtree:6")
     )
-    assert reading.place.area == (48.85, 2.35, 48.9, 2.4)
+    assert reading.zoning.area == (48.85, 2.35, 48.9, 2.4)
 
 
 @pytest.mark.parametrize("columns", [(), ("person_id",)])

@@ -17,21 +17,21 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release, main_volume
 from tripcloak.ground.errors import InternalError
 from tripcloak.promises import AllOf, KAnonymity, Promise
-from worlds.matrices import Case, cases, criteria
+from worlds.matrices import Case, cases, promises
 
 FOUR: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
 TRIPS = KAnonymity(k=2, unit="trips")
 
 
 def build(
-    matrix: ODMatrix, criterion: Promise, suppressed: list[bool], *, height: int = 0, limit: float = 0.5
+    matrix: ODMatrix, promise: Promise, suppressed: list[bool], *, height: int = 0, limit: float = 0.5
 ) -> Release:
     """Return the release in which every tile is lifted to one height."""
     return build_release(
         matrix,
         method="by hand",
         parameters={"height": height},
-        criterion=criterion,
+        promise=promise,
         suppression_limit=limit,
         origin_zone=matrix.origins.lift(height)[matrix.flows.origin],
         destination_zone=matrix.destinations.lift(height)[matrix.flows.destination],
@@ -50,7 +50,7 @@ def weighed(*rows: tuple[str, str, int, float]) -> ODMatrix:
 def test_a_release_is_built_exactly_when_it_is_safe_and_inside_its_limit(data: st.DataObject) -> None:
     case = data.draw(cases())
     matrix = case.matrix()
-    criterion = data.draw(criteria(case)).resolve(matrix)
+    promise = data.draw(promises(case)).resolve(matrix)
     flows = flows_of(case.rows)
     hidden = {pair: data.draw(st.integers(0, 5)) == 0 for pair in flows}
     height = data.draw(st.integers(0, 3))
@@ -59,14 +59,14 @@ def test_a_release_is_built_exactly_when_it_is_safe_and_inside_its_limit(data: s
         if not hidden[pair]:
             zones = tuple(lift(case.trees[side], pair[side], height) for side in range(2))
             groups.setdefault(zones, []).extend(rows)
-    volume = main_volume(criterion)
+    volume = main_volume(promise)
     share = sum(support(flows[pair], volume) for pair in flows if hidden[pair])
     within = share <= 0.25 * support(case.rows, volume)
-    if not (within and groups and all(safe(rows, case.thresholds(criterion)) for rows in groups.values())):
+    if not (within and groups and all(safe(rows, case.thresholds(promise)) for rows in groups.values())):
         with pytest.raises(InternalError, match="nothing was released"):
-            build(matrix, criterion, list(hidden.values()), height=height, limit=0.25)
+            build(matrix, promise, list(hidden.values()), height=height, limit=0.25)
         return
-    release = build(matrix, criterion, list(hidden.values()), height=height, limit=0.25)
+    release = build(matrix, promise, list(hidden.values()), height=height, limit=0.25)
     assert set(group_pairs(release)) == set(groups)
     assert release.n_groups == len(groups)
     told = dict(zip(group_pairs(release), release.trips.tolist(), strict=True))
@@ -104,7 +104,7 @@ def test_the_limit_is_a_share_of_what_is_protected() -> None:
     people = KAnonymity(k=10, unit="population")
     hidden = [True, False]
     assert build(matrix, TRIPS, hidden, limit=0.1).volume == "trips"
-    assert build(matrix, AllOf(criteria=(people, TRIPS)), hidden, limit=0.1).volume == "trips"
+    assert build(matrix, AllOf(promises=(people, TRIPS)), hidden, limit=0.1).volume == "trips"
     assert build(matrix, people, hidden, limit=0.5).volume == "population"
     with pytest.raises(InternalError, match="more than its limit"):
         build(matrix, people, hidden, limit=0.4)
@@ -135,7 +135,7 @@ def test_later_changes_of_the_parameters_do_not_reach_a_release() -> None:
         matrix,
         method="by hand",
         parameters=parameters,
-        criterion=TRIPS,
+        promise=TRIPS,
         suppression_limit=0.0,
         origin_zone=matrix.flows.origin,
         destination_zone=matrix.flows.destination,

@@ -24,7 +24,7 @@ from tripcloak.flows.release import (
 )
 from tripcloak.ground.masking import guarded
 from tripcloak.promises import AllOf, KAnonymity, Promise
-from worlds.matrices import Case, cases, criteria, limits
+from worlds.matrices import Case, cases, limits, promises
 
 FOUR: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
 
@@ -33,18 +33,18 @@ FOUR: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": 
 def releases(draw: st.DrawFn) -> tuple[Case, ODMatrix, Release]:
     """Return a release of random trips, made with a filter that looks no height up."""
     case = draw(cases())
-    criterion = draw(criteria(case))
-    assume(safe(case.rows, case.thresholds(criterion)))
+    promise = draw(promises(case))
+    assume(safe(case.rows, case.thresholds(promise)))
     matrix = case.matrix()
-    algorithm = ODkAnon(criterion=criterion, suppression_limit=draw(limits), levels=0)
-    return case, matrix, algorithm.anonymise(matrix)
+    method = ODkAnon(promise=promise, suppression_limit=draw(limits), levels=0)
+    return case, matrix, method.anonymise(matrix)
 
 
 def one_reading_of_silence(release: Release) -> bool:
     """Return whether some small number, if not told, could only be a single one: the slow way."""
     released, limit = float(release.support(release.volume).sum()), release.suppression_limit
     fitting = [n for n in range(1, 4) if n <= limit * (released + n) * (1 + 1e-9)]
-    return len(fitting) == 1 or (bool(fitting) and min(release.criterion.thresholds.values()) == 2)
+    return len(fitting) == 1 or (bool(fitting) and min(release.promise.thresholds.values()) == 2)
 
 
 def told(matrix: ODMatrix, release: Release, **dropped: int) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def told(matrix: ODMatrix, release: Release, **dropped: int) -> dict[str, Any]:
 @given(drawn=releases())
 def test_no_published_number_is_below_its_threshold(drawn: tuple[Case, ODMatrix, Release]) -> None:
     _, _, release = drawn
-    thresholds = {str(unit): k for unit, k in release.criterion.thresholds.items()}
+    thresholds = {str(unit): k for unit, k in release.promise.thresholds.items()}
     numbers = published_numbers(release)
     assert set(thresholds) <= {*numbers, "travellers"}
     for unit, column in numbers.items():
@@ -92,7 +92,7 @@ def test_the_withheld_volume_is_told_only_when_it_would_be_safe(
     number = suppressed_volume(matrix, release)
     if not hidden:
         assert number == (None if one_reading_of_silence(release) else 0)
-    elif safe(hidden, case.thresholds(release.criterion)):
+    elif safe(hidden, case.thresholds(release.promise)):
         exact = round(support(hidden, release.volume))
         pairs = {(o, d) for o, _ in group_pairs(release) for _, d in group_pairs(release)}
         absent = len(pairs - set(group_pairs(release)))
@@ -112,7 +112,7 @@ def test_the_manifest_keeps_to_the_published_table(drawn: tuple[Case, ODMatrix, 
     numbers = published_numbers(release)
     assert page["columns"] == list(numbers)
     assert page["smallest"] == {unit: column.min() for unit, column in numbers.items()}
-    assert page["protects"] == release.criterion.thresholds
+    assert page["protects"] == release.promise.thresholds
     assert page["groups"] == release.n_groups
     assert page["dropped_rows"] == {"duplicates": guarded(1, release.k), "no place": 40}
     assert matrix.digest() not in json.dumps(page)
@@ -120,23 +120,23 @@ def test_the_manifest_keeps_to_the_published_table(drawn: tuple[Case, ODMatrix, 
         assert str(support(case.rows, release.volume)) not in page["suppressed_words"]
 
 
-def released(criterion: Promise, **columns: bool) -> Release:
+def released(promise: Promise, **columns: bool) -> Release:
     rows = tuple(Row("a", "b", person=i, weight=2.0) for i in range(12))
     case = Case(trees=(FOUR, FOUR), rows=rows, **columns)
-    return ODkAnon(criterion=criterion).anonymise(case.matrix())
+    return ODkAnon(promise=promise).anonymise(case.matrix())
 
 
 def test_only_numbers_that_a_threshold_covers_are_published() -> None:
     everything = {"has_person": True, "has_weight": True}
     trips, travellers, population = (KAnonymity(k=5, unit=u) for u in ("trips", "travellers", "population"))
-    for criterion, units in (
+    for promise, units in (
         (trips, ("trips",)),
         (travellers, ("trips", "travellers")),
         (population, ("population",)),
-        (AllOf(criteria=(population, travellers)), ("trips", "travellers", "population")),
-        (AllOf(criteria=(population, trips)), ("trips", "population")),
+        (AllOf(promises=(population, travellers)), ("trips", "travellers", "population")),
+        (AllOf(promises=(population, trips)), ("trips", "population")),
     ):
-        assert published_units(released(criterion, **everything)) == units
+        assert published_units(released(promise, **everything)) == units
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def crossing(extra: int, *, k: int, limit: float) -> dict[str, Any]:
     sizes = {("a", "a"): 100, ("d", "d"): 100, ("a", "d"): extra, ("d", "a"): extra}
     rows = tuple(Row(o, d) for (o, d), trips in sizes.items() for _ in range(trips))
     matrix = Case(trees=(FOUR, FOUR), rows=rows).matrix()
-    algorithm = TwinCut(criterion=KAnonymity(k=k, unit="trips"), suppression_limit=limit)
-    return told(matrix, algorithm.anonymise(matrix))
+    method = TwinCut(promise=KAnonymity(k=k, unit="trips"), suppression_limit=limit)
+    return told(matrix, method.anonymise(matrix))
 
 
 @pytest.mark.parametrize(("extra", "expected"), [(0, 0), (1, None), (5, 10), (8, 16), (9, None)])
@@ -180,8 +180,8 @@ def test_silence_about_one_trip_reads_like_silence_about_none(k: int, limit: flo
     def page(*more: Row) -> dict[str, Any]:
         rows = (*(Row("a", "a") for _ in range(200)), *more)
         matrix = Case(trees=(FOUR, FOUR), rows=rows).matrix()
-        algorithm = TwinCut(criterion=KAnonymity(k=k, unit="trips"), suppression_limit=limit)
-        return told(matrix, algorithm.anonymise(matrix))
+        method = TwinCut(promise=KAnonymity(k=k, unit="trips"), suppression_limit=limit)
+        return told(matrix, method.anonymise(matrix))
 
     one, none = page(Row("d", "d")), page()
     assert one["suppressed"] is None

@@ -249,7 +249,7 @@ def test_lists_of_members_are_whole_and_tell_nothing_about_the_data(make, tmp_pa
     zones = write_zones(tmp_path / "zones.csv")
     # Zones from z08 on never occur.
     rows = zone_trips(600, zones=8)
-    outcome = make(write_csv(tmp_path / "trips.csv", rows), k=10, place=Zoning(spec=spec, zones=str(zones)))
+    outcome = make(write_csv(tmp_path / "trips.csv", rows), k=10, zoning=Zoning(spec=spec, zones=str(zones)))
     public = read_public(outcome.out)
     with zones.open(newline="") as file:
         known = {row["zone"]: row["county"] for row in csv.DictReader(file)}
@@ -265,7 +265,7 @@ def test_lists_of_members_are_whole_and_tell_nothing_about_the_data(make, tmp_pa
 
 def test_a_quadtree_tells_its_study_area_in_coarse_steps_only(make, tmp_path):
     rows = some_trips(300)
-    public = read_public(make(write_csv(tmp_path / "trips.csv", rows), place=Zoning(spec="quadtree:6")).out)
+    public = read_public(make(write_csv(tmp_path / "trips.csv", rows), zoning=Zoning(spec="quadtree:6")).out)
     for edge in public.manifest["hierarchy"]["area"]:
         assert round(edge * 20, 9).is_integer()
     assert leaks(public.text, rows) == []

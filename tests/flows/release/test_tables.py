@@ -42,7 +42,7 @@ WEIGHTS = {"weight": np.array([1.3] * 9)}
 
 def release_of(matrix: ODMatrix, *units: str, k: int = 2) -> Release:
     parts = tuple(KAnonymity(k=k, unit=unit) for unit in units)  # type: ignore[arg-type]
-    return ODkAnon(criterion=AllOf(criteria=parts), suppression_limit=0.4, levels=0).anonymise(matrix)
+    return ODkAnon(promise=AllOf(promises=parts), suppression_limit=0.4, levels=0).anonymise(matrix)
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,7 @@ def test_smaller_steps_never_cost_more(loss: Any) -> None:
         tree = tiling.hierarchy(np.unique(keys))
         origin, destination = tiling.tiles(keys, tree).reshape(2, -1)
         matrix = ODMatrix.from_trips(tree, tree, origin, destination)
-        release = ProductCut(criterion=KAnonymity(k=10, unit="trips"), loss=loss).anonymise(matrix)
+        release = ProductCut(promise=KAnonymity(k=10, unit="trips"), loss=loss).anonymise(matrix)
         assert release.bound is not None
         values.append(release.bound.value)
     assert values[1] < 0.8 * values[0]

@@ -59,16 +59,16 @@ def command(
     """
     from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 
-    order = TrajectoryRequest(
+    request = TrajectoryRequest(
         source=given.source,
-        algorithm=chosen(method, k, own),
+        method=chosen(method, k, own),
         out=out,
         memory=given.memory,
         force=force,
         formats=None if formats is None else tuple(name.strip() for name in formats.split(",")),
     )
     with progress_on_stderr() as progress:
-        outcome = anonymise_trajectories(order, progress)
+        outcome = anonymise_trajectories(request, progress)
     if json:
         print_json(outcome.to_dict())
     else:
@@ -86,7 +86,7 @@ def _show(outcome: "TrajectoryOutcome") -> None:
         ("protected", _promise(outcome)),
         ("released trajectories", number(release.n_released)),
         ("released samples", number(release.n_boxes)),
-        *_measures(outcome.metrics),
+        *_measures(outcome.measures),
         ("samples created", number(int(release.created.sum()))),
         ("samples deleted", number(int(release.deleted.sum()))),
         ("audit", _judgement(outcome)),
@@ -98,12 +98,12 @@ def _show(outcome: "TrajectoryOutcome") -> None:
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
 
 
-def _measures(metrics: dict[str, Any]) -> list[tuple[str, str]]:
+def _measures(measures: dict[str, Any]) -> list[tuple[str, str]]:
     return [
-        ("space error, mean km", number(metrics["spatial_error_km"]["mean"])),
-        ("time error, mean minutes", number(metrics["time_error_minutes"]["mean"])),
-        ("released area, median km2", number(metrics["area_km2"]["median"])),
-        ("released duration, median minutes", number(metrics["duration_minutes"]["median"])),
+        ("space error, mean km", number(measures["spatial_error_km"]["mean"])),
+        ("time error, mean minutes", number(measures["time_error_minutes"]["mean"])),
+        ("released area, median km2", number(measures["area_km2"]["median"])),
+        ("released duration, median minutes", number(measures["duration_minutes"]["median"])),
     ]
 
 

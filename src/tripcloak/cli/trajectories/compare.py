@@ -55,9 +55,9 @@ def command(
     """
     from tripcloak.comparing.trajectories import compare_trajectories
 
-    algorithms = _algorithms([name.strip() for name in methods.split(",")], k, own)
+    chosen = _chosen([name.strip() for name in methods.split(",")], k, own)
     with progress_on_stderr() as progress:
-        found = compare_trajectories(given.source, algorithms, memory=given.memory, progress=progress)
+        found = compare_trajectories(given.source, chosen, memory=given.memory, progress=progress)
     ran = [row for row in found.rows if row.reason is None]
     if json:
         print_json(found.to_dict())
@@ -75,7 +75,7 @@ def command(
         raise AuditFailedError("no method came to a release")
 
 
-def _algorithms(names: list[str], k: int, own: dict[str, Any]) -> list["TrajectoryMethod"]:
+def _chosen(names: list[str], k: int, own: dict[str, Any]) -> list["TrajectoryMethod"]:
     """Return the methods, each with its own among the options; one that is nobody's is an error."""
     from tripcloak.trajectories.methods.registry import find_trajectory_method
 

@@ -33,7 +33,7 @@ def command(
     with progress_on_stderr() as progress:
         measures = measure_trajectories_against(folder, tuple(against), memory=memory, progress=progress)
     if json:
-        print_json({"metrics": measures})
+        print_json({"measures": measures, "metrics": measures})
     else:
         found = list(_flat(measures))
         spread = [

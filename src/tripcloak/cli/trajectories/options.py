@@ -213,8 +213,8 @@ def chosen(method: str, k: int, own: dict[str, Any]) -> "TrajectoryMethod":
     """Return a method with its options; an option of another method is an error."""
     from tripcloak.trajectories.methods.registry import find_trajectory_method
 
-    algorithm = find_trajectory_method(method)
+    chosen = find_trajectory_method(method)
     for name in own:
-        if name not in algorithm.__dataclass_fields__:
+        if name not in chosen.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
-    return algorithm(k=k, **own)
+    return chosen(k=k, **own)

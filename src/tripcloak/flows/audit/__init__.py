@@ -1,6 +1,6 @@
 """Audit: the independent re-check of a release, with SQL of its own.
 
-Shares no code with the algorithms or the measures; an auditor that did would prove nothing.
+Shares no code with the methods or the measures; an auditor that did would prove nothing.
 """
 
 from tripcloak.flows.audit.folder import audit_files, audit_folder

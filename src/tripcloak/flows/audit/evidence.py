@@ -35,7 +35,7 @@ class FlowEvidence:
         The folder that holds ``release/`` and ``private/``.
     con
         Where the tables are made.
-    order
+    request
         What the caller asked for, beyond what the manifest promises.
     loaders
         How to load the parts that are no files, such as the raw input.
@@ -46,7 +46,7 @@ class FlowEvidence:
         folder: Path,
         con: duckdb.DuckDBPyConnection,
         *,
-        order: AuditRequest | None = None,
+        request: AuditRequest | None = None,
         loaders: Mapping[str, Loader] | None = None,
     ) -> None:
         self.folder = folder
@@ -54,7 +54,7 @@ class FlowEvidence:
         self.facts = read_manifest(folder)
         if self.facts.get("format") != FORMAT:
             raise InputError(f"{folder} holds no release of this kind: its manifest is not a {FORMAT!r}")
-        self.order = order or AuditRequest()
+        self.request = request or AuditRequest()
         self._loaders: dict[str, Loader] = {**_FILE_LOADERS, **(loaders or {})}
         self._loaded: dict[str, BrokenPart | None] = {}
         self._tables: dict[str, tuple[str, ...]] = {}
@@ -67,7 +67,7 @@ class FlowEvidence:
     @property
     def ordered(self) -> dict[str, float]:
         """Return the thresholds that the caller asked for."""
-        return self.order.thresholds(self.promise.main)
+        return self.request.thresholds(self.promise.main)
 
     @property
     def thresholds(self) -> dict[str, float]:

@@ -38,7 +38,7 @@ def audit_folder(
 ) -> Verdict:
     """Return what an independent recount says about a release folder.
 
-    The raw input is counted afresh with SQL of this package's own; no code of the algorithms or the
+    The raw input is counted afresh with SQL of this package's own; no code of the methods or the
     measures takes part. The thresholds are those of the public manifest, never of the private record.
 
     Parameters
@@ -73,10 +73,10 @@ def audit_folder(
     raw = RawInput(tiling=tiling, each_trip_is_a_person=each_trip_is_a_person)
     centres = TileCentres(tiling)
     loaders = {"tree": load_tree, "centres": centres.load, "raw": raw.load, "recount": raw.recount}
-    order = AuditRequest(
+    request = AuditRequest(
         k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness, known_items=known_items
     )
-    case = FlowEvidence(folder, con, order=order, loaders=loaders)
+    case = FlowEvidence(folder, con, request=request, loaders=loaders)
     try:
         findings = BOOK.judge(case, progress=progress)
         return Verdict.of(findings, smallest_support=_smallest(case))

@@ -1,4 +1,4 @@
-"""Compiled loops of the measures; each has a plain twin in tests/oracle_metrics.py."""
+"""Compiled loops of the measures; each has a plain twin in tests/oracles/flows/measures.py."""
 
 from __future__ import annotations
 

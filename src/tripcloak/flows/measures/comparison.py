@@ -1,4 +1,4 @@
-"""ReleaseComparison: a matrix beside its release in one volume; work that several measures need is done once."""
+"""A matrix beside its release in one volume; work that several measures need is done once."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def displacement(matrix: ODMatrix, release: Release, *, volume: Volume | None = 
     >>> points = {"lat": np.zeros(3), "lon": np.array([0.0, 0.02, 0.01])}
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **points)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([0, 0]))
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> found = displacement(matrix, release)
     >>> round(found.mean, 2), round(found.median, 2)
     (556.6, 556.6)
@@ -194,7 +194,7 @@ def trip_length_distance(matrix: ODMatrix, release: Release, *, volume: Volume |
     >>> points = {"lat": np.zeros(3), "lon": np.array([0.0, 0.02, 0.01])}
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **points)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([1, 0]))
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> round(trip_length_distance(matrix, release), 3)
     2.226
     """

@@ -27,7 +27,7 @@ def reconstruction_loss(matrix: ODMatrix, release: Release, *, volume: Volume | 
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([2, 3]))
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> reconstruction_loss(matrix, release), cpc(matrix, release)
     (1.0, 0.5)
     """
@@ -94,7 +94,7 @@ def top_flow_agreement(
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
     >>> trips = {"trips": np.array([2, 5, 3])}
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([0, 1, 1]), **trips)
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> top_flow_agreement(matrix, release)
     1.0
     """

@@ -36,7 +36,7 @@ def rebuilt(matrix: ODMatrix, release: Release, released: Floats) -> Floats:
     >>> from tripcloak.promises import KAnonymity
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([2, 3]))
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> rebuilt(matrix, release, release.trips).tolist()
     [0.5, 0.5]
     """

@@ -36,7 +36,7 @@ def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) ->
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([2, 3]))
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> found = measure(matrix, release)
     >>> {name: found[name] for name in ("G", "E", "C_DM", "CPC", "GDM_mean")}
     {'G': 4.0, 'E': 1.0, 'C_DM': 4, 'CPC': 0.5, 'GDM_mean': None}

@@ -26,7 +26,7 @@ def suppressed_share(matrix: ODMatrix, release: Release, *, volume: Volume | Non
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> origin, destination = np.array([[0, 0, 1, 1, 2], [2, 2, 2, 2, 3]])
     >>> matrix = ODMatrix.from_trips(tree, tree, origin, destination)
-    >>> method = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0.4, levels=0)
+    >>> method = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0.4, levels=0)
     >>> release = method.anonymise(matrix)
     >>> suppressed_share(matrix, release), discernability(matrix, release)
     (0.2, 13)
@@ -102,7 +102,7 @@ def generalisation(
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([2, 3, 0, 1]))
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> generalisation(matrix, release)
     4.0
     """
@@ -125,7 +125,7 @@ def generalisation_in_time(
     >>> tree, ends = Hierarchy.from_parents(["a"], [-1]), np.zeros(4, dtype=int)
     >>> times = {"times": time_hierarchy(np.array([8, 9]), 60), "slot": np.array([0, 0, 0, 1])}
     >>> matrix = ODMatrix.from_trips(tree, tree, ends, ends, **times)
-    >>> release = ProductCut(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ProductCut(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> generalisation_in_time(matrix, release)
     6.0
     """

@@ -49,7 +49,7 @@ class ATGDual(FlowMethod):
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> ends = np.array([[0, 2], [0, 3], [0, 3], [1, 2], [2, 0], [3, 0], [3, 1], [3, 1]]).T
     >>> matrix = ODMatrix.from_trips(tree, tree, *ends)
-    >>> release = ATGDual(criterion=KAnonymity(k=2), suppression_limit=0, v_target=4).anonymise(matrix)
+    >>> release = ATGDual(promise=KAnonymity(k=2), suppression_limit=0, v_target=4).anonymise(matrix)
     >>> [str(tree.zones.ids[zone]) for zone in release.group_origin]
     ['ab', 'ab', 'cd', 'cd']
     """
@@ -64,9 +64,9 @@ class ATGDual(FlowMethod):
         super().__post_init__()
         check_target(self.v_target)
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the origin cut and the destination maps at the critical price."""
-        step = OriginStep(matrix, criterion, self.suppression_limit, critical_offer)
+        step = OriginStep(matrix, promise, self.suppression_limit, critical_offer)
         attempt = step.settle(self.v_target, progress)
         maps, offer = attempt.maps, attempt.offer
         mean = offer.loss / (maps.products.total - offer.hidden)
@@ -96,7 +96,7 @@ class ATGSoft(ATGDual):
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 0, 1]), np.array([1, 1, 1, 0]))
-    >>> soft = ATGSoft(criterion=KAnonymity(k=2), suppression_limit=0.3, v_target=2, multiplier=3)
+    >>> soft = ATGSoft(promise=KAnonymity(k=2), suppression_limit=0.3, v_target=2, multiplier=3)
     >>> soft.anonymise(matrix).suppressed.tolist()
     [False, True]
     """
@@ -114,14 +114,14 @@ class ATGSoft(ATGDual):
         if self.multiplier is not None and not 0 < self.multiplier < math.inf:
             raise InputError(f"the multiplier is a number of tiles above 0; got {self.multiplier:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the origin cut and the destination maps at the multiplier."""
         price = self.multiplier or MAP_SHARE * max(matrix.origins.n_tiles, matrix.destinations.n_tiles)
 
         def answer(maps: DestinationMaps) -> PricedPartition | None:
             return maps.search.offer(price) if maps.can_keep_limit else None
 
-        step = OriginStep(matrix, criterion, self.suppression_limit, answer)
+        step = OriginStep(matrix, promise, self.suppression_limit, answer)
         attempt = step.settle(self.v_target, progress)
         if not attempt.keeps_limit:
             raise ImpossibleRequestError(self._refusal(attempt))

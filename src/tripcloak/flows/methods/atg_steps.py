@@ -86,9 +86,7 @@ class DestinationMaps:
         )
 
 
-def destination_maps(
-    matrix: ODMatrix, criterion: Promise, limit: float, zone_of_tile: Ints
-) -> DestinationMaps:
+def destination_maps(matrix: ODMatrix, promise: Promise, limit: float, zone_of_tile: Ints) -> DestinationMaps:
     """Return the destination maps of an origin cut, given as the zone of every origin tile.
 
     The size of a zone is its number of tiles.
@@ -102,7 +100,7 @@ def destination_maps(
     # The origin cut is settled: the map as a whole must be split into it at any price.
     origins = Axis(cut, codes[zone_of_flow], zones=zones, must_split=len(cut) > 1)
     axes = origins, Axis(matrix.destinations, destination)
-    products = find_products(matrix, criterion, find_loss("tiles"), axes=axes)
+    products = find_products(matrix, promise, find_loss("tiles"), axes=axes)
     highest = highest_price(products)
     may_split = np.zeros(products.up.shape, dtype=bool)
     whole = products.zone[ORIGIN] == cut.root
@@ -162,7 +160,7 @@ class OriginStep:
     """
 
     matrix: ODMatrix
-    criterion: Promise
+    promise: Promise
     limit: float
     answer: Answer
     _tried: dict[bytes, Attempt | None] = field(default_factory=dict, init=False)
@@ -216,7 +214,7 @@ class OriginStep:
         return self._tried[key]
 
     def _solve(self, v_target: float, zone_of_tile: Ints) -> Attempt | None:
-        maps = destination_maps(self.matrix, self.criterion, self.limit, zone_of_tile)
+        maps = destination_maps(self.matrix, self.promise, self.limit, zone_of_tile)
         offer = self.answer(maps)
         if offer is None:
             return None
@@ -229,7 +227,7 @@ class OriginStep:
 
     @cached_property
     def _volume(self) -> Floats:
-        volume = self.matrix.volume(main_volume(self.criterion))
+        volume = self.matrix.volume(main_volume(self.promise))
         return np.bincount(self.matrix.flows.origin, volume, minlength=self.matrix.origins.n_tiles)
 
     @cached_property

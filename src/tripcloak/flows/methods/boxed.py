@@ -53,9 +53,9 @@ def boxed(matrix: ODMatrix, group: Ints) -> Solution:
     )
 
 
-def least_support(matrix: ODMatrix, criterion: Promise) -> Floats:
+def least_support(matrix: ODMatrix, promise: Promise) -> Floats:
     """Return the thresholds on trips, travellers and population; 0 where there is none."""
-    asked = dict(criterion.thresholds)
+    asked = dict(promise.thresholds)
     if matrix.each_trip_is_a_person:
         asked["trips"] = max(asked.get("trips", 0), asked.pop("travellers", 0))
     return np.array([asked.get(unit, 0) for unit in ("trips", "travellers", "population")], dtype=float)

@@ -101,17 +101,17 @@ def refuse_many_flows(matrix: ODMatrix, name: str, most: int) -> None:
         )
 
 
-def first_fit(matrix: ODMatrix, criterion: Promise, limit: float, merges: Merges) -> Ints | None:
+def first_fit(matrix: ODMatrix, promise: Promise, limit: float, merges: Merges) -> Ints | None:
     """Return the group of every flow at the first stop at which the unsafe clusters fit the limit.
 
     They are suppressed (-1). None if they do not even fit after the last merge.
     """
-    volume = matrix.volume(main_volume(criterion))
+    volume = matrix.volume(main_volume(promise))
 
     def released(stop: int) -> tuple[Ints, Bools]:
         cluster = merges.clusters(matrix.n_flows, int(merges.stops[stop]))
         nowhere = np.zeros(int(cluster.max()) + 1, dtype=np.int32)
-        return cluster, criterion.safe(Groups(matrix, cluster.astype(np.int32), nowhere, nowhere))
+        return cluster, promise.safe(Groups(matrix, cluster.astype(np.int32), nowhere, nowhere))
 
     def fits(stop: int) -> bool:
         cluster, safe = released(stop)
@@ -166,7 +166,7 @@ class Glove(BoxMethod):
     >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.3, 0.4, 0.2])}
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "all"], [4, 4, 4, 4, -1], **at)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([3, 3, 3, 3]))
-    >>> release = Glove(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = Glove(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> release.origins.ids[release.group_origin].tolist()
     ['box_0.000000_0.000000_0.000000_0.100000', 'box_0.000000_0.300000_0.000000_0.400000']
     """
@@ -190,18 +190,18 @@ class Glove(BoxMethod):
         refuse_many_flows(matrix, self.name, self.most_flows)
         super().refuse(matrix)
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return a pair of boxes, or suppression, for every flow."""
-        for merges in self._merges(matrix, criterion, progress):
-            group = first_fit(matrix, criterion, self.suppression_limit, merges)
+        for merges in self._merges(matrix, promise, progress):
+            group = first_fit(matrix, promise, self.suppression_limit, merges)
             if group is not None:
                 return boxed(matrix, group)
         raise InternalError("all flows together are safe, but merging them did not get there")
 
-    def _merges(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Iterator[Merges]:
+    def _merges(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Iterator[Merges]:
         """Yield merges until all clusters are safe, and again if they are not quite.
 
-        The criterion has the last word, and adds up weights to the last bit. A cluster whose weights
+        The promise has the last word, and adds up weights to the last bit. A cluster whose weights
         only seem to reach k here is merged further the second time.
         """
         from tripcloak.flows.methods._kernels.glove import greedy_merges
@@ -209,9 +209,9 @@ class Glove(BoxMethod):
         progress("finding neighbours", 0, None)
         points = flow_points(matrix)
         near = nearest(points, self.neighbours)
-        volume = matrix.volume(main_volume(criterion)).astype(float)
+        volume = matrix.volume(main_volume(promise)).astype(float)
         progress("merging boxes", 0, None)
-        least = least_support(matrix, criterion)
+        least = least_support(matrix, promise)
         for more in (1.0, ROUNDING_TOLERANCE):
             support = _support(matrix, least * (1.0, 1.0, more))
             pairs = greedy_merges(points, volume, support, near)
@@ -260,7 +260,7 @@ class GloveSk(BoxMethod):
     >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.3, 0.4, 0.2])}
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "all"], [4, 4, 4, 4, -1], **at)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([3, 3, 3, 3]))
-    >>> release = GloveSk(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = GloveSk(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> release.origins.ids[release.group_origin].tolist()
     ['box_0.000000_0.000000_0.000000_0.100000', 'box_0.000000_0.300000_0.000000_0.400000']
     """
@@ -292,11 +292,11 @@ class GloveSk(BoxMethod):
         refuse_many_flows(matrix, self.name, most)
         super().refuse(matrix)
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return a pair of boxes, or suppression, for every flow."""
         progress("clustering flows", 0, None)
         merges = _dendrogram(flow_points(matrix), self.neighbours)
-        group = first_fit(matrix, criterion, self.suppression_limit, merges)
+        group = first_fit(matrix, promise, self.suppression_limit, merges)
         if group is None:
             raise InternalError("all flows together are safe, but the top of the dendrogram is not")
         return boxed(matrix, group)

@@ -33,7 +33,7 @@ class Items:
 
     Attributes
     ----------
-    matrix, criterion
+    matrix, promise
         The trips, and when those that share an itemset are safe.
     losses
         What a tile loses when it is released as a zone, for each axis.
@@ -42,7 +42,7 @@ class Items:
     """
 
     matrix: ODMatrix
-    criterion: Promise
+    promise: Promise
     losses: Sequence[Loss]
     units: Floats
 
@@ -119,7 +119,7 @@ class Items:
                 column = columns[axis]
                 assert column is not None
                 items[:, slot] = column + self.first[axis]
-            found.append(items[~self.criterion.safe(groups)])
+            found.append(items[~self.promise.safe(groups)])
         return np.concatenate(found)
 
     def released(
@@ -165,7 +165,7 @@ class Items:
     def _enough(self, groups: Groups, among: Bools) -> Bools:
         """Return the flows whose group is safe with nobody in it but some flows."""
         left = groups if among.all() else replace(groups, members=np.where(among, groups.of_flow, -1))
-        return np.append(self.criterion.safe(left), False)[left.of_flow]
+        return np.append(self.promise.safe(left), False)[left.of_flow]
 
     def _groups(self, axes: Sequence[int], cuts: Sequence[Ints]) -> Groups:
         """Return the flows by the zones of some axes; on the others they are anywhere."""
@@ -182,7 +182,7 @@ class Items:
         tree, tile = self.matrix.axes[axis]
         enough = np.ones(len(tree), dtype=bool)
         if axis < 2:
-            for what, least in self.criterion.floors.items():
+            for what, least in self.promise.floors.items():
                 enough &= self.matrix.covers(what)[axis] >= least
         # The lowest zone above each tile that occurs; below others of them, the higher one counts.
         lowest = np.unique(tile)
@@ -195,12 +195,12 @@ class Items:
     def _safe_products(self, axes: Sequence[int]) -> Ints:
         """Return the zones of all safe itemsets over two axes or more, axis by axis."""
         chosen = tuple(Axis(*self.matrix.axes[axis]) for axis in axes)
-        return find_products(self.matrix, ItemsetPeople(self.criterion), find_loss("tiles"), axes=chosen).zone
+        return find_products(self.matrix, ItemsetPeople(self.promise), find_loss("tiles"), axes=chosen).zone
 
     def _safe_zones(self, axis: int) -> list[Ints]:
         """Return the zones of one axis that are safe by themselves, as the only axis."""
         tree, tile = self.matrix.axes[axis]
-        people, found = ItemsetPeople(self.criterion), []
+        people, found = ItemsetPeople(self.promise), []
         keep = np.ones(self.matrix.n_flows, dtype=bool)
         # Invariant: `keep` are the flows whose zone one step above is safe; below others none is.
         for depth in tree.lineage.ancestors:
@@ -218,14 +218,14 @@ class Items:
 
 @dataclass(frozen=True)
 class ItemsetPeople:
-    """A criterion that looks at people only: any zone is taken for the whole map, which covers everything."""
+    """A promise that looks at people only: any zone is taken for the whole map, which covers everything."""
 
-    criterion: Promise
+    promise: Promise
 
     @property
     def thresholds(self) -> dict[Unit, float]:
-        """Return those of the criterion."""
-        return self.criterion.thresholds
+        """Return those of the promise."""
+        return self.promise.thresholds
 
     @property
     def floors(self) -> dict[Covered, int]:
@@ -233,19 +233,19 @@ class ItemsetPeople:
         return {}
 
     def resolve(self, matrix: ODMatrix) -> ItemsetPeople:
-        """Return the same with the criterion's open choices settled."""
-        return ItemsetPeople(self.criterion.resolve(matrix))
+        """Return the same with the promise's open choices settled."""
+        return ItemsetPeople(self.promise.resolve(matrix))
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether there are enough people in it."""
         matrix = groups.matrix
         roots = (np.full(len(groups), tree.root) for tree in (matrix.origins, matrix.destinations))
         origin, destination = roots
-        return self.criterion.safe(replace(groups, origin=origin, destination=destination))
+        return self.promise.safe(replace(groups, origin=origin, destination=destination))
 
     def words(self) -> str:
-        """Return the criterion in words."""
-        return self.criterion.words()
+        """Return the promise in words."""
+        return self.promise.words()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +273,11 @@ class KMApriori(FlowMethod):
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 2]), np.array([2, 2, 0, 1]))
-    >>> asked = {"criterion": KAnonymity(k=2), "suppression_limit": 0}
+    >>> asked = {"promise": KAnonymity(k=2), "suppression_limit": 0}
     >>> release = KMApriori(**asked).anonymise(matrix)
     >>> tree.zones.ids[release.group_origin].tolist(), tree.zones.ids[release.group_destination].tolist()
     (['c', 'ab'], ['ab', 'c'])
-    >>> KMApriori(m=1, **asked).anonymise(matrix).criterion.words()
+    >>> KMApriori(m=1, **asked).anonymise(matrix).promise.words()
     'at least 2 trips for whoever knows any one item of a trip; a single flow may hold fewer'
     """
 
@@ -296,16 +296,16 @@ class KMApriori(FlowMethod):
         super().__post_init__()
         find_loss(self.loss)
         if self.m is not None:
-            KMAnonymity(criterion=self.criterion, m=self.m)
+            KMAnonymity(promise=self.promise, m=self.m)
         if not 0 <= self.time_weight < np.inf:
             raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
 
     def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
-        """Return a release whose criterion is k^m-anonymity where m is less than all items."""
+        """Return a release whose promise is k^m-anonymity where m is less than all items."""
         self.refuse(matrix)
         if self.m is None or self.m == len(matrix.axes):
             return super().anonymise(matrix, progress)
-        held_to = replace(self, criterion=KMAnonymity(criterion=self.criterion, m=self.m))
+        held_to = replace(self, promise=KMAnonymity(promise=self.promise, m=self.m))
         return super(KMApriori, held_to).anonymise(matrix, progress)
 
     def refuse(self, matrix: ODMatrix) -> None:
@@ -318,17 +318,17 @@ class KMApriori(FlowMethod):
                 "time is a third one with --time-slot"
             )
         weaker = self.m is not None and self.m < items
-        if weaker and (self.closeness is not None or isinstance(self.criterion, EverySegment)):
+        if weaker and (self.closeness is not None or isinstance(self.promise, EverySegment)):
             raise InputError(
                 "with m below the number of items a flow may hold few people, so neither t-closeness "
                 "nor segments in one release can be had; leave out --m, or --t and the segments"
             )
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and what is still unsafe withheld."""
-        held, m = criterion, len(matrix.axes)
-        if isinstance(criterion, KMAnonymity):
-            held, m = criterion.criterion, criterion.m
+        held, m = promise, len(matrix.axes)
+        if isinstance(promise, KMAnonymity):
+            held, m = promise.promise, promise.m
         elif self.m not in (None, m):
             raise InputError("k^m-anonymity cannot be had slot by slot; leave out --m, or use --time-slot")
         units = whole_units(matrix.volume(main_volume(held)))

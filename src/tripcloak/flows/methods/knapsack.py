@@ -50,7 +50,7 @@ class QuadtreeKnapsack(ATGDual):
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.zeros(7, int), np.array([0, 0, 0, 0, 1, 2, 2]))
-    >>> exact = QuadtreeKnapsack(criterion=KAnonymity(k=2), suppression_limit=0.2)
+    >>> exact = QuadtreeKnapsack(promise=KAnonymity(k=2), suppression_limit=0.2)
     >>> release = exact.anonymise(matrix)
     >>> tree.zones.ids[release.group_destination].tolist(), release.bound.gap
     (['a', 'c'], 0.0)
@@ -67,9 +67,9 @@ class QuadtreeKnapsack(ATGDual):
         if not 0 < self.table_memory < math.inf:
             raise InputError(f"the table memory is a number of GB above 0; got {self.table_memory:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the origin cut and the best destination maps within the limit."""
-        step = OriginStep(matrix, criterion, self.suppression_limit, critical_offer)
+        step = OriginStep(matrix, promise, self.suppression_limit, critical_offer)
         attempt = step.settle(self.v_target, progress)
         maps = attempt.maps
         best = best_maps(maps, attempt.offer, int(self.table_memory * 1e9) // ROW_BYTES)

@@ -78,7 +78,7 @@ class FlowMethod(ABC):
 
     Parameters
     ----------
-    criterion
+    promise
         When a group is safe.
     suppression_limit
         Share of the volume that may be withheld.
@@ -99,7 +99,7 @@ class FlowMethod(ABC):
     needs_repeats: ClassVar[bool] = False
     """Whether the matrix must tell how many trips each traveller makes in each flow."""
 
-    criterion: Promise = KAnonymity(k=10)
+    promise: Promise = KAnonymity(k=10)
     suppression_limit: float = 0.1
     closeness: TCloseness | None = None
 
@@ -109,21 +109,21 @@ class FlowMethod(ABC):
                 "the suppression limit is a share of the volume, from 0 to below 1; "
                 f"got {self.suppression_limit:g}"
             )
-        if isinstance(self.criterion, LDiversity):
+        if isinstance(self.promise, LDiversity):
             raise InputError("l-diversity counts places, not people: give it together with k-anonymity")
 
     def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
         """Return a safe release of the matrix, or raise an error that says what is possible."""
         self.refuse(matrix)
         started = time.perf_counter()
-        criterion = self.criterion.resolve(matrix)
-        _refuse_if_hopeless(matrix, criterion)
-        solution = self.solve(matrix, criterion, progress)
-        if self.closeness is not None and not is_close(matrix, criterion, solution, self.closeness):
+        promise = self.promise.resolve(matrix)
+        _refuse_if_hopeless(matrix, promise)
+        solution = self.solve(matrix, promise, progress)
+        if self.closeness is not None and not is_close(matrix, promise, solution, self.closeness):
             solution = repair(
                 matrix,
-                criterion,
-                [solution, *self._with_room(matrix, criterion, progress)],
+                promise,
+                [solution, *self._with_room(matrix, promise, progress)],
                 closeness=self.closeness,
                 limit=self.suppression_limit,
                 loss=find_loss(getattr(self, "loss", "tiles")),
@@ -133,21 +133,21 @@ class FlowMethod(ABC):
             matrix,
             method=self.released_as,
             parameters=self.parameters(matrix),
-            criterion=criterion,
+            promise=promise,
             suppression_limit=self.suppression_limit,
             closeness=self.closeness,
             seconds=time.perf_counter() - started,
             **solution._asdict(),
         )
 
-    def _with_room(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Iterator[Solution]:
+    def _with_room(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Iterator[Solution]:
         """Yield solutions that leave some of the limit to a repair, where there is time for them."""
         if self.suppression_limit == 0 or getattr(self, "time_limit", None) is not None:
             return
         for share in ROOM:
             with suppress(ImpossibleRequestError):
                 less = replace(self, suppression_limit=share * self.suppression_limit)
-                yield less.solve(matrix, criterion, progress)
+                yield less.solve(matrix, promise, progress)
 
     @property
     def released_as(self) -> str:
@@ -164,9 +164,9 @@ class FlowMethod(ABC):
             if self.closeness is not None:
                 raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
         self.check_request()
-        if isinstance(self.criterion, EverySegment):
+        if isinstance(self.promise, EverySegment):
             self.require_segments()
-        if self.draws_zones and (self.closeness is not None or self.criterion.floors):
+        if self.draws_zones and (self.closeness is not None or self.promise.floors):
             raise InputError(
                 f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "
                 "here; leave out --l and --t, or choose a method that works on the hierarchy"
@@ -194,11 +194,11 @@ class FlowMethod(ABC):
             )
 
     @abstractmethod
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
-        """Return where every flow goes. The criterion is resolved, and all flows together are safe."""
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
+        """Return where every flow goes. The promise is resolved, and all flows together are safe."""
 
     def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
-        """Return the method's own parameters, beyond the criterion and the limit.
+        """Return the method's own parameters, beyond the promise and the limit.
 
         Given a matrix without times, parameters that only speak of time are left out.
         """
@@ -208,20 +208,20 @@ class FlowMethod(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
 
-def all_in_one(matrix: ODMatrix, criterion: Promise) -> bool:
+def all_in_one(matrix: ODMatrix, promise: Promise) -> bool:
     """Return whether a single group of everything would be safe."""
     roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
     everything = group_flows(matrix, *roots)
     assert everything is not None
-    return bool(criterion.safe(everything).all())
+    return bool(promise.safe(everything).all())
 
 
-def _refuse_if_hopeless(matrix: ODMatrix, criterion: Promise) -> None:
+def _refuse_if_hopeless(matrix: ODMatrix, promise: Promise) -> None:
     """Raise if even one group of everything would not be safe."""
-    if not all_in_one(matrix, criterion):
+    if not all_in_one(matrix, promise):
         raise TooFewError(
-            f"not possible: the whole input, in one single group, does not hold {criterion.words()}. "
+            f"not possible: the whole input, in one single group, does not hold {promise.words()}. "
             "Ask for less (a smaller k or l, another unit), or bring more data; "
             "`tripcloak describe` shows what is realistic.",
-            needs=criterion.words(),
+            needs=promise.words(),
         )

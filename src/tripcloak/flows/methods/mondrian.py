@@ -40,7 +40,7 @@ class Mondrian(BoxMethod):
     >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.2, 0.3, 0.0])}
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "all"], [4, 4, 4, 4, -1], **at)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([3, 3, 3, 3]))
-    >>> release = Mondrian(criterion=KAnonymity(k=2)).anonymise(matrix)
+    >>> release = Mondrian(promise=KAnonymity(k=2)).anonymise(matrix)
     >>> release.origins.ids[release.group_origin].tolist()
     ['box_0.000000_0.000000_0.000000_0.100000', 'box_0.000000_0.200000_0.000000_0.300000']
     """
@@ -49,13 +49,13 @@ class Mondrian(BoxMethod):
     summary: ClassVar[str] = "cuts boxes of trips at medians while both halves are safe; nothing withheld"
     source: ClassVar[str] = "LeFevre, DeWitt and Ramakrishnan 2006, on origin and destination at once"
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return a pair of boxes for every flow."""
         progress("cutting at medians", 0, None)
-        return boxed(matrix, _groups(matrix, criterion))
+        return boxed(matrix, _groups(matrix, promise))
 
 
-def _groups(matrix: ODMatrix, criterion: Promise) -> Ints:
+def _groups(matrix: ODMatrix, promise: Promise) -> Ints:
     from tripcloak.flows.methods._kernels.mondrian import MondrianSupport, median_cuts
 
     flows = matrix.flows
@@ -66,12 +66,12 @@ def _groups(matrix: ODMatrix, criterion: Promise) -> Ints:
     travellers = flows.travellers or Travellers(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
     return median_cuts(
         at,
-        matrix.volume(main_volume(criterion)).astype(float),
+        matrix.volume(main_volume(promise)).astype(float),
         MondrianSupport(
             flows.trips.astype(np.int64, copy=False),
             np.empty(0) if flows.population is None else flows.population,
             travellers.offsets,
             travellers.people,
-            least_support(matrix, criterion),
+            least_support(matrix, promise),
         ),
     )

@@ -19,7 +19,7 @@ from tripcloak.promises import Promise
 
 @dataclass(frozen=True, kw_only=True)
 class ODkAnon(FlowMethod):
-    """The method of the ODkAnon thesis (chapter 3), for any hierarchy and any criterion.
+    """The method of the ODkAnon thesis (chapter 3), for any hierarchy and any promise.
 
     First, flows that are still unsafe ``levels`` heights up are suppressed, smallest first, within a
     budget in OD rows. Then sibling zones are merged, cheapest group first (trips below it), on the
@@ -43,7 +43,7 @@ class ODkAnon(FlowMethod):
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([2, 3, 0, 1]))
-    >>> release = ODkAnon(criterion=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> [(str(tree.zones.ids[o]), int(n)) for o, n in zip(release.group_origin, release.trips)]
     [('ab', 2), ('cd', 2)]
     """
@@ -64,12 +64,12 @@ class ODkAnon(FlowMethod):
         if not self.tolerance >= 0:
             raise InputError(f"tolerance must be 0 or more; got {self.tolerance:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and the flows the filter withheld."""
-        suppressed = self.withheld(matrix, criterion)
+        suppressed = self.withheld(matrix, promise)
         kept = ~suppressed
         origins, destinations, steps = self._merge_order(matrix, kept)
-        safe = _SafeAfter(matrix, criterion, kept, origins, destinations)
+        safe = _SafeAfter(matrix, promise, kept, origins, destinations)
         low, high = 0, steps
         rounds = steps.bit_length() + 1
         # Invariant: the matrix after `high` merges is safe, and every one before `low` is not.
@@ -88,22 +88,22 @@ class ODkAnon(FlowMethod):
         """Return how many flows may be withheld at most."""
         return int(matrix.n_flows * self.suppression_limit)
 
-    def withheld(self, matrix: ODMatrix, criterion: Promise) -> Bools:
+    def withheld(self, matrix: ODMatrix, promise: Promise) -> Bools:
         """Return the flows to withhold: hopeless within ``levels`` heights, smallest first, within budget."""
         groups = _lifted(matrix, self.levels)
         # Criteria are monotone, so a flow that is safe at any lower height is safe at this one too.
-        hopeless = np.flatnonzero(~criterion.safe(groups)[groups.of_flow])
+        hopeless = np.flatnonzero(~promise.safe(groups)[groups.of_flow])
         smallest_first = hopeless[np.argsort(matrix.flows.trips[hopeless], kind="stable")]
         picked = smallest_first[: self.row_budget(matrix)]
         # The published budget counts rows; the limit promised to the user is a share of the volume.
-        volume = matrix.volume(main_volume(criterion))
+        volume = matrix.volume(main_volume(promise))
         within = np.cumsum(volume[picked]) <= self.suppression_limit * volume.sum()
         suppressed = np.zeros(matrix.n_flows, dtype=bool)
         suppressed[picked[within]] = True
-        return suppressed if self._enough_left(matrix, criterion, suppressed) else np.zeros_like(suppressed)
+        return suppressed if self._enough_left(matrix, promise, suppressed) else np.zeros_like(suppressed)
 
     @staticmethod
-    def _enough_left(matrix: ODMatrix, criterion: Promise, suppressed: Bools) -> bool:
+    def _enough_left(matrix: ODMatrix, promise: Promise, suppressed: Bools) -> bool:
         kept = ~suppressed
         if not kept.any():
             return False
@@ -112,7 +112,7 @@ class ODkAnon(FlowMethod):
             np.full(matrix.n_flows, tree.covering(np.unique(tile[kept]))) for tree, tile in matrix.axes[:2]
         )
         rest = group_flows(matrix, *tops, keep=kept)
-        return rest is not None and bool(criterion.safe(rest).all())
+        return rest is not None and bool(promise.safe(rest).all())
 
     def _merge_order(self, matrix: ODMatrix, kept: Bools) -> tuple[_MergedAxis, _MergedAxis, int]:
         from tripcloak.flows.methods._kernels.cuts import merge_order
@@ -169,7 +169,7 @@ class _MergedAxis(NamedTuple):
 
 class _SafeAfter(NamedTuple):
     matrix: ODMatrix
-    criterion: Promise
+    promise: Promise
     kept: Bools
     origins: _MergedAxis
     destinations: _MergedAxis
@@ -181,16 +181,16 @@ class _SafeAfter(NamedTuple):
             self.origins.zones_after(step)[self.matrix.flows.origin],
             self.destinations.zones_after(step)[self.matrix.flows.destination],
             keep=self.kept,
-            at_most=most_groups(self.matrix, self.criterion),
+            at_most=most_groups(self.matrix, self.promise),
         )
-        return groups is not None and bool(self.criterion.safe(groups).all())
+        return groups is not None and bool(self.promise.safe(groups).all())
 
 
-def most_groups(matrix: ODMatrix, criterion: Promise) -> int:
+def most_groups(matrix: ODMatrix, promise: Promise) -> int:
     """Return a number of groups that no safe release exceeds: each needs its share of the volume."""
-    volume = main_volume(criterion)
+    volume = main_volume(promise)
     smallest = min(
-        k for unit, k in criterion.thresholds.items() if (unit == "population") == (volume == "population")
+        k for unit, k in promise.thresholds.items() if (unit == "population") == (volume == "population")
     )
     return max(1, int(matrix.total(volume) / smallest))
 

@@ -41,7 +41,7 @@ class OIGH(FlowMethod):
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "ab", "cd", "all"], [4, 4, 5, 5, 6, 6, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1, 2]), np.array([2, 2, 2, 2, 0]))
-    >>> release = OIGH(criterion=KAnonymity(k=2), suppression_limit=0.2).anonymise(matrix)
+    >>> release = OIGH(promise=KAnonymity(k=2), suppression_limit=0.2).anonymise(matrix)
     >>> [(str(tree.zones.ids[o]), int(n)) for o, n in zip(release.group_origin, release.trips)]
     [('a', 2), ('b', 2)]
     """
@@ -62,15 +62,15 @@ class OIGH(FlowMethod):
         if not 0 <= self.time_weight < np.inf:
             raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the best pair of levels, with its unsafe groups withheld."""
-        units = whole_units(matrix.volume(main_volume(criterion)))
+        units = whole_units(matrix.volume(main_volume(promise)))
         total, budget = float(units.sum()), budget_of(units, self.suppression_limit)
         axes = self._axes(matrix)
 
         def weigh(node: Node) -> Weighed | None:
             zones = [axis.zones(level) for axis, level in zip(axes, node, strict=True)]
-            released = units * _safe(matrix, criterion, zones)
+            released = units * _safe(matrix, promise, zones)
             volume = float(released.sum())
             if total - volume > budget:
                 return None
@@ -82,7 +82,7 @@ class OIGH(FlowMethod):
         return Solution(
             origin_zone=zones[0],
             destination_zone=zones[1],
-            suppressed=~_safe(matrix, criterion, zones),
+            suppressed=~_safe(matrix, promise, zones),
             homogeneous=True,
             time_zone=None if matrix.times is None else zones[2],
         )
@@ -109,8 +109,8 @@ class _LevelledAxis(NamedTuple):
         return self.of_tile.of(np.arange(self.levels.tree.n_tiles), self.levels.cut(level))[self.tile]
 
 
-def _safe(matrix: ODMatrix, criterion: Promise, zones: list[Ints]) -> Bools:
+def _safe(matrix: ODMatrix, promise: Promise, zones: list[Ints]) -> Bools:
     """Return which flows are in a safe group."""
     groups = group_flows(matrix, zones[0], zones[1], time_zone=zones[2] if len(zones) > 2 else None)
     assert groups is not None
-    return criterion.safe(groups)[groups.of_flow]
+    return promise.safe(groups)[groups.of_flow]

@@ -99,7 +99,7 @@ class PriceSearch:
 def optimal_pruning(tree: Hierarchy, cost: Floats) -> Bools:
     """Return the zones that are no dearer than the best cut below them.
 
-    The highest of them make the cut of least total cost (algorithm 1 of the ATG paper); of two equal
+    The highest of them make the cut of least total cost (method 1 of the ATG paper); of two equal
     costs the undivided zone wins.
 
     Examples

@@ -25,10 +25,10 @@ class RecursiveCut(TreeMethod):
 
     relaxation: ClassVar[str]
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the best partition at the critical price."""
         clock = Clock(self.time_limit)
-        products = self.find_products(matrix, criterion, progress, clock)
+        products = self.find_products(matrix, promise, progress, clock)
         search = partition_search(products, self.may_split(products), self.suppression_limit)
         offer = search.run(highest_price(products), clock.is_up)
         choice = spend_rest(products, offer, search.budget)

@@ -82,7 +82,7 @@ class Descent:
 
     Parameters
     ----------
-    matrix, criterion
+    matrix, promise
         The flows, and when a group of them is safe.
     axes
         The trees whose zones make the products.
@@ -93,11 +93,11 @@ class Descent:
     """
 
     def __init__(
-        self, matrix: ODMatrix, criterion: Promise, axes: tuple[Axis, ...], volumes: Floats, loss: Loss
+        self, matrix: ODMatrix, promise: Promise, axes: tuple[Axis, ...], volumes: Floats, loss: Loss
     ) -> None:
         from tripcloak.flows.methods._kernels.cuts import sort_flows
 
-        self.matrix, self.criterion, self.volumes = matrix, criterion, volumes
+        self.matrix, self.promise, self.volumes = matrix, promise, volumes
         self.axes = axes
         self.trees = tuple(axis.tree for axis in axes)
         self.ancestors = tuple(axis.tree.lineage.ancestors for axis in axes)
@@ -202,7 +202,7 @@ class Descent:
         ]
         members = Runs(flows, runs[FIRST], runs[LAST])
         groups = Groups(self.matrix, members, own[ORIGIN], own[DESTINATION], {"trips": runs[TRIPS]})
-        return self.criterion.safe(groups)
+        return self.promise.safe(groups)
 
     def _loss(self, row: _Row, runs: Ints, volume: Floats, depth: int) -> Floats | None:
         """Return the loss per unit of volume of every run, None where the zones alone decide it."""
@@ -294,13 +294,13 @@ class SafeProducts:
 
 def find_products(
     matrix: ODMatrix,
-    criterion: Promise,
+    promise: Promise,
     loss: Loss,
     progress: Progress = silent,
     stop: Callable[[], bool] = lambda: False,
     axes: tuple[Axis, ...] | None = None,
 ) -> SafeProducts:
-    """Return all safe products of a matrix under a criterion, with their losses.
+    """Return all safe products of a matrix under a promise, with their losses.
 
     Parameters
     ----------
@@ -310,17 +310,17 @@ def find_products(
         The trees whose zones make the products: the matrix's own by default.
     """
     own = tuple(Axis(tree, codes) for tree, codes in matrix.axes)
-    return _Search(matrix, criterion, loss, axes or own).run(progress, stop)
+    return _Search(matrix, promise, loss, axes or own).run(progress, stop)
 
 
 class _Search:
     """Gathers what the descent finds, row by row."""
 
-    def __init__(self, matrix: ODMatrix, criterion: Promise, loss: Loss, axes: tuple[Axis, ...]) -> None:
+    def __init__(self, matrix: ODMatrix, promise: Promise, loss: Loss, axes: tuple[Axis, ...]) -> None:
         if math.prod(len(axis.tree) for axis in axes) >= 2**63:
             raise InputError("more products of zones than 63 bits can number; use coarser tiles or slots")
-        self.volumes = whole_units(matrix.volume(main_volume(criterion)))
-        self.descent = Descent(matrix, criterion, axes, self.volumes, loss)
+        self.volumes = whole_units(matrix.volume(main_volume(promise)))
+        self.descent = Descent(matrix, promise, axes, self.volumes, loss)
         self.found: list[FoundProducts] = []
 
     def run(self, progress: Progress, stop: Callable[[], bool]) -> SafeProducts:

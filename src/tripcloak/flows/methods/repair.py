@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from tripcloak.ground.progress import Progress
 
 
-def is_close(matrix: ODMatrix, criterion: Promise, solution: Solution, closeness: TCloseness) -> bool:
+def is_close(matrix: ODMatrix, promise: Promise, solution: Solution, closeness: TCloseness) -> bool:
     """Return whether every origin zone of a solution is close enough, in the numbers to be published."""
-    return not len(_too_far(matrix, criterion, solution, closeness))
+    return not len(_too_far(matrix, promise, solution, closeness))
 
 
 def repair(
     matrix: ODMatrix,
-    criterion: Promise,
+    promise: Promise,
     starts: Sequence[Solution],
     *,
     closeness: TCloseness,
@@ -56,13 +56,13 @@ def repair(
     least, best = np.inf, starts[0]
     tried = 0
     for start in starts:
-        for height in _Repair(matrix, criterion, start, limit, loss).heights():
-            work = _Repair(matrix, criterion, start, limit, loss)
+        for height in _Repair(matrix, promise, start, limit, loss).heights():
+            work = _Repair(matrix, promise, start, limit, loss)
             work.lift_destinations(height)
             # Merging only adds to the loss, so what begins above the best so far will not end below it.
             if work.mean_loss() >= least:
                 break
-            while len(failing := _too_far(matrix, criterion, work.solution, closeness)):
+            while len(failing := _too_far(matrix, promise, work.solution, closeness)):
                 work.treat(failing)
             if (mean := work.mean_loss()) < least:
                 least, best = mean, work.solution
@@ -71,12 +71,12 @@ def repair(
     return best
 
 
-def _too_far(matrix: ODMatrix, criterion: Promise, solution: Solution, closeness: TCloseness) -> Ints:
+def _too_far(matrix: ODMatrix, promise: Promise, solution: Solution, closeness: TCloseness) -> Ints:
     """Return the origin zones that are not close enough."""
     zones = solution.origin_zone, solution.destination_zone
     groups = group_flows(matrix, *zones, keep=~solution.suppressed)
     assert groups is not None
-    volume = np.rint(groups.support(main_volume(criterion)))
+    volume = np.rint(groups.support(main_volume(promise)))
     return closeness.too_far(matrix.destinations, groups.origin, groups.destination, volume)
 
 
@@ -97,15 +97,15 @@ class _Repair:
     """The solution as it stands: where every flow goes, what is withheld, and what it loses."""
 
     def __init__(
-        self, matrix: ODMatrix, criterion: Promise, solution: Solution, limit: float, loss: Loss
+        self, matrix: ODMatrix, promise: Promise, solution: Solution, limit: float, loss: Loss
     ) -> None:
-        self.matrix, self.criterion, self.given = matrix, criterion, solution
+        self.matrix, self.promise, self.given = matrix, promise, solution
         self.tree = matrix.origins
         self.hidden = solution.suppressed.copy()
         # Methods need not say where a withheld flow would have gone.
         self.origin = np.where(self.hidden, matrix.flows.origin, solution.origin_zone)
         self.destination = np.where(self.hidden, matrix.flows.destination, solution.destination_zone)
-        self.volume = matrix.volume(main_volume(criterion)).astype(np.float64)
+        self.volume = matrix.volume(main_volume(promise)).astype(np.float64)
         self.budget = limit * float(self.volume.sum())
         self.losses = TileLosses(loss, matrix.origins), TileLosses(loss, matrix.destinations)
 
@@ -207,7 +207,7 @@ class _Repair:
         keep[merge.flows] = True
         groups = group_flows(self.matrix, origin, destination, keep=keep)
         assert groups is not None
-        stay = ~merge.joins | self.criterion.safe(groups)[groups.of_flow[merge.flows]]
+        stay = ~merge.joins | self.promise.safe(groups)[groups.of_flow[merge.flows]]
         return _Merge(*(part[stay] for part in merge))
 
     def _cheaper_to_withhold(self, failing: Ints, target: Ints, merge: _Merge) -> Ints:

@@ -36,7 +36,7 @@ class SlotBySlot(FlowMethod):
     Parameters
     ----------
     method
-        What is run in every slot. Its criterion and its limit are those of the whole.
+        What is run in every slot. Its promise and its limit are those of the whole.
     jobs
         Processes to use.
 
@@ -48,7 +48,7 @@ class SlotBySlot(FlowMethod):
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
     >>> times = {"times": time_hierarchy(np.array([8, 9]), 60), "slot": np.array([0, 0, 1, 1])}
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 0, 0]), np.zeros(4, dtype=int), **times)
-    >>> release = SlotBySlot.of(ODkAnon(criterion=KAnonymity(k=2))).anonymise(matrix)
+    >>> release = SlotBySlot.of(ODkAnon(promise=KAnonymity(k=2))).anonymise(matrix)
     >>> [str(tree.zones.ids[zone]) for zone in release.group_origin]
     ['a', 'ab']
     """
@@ -67,7 +67,7 @@ class SlotBySlot(FlowMethod):
         return cls(
             method=method,
             jobs=jobs,
-            criterion=method.criterion,
+            promise=method.promise,
             suppression_limit=method.suppression_limit,
         )
 
@@ -97,11 +97,11 @@ class SlotBySlot(FlowMethod):
                 f"{self.method.name} cannot be run slot by slot; choose a method that works on the hierarchy"
             )
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return where every flow goes, slot by slot."""
-        slots = self._possible(matrix, criterion)
-        volume = matrix.volume(main_volume(criterion))
-        method = replace(self.method, criterion=criterion)
+        slots = self._possible(matrix, promise)
+        volume = matrix.volume(main_volume(promise))
+        method = replace(self.method, promise=promise)
         solved, stuck = self._within_limit(method, slots, volume, progress)
         # Invariant: what is stuck could not be solved with a larger limit than the next round leaves it.
         while stuck:
@@ -116,20 +116,20 @@ class SlotBySlot(FlowMethod):
             suppressed[slot.rows] = answer.suppressed
         return Solution(origin, destination, suppressed, homogeneous=False, time_zone=matrix.flows.slot)
 
-    def _possible(self, matrix: ODMatrix, criterion: Promise) -> list[Slot]:
+    def _possible(self, matrix: ODMatrix, promise: Promise) -> list[Slot]:
         """Return the slots that can be safe at all."""
         roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
         whole = group_flows(matrix, *roots, time_zone=matrix.flows.slot)
         assert whole is not None
         assert whole.time is not None
-        safe = set(whole.time[criterion.safe(whole)].tolist())
+        safe = set(whole.time[promise.safe(whole)].tolist())
         slots = [slot for slot in by_slot(matrix) if slot.tile in safe]
-        volume = matrix.volume(main_volume(criterion))
+        volume = matrix.volume(main_volume(promise))
         total = volume.sum()
         hopeless = total - sum(volume[slot.rows].sum() for slot in slots)
         if hopeless > self._allowed(float(total)) or not slots:
             raise ImpossibleRequestError(
-                f"not possible: some slots of time, taken whole, do not hold {criterion.words()}, and to "
+                f"not possible: some slots of time, taken whole, do not hold {promise.words()}, and to "
                 f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. {_WAYS}"
             )
         return slots
@@ -231,7 +231,7 @@ def _solve(method: FlowMethod, slot: Slot) -> _Answer | str:
     """Return what a method makes of a slot, or why that is not possible."""
     method.refuse(slot.matrix)
     try:
-        answer = method.solve(slot.matrix, method.criterion, silent)
+        answer = method.solve(slot.matrix, method.promise, silent)
     except ImpossibleRequestError as error:
         return str(error)
     return _Answer(answer.origin_zone, answer.destination_zone, answer.suppressed)

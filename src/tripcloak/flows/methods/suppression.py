@@ -27,10 +27,10 @@ class Suppression(FlowMethod):
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([1, 1, 0]))
-    >>> release = Suppression(criterion=KAnonymity(k=2), suppression_limit=0.4).anonymise(matrix)
+    >>> release = Suppression(promise=KAnonymity(k=2), suppression_limit=0.4).anonymise(matrix)
     >>> release.trips.tolist(), release.suppressed.tolist()
     ([2], [False, True])
-    >>> Suppression(criterion=KAnonymity(k=2), suppression_limit=0.1).anonymise(matrix)
+    >>> Suppression(promise=KAnonymity(k=2), suppression_limit=0.1).anonymise(matrix)
     Traceback (most recent call last):
     tripcloak.ImpossibleRequestError: not possible: ... A limit of 34 % would do, ...
     """
@@ -40,13 +40,13 @@ class Suppression(FlowMethod):
     source: ClassVar[str] = "a yardstick; ATG paper, section 4.2"
     handles_time: ClassVar[bool] = True
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the flows as they are, those that are not safe withheld."""
         flows = matrix.flows
         groups = group_flows(matrix, flows.origin, flows.destination, time_zone=flows.slot)
         assert groups is not None
-        suppressed = ~criterion.safe(groups)[groups.of_flow]
-        units = whole_units(matrix.volume(main_volume(criterion)))
+        suppressed = ~promise.safe(groups)[groups.of_flow]
+        units = whole_units(matrix.volume(main_volume(promise)))
         hidden = float(units[suppressed].sum())
         if hidden > budget_of(units, self.suppression_limit):
             percent = next(p for p in range(101) if p == 100 or hidden <= budget_of(units, p / 100))

@@ -53,11 +53,11 @@ class TreeMethod(FlowMethod):
             raise InputError(f"the time limit must be a number of seconds above 0; got {self.time_limit:g}")
 
     def find_products(
-        self, matrix: ODMatrix, criterion: Promise, progress: Progress, clock: Clock
+        self, matrix: ODMatrix, promise: Promise, progress: Progress, clock: Clock
     ) -> SafeProducts:
         """Return the safe products, as far down as the clock allows."""
         loss = find_loss(self.loss)
-        return find_products(matrix, criterion, loss, progress, clock.is_up, self.axes(matrix))
+        return find_products(matrix, promise, loss, progress, clock.is_up, self.axes(matrix))
 
     def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
         """Return the axes whose zones make the products: all that the matrix has."""

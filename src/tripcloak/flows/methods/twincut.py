@@ -39,28 +39,28 @@ class TwinCut(TreeMethod):
     summary: ClassVar[str] = "the best origin cut and destination cut, found in turns; zones never overlap"
     source: ClassVar[str] = "ours"
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the best pair of cuts found, with the bound of the nested relaxations."""
         clock = Clock(self.time_limit)
-        products = self.find_products(matrix, criterion, progress, clock)
-        twins = CutPairSearch(products, products.budget(self.suppression_limit))
-        rivals = _rivals(matrix, criterion, self.suppression_limit)
-        bound, price, starts = self._relaxations(twins)
-        starts += [twins.best_uniform(), *(_pair_of(twins, rival) for rival in rivals)]
-        best = _search(twins, starts, price, clock, progress)
+        products = self.find_products(matrix, promise, progress, clock)
+        pairs = CutPairSearch(products, products.budget(self.suppression_limit))
+        rivals = _rivals(matrix, promise, self.suppression_limit)
+        bound, price, starts = self._relaxations(pairs)
+        starts += [pairs.best_uniform(), *(_pair_of(pairs, rival) for rival in rivals)]
+        best = _search(pairs, starts, price, clock, progress)
         # What splits use of the limit is not there to be spent, so they may turn out not to pay.
-        settled = min((twins.settle(pair) for pair in (best, twins.split_while_allowed(best))), key=_by_mean)
-        solution, mean = _solution(matrix, twins, settled), settled.mean
+        settled = min((pairs.settle(pair) for pair in (best, pairs.split_while_allowed(best))), key=_by_mean)
+        solution, mean = _solution(matrix, pairs, settled), settled.mean
         for rival in rivals:
             if (reached := self._mean(matrix, products, rival)) < mean:
                 solution, mean = rival, reached
         words = "the larger Lagrangian bound of both nested cuts"
         return solution._replace(bound=certificate(products, mean, bound, words))
 
-    def _relaxations(self, twins: CutPairSearch) -> tuple[float, float, list[CutPair]]:
+    def _relaxations(self, pairs: CutPairSearch) -> tuple[float, float, list[CutPair]]:
         """Return the better bound of the two nested problems, their price, and starts made of their cuts."""
         bound, price, starts = 0.0, 0.0, []
-        products = twins.products
+        products = pairs.products
         for first in (ORIGIN, DESTINATION):
             allowed = nested(products, first)
             search = partition_search(products, allowed, self.suppression_limit)
@@ -70,9 +70,9 @@ class TwinCut(TreeMethod):
             whole = products.zone[1 - first] == products.axes[1 - first].root
             own = np.ones(len(products.axes[first]), dtype=bool)
             own[products.zone[first][whole]] = offer.plan[whole] != first
-            cuts = [twins.cut_of(axis, np.ones(len(products.axes[axis]), dtype=bool)) for axis in (0, 1)]
-            cuts[first] = twins.cut_of(first, own)
-            starts.append(twins.reply(1 - first, twins.evaluate(cuts[0], cuts[1]), offer.price))
+            cuts = [pairs.cut_of(axis, np.ones(len(products.axes[axis]), dtype=bool)) for axis in (0, 1)]
+            cuts[first] = pairs.cut_of(first, own)
+            starts.append(pairs.reply(1 - first, pairs.evaluate(cuts[0], cuts[1]), offer.price))
         return bound, price, starts
 
     def _mean(self, matrix: ODMatrix, products: SafeProducts, solution: Solution) -> float:
@@ -95,40 +95,40 @@ class _ByVolume(ODkAnon):
         return matrix.n_flows
 
 
-def _rivals(matrix: ODMatrix, criterion: Promise, limit: float) -> list[Solution]:
+def _rivals(matrix: ODMatrix, promise: Promise, limit: float) -> list[Solution]:
     """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much."""
-    found = [ODkAnon(criterion=criterion, suppression_limit=limit).solve(matrix, criterion, silent)]
+    found = [ODkAnon(promise=promise, suppression_limit=limit).solve(matrix, promise, silent)]
     # A share is rounded: a whisker more, so that the volume it stands for is not lost.
-    rival = _ByVolume(criterion=criterion, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
-    if (rival.withheld(matrix, criterion) != found[0].suppressed).any():
-        found.append(rival.solve(matrix, criterion, silent))
+    rival = _ByVolume(promise=promise, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
+    if (rival.withheld(matrix, promise) != found[0].suppressed).any():
+        found.append(rival.solve(matrix, promise, silent))
     return found
 
 
 def _search(
-    twins: CutPairSearch, starts: list[CutPair], price: float, clock: Clock, progress: Progress
+    pairs: CutPairSearch, starts: list[CutPair], price: float, clock: Clock, progress: Progress
 ) -> CutPair:
     """Return the best pair within the budget over all prices that the search visits."""
     pool = list(starts)
-    within = [pair for pair in starts if pair.hidden <= twins.budget]
+    within = [pair for pair in starts if pair.hidden <= pairs.budget]
     rounds = 0
 
     def solve(at: float) -> PricedPartition:
         nonlocal rounds
         # The best within the budget so far always takes part: at the highest price it stays within.
-        trial = [*pool, min(within, key=twins.mean)]
-        found = sorted((twins.descend(pair, at) for pair in trial), key=lambda pair: pair.cost(at))
+        trial = [*pool, min(within, key=pairs.mean)]
+        found = sorted((pairs.descend(pair, at) for pair in trial), key=lambda pair: pair.cost(at))
         pool[:] = _different(found)[:POOL]
-        within.extend(pair for pair in found if pair.hidden <= twins.budget)
+        within.extend(pair for pair in found if pair.hidden <= pairs.budget)
         rounds += 1
         progress("turning cuts", rounds, None)
         return PricedPartition(at, found[0].loss, found[0].hidden, None)
 
     if not clock.is_up():
         solve(price)
-        search = PriceSearch(solve, twins.budget, twins.products.total)
-        search.run(highest_price(twins.products), clock.is_up)
-    return min(within, key=lambda pair: (twins.mean(pair), pair.hidden))
+        search = PriceSearch(solve, pairs.budget, pairs.products.total)
+        search.run(highest_price(pairs.products), clock.is_up)
+    return min(within, key=lambda pair: (pairs.mean(pair), pair.hidden))
 
 
 def _different(pairs: list[CutPair]) -> list[CutPair]:
@@ -137,24 +137,24 @@ def _different(pairs: list[CutPair]) -> list[CutPair]:
     return list(reversed(seen.values()))
 
 
-def _pair_of(twins: CutPairSearch, solution: Solution) -> CutPair:
+def _pair_of(pairs: CutPairSearch, solution: Solution) -> CutPair:
     """Return a homogeneous solution's zones as cuts; tiles it never mentions stand alone."""
     cuts = []
     for axis, zone in ((ORIGIN, solution.origin_zone), (DESTINATION, solution.destination_zone)):
-        own = np.zeros(len(twins.products.axes[axis]), dtype=bool)
+        own = np.zeros(len(pairs.products.axes[axis]), dtype=bool)
         own[zone] = True
-        cuts.append(twins.cut_of(axis, own))
-    return twins.evaluate(cuts[0], cuts[1])
+        cuts.append(pairs.cut_of(axis, own))
+    return pairs.evaluate(cuts[0], cuts[1])
 
 
 def _by_mean(settled: Settled) -> float:
     return settled.mean
 
 
-def _solution(matrix: ODMatrix, twins: CutPairSearch, settled: Settled) -> Solution:
+def _solution(matrix: ODMatrix, pairs: CutPairSearch, settled: Settled) -> Solution:
     """Return a pair of cuts as a solution."""
     pair, released, _ = settled
     origin = matrix.origins.highest(pair.origins)[matrix.flows.origin]
     destination = matrix.destinations.highest(pair.destinations)[matrix.flows.destination]
-    cell = twins.products.find((origin, destination))
+    cell = pairs.products.find((origin, destination))
     return Solution(origin, destination, (cell < 0) | ~released[cell], homogeneous=True)

@@ -1,4 +1,4 @@
-"""Compiled loops of the matrix room; each has a plain twin in tests/oracle.py."""
+"""Compiled loops of the matrix room; each has a plain twin in tests/oracles/flows/kernels.py."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Zoning:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Zoning:
-        """Return the place that :meth:`to_dict` described."""
+        """Return the zoning that :meth:`to_dict` described."""
         area = values.get("area")
         return cls(
             spec=values["spec"],
@@ -88,7 +88,7 @@ class MatrixReading:
 
     trips: CodedTrips
     tiling: Tiling
-    place: Zoning
+    zoning: Zoning
     seconds: float
 
 
@@ -101,7 +101,7 @@ def opened(source: TripSource, *, memory: Memory = None, folder: Path | None = N
 
 def read_matrix(
     source: TripSource,
-    place: Zoning,
+    zoning: Zoning,
     *,
     repeats: bool = False,
     memory: Memory = None,
@@ -126,21 +126,21 @@ def read_matrix(
     reading = opened(source, memory=memory, folder=folder) if within is None else _narrowed(within, source)
     with reading as (con, canonical), plain_errors():
         tiling = parse_tiling(
-            place.spec, zones=place.zones, area=place.area, extent=lambda: common_extent(con, canonical)
+            zoning.spec, zones=zoning.zones, area=zoning.area, extent=lambda: common_extent(con, canonical)
         )
         trips = code_trips(
             con,
             canonical,
             tiling,
-            time_slot=place.time_slot,
-            fold=place.fold,
+            time_slot=zoning.time_slot,
+            fold=zoning.fold,
             repeats=repeats,
             memory=Budget.of(memory).arrays,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
         )
-    settled = replace(place, area=getattr(tiling, "area", None))
-    if settled.area != place.area:
+    settled = replace(zoning, area=getattr(tiling, "area", None))
+    if settled.area != zoning.area:
         trips = with_note_on_area(trips)
     return MatrixReading(trips, tiling, settled, time.perf_counter() - started)
 

@@ -23,7 +23,7 @@ from tripcloak.promises import EverySegment
 
 
 def published_units(release: Release) -> tuple[Unit, ...]:
-    """Return the numbers that may be published per flow: those the criterion keeps at or above k.
+    """Return the numbers that may be published per flow: those the promise keeps at or above k.
 
     Trips are at least as many as their travellers, so they go with either. A number that no
     threshold covers could be small, and is not published. Under differential privacy the noisy
@@ -34,7 +34,7 @@ def published_units(release: Release) -> tuple[Unit, ...]:
         return ("trips",)
     if release.known_items is not None:
         return (release.volume,)
-    protected = set(release.criterion.thresholds)
+    protected = set(release.promise.thresholds)
     units: list[Unit] = []
     if protected & {"trips", "travellers"}:
         units.append("trips")
@@ -61,8 +61,8 @@ def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
 def _units_of_segments(release: Release) -> tuple[Unit, ...]:
     """Return the numbers told by segment: no travellers where some are in several; sums would tell."""
     units = published_units(release)
-    criterion = release.criterion
-    if isinstance(criterion, EverySegment) and criterion.people_in_several:
+    promise = release.promise
+    if isinstance(promise, EverySegment) and promise.people_in_several:
         units = tuple(unit for unit in units if unit != "travellers")
     return units
 
@@ -109,7 +109,7 @@ def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
         return None if _silence_would_tell(release) else 0
     roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
     withheld = group_flows(matrix, *roots, keep=hidden)
-    if withheld is None or not release.criterion.safe(withheld).all():
+    if withheld is None or not release.promise.safe(withheld).all():
         return None
     volume = int(np.rint(matrix.volume(release.volume)[hidden].sum()))
     return None if _fills_absent_pairs(release, volume) else volume
@@ -143,7 +143,7 @@ def manifest(
         "version": release.version,
         "method": release.method,
         "parameters": _parameters(release),
-        "protects": {unit: _whole(threshold) for unit, threshold in release.criterion.thresholds.items()},
+        "protects": {unit: _whole(threshold) for unit, threshold in release.promise.thresholds.items()},
         **_also(release),
         **({"segment": dict(segment)} if segment else {}),
         "seed": release.seed,
@@ -180,7 +180,7 @@ def _told_rows(release: Release, dropped: Mapping[str, int]) -> dict[str, int | 
 
 def _also(release: Release) -> dict[str, Any]:
     """Return what is promised beyond the thresholds, for machines and in words; nothing where nothing is."""
-    floors, closeness = release.criterion.floors, release.closeness
+    floors, closeness = release.promise.floors, release.closeness
     words = [
         f"every released zone covers at least {least:,} {what} that occur" for what, least in floors.items()
     ]
@@ -194,9 +194,9 @@ def _also(release: Release) -> dict[str, Any]:
     if release.known_items is not None:
         words.append(_known_words(release, release.known_items))
         promised["known_items"] = release.known_items
-    if isinstance(release.criterion, EverySegment):
-        names = [part.name for part in release.criterion.parts]
-        promised["segments"] = {"by": list(release.criterion.by), "names": names}
+    if isinstance(release.promise, EverySegment):
+        names = [part.name for part in release.promise.parts]
+        promised["segments"] = {"by": list(release.promise.by), "names": names}
         words.append("the same holds for every one of the segments on its own")
     boxes = _boxes(release)
     return {**boxes, **promised, "also": words} if promised else boxes
@@ -240,7 +240,7 @@ def _silence_would_tell(release: Release) -> bool:
     limit = release.suppression_limit
     released = float(release.support(release.volume).sum())
     room = math.inf if limit >= 1 else limit * released / (1 - limit) * (1 + 1e-9)
-    return room >= 1 and (room < 2 or min(release.criterion.thresholds.values()) <= 2)
+    return room >= 1 and (room < 2 or min(release.promise.thresholds.values()) <= 2)
 
 
 def _fills_absent_pairs(release: Release, volume: int) -> bool:

@@ -189,7 +189,7 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
         matrix,
         method=facts["method"],
         parameters={n: v for n, v in facts["parameters"].items() if n != "suppression_limit"},
-        criterion=_held_to(facts),
+        promise=_held_to(facts),
         closeness=TCloseness(t=facts["closeness"]) if "closeness" in facts else None,
         suppression_limit=facts["parameters"]["suppression_limit"],
         origin_zone=origin,
@@ -262,12 +262,12 @@ def _zones(tree: Hierarchy, column: Any) -> Ints:
 
 
 def _held_to(facts: dict[str, Any]) -> Promise:
-    criterion = _criterion(facts["protects"], facts.get("diversity", {}))
+    promise = _criterion(facts["protects"], facts.get("diversity", {}))
     known = facts.get("known_items")
-    return criterion if known is None else KMAnonymity(criterion=criterion, m=known)
+    return promise if known is None else KMAnonymity(promise=promise, m=known)
 
 
 def _criterion(protects: dict[str, float], diversity: dict[str, int]) -> Promise:
     parts: list[Promise] = [KAnonymity(k=k, unit=unit) for unit, k in protects.items()]  # type: ignore[arg-type]
     parts += [LDiversity(l=least, of=what) for what, least in diversity.items()]  # type: ignore[arg-type]
-    return parts[0] if len(parts) == 1 else AllOf(criteria=tuple(parts))
+    return parts[0] if len(parts) == 1 else AllOf(promises=tuple(parts))

@@ -59,7 +59,7 @@ class Release:
 
     method: str
     parameters: Mapping[str, Any]
-    criterion: Promise
+    promise: Promise
     suppression_limit: float
     origins: Zones
     destinations: Zones
@@ -93,22 +93,22 @@ class Release:
     @property
     def k(self) -> float | None:
         """Return the threshold on the main unit; None where no number of people is promised."""
-        return next(iter(self.criterion.thresholds.values()), None)
+        return next(iter(self.promise.thresholds.values()), None)
 
     @property
     def segments(self) -> tuple[SegmentPart, ...]:
         """Return the segments of which each is promised to be safe in every group; none where that is not."""
-        return self.criterion.parts if isinstance(self.criterion, EverySegment) else ()
+        return self.promise.parts if isinstance(self.promise, EverySegment) else ()
 
     @property
     def privacy(self) -> DifferentialPrivacy | None:
         """Return the differential privacy that is promised, if that is what is promised."""
-        return self.criterion if isinstance(self.criterion, DifferentialPrivacy) else None
+        return self.promise if isinstance(self.promise, DifferentialPrivacy) else None
 
     @property
     def known_items(self) -> int | None:
         """Return how many items of a trip a reader may know for thresholds to hold; None where it is all."""
-        known = self.criterion.m if isinstance(self.criterion, KMAnonymity) else len(self.axes)
+        known = self.promise.m if isinstance(self.promise, KMAnonymity) else len(self.axes)
         return known if known < len(self.axes) else None
 
     def support(self, unit: Unit) -> Any:
@@ -137,7 +137,7 @@ def build_release(
     *,
     method: str,
     parameters: Mapping[str, Any],
-    criterion: Promise,
+    promise: Promise,
     suppression_limit: float,
     origin_zone: Ints,
     destination_zone: Ints,
@@ -167,10 +167,10 @@ def build_release(
         raise InternalError("a matrix with times needs a time for every flow; nothing was released")
     groups = group_flows(matrix, origin_zone, destination_zone, time_zone=time_zone, keep=~suppressed)
     assert groups is not None
-    volume = main_volume(criterion)
-    if not criterion.thresholds:
+    volume = main_volume(promise)
+    if not promise.thresholds:
         raise InternalError("the criterion protects nobody; nothing was released")
-    if len(groups) == 0 or not criterion.safe(groups).all():
+    if len(groups) == 0 or not promise.safe(groups).all():
         raise InternalError("the method returned a group that is not safe; nothing was released")
     if matrix.volume(volume)[suppressed].sum() > suppression_limit * matrix.total(volume) * (1 + 1e-12):
         raise InternalError("the method suppressed more than its limit; nothing was released")
@@ -181,7 +181,7 @@ def build_release(
     return Release(
         method=method,
         parameters=dict(parameters),
-        criterion=criterion,
+        promise=promise,
         suppression_limit=suppression_limit,
         origins=origins,
         destinations=destinations,
@@ -203,9 +203,9 @@ def build_release(
     )
 
 
-def main_volume(criterion: Promise) -> Volume:
-    """Return the volume that goes with a criterion: population when nothing else is protected."""
-    return "population" if set(criterion.thresholds) == {"population"} else "trips"
+def main_volume(promise: Promise) -> Volume:
+    """Return the volume that goes with a promise: population when nothing else is protected."""
+    return "population" if set(promise.thresholds) == {"population"} else "trips"
 
 
 def _close(matrix: ODMatrix, groups: Groups, volume: Volume, closeness: TCloseness) -> bool:
@@ -259,7 +259,7 @@ def build_noisy_release(
     return Release(
         method=method,
         parameters=dict(parameters),
-        criterion=privacy,
+        promise=privacy,
         suppression_limit=0.0,
         origins=zones[0],
         destinations=zones[1],

@@ -1,4 +1,4 @@
-"""Compiled loops of the audit of trajectories; each has a plain twin in tests/oracle_containment.py."""
+"""Compiled loops of the audit; each has a plain twin in tests/oracles/trajectories/containment.py."""
 
 from __future__ import annotations
 

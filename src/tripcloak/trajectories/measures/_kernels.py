@@ -1,4 +1,4 @@
-"""Compiled loops over people; each has a plain twin in tests/oracle_measures.py."""
+"""Compiled loops over people; each has a plain twin in tests/oracles/trajectories/measures.py."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class _Columns(NamedTuple):
 class PivotPoints(_Columns):
     """The points of all people, by time, and the point of every sample.
 
-    PivotPoints of person i stand at ``offsets[i]:offsets[i + 1]``; no two of them are in one step of time.
+    Points of person i stand at ``offsets[i]:offsets[i + 1]``; no two of them are in one step of time.
     """
 
     @classmethod

@@ -31,7 +31,7 @@ def audit_matrix(matrix: ODMatrix, release: Release, *, memory: Memory = None) -
     >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 1]), np.array([1, 1, 1]))
     >>> release = build_release(
-    ...     matrix, method="by hand", parameters={}, criterion=KAnonymity(k=2, unit="trips"),
+    ...     matrix, method="by hand", parameters={}, promise=KAnonymity(k=2, unit="trips"),
     ...     suppression_limit=0, origin_zone=np.array([2, 2]), destination_zone=np.array([1, 1]),
     ...     suppressed=np.array([False, False]), homogeneous=True,
     ... )

@@ -90,13 +90,13 @@ def every_group_safe(case: MatrixCase) -> str | Remark | None:
         return "nothing is released"
     if case.release.privacy is not None:
         return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
-    if not case.release.criterion.thresholds:
+    if not case.release.promise.thresholds:
         return "the criterion protects nobody"
     known, table = case.release.known_items, "groups left join recount using (number)"
     if known is not None:
         count_shared(case, known)
         table = "shared recount"
-    for unit, k in case.release.criterion.thresholds.items():
+    for unit, k in case.release.promise.thresholds.items():
         short = case.value(
             f"select count(*) from {table} where not coalesce(recount.{unit}, 0) >= {least(unit, k)!r}"
         )
@@ -159,7 +159,7 @@ def smallest_support(case: MatrixCase) -> dict[str, float]:
         case.load("recount")
     except BrokenPart:
         return {}
-    units = list(case.release.criterion.thresholds) or ["trips", "travellers"]
+    units = list(case.release.promise.thresholds) or ["trips", "travellers"]
     found = {
         unit: case.value(
             f"select min(coalesce(recount.{unit}, 0)) from groups left join recount using (number)"
@@ -177,7 +177,7 @@ def segments_safe(case: MatrixCase) -> str | None:
         groups = case.release.group_of_flow[part.row]
         alone = MatrixCase(part.matrix, replace(case.release, group_of_flow=groups), case.con.cursor())
         alone.load("recount")
-        for unit, k in case.release.criterion.thresholds.items():
+        for unit, k in case.release.promise.thresholds.items():
             reached = alone.value(
                 f"select count(*) from recount where number >= 0 and {unit} >= {least(unit, k)!r}"
             )
@@ -193,7 +193,7 @@ def noise_suffices(case: MatrixCase) -> str | None:
     privacy = _stated(case)
     if privacy is None:
         return None
-    if case.release.criterion.thresholds or case.release.seed is not None:
+    if case.release.promise.thresholds or case.release.seed is not None:
         return "noise goes with no threshold, and with no seed that could take it off again"
     if not (
         case.release.trips.dtype.kind == "i" and case.release.trips.min() >= math.ceil(privacy.threshold)

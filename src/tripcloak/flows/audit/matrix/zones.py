@@ -84,7 +84,7 @@ def zones_table_matches(case: MatrixCase) -> str | None:
 @BOOK.rule("zones-diverse", "recount")
 def zones_diverse(case: MatrixCase) -> str | None:
     """Every released zone covers as many different places that occur in the matrix as promised."""
-    for what, least_of in case.release.criterion.floors.items():
+    for what, least_of in case.release.promise.floors.items():
         if not case.in_trees:
             return "the release promises different places in zones of its own, which cannot be told"
         for axis in AXES[:2]:

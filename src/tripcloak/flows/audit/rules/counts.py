@@ -26,7 +26,7 @@ def _less_than_ordered(case: FlowEvidence) -> str | None:
         if case.promise.thresholds.get(unit, 0) < k:
             return f"the manifest promises less than the {k:g} {unit} that were ordered"
     items = len(case.promise.axes)
-    if case.ordered and (case.promise.known_items or items) < (case.order.known_items or items):
+    if case.ordered and (case.promise.known_items or items) < (case.request.known_items or items):
         return "the manifest promises k only to readers who know fewer of a trip's items than were ordered"
     return None
 

@@ -35,7 +35,7 @@ from tripcloak.ground.rulebook import Remark
 @BOOK.rule("zones-diverse", "flows", "raw", "tree")
 def zones_diverse(case: FlowEvidence) -> str | None:
     """Every released zone covers as many different places that occur in the raw input as promised."""
-    promised, ordered = case.promise.floors, case.order.diversity
+    promised, ordered = case.promise.floors, case.request.diversity
     for what in {**promised, **ordered}:
         least = promised.get(what, 0)
         if least < ordered.get(what, 0):
@@ -62,7 +62,7 @@ def zones_diverse(case: FlowEvidence) -> str | None:
 @BOOK.rule("destinations-close", "flows", "zones", "tree")
 def destinations_close(case: FlowEvidence) -> str | None:
     """The destinations of every released origin zone are as close to those of all as promised."""
-    t, volume, ordered = case.promise.closeness, case.promise.volume, case.order.closeness
+    t, volume, ordered = case.promise.closeness, case.promise.volume, case.request.closeness
     if ordered is not None and (t is None or t > ordered):
         return f"the manifest does not promise the closeness of {ordered:g} that was ordered"
     if t is None:

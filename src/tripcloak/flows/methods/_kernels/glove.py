@@ -1,4 +1,4 @@
-"""Compiled loops of Glove; `greedy_merges` has a plain twin in tests/oracle_glove.py."""
+"""Compiled loops of Glove; `greedy_merges` has a plain twin in tests/oracles/flows/glove.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled loops of the tree knapsack; each has a plain twin in tests/oracle_maps.py."""
+"""Compiled loops of the tree knapsack; each has a plain twin in tests/oracles/flows/maps.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled loops of Mondrian; `median_cuts` has a plain twin in tests/oracle_mondrian.py."""
+"""Compiled loops of Mondrian; `median_cuts` has a plain twin in tests/oracles/flows/mondrian.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIDES = 4
 """A flow's coordinates: latitude and longitude of its origin, then of its destination."""
 
 TRIPS, TRAVELLERS, POPULATION = 0, 1, 2
-"""Where the thresholds of a criterion stand; 0 where it asks for none."""
+"""Where the thresholds of a promise stand; 0 where it asks for none."""
 
 _WAITING = 64
 _BITS = 10

@@ -19,11 +19,11 @@ from tripcloak.hierarchy import Domain, steps_down
 from tripcloak.hierarchy.tiling import Keys
 
 MOST_PAIRS = 10_000_000
-"""ZonePairs of zones that may get noise at one height: some minutes of OpenDP's time."""
+"""Pairs of zones that may get noise at one height: some minutes of OpenDP's time."""
 
 
 class ZonePairs(NamedTuple):
-    """ZonePairs of zones with their noisy trips, 1 or more, and the pair of every flow (-1: in none of them)."""
+    """Pairs of zones with their noisy trips, 1 or more, and the pair of every flow (-1: in none of them)."""
 
     origin: Keys
     destination: Keys
@@ -190,7 +190,7 @@ class InfTDA(NoisyMethod):
             pairs = split(pairs, domains, height, flows, counted.trips, lambda x: in_chunks(add, x, progress))
         return Drawn(
             *pairs,
-            privacy=self.promise(
+            privacy=self.promised(
                 counted,
                 self.delta,
                 "discrete Gaussian noise on all pairs of zones, from the study area down, made to add up",

@@ -99,7 +99,7 @@ class Laplace(NoisyMethod):
             destination=numbers.destination[shown],
             trips=noisy[shown],
             group_of_flow=number[numbers.pair_of_flow],
-            privacy=self.promise(
+            privacy=self.promised(
                 counted,
                 0.0 if every else self.delta,
                 f"discrete Laplace noise on {which}",

@@ -142,7 +142,7 @@ SMALLEST_DELTA = 1e-100
 
 
 class Drawn(NamedTuple):
-    """NoisyMethod numbers of pairs of zones, 1 or more each, the pair that each input flow lies in, the promise."""
+    """Noisy numbers of pairs of zones, 1 or more each, the pair that each input flow lies in, the promise."""
 
     origin: Ints
     destination: Ints
@@ -155,7 +155,7 @@ class Drawn(NamedTuple):
 class NoisyMethod(FlowMethod):
     """A method that adds noise to numbers of trips, so that nobody can tell who was in the input.
 
-    It promises differential privacy and no k: the criterion and the suppression limit play no part.
+    It promises differential privacy and no k: the promise and the suppression limit play no part.
     The noise is drawn anew every time, without a seed: whoever knew the seed could take it off again.
 
     Parameters
@@ -210,7 +210,7 @@ class NoisyMethod(FlowMethod):
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise if the zones there could be are not known, or more than noise is asked for."""
         super().refuse(matrix)
-        if self.closeness is not None or not _is_plain(self.criterion):
+        if self.closeness is not None or not _is_plain(self.promise):
             raise InputError(
                 f"{self.name} promises differential privacy, which knows no l-diversity, t-closeness or "
                 "safe segments; leave out --l, --l-places, --t and --segment-joint"
@@ -271,11 +271,11 @@ class NoisyMethod(FlowMethod):
     ) -> Drawn:
         """Return noisy numbers of pairs of zones of the domains."""
 
-    def solve(self, matrix: ODMatrix, criterion: Promise, progress: Progress) -> Solution:
+    def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Raise: noise goes to pairs of zones, most of which no input flow lies in."""
         raise InternalError(f"{self.name} does not send flows to zones; nothing was released")
 
-    def promise(
+    def promised(
         self, counted: Contributions, delta: float, mechanism: str, **details: float | str
     ) -> DifferentialPrivacy:
         """Return what is promised."""
@@ -290,8 +290,8 @@ class NoisyMethod(FlowMethod):
         )
 
 
-def _is_plain(criterion: Promise) -> bool:
-    """Return whether a criterion asks for k alone, which every method is given and noise does not heed."""
-    if isinstance(criterion, AllOf):
-        return all(_is_plain(part) for part in criterion.criteria)
-    return isinstance(criterion, KAnonymity | AveragePeople)
+def _is_plain(promise: Promise) -> bool:
+    """Return whether a promise asks for k alone, which every method is given and noise does not heed."""
+    if isinstance(promise, AllOf):
+        return all(_is_plain(part) for part in promise.promises)
+    return isinstance(promise, KAnonymity | AveragePeople)

@@ -1,4 +1,4 @@
-"""Compiled loops of the attacks; held to plain definitions in tests/oracle_attacks.py."""
+"""Compiled loops of the attacks; held to plain definitions in tests/oracles/trajectories/attacks.py."""
 
 from __future__ import annotations
 

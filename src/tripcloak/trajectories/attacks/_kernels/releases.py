@@ -1,4 +1,4 @@
-"""Compiled loops of attacks on releases; held to plain definitions in tests/oracle_attacks.py."""
+"""Compiled loops of attacks on releases; plain definitions are in tests/oracles/trajectories/attacks.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled loops of k-scale, held to plain twins in tests/oracle_kscale.py."""
+"""Compiled loops of k-scale, held to plain twins in tests/oracles/trajectories/kscale.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled loops of k-merge, held to plain twins in tests/oracle_merging.py.
+"""Compiled loops of k-merge, held to plain twins in tests/oracles/trajectories/merging.py.
 
 The innermost ones are inlined by name: a call for every sample would double the time of a merge.
 All of them speak of boundaries: boundary b lies after the first b samples in order of time, so that a run

@@ -43,7 +43,7 @@ class KScale(TrajectoryMethod):
         also picks k - 1 others. ``full``: disjoint clusters, whose members are released as one and the same.
     picking
         How nu-k-pick is met. ``together`` (ours): each pick counts what its picker holds already.
-        ``alone`` (the paper's algorithm 1): each trajectory goes by the costs of pairs.
+        ``alone`` (the paper's method 1): each trajectory goes by the costs of pairs.
     jobs
         Threads that work at a time; all there are if not given. The release does not depend on it.
 
