@@ -193,7 +193,7 @@ def _write(columns: dict[str, Any], out: str) -> None:
 
 
 def _chosen(method: str, unit: str) -> FlowMethod:
-    usual = {"criterion": KAnonymity(k=10, unit=unit)}  # type: ignore[arg-type]
+    usual = {"promise": KAnonymity(k=10, unit=unit)}  # type: ignore[arg-type]
     return METHODS[method](**{**usual, **OPTIONS.get(method, {})})
 
 

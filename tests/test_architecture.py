@@ -40,8 +40,8 @@ WING = (
 )
 APART = ({"methods"}, {"measures"}, {"audit", "attacks"})
 
-# The front door: it gathers the public names of the whole house.
-FRONT = {"tripcloak", "tripcloak.__main__"}
+# The front doors, of the house and of a wing: they gather public names.
+FRONT = {"tripcloak", "tripcloak.__main__", "tripcloak.trajectories"}
 
 PURE = {"ground", "hierarchy", "promises", "flows", "trajectories"}
 KEPT_OUT = {"pandas", "geopandas", "polars", "pyspark", "matplotlib", "plotly", "seaborn"}
@@ -174,6 +174,7 @@ def test_inside_a_wing_nothing_imports_to_its_right(wing: str) -> None:
         str(one)
         for one in imports()
         if room_of(one.by) == room_of(one.of) == wing
+        and one.by not in FRONT
         and part_of(one.by) != part_of(one.of)
         and place.get(part_of(one.by), -1) < place.get(part_of(one.of), -1)
     ]

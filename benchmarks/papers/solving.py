@@ -17,7 +17,7 @@ from benchmarks.stations import Stations
 from tripcloak import METHODS, KAnonymity, TripcloakError, measure
 from tripcloak.flows.model import ODMatrix
 
-USUAL = {"criterion": KAnonymity(k=K, unit="trips"), "suppression_limit": LIMIT}
+USUAL = {"promise": KAnonymity(k=K, unit="trips"), "suppression_limit": LIMIT}
 """What all methods are asked for, in both papers."""
 
 Result = dict[str, Any]

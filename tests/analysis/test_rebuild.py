@@ -99,7 +99,7 @@ def test_flows_too_small_to_list_are_left_out_but_counted(tmp_path, make, trips,
     assert 0 < len(listed) < len(volumes)
 
 
-@pytest.mark.parametrize("place", [QUADTREE, SIX_HOURS], ids=["no time", "six hours"])
+@pytest.mark.parametrize("zoning", [QUADTREE, SIX_HOURS], ids=["no time", "six hours"])
 def test_a_true_release_agrees_with_the_original(tmp_path, make, trips, city, zoning):
     """Made by two people at a time, all flows are safe as they are."""
     make(trips, k=2, zoning=zoning, method="suppression")

@@ -30,7 +30,7 @@ def test_the_json_tells_every_method_under_every_target(tripcloak: Any, trips: P
         (method, target) for method in ("odkanon", "twincut") for target in (*SIDES, "both")
     ]
     for one in found["exposures"]:
-        assert set(one) == {"method", "target", "groups", "zones", *SIDES, "metrics", "failure"}
+        assert set(one) == {"method", "target", "groups", "zones", *SIDES, "measures", "metrics", "failure"}
         for side in SIDES:
             assert set(one[side]) == {"smallest", "below", "furthest"}
             if one["target"] in (side, "both"):

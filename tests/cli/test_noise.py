@@ -42,8 +42,8 @@ def test_a_noisy_release_is_made_told_audited_and_measured(
     measured = tripcloak("metrics", out, "--against", file, "--json")
     assert measured.code == 0, measured.err
     run = json.loads((out / "private" / "run.json").read_text())
-    assert measured.json["metrics"].keys() == run["metrics"].keys()
-    for name, value in run["metrics"].items():
+    assert measured.json["metrics"].keys() == run["measures"].keys()
+    for name, value in run["measures"].items():
         assert measured.json["metrics"][name] == (value if value is None else pytest.approx(value)), name
 
 

@@ -104,7 +104,7 @@ def test_the_readme_explains_the_column_of_time(folder: Folder) -> None:
 
 
 def test_the_measures_can_be_taken_again(folder: Folder, city: Path) -> None:
-    told = json.loads((folder.path / "private" / "run.json").read_text())["metrics"]
+    told = json.loads((folder.path / "private" / "run.json").read_text())["measures"]
     found = measure_against(folder.path, (str(city),))
     assert found == pytest.approx(told)
 

@@ -22,7 +22,8 @@ PUBLIC = {
     "trajectories.mfjson",
 }
 KEYS = {
-    *("method", "parameters", "k", "promise", "users", "samples", "released", "cleaning", "grid", "metrics"),
+    *("method", "parameters", "k", "promise", "users", "samples", "released", "cleaning", "grid"),
+    *("measures", "metrics"),
     *("facts", "audit", "seconds", "notes", "out"),
 }
 

@@ -152,7 +152,7 @@ def test_what_the_groups_table_says(make, input_of, tmp_path):
     file, order = input_of("coordinates")
     outcome = make(file, **order)
     groups = parquet.read_table(outcome.out / "private" / "groups.parquet")
-    reading = read_matrix(TripSource(paths=(str(file),)), order["place"])
+    reading = read_matrix(TripSource(paths=(str(file),)), order["zoning"])
     matrix, flows = reading.trips.matrix, reading.trips.matrix.flows
     assert groups.column_names == [
         *("origin", "destination", "trips", "travellers", "population"),

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.flows import kernels as oracle
-from tripcloak.flows.model import Unit, group_flows
+from tripcloak.flows.model import group_flows
 from tripcloak.ground.errors import InputError
-from tripcloak.promises import AllOf, KAnonymity
+from tripcloak.promises import AllOf, KAnonymity, Unit
 from worlds.matrices import Case, cases, promises
 
 HERE: oracle.Tree = {"here": None}

@@ -73,7 +73,7 @@ def test_coarser_zones_and_more_flows_never_make_a_flow_less_safe(request: Reque
             assert not (some[low, whole] & ~some[high, all_of_it]).any()
 
 
-def test_it_asks_for_what_its_criterion_asks_for() -> None:
+def test_it_asks_for_what_its_promise_asks_for() -> None:
     both = AllOf(promises=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=20, unit="trips")))
     held = KMAnonymity(promise=both, m=2)
     assert (held.thresholds, held.floors) == (both.thresholds, {})

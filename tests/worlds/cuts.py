@@ -137,7 +137,7 @@ class Request:
     @property
     def parameters(self) -> dict[str, Any]:
         """Return what every method over products of zones takes."""
-        return {"criterion": self.promise, "suppression_limit": self.limit, "loss": self.loss}
+        return {"promise": self.promise, "suppression_limit": self.limit, "loss": self.loss}
 
     def _boxes(self, losses: list[Callable[[str, str], float]]) -> Boxes:
         floor = self.promise.floors.get("tiles", 0)

@@ -12,9 +12,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from oracles.flows.kernels import Row, Tree, below, tiles
-from tripcloak.flows.model import NOBODY, ODMatrix, Unit
+from tripcloak.flows.model import NOBODY, ODMatrix
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import AllOf, KAnonymity, Promise
+from tripcloak.promises import AllOf, KAnonymity, Promise, Unit
 
 DYADIC_WEIGHTS = (0.0, 0.25, 1.0, 1.5, 3.0, 6.75)
 """Weights whose sums are exact in any order."""

@@ -69,7 +69,7 @@ class Request:
         return hidden, float((sizes * release.trips).sum())
 
     def parameters(self) -> dict[str, Any]:
-        return {"criterion": self.promise, "suppression_limit": self.limit, "v_target": self.v_target}
+        return {"promise": self.promise, "suppression_limit": self.limit, "v_target": self.v_target}
 
 
 @st.composite

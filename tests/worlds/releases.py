@@ -12,10 +12,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from oracles.flows.measures import Amount, Axis, Cell, World
-from tripcloak.flows.model import ODMatrix, TripEnds, Volume
+from tripcloak.flows.model import ODMatrix, TripEnds
 from tripcloak.flows.release import Release, build_release
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import KAnonymity
+from tripcloak.promises import KAnonymity, Volume
 
 SHAPES = ("cuts", "nested", "product", "any")
 """One cut an axis; cuts that depend on the zones before; a recursive partition; any ancestors."""

@@ -32,13 +32,14 @@ from tripcloak.analysis.originals import original_ends
 from tripcloak.analysis.regular import regular_zones
 from tripcloak.analysis.slot_axis import SlotAxis, slot_axis
 from tripcloak.flows.checking import read_as_released
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release.published import Published, read_published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import ZoneFile
+from tripcloak.promises import Volume
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

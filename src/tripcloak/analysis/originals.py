@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.model.matrix import TripEnds
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import OUTSIDE, Hierarchy, ZoneFile
+from tripcloak.promises import Volume
 
 
 class Ends(NamedTuple):

@@ -14,7 +14,7 @@ from tripcloak.analysis import Overlap, Reconstruction, reconstruct
 from tripcloak.analysis.drawn import Rule, overlaps_with, placed_flows, read_drawn
 from tripcloak.analysis.originals import original_ends
 from tripcloak.flows.checking import read_as_released
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release.published import Published, read_published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
@@ -23,6 +23,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy, ZoneFile
 from tripcloak.pages.lines import Chart, lines_page
+from tripcloak.promises import Volume
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

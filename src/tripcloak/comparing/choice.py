@@ -60,8 +60,8 @@ def choose(rows: Sequence[ComparisonRow], k: float, limit: float) -> Choice:
     --------
     >>> told = {"k": 10, "unit": "travellers", "limit": 0.1, "safe": True}
     >>> rows = [
-    ...     Row(method="shared", shared=True, measures={"G": 80.0, "S": 0.1}, **told),
-    ...     Row(method="fine", shared=False, measures={"G": 50.0, "S": 0.1}, **told),
+    ...     ComparisonRow(method="shared", shared=True, measures={"G": 80.0, "S": 0.1}, **told),
+    ...     ComparisonRow(method="fine", shared=False, measures={"G": 50.0, "S": 0.1}, **told),
     ... ]
     >>> found = choose(rows, 10, 0.1)
     >>> found.method, found.runner_up

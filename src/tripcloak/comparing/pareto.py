@@ -26,8 +26,8 @@ class Rectangle(NamedTuple):
     def overlap(self, other: Rectangle) -> float:
         """Return the area that two rectangles share.
 
-        >>> Box(0, 0, 4, 4).overlap(Box(2, 2, 6, 6)), Box(0, 0, 1, 1).overlap(Box(2, 2, 3, 3))
-        (4, 0)
+        >>> Rectangle(0, 0, 4, 4).overlap(Rectangle(2, 2, 6, 6))
+        4
         """
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
@@ -59,7 +59,7 @@ def place_labels(points: Sequence[Spot], texts: Sequence[str], room: Rectangle) 
 
     Examples
     --------
-    >>> labels = place_labels([Spot(50, 50, 6), Spot(50, 52, 6)], ["one", "two"], Box(0, 0, 200, 100))
+    >>> labels = place_labels([Spot(50, 50, 6), Spot(50, 52, 6)], ["one", "two"], Rectangle(0, 0, 200, 100))
     >>> labels[0].box.overlap(labels[1].box) == 0
     True
     """

@@ -146,7 +146,7 @@ class ComparisonRow:
     def record(self) -> dict[str, Any]:
         """Return plain values under the names that the files use, always the same ones in the same order.
 
-        >>> row = Row(method="twincut", k=10, unit="travellers", limit=0.1, reason="took too long")
+        >>> row = ComparisonRow(method="twincut", k=10, unit="travellers", limit=0.1, reason="took too long")
         >>> {name: value for name, value in row.record().items() if value is not None}
         {'method': 'twincut', 'k': 10, 'unit': 'travellers', 'suppression_limit': 0.1, 'ran': False,
          'reason': 'took too long'}

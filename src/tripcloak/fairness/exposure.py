@@ -13,12 +13,12 @@ import numpy as np
 
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import FlowMethod
-from tripcloak.flows.model import ODMatrix, Unit, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.promises import AllOf, KAnonymity, Promise
+from tripcloak.promises import AllOf, KAnonymity, Promise, Unit, Volume
 
 Target = Literal["participants", "population", "both"]
 TARGETS: tuple[Target, ...] = ("participants", "population", "both")

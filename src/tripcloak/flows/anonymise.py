@@ -14,7 +14,7 @@ from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.method import all_in_one
-from tripcloak.flows.model import ODMatrix, Unit
+from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
 from tripcloak.flows.release import Release
@@ -23,7 +23,7 @@ from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
-from tripcloak.promises import EverySegment, Promise, SegmentPart
+from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.segments import Segment, SegmentBy
 from tripcloak.records.source import TripSource

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.flows.model import ODMatrix, Unit, group_flows
+from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.promises import KAnonymity
+from tripcloak.promises import KAnonymity, Unit
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.source import TripSource
 

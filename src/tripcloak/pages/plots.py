@@ -74,7 +74,7 @@ class Plot(NamedTuple):
 def plotted(plot: Plot) -> dict[str, Any]:
     """Return a plot as the numbers that an SVG needs.
 
-    >>> axis = Axis("share", 0.0, 1.0)
+    >>> axis = PlotAxis("share", 0.0, 1.0)
     >>> found = plotted(Plot("a", "", axis, axis, [Line("one", 1, np.array([0, 1]), np.array([0, 1]))]))
     >>> found["lines"][0]["path"], [mark["text"] for mark in found["x_marks"]]
     ('M56.0,208.0L506.0,10.0', ['0', '0.2', '0.4', '0.6', '0.8', '1'])
@@ -103,9 +103,9 @@ def plotted(plot: Plot) -> dict[str, Any]:
 def marks(axis: PlotAxis) -> list[tuple[float, str]]:
     """Return the values that an axis marks, and how it writes them.
 
-    >>> [text for _, text in marks(Axis("", 0.5, 2000.0, log=True))]
+    >>> [text for _, text in marks(PlotAxis("", 0.5, 2000.0, log=True))]
     ['1', '10', '100', '1,000']
-    >>> [text for _, text in marks(Axis("", 5.0, 700.0, log=True, minutes=True))]
+    >>> [text for _, text in marks(PlotAxis("", 5.0, 700.0, log=True, minutes=True))]
     ['10 min', '1 h', '6 h']
     """
     if axis.log and axis.minutes:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.kanonymity import Promise
 from tripcloak.promises.ldiversity import LDiversity
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +31,7 @@ class AllOf:
 
     def __post_init__(self) -> None:
         if not self.promises:
-            raise InputError("give at least one criterion")
+            raise InputError("give at least one promise")
         if all(isinstance(promise, LDiversity) for promise in self.promises):
             raise InputError("l-diversity counts places, not people: give it together with k-anonymity")
 
@@ -54,11 +53,11 @@ class AllOf:
                 merged[what] = max(least, merged.get(what, 0))
         return merged
 
-    def resolve(self, matrix: ODMatrix) -> AllOf:
+    def resolve(self, matrix: Input) -> AllOf:
         """Return every promise resolved."""
         return AllOf(promises=tuple(promise.resolve(matrix) for promise in self.promises))
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether all promises hold."""
         verdicts = [promise.safe(groups) for promise in self.promises]
         return np.asarray(np.logical_and.reduce(verdicts))

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,11 +64,11 @@ class DifferentialPrivacy:
         """Return nothing: no number of places is promised."""
         return {}
 
-    def resolve(self, matrix: ODMatrix) -> DifferentialPrivacy:
+    def resolve(self, matrix: Input) -> DifferentialPrivacy:
         """Return the promise itself; nothing about it is open."""
         return self
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return that every group may be released: the noise protects, not the size."""
         return np.ones(len(groups), dtype=bool)
 

@@ -5,35 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
-from tripcloak.flows.model import UNITS, Covered, Groups, ODMatrix, Unit
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
-
-
-class Promise(Protocol):
-    """Decides from a group's aggregates whether it may be released.
-
-    Every promise is monotone: a group that contains a safe group is safe. Algorithms rely on it.
-    """
-
-    @property
-    def thresholds(self) -> dict[Unit, float]:
-        """Return the smallest support a safe group has, per unit; the first unit is the main one."""
-
-    @property
-    def floors(self) -> dict[Covered, int]:
-        """Return how many different tiles or places a released zone covers at least, where that is asked."""
-
-    def resolve(self, matrix: ODMatrix) -> Promise:
-        """Return the same promise with every open choice settled for this matrix."""
-
-    def safe(self, groups: Groups) -> Bools:
-        """Return, for every group, whether it may be released."""
-
-    def words(self) -> str:
-        """Return the promise in words, for people."""
+from tripcloak.promises.promise import UNITS, Covered, FlowGroups, Input, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +45,7 @@ class KAnonymity:
     def thresholds(self) -> dict[Unit, float]:
         """Return {unit: k}."""
         if self.unit is None:
-            raise InputError("the unit of k is still open; resolve the criterion with a matrix first")
+            raise InputError("the unit of k is still open; resolve the promise with a matrix first")
         return {self.unit: self.k}
 
     @property
@@ -77,7 +53,7 @@ class KAnonymity:
         """Return nothing: k asks for people, not for places."""
         return {}
 
-    def resolve(self, matrix: ODMatrix) -> KAnonymity:
+    def resolve(self, matrix: Input) -> KAnonymity:
         """Return the promise with its unit settled; an error where the matrix cannot tell that unit."""
         unit = self.unit or ("travellers" if "travellers" in matrix.units else "trips")
         if unit not in matrix.units:
@@ -86,7 +62,7 @@ class KAnonymity:
             )
         return replace(self, unit=unit)
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether its support reaches k."""
         (unit,) = self.thresholds
         # People cannot outnumber their trips, and trips are cheaper to count.
@@ -95,7 +71,7 @@ class KAnonymity:
             return enough if unit != "travellers" else enough & self._travellers(groups)
         return self._travellers(groups)
 
-    def _travellers(self, groups: Groups) -> Bools:
+    def _travellers(self, groups: FlowGroups) -> Bools:
         reached: Bools = groups.support("travellers", cap=int(self.k)) >= self.k
         return reached
 
@@ -123,6 +99,7 @@ class AveragePeople:
     Examples
     --------
     >>> import numpy as np
+    >>> from tripcloak.flows.model import ODMatrix
     >>> from tripcloak.hierarchy import Hierarchy
     >>> tree, here = Hierarchy.from_parents(["a"], [-1]), np.zeros(3, dtype=int)
     >>> people = {"person": np.array([0, 1, 1]), "weight": np.array([1000.0, 3000.5, 3000.5])}
@@ -138,16 +115,14 @@ class AveragePeople:
     @property
     def thresholds(self) -> dict[Unit, float]:
         """Raise: the threshold is not known before there is a matrix."""
-        raise InputError(
-            "the threshold on population is still open; resolve the criterion with a matrix first"
-        )
+        raise InputError("the threshold on population is still open; resolve the promise with a matrix first")
 
     @property
     def floors(self) -> dict[Covered, int]:
         """Return nothing: it asks for people, not for places."""
         return {}
 
-    def resolve(self, matrix: ODMatrix) -> KAnonymity:
+    def resolve(self, matrix: Input) -> KAnonymity:
         """Return k-anonymity on the population, its threshold rounded up to whole people.
 
         The mean is told with the release, so it must not tell about few: an input of fewer than k
@@ -167,7 +142,7 @@ class AveragePeople:
             raise InputError("the weights are too small to stand for people: k times their mean is below 2")
         return KAnonymity(k=threshold, unit="population")
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether its population is large enough."""
         return self.resolve(groups.matrix).safe(groups)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit, group_flows
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.kanonymity import Promise
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +34,7 @@ class KMAnonymity:
     --------
     >>> from tripcloak.promises import KAnonymity
     >>> from tripcloak.hierarchy import Hierarchy
-    >>> from tripcloak.flows.model import group_flows
+    >>> from tripcloak.flows.model import ODMatrix, group_flows
     >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     >>> groups = group_flows(matrix, matrix.flows.origin, matrix.flows.destination)
@@ -64,18 +62,18 @@ class KMAnonymity:
         """Return how much a released zone covers at least."""
         return self.promise.floors
 
-    def resolve(self, matrix: ODMatrix) -> KMAnonymity:
+    def resolve(self, matrix: Input) -> KMAnonymity:
         """Return the same with the promise's open choices settled."""
         return replace(self, promise=self.promise.resolve(matrix))
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether all that shares any m of its items is safe together."""
         axes = 2 if groups.time is None else 3
         if self.m >= axes:
             return self.promise.safe(groups)
         safe = np.ones(len(groups), dtype=bool)
         for known in combinations(range(axes), self.m):
-            shared, place = _sharing(groups, known)
+            shared, place = groups.sharing(known)
             safe &= self.promise.safe(shared)[place]
         return safe
 
@@ -83,28 +81,3 @@ class KMAnonymity:
         """Return the promise in words."""
         items = "any one item" if self.m == 1 else f"any {self.m} items"
         return f"{self.promise.words()} for whoever knows {items} of a trip; a single flow may hold fewer"
-
-
-def _sharing(groups: Groups, known: Sequence[int]) -> tuple[Groups, Ints]:
-    """Return groups of all that shares the zones of some axes, and which one each group falls into."""
-    matrix, kept = groups.matrix, groups.of_flow >= 0
-    # An item that is not known is anywhere: the whole map, which covers all there is.
-    origin = groups.origin if 0 in known else np.full(len(groups), matrix.origins.root)
-    destination = groups.destination if 1 in known else np.full(len(groups), matrix.destinations.root)
-    time = groups.time if 2 in known else None
-    shared = group_flows(
-        matrix,
-        _by_flow(groups, origin),
-        _by_flow(groups, destination),
-        time_zone=None if time is None else _by_flow(groups, time),
-        keep=kept,
-    )
-    assert shared is not None
-    place = np.empty(len(groups), dtype=np.int64)
-    place[groups.of_flow[kept]] = shared.of_flow[kept]
-    return shared, place
-
-
-def _by_flow(groups: Groups, values: Ints) -> Ints:
-    """Return a value of every group for every flow of it; 0 for flows left out."""
-    return np.append(values, 0)[groups.of_flow]

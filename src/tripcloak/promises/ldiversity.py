@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Unit
 
 MOST = 2**31
 """More than any hierarchy has tiles."""
@@ -59,12 +59,12 @@ class LDiversity:
         """Return {of: l}."""
         return {self.of: int(self.l)}
 
-    def resolve(self, matrix: ODMatrix) -> LDiversity:
+    def resolve(self, matrix: Input) -> LDiversity:
         """Return the promise as it is; an error where the matrix knows no such places."""
         matrix.covers(self.of)
         return self
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether its two zones cover enough."""
         origins, destinations = groups.matrix.covers(self.of)
         enough: Bools = (origins[groups.origin] >= self.l) & (destinations[groups.destination] >= self.l)

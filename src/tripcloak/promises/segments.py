@@ -3,38 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any
 
-import numpy as np
-
-from tripcloak.flows.model import Covered, Groups, ODMatrix, Unit
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
 from tripcloak.promises.allof import AllOf
-from tripcloak.promises.kanonymity import KAnonymity, Promise
-
-
-class SegmentPart(NamedTuple):
-    """One segment: its name, its own matrix, and the row of each of its flows in the whole matrix."""
-
-    name: str
-    matrix: ODMatrix
-    row: Ints
-
-    @classmethod
-    def of(cls, name: str, matrix: ODMatrix, whole: ODMatrix) -> SegmentPart:
-        """Return a segment as a part of a whole matrix; its tiles are found there by their ids."""
-        ends = []
-        for (tree, tile), (all_of_it, _) in zip(matrix.axes, whole.axes, strict=True):
-            known, ids = all_of_it.zones.ids[: all_of_it.n_tiles], tree.zones.ids[: tree.n_tiles]
-            place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-            ends.append(np.where(known[place] == ids, place, -1)[tile])
-        row = np.full(matrix.n_flows, -1)
-        if all((end >= 0).all() for end in ends):
-            row = whole.find(*ends)
-        if (row < 0).any():
-            raise InputError(f"the segment {name} has flows that the whole input has not")
-        return cls(name, matrix, row)
+from tripcloak.promises.kanonymity import KAnonymity
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,7 +36,7 @@ class EverySegment:
     --------
     >>> from tripcloak.promises import KAnonymity
     >>> from tripcloak.hierarchy import Hierarchy
-    >>> from tripcloak.flows.model import group_flows
+    >>> from tripcloak.flows.model import ODMatrix, SegmentPart, group_flows
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
     >>> whole = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.zeros(4, dtype=int))
     >>> half = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.zeros(2, dtype=int))
@@ -76,7 +51,7 @@ class EverySegment:
     """
 
     promise: Promise
-    parts: tuple[SegmentPart, ...] = field(repr=False)
+    parts: tuple[Any, ...] = field(repr=False)
     by: tuple[str, ...] = ()
     people_in_several: bool = False
 
@@ -94,17 +69,15 @@ class EverySegment:
         """Return the floors of places."""
         return self.promise.floors
 
-    def resolve(self, matrix: ODMatrix) -> EverySegment:
+    def resolve(self, matrix: Input) -> EverySegment:
         """Return the promise with its open choices settled."""
         return replace(self, promise=self.promise.resolve(matrix))
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether it is safe for every segment."""
         safe = self.promise.safe(groups)
         for part in self.parts:
-            if part.row.max() >= groups.matrix.n_flows:
-                raise InputError("segments in one release do not go together with slots kept apart (--slot)")
-            safe = safe & self.of_people.safe(self.part_of(groups, part))
+            safe = safe & self.of_people.safe(groups.of_segment(part))
         return safe
 
     @property
@@ -112,11 +85,6 @@ class EverySegment:
         """Return what must hold of the people in each segment; places are the same for everybody."""
         parts = tuple(KAnonymity(k=k, unit=unit) for unit, k in self.thresholds.items())
         return parts[0] if len(parts) == 1 else AllOf(promises=parts)
-
-    @staticmethod
-    def part_of(groups: Groups, part: SegmentPart) -> Groups:
-        """Return the same groups with nobody in them but a segment."""
-        return Groups(part.matrix, groups.of_flow[part.row], groups.origin, groups.destination)
 
     def words(self) -> str:
         """Return the promise in words."""

@@ -212,7 +212,7 @@ def reason_sql(rules: Sequence[CleaningRule]) -> str:
 
     Examples
     --------
-    >>> reason_sql([Rule("end_before_start", "e < s", "e >= s")])
+    >>> reason_sql([CleaningRule("end_before_start", "e < s", "e >= s")])
     '(CASE WHEN e >= s THEN 0 WHEN e < s THEN 17 ELSE 0 END)::UTINYINT'
     """
     ordered = sorted(rules, key=lambda rule: NUMBERS[rule.reason])

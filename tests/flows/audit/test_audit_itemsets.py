@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from tripcloak.flows.audit import audit_folder, audit_matrix
 from tripcloak.flows.audit.matrix import case as audited
 from tripcloak.flows.methods import METHODS
-from tripcloak.flows.model import ODMatrix, Unit
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import KAnonymity, KMAnonymity
+from tripcloak.promises import KAnonymity, KMAnonymity, Unit
 from worlds.released_flows import Folder, World, raw_trips
 
 PLACES = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])

@@ -212,7 +212,7 @@ def test_other_lies_in_memory_fail(worlds: dict[str, World]) -> None:
     assert "every-flow-accounted" in broken(group_of_flow=release.group_of_flow + release.n_groups)
 
 
-def test_a_criterion_that_protects_nobody_is_not_safe(worlds: dict[str, World]) -> None:
+def test_a_promise_that_protects_nobody_is_not_safe(worlds: dict[str, World]) -> None:
     world = worlds["h3"]
     release = world.release()
     nobody = type("Nothing", (), {"thresholds": {}, "floors": {}})()

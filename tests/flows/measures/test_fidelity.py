@@ -13,11 +13,11 @@ from oracles.flows import measures as oracle
 from tripcloak.flows.measures import cpc, distribution_loss, measure, reconstruction_loss, top_flow_agreement
 from tripcloak.flows.measures._kernels import next_released
 from tripcloak.flows.measures.comparison import ReleaseComparison
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import KAnonymity
+from tripcloak.promises import KAnonymity, Volume
 from worlds.releases import SHAPES, Drawn, drawn_releases, one_group
 
 VOLUMES = st.sampled_from(["trips", "population"])

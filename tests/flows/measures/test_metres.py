@@ -17,9 +17,10 @@ from tripcloak.flows.measures import displacement, trip_length_distance
 from tripcloak.flows.measures._kernels import REACH_M, metres_between, metres_to, places, weigh_digits
 from tripcloak.flows.measures.distances import GeodesicPlaces, earth_movers_distance
 from tripcloak.flows.measures.spread import WeightedSpread
-from tripcloak.flows.model import TripEnds, Volume
+from tripcloak.flows.model import TripEnds
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Zones
+from tripcloak.promises import Volume
 from worlds.releases import Drawn, Trip, drawn_releases
 
 VOLUMES = st.sampled_from(["trips", "population"])

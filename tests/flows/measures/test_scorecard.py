@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripcloak.flows import measures as metrics
-from tripcloak.flows.model import Volume
+from tripcloak.promises import Volume
 from worlds.releases import Drawn, drawn_releases
 
 KEYS = ["G", "G_observed", "E", "D", "S", "C_DM", "C_AVG", "GDM_mean", "GDM_median", "GDM_std", "CPC"]

@@ -18,9 +18,10 @@ from tripcloak.flows.measures import (
     suppressed_share,
 )
 from tripcloak.flows.measures.sizes import Tiles
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
+from tripcloak.promises import Volume
 from worlds.releases import Drawn, drawn_releases, one_group
 
 VOLUMES = st.sampled_from(["trips", "population"])

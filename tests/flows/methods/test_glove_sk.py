@@ -47,7 +47,7 @@ def lowest_cut(matrix: ODMatrix, k: int, unit: str, limit: float) -> set[frozens
     trips = matrix.flows.trips.tolist()
     tree = linkage(points, method="complete", metric="cityblock")
     for height in (-1.0, *tree[:, 2]):
-        label = fcluster(tree, height, promise="distance")
+        label = fcluster(tree, height, criterion="distance")
         clusters = [frozenset(np.flatnonzero(label == one).tolist()) for one in np.unique(label)]
         held = {
             cluster: sum(trips[row] for row in cluster)

@@ -22,11 +22,11 @@ from tripcloak.flows.methods.km_apriori import Items
 from tripcloak.flows.methods.losses import SlotLoss, find_loss
 from tripcloak.flows.methods.method import whole_units
 from tripcloak.flows.methods.slots import SlotBySlot
-from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.release import main_volume, manifest
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import time_hierarchy
-from tripcloak.promises import EverySegment, KAnonymity, SegmentPart, TCloseness
+from tripcloak.promises import EverySegment, KAnonymity, TCloseness
 from worlds.cuts import Request, requests, sent
 from worlds.matrices import hierarchy_of
 from worlds.trips import some_trips, write_csv
@@ -107,7 +107,7 @@ def matrix_of(trips: dict[str, int]) -> ODMatrix:
 def test_single_items_come_first_then_pairs() -> None:
     """Origin b is rare and goes up with a; then the pair of d and a is rare, and is cheapest mended there."""
     matrix = matrix_of({"ac": 4, "bc": 1, "ca": 6, "da": 1, "dc": 4})
-    asked: dict[str, Any] = {"criterion": KAnonymity(k=3), "suppression_limit": 0}
+    asked: dict[str, Any] = {"promise": KAnonymity(k=3), "suppression_limit": 0}
     alone = KMApriori(m=1, **asked).anonymise(matrix)
     assert group_pairs(alone) == [("c", "a"), ("d", "a"), ("d", "c"), ("ab", "c")]
     assert (alone.known_items, alone.trips.tolist()) == (1, [6, 1, 4, 5])
@@ -160,7 +160,7 @@ def test_few_known_items_are_told_in_public_and_no_number_beyond_the_table(tmp_p
 @pytest.mark.parametrize("limit", [0.0, 0.3])
 def test_the_manifest_tells_the_volume_and_never_what_was_withheld(limit: float) -> None:
     matrix = matrix_of({"ac": 4, "bc": 1, "ca": 6, "da": 1, "dc": 4})
-    asked: dict[str, Any] = {"criterion": KAnonymity(k=3, unit="trips"), "suppression_limit": limit}
+    asked: dict[str, Any] = {"promise": KAnonymity(k=3, unit="trips"), "suppression_limit": limit}
     releases = [KMApriori(m=m, **asked).anonymise(matrix) for m in (1, 2)]
     facts = [manifest(matrix, release, dropped={}, tilings={}) for release in releases]
     assert [one.get("known_items") for one in facts] == [1, None]
@@ -193,7 +193,7 @@ def test_wrong_parameters_are_refused(wrong: dict[str, Any]) -> None:
 def test_what_a_small_flow_cannot_keep_is_refused() -> None:
     matrix = matrix_of({"ac": 4, "ca": 4})
     segment = EverySegment(promise=KAnonymity(k=2), parts=(SegmentPart.of("all", matrix, matrix),))
-    for asked in ({"closeness": TCloseness(t=0.5)}, {"criterion": segment}):
+    for asked in ({"closeness": TCloseness(t=0.5)}, {"promise": segment}):
         with pytest.raises(InputError, match="m below the number of items"):
             KMApriori(m=1, **asked).anonymise(matrix)
 
@@ -202,7 +202,7 @@ def test_slots_kept_apart_keep_all_items_together() -> None:
     tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
     time = {"times": time_hierarchy(np.array([8, 9]), 60), "slot": np.array([0, 0, 1, 1])}
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), **time)
-    asked: dict[str, Any] = {"criterion": KAnonymity(k=2), "suppression_limit": 0}
+    asked: dict[str, Any] = {"promise": KAnonymity(k=2), "suppression_limit": 0}
     with pytest.raises(InputError, match="slot by slot"):
         SlotBySlot.of(KMApriori(m=1, **asked)).anonymise(matrix)
     release = SlotBySlot.of(KMApriori(**asked)).anonymise(matrix)

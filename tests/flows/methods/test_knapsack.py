@@ -148,7 +148,7 @@ def mean_tiles(release: Release) -> float:
 @pytest.mark.parametrize("seed", range(4))
 def test_it_lies_between_the_dual_and_the_dual_bound(seed: int, limit: float, binary: bool) -> None:
     matrix = gravity(seed, trips=1500, binary=binary)
-    request = {"criterion": KAnonymity(k=4, unit="trips"), "suppression_limit": limit, "v_target": 60.0}
+    request = {"promise": KAnonymity(k=4, unit="trips"), "suppression_limit": limit, "v_target": 60.0}
     exact = QuadtreeKnapsack(**request).anonymise(matrix)
     dual = ATGDual(**request).anonymise(matrix)
     assert exact.bound is not None
@@ -169,7 +169,7 @@ def test_it_finds_what_the_dual_cannot() -> None:
     destinations = Hierarchy.from_parents(["c", "d", "e", "f", "all"], [4, 4, 4, 4, -1])
     one = np.repeat([0, 1, 2, 3], [20, 5, 5, 1])
     matrix = ODMatrix.from_trips(origins, destinations, np.repeat([0, 1], 31), np.tile(one, 2))
-    request = {"criterion": KAnonymity(k=2, unit="trips"), "suppression_limit": 0.02, "v_target": 31.0}
+    request = {"promise": KAnonymity(k=2, unit="trips"), "suppression_limit": 0.02, "v_target": 31.0}
     dual = ATGDual(**request).anonymise(matrix)
     exact = QuadtreeKnapsack(**request).anonymise(matrix)
     assert dual.trips.tolist() == [31, 31]

@@ -122,7 +122,7 @@ def test_the_order_of_the_axes_matters() -> None:
     tree = hierarchy_of({"all": None, **dict.fromkeys("abcd", "all")})
     ends = [(0, d) for d in range(4) for _ in range(3)] + [(o, d) for o in (1, 2, 3) for d in range(4)]
     matrix = ODMatrix.from_trips(tree, tree, *np.array(ends, dtype=np.int32).T)
-    options: dict[str, Any] = {"criterion": k_of(3), "suppression_limit": 0.0}
+    options: dict[str, Any] = {"promise": k_of(3), "suppression_limit": 0.0}
     by_origin, by_destination = (NestedCut(first=side, **options).anonymise(matrix) for side in SIDES)
     assert by_origin.n_groups > by_destination.n_groups
     mirrored = ODMatrix.from_trips(tree, tree, *np.array(ends, dtype=np.int32).T[::-1])

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from oracles.flows.kernels import Row, Tree, odkanon, safe
 from oracles.readback import group_pairs, released_as
 from tripcloak.flows.methods import ODkAnon
-from tripcloak.flows.model import Unit
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
-from tripcloak.promises import KAnonymity, Promise
+from tripcloak.promises import KAnonymity, Promise, Unit
 from worlds.matrices import DYADIC_WEIGHTS, Case, cases, limits, promises, seeds
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "odkanon_small.json").read_text())

@@ -50,7 +50,7 @@ class Request:
     def release(self, name: str, *, close: bool = True) -> Release:
         """Return a method's release, with or without the promise of closeness."""
         closeness = TCloseness(t=self.t) if close else None
-        shared = {"criterion": self.promise, "suppression_limit": self.limit, "closeness": closeness}
+        shared = {"promise": self.promise, "suppression_limit": self.limit, "closeness": closeness}
         return METHODS[name](**shared, **NEVER_DEAR.get(name, {})).anonymise(self.case.matrix())
 
 
@@ -174,7 +174,7 @@ def origins_of(release: Release) -> set[str]:
 
 def test_an_odd_origin_is_withheld_where_the_limit_allows_it() -> None:
     matrix = odd_one_out(4).matrix()
-    request: dict[str, Any] = {"criterion": BY_TRIPS, "closeness": TCloseness(t=0.2)}
+    request: dict[str, Any] = {"promise": BY_TRIPS, "closeness": TCloseness(t=0.2)}
     release = TwinCut(**request, suppression_limit=0.05).anonymise(matrix)
     assert origins_of(release) == {"a", "b", "c"}
     assert matrix.flows.trips[release.suppressed].tolist() == [4]
@@ -182,7 +182,7 @@ def test_an_odd_origin_is_withheld_where_the_limit_allows_it() -> None:
 
 def test_without_room_it_is_merged_with_its_siblings() -> None:
     matrix = odd_one_out(4).matrix()
-    request: dict[str, Any] = {"criterion": BY_TRIPS, "closeness": TCloseness(t=0.2)}
+    request: dict[str, Any] = {"promise": BY_TRIPS, "closeness": TCloseness(t=0.2)}
     release = TwinCut(**request, suppression_limit=0).anonymise(matrix)
     assert origins_of(release) == {"a", "b", "cd"}
     assert not release.suppressed.any()

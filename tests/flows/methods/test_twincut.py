@@ -214,7 +214,7 @@ def test_never_worse_than_odkanon_or_oigh_with_no_more_than_they_suppress(reques
 
 def without_loss(request: Request) -> dict[str, Any]:
     """Return what ODkAnon takes: its merges know no loss."""
-    return {"criterion": request.promise, "suppression_limit": request.limit}
+    return {"promise": request.promise, "suppression_limit": request.limit}
 
 
 def mean_of(request: Request, matrix: ODMatrix, release: Release) -> float:

@@ -156,7 +156,7 @@ def check_words(public: PublicPart, out: Path, rows: list[Row]) -> None:
     """No file tells anything personal, an exact measure of unreleased data, or where the input lay."""
     assert leaks(public.text, rows) == []
     run = json.loads((out / "private" / "run.json").read_text())
-    inside = {name: value for name, value in run["metrics"].items() if name not in ("G", "C_AVG")}
+    inside = {name: value for name, value in run["measures"].items() if name not in ("G", "C_AVG")}
     awkward = {value for value in inside.values() if isinstance(value, float) and not value.is_integer()}
     share = public.manifest["suppressed_share"]
     assert not {repr(value) for value in awkward - {share}} & set(re.findall(r"[\d.e+-]+", public.text))

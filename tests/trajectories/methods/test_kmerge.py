@@ -35,7 +35,7 @@ def test_there_is_no_cheaper_merge(made: Trajectories) -> None:
 @settings(max_examples=100, deadline=None)
 def test_leaving_out_starts_loses_nothing(made: Trajectories) -> None:
     members = list(range(made.n_users))
-    at = _kernels.desk(made.n_samples)
+    at = _kernels.merge_buffers(made.n_samples)
     _kernels.lay_many(at, made.t, made.x, made.y, made.offsets, np.arange(made.n_users))
     assert _kernels.cover(at, made.n_samples, np.inf) == oracle.cover(made, members)[-1]
 
@@ -49,7 +49,7 @@ def test_a_pair_costs_what_its_merge_costs(made: Trajectories) -> None:
     (cost,) = pair_costs(made, [0], [last])
     assert cost == k_merge(made, [0, last]).cost / made.n_samples == pair_costs(made, [last], [0])[0]
     whole = k_merge(made, [0, last]).cost
-    at = _kernels.desk(made.n_samples)
+    at = _kernels.merge_buffers(made.n_samples)
     columns = made.t, made.x, made.y, made.offsets
     assert _kernels.pair_cost(at, *columns, 0, 1, whole) == whole
     assert _kernels.pair_cost(at, *columns, 0, 1, whole - 0.5) == np.inf

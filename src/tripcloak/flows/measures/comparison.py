@@ -9,10 +9,11 @@ from typing import Any, get_args
 import numpy as np
 
 from tripcloak.flows.measures.rebuilding import rebuilt
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats
 from tripcloak.ground.errors import InputError
+from tripcloak.promises import Volume
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,12 @@ import numpy as np
 
 from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.measures.spread import WeightedSpread
-from tripcloak.flows.model import ODMatrix, TripEnds, Volume
+from tripcloak.flows.model import ODMatrix, TripEnds
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Zones
+from tripcloak.promises import Volume
 
 
 class GeodesicPlaces:

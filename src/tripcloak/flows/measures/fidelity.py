@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tripcloak.flows.measures.comparison import ReleaseComparison, ratio
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.promises import Volume
 
 
 def reconstruction_loss(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:

@@ -17,8 +17,9 @@ from tripcloak.flows.measures.sizes import (
     generalisation_of,
     suppressed_share_of,
 )
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
+from tripcloak.promises import Volume
 
 
 def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) -> dict[str, float | None]:

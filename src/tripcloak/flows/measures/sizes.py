@@ -8,11 +8,12 @@ import numpy as np
 
 from tripcloak.flows.measures.comparison import ReleaseComparison, ratio
 from tripcloak.flows.measures.rebuilding import rows_by_id
-from tripcloak.flows.model import ODMatrix, Volume
+from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import BoxZones
+from tripcloak.promises import Volume
 
 
 def suppressed_share(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:

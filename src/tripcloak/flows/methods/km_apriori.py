@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from tripcloak.flows.methods.losses import Loss, LossName, SlotLoss, find_loss, losses_of
 from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
 from tripcloak.flows.methods.products import Axis, find_products
-from tripcloak.flows.model import Covered, Groups, Numbering, ODMatrix, Unit, group_flows
+from tripcloak.flows.model import Groups, Numbering, ODMatrix, group_flows
 from tripcloak.flows.release import Release, main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import EverySegment, KMAnonymity, Promise
+from tripcloak.promises import Covered, EverySegment, FlowGroups, Input, KMAnonymity, Promise, Unit
 
 SLOTS = 3
 """Zones of an itemset; those of unknown items are -1 and come first."""
@@ -232,12 +232,13 @@ class ItemsetPeople:
         """Return nothing."""
         return {}
 
-    def resolve(self, matrix: ODMatrix) -> ItemsetPeople:
+    def resolve(self, matrix: Input) -> ItemsetPeople:
         """Return the same with the promise's open choices settled."""
         return ItemsetPeople(self.promise.resolve(matrix))
 
-    def safe(self, groups: Groups) -> Bools:
+    def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether there are enough people in it."""
+        assert isinstance(groups, Groups)
         matrix = groups.matrix
         roots = (np.full(len(groups), tree.root) for tree in (matrix.origins, matrix.destinations))
         origin, destination = roots

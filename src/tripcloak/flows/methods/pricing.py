@@ -105,7 +105,7 @@ def optimal_pruning(tree: Hierarchy, cost: Floats) -> Bools:
     Examples
     --------
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
-    >>> own = stands_alone(tree, np.array([1.0, 1.0, 1.0, 1.5, 4.0]))
+    >>> own = optimal_pruning(tree, np.array([1.0, 1.0, 1.0, 1.5, 4.0]))
     >>> tree.zones.ids[tree.highest(own)].tolist()
     ['ab', 'ab', 'c']
     """

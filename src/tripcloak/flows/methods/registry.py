@@ -40,9 +40,9 @@ METHODS: dict[str, type[FlowMethod]] = {method.name: method for method in _ALL}
 def find_method(name: str) -> type[FlowMethod]:
     """Return the method of this name.
 
-    >>> method("odkanon").__name__
+    >>> find_method("odkanon").__name__
     'ODkAnon'
-    >>> method("magic")
+    >>> find_method("magic")
     Traceback (most recent call last):
     tripcloak.InputError: there is no method 'magic'; there are: twincut, ...
     """

@@ -9,25 +9,13 @@ from tripcloak.flows.model.flows import (
     flows_from_trips,
     represented_by,
 )
-from tripcloak.flows.model.groups import Groups, Runs, group_flows
-from tripcloak.flows.model.matrix import (
-    UNITS,
-    Covered,
-    ODMatrix,
-    PlaceCounts,
-    TripEnds,
-    TripEndSource,
-    Unit,
-    Volume,
-    count_places,
-)
+from tripcloak.flows.model.groups import Groups, Runs, SegmentPart, group_flows
+from tripcloak.flows.model.matrix import ODMatrix, PlaceCounts, TripEnds, TripEndSource, count_places
 from tripcloak.flows.model.numbering import Numbering
 from tripcloak.flows.model.slots import Slot, by_slot
 
 __all__ = [
     "NOBODY",
-    "UNITS",
-    "Covered",
     "Flows",
     "Groups",
     "Numbering",
@@ -35,12 +23,11 @@ __all__ = [
     "PlaceCounts",
     "Represented",
     "Runs",
+    "SegmentPart",
     "Slot",
     "Travellers",
     "TripEndSource",
     "TripEnds",
-    "Unit",
-    "Volume",
     "WeightsSeen",
     "by_slot",
     "count_places",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.flows.model.flows import Travellers
-from tripcloak.flows.model.matrix import ODMatrix, Unit
+from tripcloak.flows.model.matrix import ODMatrix
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.promises import Unit
 
 
 class Runs(NamedTuple):
@@ -21,6 +22,29 @@ class Runs(NamedTuple):
     flows: Ints
     first: Ints
     last: Ints
+
+
+class SegmentPart(NamedTuple):
+    """One segment: its name, its own matrix, and the row of each of its flows in the whole matrix."""
+
+    name: str
+    matrix: ODMatrix
+    row: Ints
+
+    @classmethod
+    def of(cls, name: str, matrix: ODMatrix, whole: ODMatrix) -> SegmentPart:
+        """Return a segment as a part of a whole matrix; its tiles are found there by their ids."""
+        ends = []
+        for (tree, tile), (all_of_it, _) in zip(matrix.axes, whole.axes, strict=True):
+            known, ids = all_of_it.zones.ids[: all_of_it.n_tiles], tree.zones.ids[: tree.n_tiles]
+            place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+            ends.append(np.where(known[place] == ids, place, -1)[tile])
+        row = np.full(matrix.n_flows, -1)
+        if all((end >= 0).all() for end in ends):
+            row = whole.find(*ends)
+        if (row < 0).any():
+            raise InputError(f"the segment {name} has flows that the whole input has not")
+        return cls(name, matrix, row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +83,41 @@ class Groups:
         if unit == "population":
             return self._population
         return self._distinct if cap is None else self._distinct_up_to(cap)
+
+    def sharing(self, known: Sequence[int]) -> tuple[Groups, Ints]:
+        """Return groups of all that shares the zones of some axes, and which one each group falls into.
+
+        Parameters
+        ----------
+        known
+            The axes whose zones are shared: 0 origins, 1 destinations, 2 times.
+        """
+        matrix, kept = self.matrix, self._kept
+        # An item that is not known is anywhere: the whole map, which covers all there is.
+        origin = self.origin if 0 in known else np.full(len(self), matrix.origins.root)
+        destination = self.destination if 1 in known else np.full(len(self), matrix.destinations.root)
+        time = self.time if 2 in known else None
+        shared = group_flows(
+            matrix,
+            self._by_flow(origin),
+            self._by_flow(destination),
+            time_zone=None if time is None else self._by_flow(time),
+            keep=kept,
+        )
+        assert shared is not None
+        place = np.empty(len(self), dtype=np.int64)
+        place[self.of_flow[kept]] = shared.of_flow[kept]
+        return shared, place
+
+    def of_segment(self, part: SegmentPart) -> Groups:
+        """Return the same groups with nobody in them but a segment."""
+        if part.row.max() >= self.matrix.n_flows:
+            raise InputError("segments in one release do not go together with slots kept apart (--slot)")
+        return Groups(part.matrix, self.of_flow[part.row], self.origin, self.destination)
+
+    def _by_flow(self, values: Ints) -> Ints:
+        """Return a value of every group for every flow of it; 0 for flows left out."""
+        return np.append(values, 0)[self.of_flow]
 
     @cached_property
     def of_flow(self) -> Ints:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tripcloak.flows.model.flows import Flows, Represented, WeightsSeen, flows_f
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
+from tripcloak.promises import UNITS, Covered, Unit, Volume
 
 
 class PlaceCounts(NamedTuple):
@@ -59,12 +60,6 @@ def count_places(tree: Hierarchy, tile: Ints, place: Ints) -> Ints:
 
 
 _NOTHING = np.empty(0, np.int64), np.empty(0, np.int64)
-
-
-Unit = Literal["trips", "travellers", "population"]
-Volume = Literal["trips", "population"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
-Covered = Literal["tiles", "places"]
 
 
 class TripEnds(NamedTuple):

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.model import Groups, ODMatrix, Unit, group_flows
+from tripcloak.flows.model import Groups, ODMatrix, group_flows
 from tripcloak.flows.release.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.masking import guarded
 from tripcloak.hierarchy import BoxZones, Zones
-from tripcloak.promises import EverySegment
+from tripcloak.promises import EverySegment, Unit
 
 
 def published_units(release: Release) -> tuple[Unit, ...]:

@@ -262,12 +262,12 @@ def _zones(tree: Hierarchy, column: Any) -> Ints:
 
 
 def _held_to(facts: dict[str, Any]) -> Promise:
-    promise = _criterion(facts["protects"], facts.get("diversity", {}))
+    promise = _promise(facts["protects"], facts.get("diversity", {}))
     known = facts.get("known_items")
     return promise if known is None else KMAnonymity(promise=promise, m=known)
 
 
-def _criterion(protects: dict[str, float], diversity: dict[str, int]) -> Promise:
+def _promise(protects: dict[str, float], diversity: dict[str, int]) -> Promise:
     parts: list[Promise] = [KAnonymity(k=k, unit=unit) for unit, k in protects.items()]  # type: ignore[arg-type]
     parts += [LDiversity(l=least, of=what) for what, least in diversity.items()]  # type: ignore[arg-type]
     return parts[0] if len(parts) == 1 else AllOf(promises=tuple(parts))

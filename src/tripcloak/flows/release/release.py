@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tripcloak._version import __version__
-from tripcloak.flows.model import Groups, ODMatrix, Unit, Volume, group_flows
+from tripcloak.flows.model import Groups, ODMatrix, SegmentPart, group_flows
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.hierarchy import Zones
@@ -19,8 +19,9 @@ from tripcloak.promises import (
     EverySegment,
     KMAnonymity,
     Promise,
-    SegmentPart,
     TCloseness,
+    Unit,
+    Volume,
 )
 
 
@@ -169,7 +170,7 @@ def build_release(
     assert groups is not None
     volume = main_volume(promise)
     if not promise.thresholds:
-        raise InternalError("the criterion protects nobody; nothing was released")
+        raise InternalError("the promise protects nobody; nothing was released")
     if len(groups) == 0 or not promise.safe(groups).all():
         raise InternalError("the method returned a group that is not safe; nothing was released")
     if matrix.volume(volume)[suppressed].sum() > suppression_limit * matrix.total(volume) * (1 + 1e-12):

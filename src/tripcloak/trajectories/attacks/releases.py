@@ -143,11 +143,11 @@ def name_owners(
 
     Examples
     --------
-    >>> from tripcloak.trajectories import Boxes, Grid, Solution
+    >>> from tripcloak.trajectories import Boxes, Grid, TrajectorySolution
     >>> from tripcloak.trajectories.release.release import build_trajectory_release
     >>> made = Trajectories.of(user=[0, 1], t=[0, 1], x=[0, 0], y=[0, 0], grid=Grid())
     >>> wide = Boxes(*(np.array(side) for side in ([0, 0], [2, 3], [0, 0], [1, 1], [0, 0], [1, 1])))
-    >>> solution = Solution(np.array([0, 1, 2]), wide, np.array([0, 1]), np.array([0, 1]), {})
+    >>> solution = TrajectorySolution(np.array([0, 1, 2]), wide, np.array([0, 1]), np.array([0, 1]), {})
     >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 2}
     >>> release = build_trajectory_release(made, solution, **told)
     >>> matches, chances = name_owners(made, release, np.arange(2), None, Settings(0))

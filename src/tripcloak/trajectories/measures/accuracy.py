@@ -35,11 +35,11 @@ def accuracy(release: TrajectoryRelease) -> Accuracy:
 
     Examples
     --------
-    >>> from tripcloak.trajectories import Boxes, Grid, Solution, Trajectories
+    >>> from tripcloak.trajectories import Boxes, Grid, TrajectorySolution, Trajectories
     >>> from tripcloak.trajectories.release.release import build_trajectory_release
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 9], x=[0, 19], y=[0, 9], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 10, 0, 20, 0, 10)))
-    >>> solution = Solution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
+    >>> solution = TrajectorySolution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
     >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
     >>> found = accuracy(build_trajectory_release(made, solution, **told))
     >>> found.area_km2.mean, found.duration_minutes.mean, found.own_area_km2.n
@@ -89,11 +89,11 @@ def sample_errors(trajectories: Trajectories, release: TrajectoryRelease) -> Sam
 
     Examples
     --------
-    >>> from tripcloak.trajectories import Boxes, Grid, Solution
+    >>> from tripcloak.trajectories import Boxes, Grid, TrajectorySolution
     >>> from tripcloak.trajectories.release.release import build_trajectory_release
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 10], x=[0, 20], y=[0, 0], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 11, 0, 21, 0, 1)))
-    >>> solution = Solution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
+    >>> solution = TrajectorySolution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
     >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
     >>> found = sample_errors(made, build_trajectory_release(made, solution, **told))
     >>> found.spatial_km.mean, found.time_minutes.mean, found.deleted, round(found.cost.mean, 6)

@@ -69,11 +69,11 @@ def paired_tracks(
 
     Examples
     --------
-    >>> from tripcloak.trajectories import Boxes, Solution
+    >>> from tripcloak.trajectories import Boxes, TrajectorySolution
     >>> from tripcloak.trajectories.release.release import build_trajectory_release
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 9], x=[0, 19], y=[0, 9], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 10, 0, 20, 0, 10)))
-    >>> solution = Solution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
+    >>> solution = TrajectorySolution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
     >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
     >>> original, released = paired_tracks(made, build_trajectory_release(made, solution, **told))
     >>> original.x.tolist(), released.x.tolist()

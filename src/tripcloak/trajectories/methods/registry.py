@@ -17,9 +17,9 @@ TRAJECTORY_METHODS: dict[str, type[TrajectoryMethod]] = {method.name: method for
 def find_trajectory_method(name: str) -> type[TrajectoryMethod]:
     """Return the method of this name.
 
-    >>> trajectory_method("w4m").__name__
+    >>> find_trajectory_method("w4m").__name__
     'W4M'
-    >>> trajectory_method("magic")
+    >>> find_trajectory_method("magic")
     Traceback (most recent call last):
     tripcloak.InputError: there is no method 'magic' for trajectories; there are: k-scale, ...
     """

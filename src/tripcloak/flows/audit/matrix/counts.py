@@ -91,7 +91,7 @@ def every_group_safe(case: MatrixCase) -> str | Remark | None:
     if case.release.privacy is not None:
         return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
     if not case.release.promise.thresholds:
-        return "the criterion protects nobody"
+        return "the promise protects nobody"
     known, table = case.release.known_items, "groups left join recount using (number)"
     if known is not None:
         count_shared(case, known)
