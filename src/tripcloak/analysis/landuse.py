@@ -58,7 +58,7 @@ class LandUse(NamedTuple):
 
 
 def land_use(profiles: Profiles, clusters: int, *, seed: int, weight: float = 1.0) -> LandUse:
-    """Return zones clustered by the shape of their profiles (paper 004).
+    """Return zones clustered by the shape of their profiles (Matet, Côme and Furno).
 
     k-means on the shares of a zone's trips that start and end in each slot. Zones count by their volume,
     since the shape of a small one is mostly chance.

@@ -342,7 +342,7 @@ def write_rebuilt(
 
 
 def profiles_page(checked: Checked, pairs: Sequence[tuple[int, int]]) -> str:
-    """Return the page with profiles of some pairs, original beside rebuilt (figure 14 of paper 003)."""
+    """Return the page with profiles of some pairs, original beside rebuilt (Matet et al. 2023, figure 14)."""
     charts = []
     for pair in pairs:
         original, rebuilt = (checked.profile(pair, original=which) for which in (True, False))

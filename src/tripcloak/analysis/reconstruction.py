@@ -48,7 +48,7 @@ class Reconstruction(NamedTuple):
 def reconstruct(
     origin: Ints, destination: Ints, volume: Floats, origins: Overlap, destinations: Overlap
 ) -> Reconstruction:
-    """Return the flows between drawn zones (paper 003, section 4.3 and appendix H).
+    """Return the flows between drawn zones (Matet et al. 2023, section 4.3 and appendix H).
 
     Parameters
     ----------

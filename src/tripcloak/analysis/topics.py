@@ -72,7 +72,7 @@ def busiest(volume: Floats, most: int = MOST_PAIRS) -> Ints:
 
 
 def typical_flows(flows: SlotFlows, topics: int, *, seed: int) -> Topics:
-    """Return typical flows: slots are documents, pairs of zones their words (paper 004).
+    """Return typical flows: slots are documents, pairs of zones their words (Matet, Côme and Furno).
 
     Latent Dirichlet Allocation by variational inference (Blei, Ng and Jordan 2003, with a Dirichlet
     prior on topics too), the likeliest of several starts. Starts are groups of similar slots: from random

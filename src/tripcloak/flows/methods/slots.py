@@ -25,7 +25,7 @@ WORTH_A_PROCESS = 200_000
 
 @dataclass(frozen=True, kw_only=True)
 class SlotBySlot(FlowMethod):
-    """A method, run once for every slot of time; paper 003 anonymises hourly matrices this way.
+    """A method, run once for every slot of time; Matet et al. 2023 anonymises hourly matrices this way.
 
     Each slot gets zones of its own, so the release is homogeneous within a slot at most. Slots in which
     all trips together are not safe are withheld whole; what is left of the limit then holds in every
@@ -55,7 +55,7 @@ class SlotBySlot(FlowMethod):
 
     name: ClassVar[str] = "slot by slot"
     summary: ClassVar[str] = "any method, once for every slot of time"
-    source: ClassVar[str] = "paper 003, section 5"
+    source: ClassVar[str] = "Matet et al. 2023, section 5"
     handles_time: ClassVar[bool] = True
 
     method: FlowMethod

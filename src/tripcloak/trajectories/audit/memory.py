@@ -34,8 +34,8 @@ def audit_release(
     """Return what an independent recount says about a release, before it is written.
 
     For every original trajectory the released ones that contain all its samples are counted, which is
-    what is left to somebody who knows the whole trajectory (paper 002 II-B); no code of the methods or
-    the measures takes part.
+    what is left to somebody who knows the whole trajectory (Mishra and Fiore 2025, II-B). No code of the
+    methods or the measures takes part.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Accuracy(NamedTuple):
 
 
 def accuracy(release: TrajectoryRelease) -> Accuracy:
-    """Return the area and the duration of generalised samples, as distributions (paper 002, section IV).
+    """Return the area and the duration of generalised samples, as distributions (Mishra and Fiore 2025, IV).
 
     Examples
     --------
@@ -85,7 +85,7 @@ class SampleErrors(NamedTuple):
 
 
 def sample_errors(trajectories: Trajectories, release: TrajectoryRelease) -> SampleErrors:
-    """Return how far released samples are from the original ones (paper 002, table II and eq. 4).
+    """Return how far released samples are from the original ones (Mishra and Fiore 2025, table II and eq. 4).
 
     Examples
     --------

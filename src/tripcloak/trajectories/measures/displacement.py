@@ -1,4 +1,7 @@
-"""Displacement laws: how far people go, by how far they range (paper 002, figure 8; Gonzalez et al. 2008)."""
+"""Displacement laws: how far people go, by how far they range.
+
+Mishra and Fiore 2025, figure 8; Gonzalez et al. 2008.
+"""
 
 from __future__ import annotations
 

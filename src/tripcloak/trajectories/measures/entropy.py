@@ -1,4 +1,7 @@
-"""Entropy rate and predictability of people's movements (paper 002, figure 7; Song et al., Science 2010)."""
+"""Entropy rate and predictability of people's movements.
+
+Mishra and Fiore 2025, figure 7; Song et al. 2010.
+"""
 
 from __future__ import annotations
 

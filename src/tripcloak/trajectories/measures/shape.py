@@ -78,7 +78,7 @@ def shapes(tracks: PersonTracks) -> Shapes:
 
     The centre of mass is the mean of all points, each counted once. The radius of gyration is the root
     of their mean squared distance from it; the timed one weighs each point by the time spent there
-    (paper 002, footnote 5): half the time to the points before and after, and one step more.
+    (Mishra and Fiore 2025, footnote 5): half the time to the points before and after, and one step more.
 
     Examples
     --------

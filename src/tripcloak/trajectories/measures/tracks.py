@@ -65,7 +65,7 @@ def paired_tracks(
 ) -> tuple[PersonTracks, PersonTracks]:
     """Return original and released tracks; a row of both is the same person. Deleted people are in neither.
 
-    A released point is the centre of its box at the middle of its time, as in paper 002, section IV.
+    A released point is the centre of its box at the middle of its time, as in Mishra and Fiore 2025, IV.
 
     Examples
     --------

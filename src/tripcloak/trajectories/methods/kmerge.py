@@ -1,4 +1,7 @@
-"""k-merge: the optimal merge of any number of trajectories (paper 002 III-A, after Gramaglia et al. 2017)."""
+"""k-merge: the optimal merge of any number of trajectories.
+
+Mishra and Fiore 2025, III-A, after Gramaglia et al. 2017.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-scale: proxy distance, nearest neighbours, sparse costs, constraints, generalisation (paper 002)."""
+"""k-scale: proxy distance, nearest neighbours, sparse costs, constraints, merging (Mishra and Fiore 2025)."""
 
 from tripcloak.trajectories.methods.kscale.method import KScale
 

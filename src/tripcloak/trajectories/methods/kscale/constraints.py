@@ -158,7 +158,7 @@ def pick_together(
 ) -> MergeSets:
     """Return sets under which each trajectory is picked by the k - 1 partners that lose least by it.
 
-    The paper's rule (002, method 1) lets each trajectory be picked by its cheapest partners, whoever
+    The rule of Mishra and Fiore (2025, method 1) lets each one be picked by its cheapest partners, whoever
     else they pick; a few that are cheap for many then hold so much that they are hardly worth
     publishing. Here people choose one after the other, those who are hardest to hide first, and what a
     partner loses is counted with all it has picked so far: the growth of its own cost (eq. 4, summed

@@ -1,4 +1,4 @@
-"""k-scale: k-anonymous trajectories without deleting or inventing a sample (paper 002)."""
+"""k-scale: k-anonymous trajectories without deleting or inventing a sample (Mishra and Fiore 2025)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
 
 PER_K = 100
-"""Neighbours looked at for each of k, unless said otherwise (paper 002 III-C)."""
+"""Neighbours looked at for each of k, unless said otherwise (Mishra and Fiore 2025, III-C)."""
 
 LEAST = 1000
 """Neighbours looked at in any case, where nothing is said: the proxy knows nothing of time."""
@@ -31,7 +31,7 @@ PICKING = ("together", "alone")
 
 @dataclass(frozen=True, kw_only=True)
 class KScale(TrajectoryMethod):
-    """k-scale (Mishra and Fiore, paper 002).
+    """k-scale (Mishra and Fiore 2025).
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class KScale(TrajectoryMethod):
 
     name: ClassVar[str] = "k-scale"
     summary: ClassVar[str] = "merges each trajectory with similar ones; nothing deleted, nothing invented"
-    source: ClassVar[str] = "Mishra and Fiore, k-scale (paper 002)"
+    source: ClassVar[str] = "Mishra and Fiore 2025, k-scale"
 
     neighbours: int | None = None
     constraint: str = "nu-k-pick"
