@@ -34,13 +34,14 @@ class EverySegment:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tripcloak.promises import KAnonymity
     >>> from tripcloak.hierarchy import Hierarchy
     >>> from tripcloak.flows.model import ODMatrix, SegmentPart, group_flows
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
     >>> whole = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.zeros(4, dtype=int))
     >>> half = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.zeros(2, dtype=int))
-    >>> parts = tuple(Part.of(name, half, whole) for name in ("sex=F", "sex=M"))
+    >>> parts = tuple(SegmentPart.of(name, half, whole) for name in ("sex=F", "sex=M"))
     >>> both = EverySegment(promise=KAnonymity(k=2, unit="trips"), parts=parts)
     >>> both.safe(group_flows(whole, np.array([0, 1]), np.array([0, 0]))).tolist()
     [False, False]

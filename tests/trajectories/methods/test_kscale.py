@@ -192,7 +192,7 @@ def test_own_cost_is_that_of_trying_everything(seed: int) -> None:
         y=random.choice(10**6, 9, replace=False),
         grid=Grid(),
     )
-    at = merging_kernels.desk(9)
+    at = merging_kernels.merge_buffers(9)
     members = np.array([2, 0, 1])
     n = merging_kernels.lay_many(at, three.t, three.x, three.y, three.offsets, members)
     assert merging_kernels.own_cost(at, n) == pytest.approx(oracle.own_cost(three, members.tolist()))

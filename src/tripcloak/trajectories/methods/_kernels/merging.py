@@ -63,7 +63,7 @@ def merge_buffers(size: int) -> MergeBuffers:
 
 @njit(cache=True, nogil=True)
 def cover(at: MergeBuffers, n: int, limit: float) -> Any:
-    """Fill in the cheapest cover of the desk's samples by runs, and return its cost.
+    """Fill in the cheapest cover of the samples in the buffers by runs, and return its cost.
 
     A run costs its samples x duration x (width + height). Only indivisible runs are tried: with
     p = reach[j], a run (i, j] with i <= reach[p] falls into two runs that together cost no more.
@@ -169,7 +169,7 @@ def _least_so_far(cost: Floats, p: int, j: int, cheapest: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def lay_pair(at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int) -> int:
-    """Lay two trajectories on the desk in order of time and return the number of their samples."""
+    """Lay two trajectories in the buffers in order of time and return the number of their samples."""
     a, a_end = offsets[first], offsets[first + 1]
     b, b_end = offsets[second], offsets[second + 1]
     last_a, last_b, n = -1, -1, 0
@@ -220,7 +220,7 @@ def pair_costs(t: Ints, x: Ints, y: Ints, offsets: Ints, first: Ints, second: In
 
 @njit(cache=True, nogil=True)
 def lay_many(at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, members: Ints) -> int:
-    """Lay any number of trajectories on the desk in order of time and return the number of their samples.
+    """Lay any number of trajectories in the buffers in order of time and return the number of their samples.
 
     ``place`` counts the samples of the members, one member after the other.
     """
@@ -315,7 +315,7 @@ def write_runs(at: MergeBuffers, n: int, boxes: tuple[Ints, ...], first: int, bo
 
 @njit(cache=True, nogil=True)
 def own_cost(at: MergeBuffers, n: int) -> float:
-    """Return what the first member's own samples cost in the cheapest cover of the desk's samples."""
+    """Return what the first member's own samples cost in the cheapest cover of the samples in the buffers."""
     cover(at, n, np.inf)
     total, j = 0.0, n
     while j > 0:
