@@ -13,7 +13,7 @@ import pytest
 import shapely
 from pyarrow import parquet
 
-from tripcloak.analysis.originals import original_ends
+from tripcloak.analysis.drawn import original_ends
 from tripcloak.analysis.rebuild import Checked, check_against, profiles_page, rebuild
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.matrix import Zoning

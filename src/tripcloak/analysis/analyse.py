@@ -27,8 +27,7 @@ from tripcloak.analysis import (
     released_profile,
     spread_over,
 )
-from tripcloak.analysis.drawn import overlaps_with, placed_flows, read_drawn
-from tripcloak.analysis.originals import original_ends
+from tripcloak.analysis.drawn import original_ends, overlaps_with, placed_flows, read_drawn
 from tripcloak.analysis.regular import regular_zones
 from tripcloak.analysis.slot_axis import SlotAxis, slot_axis
 from tripcloak.flows.checking import read_as_released

@@ -1,20 +1,24 @@
-"""Drawn zones: read from a file or laid out regularly, and how much of every released zone lies in each."""
+"""Drawn zones: how much of every released zone lies in each, and the original trips between them."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, get_args
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.analysis import Overlap, area_overlap, equal_area, point_overlap
 from tripcloak.analysis.overlap import Shapes, refuse_overlaps
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.model.matrix import TripEnds
 from tripcloak.flows.release.published import Published
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.hierarchy import ZoneFile, member_cells
+from tripcloak.hierarchy import OUTSIDE, Hierarchy, ZoneFile, member_cells
 from tripcloak.hierarchy.h3.tiling import WORLD
+from tripcloak.promises import Volume
 
 MOST_POINTS = 400_000
 STEPS = 12
@@ -150,3 +154,55 @@ def _flat(shapes: NDArray[Any]) -> Shapes:
         parts = shapely.get_parts(shapely.make_valid(known[row]))
         known[row] = shapely.union_all(parts[shapely.area(parts) > 0])
     return equal_area(known)
+
+
+class Ends(NamedTuple):
+    """Where some trips start and end: rows of the drawn zones (-1 is none of them), slot and volume."""
+
+    origin: Ints
+    destination: Ints
+    slot: Ints
+    volume: Floats
+
+
+def original_ends(matrix: ODMatrix, drawn: ZoneFile, volume: Volume) -> Iterator[Ends]:
+    """Yield all original trips, placed in drawn zones: by their raw ends, else by the centres of their tiles.
+
+    Slots are 0 throughout where time is no axis.
+    """
+    for points in _flows_as_points(matrix, volume) if matrix.points is None else matrix.points():
+        origin, destination = (
+            np.where(rows == OUTSIDE, -1, rows.astype(np.int64))
+            for rows in (
+                drawn.locate(points.origin_lat, points.origin_lon),
+                drawn.locate(points.destination_lat, points.destination_lon),
+            )
+        )
+        slot = np.zeros(len(origin), np.int64) if points.slot is None else points.slot.astype(np.int64)
+        weighed = matrix.points is None or volume == "population"
+        weight = points.weight if weighed else None
+        yield Ends(origin, destination, slot, np.ones(len(origin)) if weight is None else weight)
+
+
+def _flows_as_points(matrix: ODMatrix, volume: Volume) -> Iterator[TripEnds]:
+    flows = matrix.flows
+    origin = _centres(matrix.origins, flows.origin)
+    destination = _centres(matrix.destinations, flows.destination)
+    yield TripEnds(
+        flows.origin,
+        flows.destination,
+        *origin,
+        *destination,
+        matrix.volume(volume).astype(float),
+        flows.slot,
+    )
+
+
+def _centres(tree: Hierarchy, tile: Ints) -> tuple[Floats, Floats]:
+    lat, lon = tree.zones.lat[tile], tree.zones.lon[tile]
+    if not np.isfinite(lat + lon).all():
+        raise InputError(
+            "the original trips have no coordinates, and neither have the tiles of their hierarchy, so they "
+            "cannot be placed in other zones"
+        )
+    return lat, lon

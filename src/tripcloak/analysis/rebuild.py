@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.analysis import Overlap, Reconstruction, reconstruct
-from tripcloak.analysis.drawn import Rule, overlaps_with, placed_flows, read_drawn
-from tripcloak.analysis.originals import original_ends
+from tripcloak.analysis.drawn import Rule, original_ends, overlaps_with, placed_flows, read_drawn
 from tripcloak.flows.checking import read_as_released
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release.published import Published, read_published

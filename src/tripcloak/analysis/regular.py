@@ -13,7 +13,7 @@ from tripcloak.flows.release.published import Published
 from tripcloak.ground.arrays import Floats
 from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.hierarchy import ZoneFile, cells_to_text
-from tripcloak.hierarchy.h3.encoding import encode_points
+from tripcloak.hierarchy.h3.cells import encode_points
 from tripcloak.hierarchy.h3.tiling import cell_outline
 
 STEPS_UP = 3

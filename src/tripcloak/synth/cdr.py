@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tripcloak.ground.errors import InputError
-from tripcloak.synth.calls import draw_calls, serving
 from tripcloak.synth.country import Antennas, Country, draw_antennas, draw_country
-from tripcloak.synth.movers import draw_stays
+from tripcloak.synth.movers import draw_calls, draw_stays, serving
 from tripcloak.synth.plan import Floats
 from tripcloak.synth.records import (
     FIRST_MIDNIGHT,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tripcloak.hierarchy.geometry import to_degrees, unit_vectors
-from tripcloak.hierarchy.h3.encoding import MANY_POINTS, encode_points, kernel_cells, library_cells
+from tripcloak.hierarchy.h3.cells import MANY_POINTS, encode_points, kernel_cells, library_cells
 
 EVERY_RESOLUTION = range(16)
 

@@ -18,11 +18,11 @@ from tripcloak.hierarchy.h3.cells import (
     TEXT_WIDTH,
     cells_to_text,
     descendants,
+    encode_points,
     parent_cells,
     resolution_of,
     text_to_cells,
 )
-from tripcloak.hierarchy.h3.encoding import encode_points
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
 from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy, Zones
 
