@@ -42,9 +42,13 @@ def lines(metres: float, n: int = 20_000) -> tuple[np.ndarray, ...]:
 def test_short_lines_are_right_to_a_millimetre(metres: float) -> None:
     lat, lon, to_lat, to_lon = lines(metres)
     rows = np.arange(len(lat))
-    _, _, expected = oracle.ELLIPSOID.inv(lon, lat, to_lon, to_lat)
-    there = places(to_lat, to_lon)
-    for found in (metres_to(lat, lon, there, rows), metres_between(places(lat, lon), rows, there, rows)):
+    here, there = places(lat, lon), places(to_lat, to_lon)
+    assert np.abs(there - oracle.places(to_lat, to_lon)).max() < 1e-8
+    ends = lat, lon, to_lat, to_lon
+    for found, expected in (
+        (metres_to(lat, lon, there, rows), oracle.metres_to(*ends)),
+        (metres_between(here, rows, there, rows), oracle.metres_between(*ends)),
+    ):
         assert (found >= 0).all()
         assert np.abs(found - expected).max() < MILLIMETRE
         assert metres > 100_000 or np.abs(found - expected).max() < 1e-6
