@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import Any
 
+from worlds.depth import size
 from worlds.methods import HELD_TO_IT
 
 SOLVE = """
@@ -59,7 +60,7 @@ print(json.dumps(found))
 """
 
 SMALL = [[16, 200, 0.4], [16, 400, 0.4, "person"], [16, 400, 0.4, "person", "weight"]]
-LARGE = [[64, 4000, 0.1, "person", "weight"]]
+LARGE = [[size(64, 512), size(4000, 40_000), 0.1, "person", "weight"]]
 
 
 def solve(forms: list[list[Any]], *, protect: bool = False, **environment: str) -> dict[str, Any]:

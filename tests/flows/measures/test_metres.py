@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import wasserstein_distance
 
 from oracles.flows import measures as oracle
 from tripcloak.flows.measures import displacement, trip_length_distance
@@ -233,6 +232,8 @@ def test_the_shift_of_trip_lengths_is_the_least_work(drawn: Drawn, volume: Volum
     b=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=12),
 )
 def test_earth_movers_distance_equals_both_references(a: list[tuple], b: list[tuple]) -> None:
+    from scipy.stats import wasserstein_distance
+
     (x, v), (y, w) = np.array(a, dtype=float).T, np.array(b, dtype=float).T
     found = earth_movers_distance(x, v / v.sum(), y, w / w.sum())
     assert found == pytest.approx(oracle.earth_movers_distance(a, b), abs=1e-12)

@@ -9,6 +9,7 @@ import pytest
 from oracles import hierarchy as oracle
 from tripcloak.hierarchy.geometry import to_degrees, unit_vectors
 from tripcloak.hierarchy.h3.encoding import MANY_POINTS, encode_points, kernel_cells, library_cells
+from worlds.depth import size
 
 EVERY_RESOLUTION = range(16)
 
@@ -25,7 +26,7 @@ def assert_decided_as_by_the_library(lat: np.ndarray, lon: np.ndarray, resolutio
 @pytest.mark.parametrize("resolution", EVERY_RESOLUTION)
 def test_equals_the_library_all_over_the_globe(resolution: int) -> None:
     rng = np.random.default_rng(resolution)
-    lat = np.degrees(np.arcsin(rng.uniform(-1, 1, 200_000)))
+    lat = np.degrees(np.arcsin(rng.uniform(-1, 1, size(200_000, 5_000_000))))
     lon = rng.uniform(-180, 180, len(lat))
     undecided = assert_decided_as_by_the_library(lat, lon, resolution)
     assert undecided.mean() < 0.002
