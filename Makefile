@@ -5,7 +5,10 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test check bench clean browser
+.PHONY: env demo test test-deep check bench clean browser
+
+# The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
+test test-deep: export PYTHONDONTWRITEBYTECODE =
 
 env: $(STAMP)
 
@@ -22,6 +25,10 @@ demo: env
 
 test: env browser
 	$(BIN)/python -m pytest -n $(CPUS) --dist worksteal
+
+# Hours, not minutes: thousands of examples a property, drawn anew on every run.
+test-deep: env browser
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(CPUS) --dist worksteal -o timeout=7200 -o faulthandler_timeout=7190
 
 # The map's tests run in a real browser; without one they are skipped and say so.
 browser:

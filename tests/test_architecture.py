@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -220,22 +220,39 @@ def test_data_frames_and_plots_stay_out_of_the_pure_rooms() -> None:
     assert not offences
 
 
-def test_every_kernel_has_a_plain_twin() -> None:
-    twins = {
-        node.name
-        for path in (ROOT / "tests").rglob("*.py")
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.FunctionDef)
+ORACLES = ROOT / "tests" / "oracles"
+
+
+def functions_in(trees: Iterable[ast.Module]) -> set[str]:
+    """Return the public functions that modules define."""
+    found = (node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef))
+    return {node.name for node in found if not node.name.startswith("_")}
+
+
+def asked_of_oracles(tree: ast.Module) -> set[str]:
+    """Return the functions of oracles that a module uses, as ``twin(...)`` or ``oracle.twin(...)``."""
+    bound = {
+        alias.asname or alias.name: alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "oracles"
+        for alias in node.names
     }
-    kernels = {
-        node.name
-        for path, tree in sources().items()
-        if is_kernel(module_name(path))
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    used = {bound[node.id] for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in bound}
+    attributes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return used | {
+        node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id in bound
     }
-    assert {"number_keys", "merge_order"} <= kernels
+
+
+def test_every_kernel_has_a_plain_twin_that_it_is_held_to() -> None:
+    """A twin is a function of the same name in the oracles, and some test asks it."""
+    kernels = functions_in(tree for path, tree in sources().items() if is_kernel(module_name(path)))
+    twins = functions_in(ast.parse(path.read_text()) for path in ORACLES.rglob("*.py"))
+    tests = [ast.parse(path.read_text()) for path in (ROOT / "tests").rglob("test_*.py")]
+    asked = set().union(*map(asked_of_oracles, tests))
+    assert {"number_keys", "merge_order", "encode_cells", "least_common"} <= kernels
     assert kernels <= twins, f"write a plain twin of {sorted(kernels - twins)}"
+    assert kernels <= asked, f"hold them to their twins: {sorted(kernels - asked)}"
 
 
 def test_files_are_no_barns() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.decomposition import LatentDirichletAllocation
 
 from tripcloak.analysis import SlotFlows, best_match, busiest, cosines, typical_flows
 from tripcloak.analysis.topics import _fitted, _starts
@@ -21,6 +22,13 @@ def planted(seed: int, *, slots: int = 24, pairs: int = 40, topics: int = 3, vol
     weight[:, :topics] = np.eye(topics)
     flows = draw.poisson(volume * weight.T @ share).astype(float)
     return SlotFlows(np.arange(pairs) * 7, flows), share, weight
+
+
+def latent_dirichlet_allocation(**options: Any) -> Any:
+    """Return the peer; loading it takes longer than most tests do."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    return LatentDirichletAllocation(3, learning_method="batch", **options)
 
 
 @settings(max_examples=4)
@@ -40,14 +48,14 @@ def test_no_start_of_scikit_learn_is_likelier(seed: int) -> None:
     flows, _, _ = planted(seed, volume=300.0)
     likeliest = max(_fitted(flows.volume, start).bound for start in _starts(flows.volume, 3, 0))
     for start in range(2):
-        peer = LatentDirichletAllocation(3, learning_method="batch", max_iter=40, random_state=start)
+        peer = latent_dirichlet_allocation(max_iter=40, random_state=start)
         assert peer.fit(flows.volume).score(flows.volume) <= likeliest + 1e-4 * abs(likeliest)
 
 
 def test_the_bound_is_the_one_that_scikit_learn_gives_to_the_same_topics() -> None:
     flows, _, _ = planted(5)
     fit = _fitted(flows.volume, _starts(flows.volume, 3, 0)[0])
-    peer = LatentDirichletAllocation(3, learning_method="batch", max_iter=1, random_state=0).fit(flows.volume)
+    peer = latent_dirichlet_allocation(max_iter=1, random_state=0).fit(flows.volume)
     peer.components_ = fit.pairs
     # Its own way from topics to what it keeps of them.
     from sklearn.decomposition._online_lda_fast import _dirichlet_expectation_2d

@@ -17,6 +17,7 @@ from tripcloak.trajectories.methods.kscale import KScale
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.depth import size
 from worlds.trajectories import made
 
 CONTAINING: list[tuple[str, dict[str, Any]]] = [
@@ -43,7 +44,7 @@ def supports(trajectories: Trajectories, release: TrajectoryRelease) -> list[int
 
 @st.composite
 def crowds(draw: st.DrawFn) -> Trajectories:
-    lengths = draw(st.lists(st.integers(1, 6), min_size=6, max_size=12))
+    lengths = draw(st.lists(st.integers(1, 6), min_size=6, max_size=size(12, 30)))
     user = np.repeat(np.arange(len(lengths)), lengths)
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     t, x, y = (random.integers(0, draw(st.sampled_from([3, 40, 4000])), len(user)) for _ in range(3))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.trajectories import stays as oracle
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories._kernels import mark_arrivals
 from tripcloak.trajectories.model import Grid, Trajectories
@@ -14,26 +15,6 @@ from tripcloak.trajectories.release.release import Boxes
 from tripcloak.trajectories.stays import Stays, Visits, find_stays, trips_between
 
 HOUR = 3600
-
-
-def plain_stays(visits, metres, minutes):
-    """Return the stays of every trajectory, one sample after the other."""
-    found = []
-    for one in range(len(visits.offsets) - 1):
-        places: list[list[int]] = []
-        for sample in range(visits.offsets[one], visits.offsets[one + 1]):
-            here = visits.x[sample], visits.y[sample]
-            if places:
-                there = visits.x[places[-1][0]], visits.y[places[-1][0]]
-                if (here[0] - there[0]) ** 2 + (here[1] - there[1]) ** 2 <= metres**2:
-                    places[-1].append(sample)
-                    continue
-            places.append([sample])
-        for place in places:
-            begins, ends = visits.begins[place[0]], visits.ends[place[-1]]
-            if ends - begins >= minutes * 60:
-                found.append((one, begins, ends, np.mean(visits.x[place]), np.mean(visits.y[place])))
-    return found
 
 
 def walks(*people):
@@ -52,24 +33,21 @@ PEOPLE = st.lists(st.lists(SAMPLES, min_size=1, max_size=12), min_size=1, max_si
 def test_stays_are_those_of_the_plain_twin(people, metres, minutes):
     visits = walks(*people)
     stays = find_stays(visits, metres=metres, minutes=minutes)
-    plain = plain_stays(visits, metres, minutes)
+    plain = oracle.find_stays(visits, metres, minutes)
     assert len(stays.owner) == len(plain)
     assert np.allclose(np.column_stack(stays), np.array(plain).reshape(-1, 5))
 
 
-def mark_arrivals_plainly(visits, radius):
-    arrives = np.zeros(len(visits.x), dtype=bool)
-    mark_arrivals.py_func(visits.offsets, visits.x, visits.y, radius, arrives)
-    return arrives
-
-
-def test_the_kernel_does_the_same_uncompiled():
+@pytest.mark.parametrize("mark", [mark_arrivals, mark_arrivals.py_func], ids=["compiled", "uncompiled"])
+def test_arrivals_are_those_of_the_plain_twin(mark):
     draw = np.random.default_rng(5)
     visits = walks(*(draw.integers(0, 9, (30, 3)).tolist() for _ in range(5)))
-    compiled = np.zeros(len(visits.x), dtype=bool)
-    mark_arrivals(visits.offsets, visits.x, visits.y, 3.0, compiled)
-    assert 5 < compiled.sum() < len(compiled)
-    assert (compiled == mark_arrivals_plainly(visits, 3.0)).all()
+    found = np.zeros(len(visits.x), dtype=bool)
+    mark(visits.offsets, visits.x, visits.y, 3.0, found)
+    assert 5 < found.sum() < len(found)
+    people = [slice(*visits.offsets[i : i + 2]) for i in range(5)]
+    plain = [oracle.mark_arrivals(visits.x[own], visits.y[own], 3.0) for own in people]
+    assert found.tolist() == [new for one in plain for new in one]
 
 
 def test_a_commute_is_two_trips_and_the_way_there_is_no_stay():

@@ -15,6 +15,7 @@ from oracles.flows.kernels import Row, Tree, below, tiles
 from tripcloak.flows.model import NOBODY, ODMatrix
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import AllOf, KAnonymity, Promise, Unit
+from worlds.depth import size
 
 DYADIC_WEIGHTS = (0.0, 0.25, 1.0, 1.5, 3.0, 6.75)
 """Weights whose sums are exact in any order."""
@@ -156,8 +157,8 @@ def cases(
     draw: st.DrawFn,
     *,
     weights: Sequence[float] = ROUNDING_WEIGHTS,
-    max_rows: int = 60,
-    max_zones: int = 18,
+    max_rows: int = size(60, 150),
+    max_zones: int = size(18, 40),
     placed: bool = False,
 ) -> Case:
     """Return random trips between random trees, with any of the optional columns; tiles may have a place."""

@@ -42,6 +42,13 @@ def made(
     return Trajectories.of(user=user, t=t, x=x, y=y, grid=grid)
 
 
+def without_ties(seed: int) -> Trajectories:
+    """Return three people of three samples each, in places of many digits: no two merges cost the same."""
+    random = np.random.default_rng(seed)
+    t, x, y = (random.choice(10**6, 9, replace=False) for _ in range(3))
+    return Trajectories.of(user=np.repeat([0, 1, 2], 3), t=t, x=x, y=y, grid=Grid())
+
+
 def identity_release(trajectories: Trajectories) -> TrajectoryRelease:
     """Return the release in which every sample stands for itself."""
     sides = (side + d for side in (trajectories.t, trajectories.x, trajectories.y) for d in (0, 1))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
 
 from tripcloak.flows.audit.noise import (
     FALSE_ALARM,
@@ -81,6 +80,8 @@ def test_no_number_is_hit_by_gaussian_noise_more_often_than_said(scale: float) -
 
 @given(st.integers(1, 400), st.floats(0.01, 0.99), st.floats(0, 1))
 def test_chernoffs_bound_is_one(n: int, mean: float, share: float) -> None:
+    from scipy.stats import binom
+
     successes = round(share * n)
     assert binom.sf(successes - 1, n, mean) <= math.exp(-chernoff(successes, n, mean)) * (1 + 1e-9)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles.flows import measures as oracle
 from tripcloak.flows.measures import cpc, distribution_loss, measure, reconstruction_loss, top_flow_agreement
-from tripcloak.flows.measures._kernels import next_released
+from tripcloak.flows.measures._kernels import next_released, sum_of_covering
 from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release
@@ -44,6 +44,39 @@ def test_every_flow_gets_the_share_of_the_groups_that_cover_it(drawn: Drawn, vol
     rebuilt = drawn.world(volume).rebuilt()
     found = ReleaseComparison.of(drawn.matrix, drawn.release, volume).reconstructed
     assert found == pytest.approx([float(rebuilt.get(cell, 0)) for cell in drawn.cells], rel=1e-12)
+
+
+@st.composite
+def groups_over_trees(draw: st.DrawFn) -> tuple[list, list, list]:
+    """Return flows, the parents of three small trees, and groups of their zones with shares; some twice."""
+    parents, sizes = [], []
+    for _ in range(3):
+        n = draw(st.integers(1, 7))
+        parents.append([draw(st.integers(i + 1, n - 1)) for i in range(n - 1)] + [-1])
+        sizes.append(n)
+    zones = st.tuples(*(st.integers(0, n - 1) for n in sizes))
+    flows = draw(st.lists(zones, min_size=1, max_size=6))
+    return flows, parents, draw(st.lists(st.tuples(zones, st.integers(1, 8).map(float)), max_size=9))
+
+
+@given(drawn=groups_over_trees())
+def test_shares_of_covering_groups_are_added_up(drawn: tuple[list, list, list]) -> None:
+    flows, parents, groups = drawn
+    groups.sort()
+    used = [{zones[axis] for zones, _ in groups} for axis in range(3)]
+    above = tuple(
+        np.array(oracle.next_released(parent, [zone in some for zone in range(len(parent))]))
+        for parent, some in zip(parents, used, strict=True)
+    )
+    numbers = np.bincount([zones[0] for zones, _ in groups], minlength=len(parents[0])) if groups else []
+    found = sum_of_covering(
+        tuple(np.array(column, np.int32) for column in zip(*flows, strict=True)),
+        above,
+        np.append(0, np.cumsum(numbers)).astype(np.int64) if groups else np.zeros(len(parents[0]) + 1, int),
+        np.array([d * len(parents[2]) + t for (_, d, t), _ in groups], np.int64),
+        np.array([share for _, share in groups]),
+    )
+    assert found.tolist() == oracle.sum_of_covering(flows, parents, groups)
 
 
 @given(drawn=drawn_releases(), volume=VOLUMES)

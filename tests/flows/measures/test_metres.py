@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import wasserstein_distance
 
 from oracles.flows import measures as oracle
 from tripcloak.flows.measures import displacement, trip_length_distance
@@ -42,9 +41,13 @@ def lines(metres: float, n: int = 20_000) -> tuple[np.ndarray, ...]:
 def test_short_lines_are_right_to_a_millimetre(metres: float) -> None:
     lat, lon, to_lat, to_lon = lines(metres)
     rows = np.arange(len(lat))
-    _, _, expected = oracle.ELLIPSOID.inv(lon, lat, to_lon, to_lat)
-    there = places(to_lat, to_lon)
-    for found in (metres_to(lat, lon, there, rows), metres_between(places(lat, lon), rows, there, rows)):
+    here, there = places(lat, lon), places(to_lat, to_lon)
+    assert np.abs(there - oracle.places(to_lat, to_lon)).max() < 1e-8
+    ends = lat, lon, to_lat, to_lon
+    for found, expected in (
+        (metres_to(lat, lon, there, rows), oracle.metres_to(*ends)),
+        (metres_between(here, rows, there, rows), oracle.metres_between(*ends)),
+    ):
         assert (found >= 0).all()
         assert np.abs(found - expected).max() < MILLIMETRE
         assert metres > 100_000 or np.abs(found - expected).max() < 1e-6
@@ -229,6 +232,8 @@ def test_the_shift_of_trip_lengths_is_the_least_work(drawn: Drawn, volume: Volum
     b=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=12),
 )
 def test_earth_movers_distance_equals_both_references(a: list[tuple], b: list[tuple]) -> None:
+    from scipy.stats import wasserstein_distance
+
     (x, v), (y, w) = np.array(a, dtype=float).T, np.array(b, dtype=float).T
     found = earth_movers_distance(x, v / v.sum(), y, w / w.sum())
     assert found == pytest.approx(oracle.earth_movers_distance(a, b), abs=1e-12)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.flows import descent as oracle
+from oracles.flows.descent import Run
 from tripcloak.flows.methods._kernels import cuts as _kernels
 from tripcloak.flows.methods.products import pack
 from worlds.matrices import hierarchy_of, trees
@@ -20,88 +22,6 @@ def forms(name: str) -> pytest.MarkDecorator:
     """Run a test with the compiled kernel and with the same code uncompiled."""
     kernel = getattr(_kernels, name)
     return pytest.mark.parametrize("kernel", [kernel, kernel.py_func], ids=["compiled", "uncompiled"])
-
-
-def sort_flows(
-    flows: Sequence[int], zone: Sequence[int], codes: Sequence[int], reach: Sequence[int]
-) -> list[int]:
-    """Return the flows by zone, in the order given; those without a zone or reach stay out."""
-    return sorted(
-        (flow for flow in flows if zone[codes[flow]] >= 0 and reach[flow] > 0),
-        key=lambda flow: zone[codes[flow]],
-    )
-
-
-class Run(NamedTuple):
-    """A run as its plain twin sees it: first, last, the number above, trips and zones."""
-
-    first: int
-    last: int
-    above: int
-    trips: int
-    zones: tuple[int, ...]
-
-
-def open_row(
-    flows: Sequence[int],
-    zones: Sequence[Sequence[int]],
-    codes: Sequence[Sequence[int]],
-) -> list[Run]:
-    """Return the stretches of flows that share a zone on every axis."""
-
-    def there(at: int) -> tuple[int, ...]:
-        return tuple(zone[code[flows[at]]] for zone, code in zip(zones, codes, strict=True))
-
-    found = [(here, list(places)) for here, places in groupby(range(len(flows)), key=there)]
-    return [Run(places[0], places[-1] + 1, 0, 0, (*here, 0)) for here, places in found]
-
-
-def split_runs(
-    runs: Sequence[Run],
-    number: int,
-    rank: Sequence[int],
-    zone: Sequence[int],
-    flows: Sequence[int],
-    reach: Sequence[int],
-    depth: int,
-    trips: Sequence[int],
-) -> list[Run]:
-    """Return every stretch of one zone and reach inside every run."""
-    found = []
-    for at, run in enumerate(runs):
-        for here, places in groupby(range(run.first, run.last), key=lambda at: zone[rank[at]]):
-            a, b = (stretch := list(places))[0], stretch[-1] + 1
-            if here >= 0 and reach[flows[a]] > depth:
-                above = -1 if number < 0 else number + at
-                found.append(Run(a, b, above, sum(trips[a:b]), (*run.zones[:-1], here)))
-    return found
-
-
-def keep_runs(
-    safe: Sequence[bool], runs: Sequence[Run], flows: Sequence[int], reach: Sequence[int], depth: int
-) -> tuple[list[Run], list[int]]:
-    """Return the safe runs, and the reach of every flow once those of all others end here."""
-    ended = {
-        flows[at]
-        for run, good in zip(runs, safe, strict=True)
-        if not good
-        for at in range(run.first, run.last)
-    }
-    kept = [run for run, good in zip(runs, safe, strict=True) if good]
-    return kept, [depth if flow in ended else old for flow, old in enumerate(reach)]
-
-
-def sum_losses(
-    runs: Sequence[tuple[int, int]],
-    volume: Sequence[float],
-    lead: Sequence[float],
-    rank: Sequence[int],
-    loss: Sequence[float],
-) -> list[float]:
-    """Return the loss of every run."""
-    return [
-        sum(volume[at] * (lead[at] + loss[rank[at]]) for at in range(first, last)) for first, last in runs
-    ]
 
 
 @st.composite
@@ -118,7 +38,7 @@ def flows_in_zones(draw: st.DrawFn) -> tuple[list[int], list[int], list[int], li
 @given(drawn=flows_in_zones())
 def test_sort_flows(kernel: Any, drawn: tuple[list[int], list[int], list[int], list[int]]) -> None:
     found = kernel(*(np.array(column, dtype=np.int32) for column in drawn))
-    assert found.tolist() == sort_flows(*drawn)
+    assert found.tolist() == oracle.sort_flows(*drawn)
 
 
 @st.composite
@@ -149,7 +69,7 @@ def test_open_row(kernel: Any, data: st.DataObject, axes: int, n: int) -> None:
     codes = tuple(drawn(n, 4, np.int32) for _ in range(axes))
     trips, volume = drawn(n, 9, np.int64), drawn(n, 9, np.float64)
     table, trips_upto, volume_upto = kernel(flows, zones, codes, trips, volume)
-    assert runs_in(table) == open_row(flows.tolist(), zones, codes)
+    assert runs_in(table) == oracle.open_row(flows.tolist(), zones, codes)
     assert trips_upto.tolist() == [sum(trips[flows[:at]]) for at in range(n + 1)]
     assert volume_upto.tolist() == [sum(volume[flows[:at]]) for at in range(n + 1)]
 
@@ -184,10 +104,10 @@ def test_split_and_keep_runs_follow_a_tree_downwards(compiled: bool, tree: Any, 
     for depth, zone in enumerate(lineage.by_rank):
         table = split(table, number, rank, zone, lineage.behind, flows, reach, depth, upto)
         plain = (rank.tolist(), zone.tolist(), flows.tolist(), reach.tolist(), depth, trips.tolist())
-        runs = split_runs(runs, number, *plain)
+        runs = oracle.split_runs(runs, number, *plain)
         assert runs_in(table) == runs
         safe = np.array([data.draw(st.booleans()) for _ in runs], dtype=bool)
-        runs, left = keep_runs(safe.tolist(), runs, flows.tolist(), reach.tolist(), depth)
+        runs, left = oracle.keep_runs(safe.tolist(), runs, flows.tolist(), reach.tolist(), depth)
         table, volume = keep(safe, table, flows, reach, depth, upto / 2)
         assert runs_in(table) == runs
         assert reach.tolist() == left
@@ -206,18 +126,7 @@ def test_sum_losses(kernel: Any, data: st.DataObject, n: int) -> None:
     found = kernel(
         *edges_of(runs), np.array(volume), np.array(lead), np.array(rank, dtype=np.int32), np.array(loss)
     )
-    assert found.tolist() == sum_losses(runs, volume, lead, rank, loss)
-
-
-def place_products(parts: Sequence[Sequence[int]], parents: Sequence[Sequence[int]]) -> list[list[Any]]:
-    """Return, axis by axis but the last, the product above every product, None where there is none."""
-    found: list[list[Any]] = []
-    for axis in range(len(parents) - 1):
-        above = [
-            (*part[:axis], parents[axis][part[axis]], *part[axis + 1 :]) for part in zip(*parts, strict=True)
-        ]
-        found.append([product if min(product) >= 0 else None for product in above])
-    return found
+    assert found.tolist() == oracle.sum_losses(runs, volume, lead, rank, loss)
 
 
 @forms("place_products")
@@ -233,18 +142,11 @@ def test_place_products(kernel: Any, data: st.DataObject, axes: int) -> None:
     keys, above = kernel(zones, parent, np.cumsum(sizes) - sizes, sizes)
     assert keys.view(np.uint64).tolist() == pack(trees_of, zones).tolist()
     for found, expected in zip(
-        above, place_products(zones.tolist(), [tree.parent.tolist() for tree in trees_of]), strict=True
+        above, oracle.place_products(zones.tolist(), [tree.parent.tolist() for tree in trees_of]), strict=True
     ):
         for key, product in zip(found, expected, strict=True):
             told = None if product is None else pack(trees_of, np.array(product)[:, None])[0]
             assert key == (-1 if told is None else told)
-
-
-def sum_by_zone(zones: Sequence[Sequence[int]], losses: Sequence[Sequence[float]]) -> list[float]:
-    """Return the sum of the losses of every product's zones."""
-    return [
-        sum(loss[z] for loss, z in zip(losses, product, strict=True)) for product in zip(*zones, strict=True)
-    ]
 
 
 @forms("sum_by_zone")
@@ -255,4 +157,4 @@ def test_sum_by_zone(kernel: Any, data: st.DataObject, axes: int, n: int) -> Non
     found = kernel(
         np.array(zones, dtype=np.int32).reshape(axes, n), np.concatenate(losses), 3 * np.arange(axes)
     )
-    assert found.tolist() == sum_by_zone(zones, losses)
+    assert found.tolist() == oracle.sum_by_zone(zones, losses)

@@ -13,13 +13,15 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from pyproj import Geod
+import numpy as np
+from pyproj import Geod, Transformer
 
 Tree = Mapping[str, str | None]
 """The parent of every zone; None at the root."""
 
 Number = Fraction | int | float
 ELLIPSOID = Geod(ellps="WGS84")
+FROM_THE_CENTRE = Transformer.from_crs("EPSG:4979", "EPSG:4978", always_xy=True)
 
 
 Cell = tuple[str, ...]
@@ -246,6 +248,39 @@ def next_released(parent: Sequence[int], released: Sequence[bool]) -> list[int]:
             up = parent[up]
         found.append(up)
     return found
+
+
+def sum_of_covering(
+    flows: Sequence[tuple[int, ...]],
+    parents: Sequence[Sequence[int]],
+    groups: Sequence[tuple[tuple[int, ...], float]],
+) -> list[float]:
+    """Return, for every flow, the sum of the shares of the groups whose zones hold it on every axis."""
+
+    def path(parent: Sequence[int], zone: int) -> list[int]:
+        return [zone] if parent[zone] == -1 else [zone, *path(parent, parent[zone])]
+
+    paths = [[path(parent, tile) for parent, tile in zip(parents, flow, strict=True)] for flow in flows]
+    return [
+        sum(share for zones, share in groups if all(z in up for z, up in zip(zones, above, strict=True)))
+        for above in paths
+    ]
+
+
+def places(lat: Sequence[float], lon: Sequence[float]) -> np.ndarray:
+    """Return x, y and z in metres from the Earth's centre, by the library, and the sine of the latitude."""
+    x, y, z = FROM_THE_CENTRE.transform(lon, lat, np.zeros(len(lat)))
+    return np.stack([x, y, z, np.sin(np.radians(lat))], axis=1)
+
+
+def metres_between(lat: np.ndarray, lon: np.ndarray, to_lat: np.ndarray, to_lon: np.ndarray) -> np.ndarray:
+    """Return the metres between points on the ellipsoid, by the library."""
+    return np.asarray(ELLIPSOID.inv(lon, lat, to_lon, to_lat)[2])
+
+
+def metres_to(lat: np.ndarray, lon: np.ndarray, to_lat: np.ndarray, to_lon: np.ndarray) -> np.ndarray:
+    """Return the same: the library does not mind whether the kernel had seen one end before."""
+    return metres_between(lat, lon, to_lat, to_lon)
 
 
 def weigh_digits(bits: Sequence[int], weights: Sequence[float], prefix: int) -> dict[int, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
@@ -172,3 +172,65 @@ def reaches(box: tuple, known: list[Visit]) -> int:
         for axis, edges in enumerate(((t0, t1 - 1), (x0, x1 - 1), (y0, y1 - 1)))
         for edge in edges
     )
+
+
+# --- twins of the kernels --------------------------------------------------------------------------
+
+
+Held = dict[int, float]
+"""What somebody has: a value, such as the number of visits, by place."""
+
+
+def mark_having(mine: Held, people: list[Held], known: int, tolerance: float) -> list[list[set[int]]]:
+    """Return, place by place, who has it too: as nearly (0 or more), at all (-1), or n times (-2)."""
+    found = []
+    for place, value in mine.items():
+        if tolerance == -2:
+            wanted = range(1, min(int(value), known) + 1)
+            found.append([{i for i, other in enumerate(people) if other.get(place, 0) >= n} for n in wanted])
+        else:
+            having = {i for i, other in enumerate(people) if place in other}
+            found.append([{i for i in having if tolerance < 0 or near(people[i], {place: value}, tolerance)}])
+    return found
+
+
+def least_common(items: list[list[set[int]]], known: int) -> int:
+    """Return the fewest, but none, that are in one set of some items, the n-th of an item being worth n."""
+    sizes = []
+    for worth in product(*(range(len(sets) + 1) for sets in items)):
+        if sum(worth) == known:
+            taken = [sets[n - 1] for sets, n in zip(items, worth, strict=True) if n]
+            sizes.append(len(set.intersection(*taken)))
+    return min((size for size in sizes if size), default=0)
+
+
+def least_proportional(mine: Held, people: list[Held], known: int, tolerance: float) -> int:
+    """Return the fewest who have so many places of somebody's in the same proportions."""
+    return min(
+        sum(near(shared_proportions(other, some), proportions(some), tolerance) for other in people)
+        for some in ({place: mine[place] for place in chosen} for chosen in combinations(mine, known))
+    )
+
+
+def least_following(mine: list[int], people: list[list[int]], known: int) -> int:
+    """Return the fewest who visit so many of somebody's places in their order."""
+    return min(
+        sum(all(place in rest for place in chosen) for rest in map(iter, people))
+        for chosen in combinations(mine, known)
+    )
+
+
+def count_having(queries: list[list[int]], people: list[set[int]]) -> list[int]:
+    """Return how many people have everything that each query asks for."""
+    return [sum(set(wanted) <= held for held in people) for wanted in queries]
+
+
+def mark_covering(known: list[tuple], released: list[list[tuple]]) -> list[set[int]]:
+    """Return, for every known place and span of time, which released trajectories cover it."""
+    return [{r for r, boxes in enumerate(released) if covered(boxes, [thing])} for thing in known]
+
+
+def least_passing(mine: list[tuple[int, int]], released: list[list[tuple]], known: int) -> int:
+    """Return the fewest released trajectories, but none, that may visit so many places in their order."""
+    found = [sum(passes(boxes, chosen) for boxes in released) for chosen in combinations(mine, known)]
+    return min((number for number in found if number), default=0)

@@ -73,3 +73,55 @@ def own_cost(trajectories: Trajectories, members: list[int]) -> float:
         oracle_merging.covers(samples, len(members)), key=lambda cut: sum(map(oracle_merging.run_cost, cut))
     )
     return sum(oracle_merging.run_cost(run) / len(run) * sum(s[3] == 0 for s in run) for run in runs)
+
+
+def costs_of_picking(
+    trajectories: Trajectories, picks: dict[int, list[int]], asked: list[tuple[int, int | None]]
+) -> list[float]:
+    """Return what each picker's own samples cost, merged with all it picked and, perhaps, one more."""
+    return [
+        own_cost(trajectories, [picker, *([] if also is None else [also]), *picks.get(picker, [])])
+        for picker, also in asked
+    ]
+
+
+def cost_floor(trajectories: Trajectories, first: int, second: int) -> float:
+    """Return a cost that no merge of two is below.
+
+    Every sample costs a step of time by the steps between the places of both. Samples of one before the
+    other begins are in one run with the beginning, which lasts from the first of them; so at the end.
+    """
+    bounds = [slice(*trajectories.offsets[i : i + 2]) for i in (first, second)]
+    columns = trajectories.t, trajectories.x, trajectories.y
+    t, x, y = ([column[own].tolist() for own in bounds] for column in columns)
+    apart = 2 + sum(max(0, min(a) - max(b), min(b) - max(a)) for a, b in (x, y))
+    begin, end = max(map(min, t)), min(map(max, t))
+    times = [*t[0], *t[1]]
+    early, late = [s for s in times if s < begin], [s for s in times if s > end]
+    steps = len(times) - len(early) - len(late)
+    if early:
+        steps += len(early) * (begin - min(early) + 1)
+    if late:
+        steps += len(late) * (max(late) - end + 1)
+    return float(apart * steps)
+
+
+def proxy_floor(of: Squares, i: int, others: list[int]) -> float:
+    """Return the least distance to some squares: no floor of what holds them may lie above it."""
+    return min(proxy(of, i, j) for j in others)
+
+
+def plant(of: Squares, leaf: int) -> list[list[int]]:
+    """Return the rows below every node of a tree, level by level, each halved along its widest side."""
+    level = [list(range(len(of.x)))]
+    nodes = list(level)
+    while max(map(len, level)) > leaf:
+        level = [half for rows in level for half in _halves(of, rows)]
+        nodes += level
+    return nodes
+
+
+def _halves(of: Squares, rows: list[int]) -> tuple[list[int], list[int]]:
+    widest = max(of, key=lambda side: side[rows].max() - side[rows].min())
+    ordered = sorted(rows, key=lambda row: widest[row])
+    return ordered[: len(rows) // 2], ordered[len(rows) // 2 :]

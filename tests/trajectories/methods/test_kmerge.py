@@ -12,6 +12,7 @@ from tripcloak.trajectories.methods._kernels import merging as _kernels
 from tripcloak.trajectories.methods.kmerge import k_merge, merge_sets, pair_costs
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes
+from worlds.trajectories import without_ties
 
 
 @st.composite
@@ -37,6 +38,8 @@ def test_leaving_out_starts_loses_nothing(made: Trajectories) -> None:
     members = list(range(made.n_users))
     at = _kernels.merge_buffers(made.n_samples)
     _kernels.lay_many(at, made.t, made.x, made.y, made.offsets, np.arange(made.n_users))
+    laid = zip(*(column.tolist() for column in (at.t, at.x, at.y, at.member)), strict=True)
+    assert list(laid) == oracle.lay_many(made, members)
     assert _kernels.cover(at, made.n_samples, np.inf) == oracle.cover(made, members)[-1]
 
 
@@ -48,11 +51,33 @@ def test_a_pair_costs_what_its_merge_costs(made: Trajectories) -> None:
         return
     (cost,) = pair_costs(made, [0], [last])
     assert cost == k_merge(made, [0, last]).cost / made.n_samples == pair_costs(made, [last], [0])[0]
+    assert [cost] == oracle.pair_costs(made, [0], [last])
     whole = k_merge(made, [0, last]).cost
     at = _kernels.merge_buffers(made.n_samples)
     columns = made.t, made.x, made.y, made.offsets
     assert _kernels.pair_cost(at, *columns, 0, 1, whole) == whole
     assert _kernels.pair_cost(at, *columns, 0, 1, whole - 0.5) == np.inf
+    for limit in (whole, whole - 0.5):
+        assert _kernels.pair_cost(at, *columns, 0, 1, limit) == oracle.pair_cost(made, 0, 1, limit)
+
+
+@given(some_trajectories(most_users=2, most_samples=20, late=15))
+@settings(max_examples=100, deadline=None)
+def test_a_pair_is_laid_out_by_time(made: Trajectories) -> None:
+    first, second = 0, made.n_users - 1
+    at = _kernels.merge_buffers(2 * made.n_samples)
+    n = _kernels.lay_pair(at, made.t, made.x, made.y, made.offsets, first, second)
+    samples, reach = oracle.lay_pair(made, first, second)
+    assert list(zip(*(column[:n].tolist() for column in (at.t, at.x, at.y)), strict=True)) == [
+        sample[:3] for sample in samples
+    ]
+    assert at.reach[: n + 1].tolist() == reach
+
+
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_there_is_room_for_every_sample_and_boundary(size: int) -> None:
+    at = _kernels.merge_buffers(size)
+    assert {name: len(column) for name, column in at._asdict().items()} == oracle.merge_buffers(size)
 
 
 @given(some_trajectories(most_users=5, most_samples=12, late=30))
@@ -67,6 +92,9 @@ def test_every_box_holds_every_member_and_nothing_is_lost(made: Trajectories) ->
         for column, lo, hi in ((made.t, *boxes[:2]), (made.x, *boxes[2:4]), (made.y, *boxes[4:])):
             assert column[inside].min() == lo[box]
             assert column[inside].max() == hi[box] - 1
+    samples = list(zip(*(c.tolist() for c in (made.t, made.x, made.y, made.owner)), strict=True))
+    runs = [[samples[s] for s in np.flatnonzero(merged.box_of == box)] for box in range(len(boxes.t0))]
+    assert list(zip(*(side.tolist() for side in boxes), strict=True)) == oracle.write_runs(runs)
     spans = (boxes.t1 - boxes.t0) * (boxes.x1 - boxes.x0 + boxes.y1 - boxes.y0).astype(float)
     assert spans[merged.box_of].sum() == merged.cost
 
@@ -95,6 +123,19 @@ def test_sets_are_merged_as_one_by_one(jobs: int) -> None:
         own = made.lengths[i]
         assert np.array_equal(box_of[made.offsets[i] : made.offsets[i + 1]] - offsets[i], alone.box_of[:own])
         assert costs[i] == alone.cost
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None)
+def test_sets_are_merged_as_trying_everything_says(seed: int) -> None:
+    three, sets = without_ties(seed), [[1, 0], [2, 1, 0], [0]]
+    ends = np.cumsum([0, *map(len, sets)])
+    offsets, boxes, box_of, costs = merge_sets(three, ends, np.concatenate(sets), jobs=1)
+    rows = list(zip(*(side.tolist() for side in boxes), strict=True))
+    for i, (cost, expected, own) in enumerate(oracle.merge_sets(three, sets)):
+        assert costs[i] == pytest.approx(cost)
+        assert rows[offsets[i] : offsets[i + 1]] == expected
+        assert (box_of[3 * i : 3 * i + 3] - offsets[i]).tolist() == own
 
 
 def test_one_trajectory_alone_stays_as_it_is() -> None:

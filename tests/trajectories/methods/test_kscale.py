@@ -25,7 +25,7 @@ from tripcloak.trajectories.methods.kscale.costs import (
     squares,
 )
 from tripcloak.trajectories.model import Grid, Trajectories
-from worlds.trajectories import made
+from worlds.trajectories import made, without_ties
 
 PEOPLE = made(users=40, samples=10, seed=3, days=2, spread=20)
 
@@ -62,6 +62,24 @@ def test_no_square_of_a_node_is_nearer_than_its_floor(halves: list[float], seed:
         near = _kernels.proxy(x[0], y[0], half[0], x[j], y[j], half[j])
         assert near == pytest.approx(oracle.proxy(of, 0, j), rel=1e-9, abs=1e-12)
         assert near >= floor - 1e-12
+        one = np.array([x[j], x[j], y[j], y[j], half[j], half[j]])
+        assert _kernels.proxy_floor(x[0], y[0], half[0], one) == pytest.approx(near, rel=1e-9, abs=1e-12)
+    assert floor <= oracle.proxy_floor(of, 0, list(range(1, 8))) + 1e-12
+
+
+@given(st.integers(2, 90), st.integers(2, 9), st.integers(0, 2**32))
+@settings(max_examples=30, deadline=None)
+def test_the_tree_is_planted_as_by_hand(n: int, leaf: int, seed: int) -> None:
+    # Few different values, so that rows tie.
+    of = Squares(*np.random.default_rng(seed).integers(0, 9, (3, n)).astype(float))
+    order, rows, extent = _kernels.plant(*of, leaf)
+    nodes = oracle.plant(of, leaf)
+    assert len(rows) == len(nodes)
+    for (first, last), own, sides in zip(rows.tolist(), nodes, extent.tolist(), strict=True):
+        assert sorted(order[first:last]) == sorted(own)
+        assert sides == [edge for side in of for edge in (side[own].min(), side[own].max())]
+    leaves = nodes[len(nodes) // 2 :]
+    assert order.tolist() == [row for own in leaves for row in own]
 
 
 def test_a_square_has_the_centre_of_mass_and_the_timed_radius_of_gyration() -> None:
@@ -98,6 +116,7 @@ def test_the_floor_of_a_pair_is_below_its_cost(seed: int) -> None:
     )
     floor = _kernels.cost_floor(two.t, two.offsets, extent, 0, 1)
     assert 0 < floor <= oracle.pair_total(two, 0, 1)
+    assert floor == oracle.cost_floor(two, 0, 1) == _kernels.cost_floor(two.t, two.offsets, extent, 1, 0)
 
 
 def test_far_fewer_pairs_are_merged_than_there_are() -> None:
@@ -183,19 +202,24 @@ def test_a_heap_keeps_the_least(entries: list[tuple[int, int]], many: int) -> No
 @given(st.integers(0, 2**32))
 @settings(max_examples=20, deadline=None)
 def test_own_cost_is_that_of_trying_everything(seed: int) -> None:
-    # Places of many digits: two covers of one cost, which share it out differently, do not come up.
-    random = np.random.default_rng(seed)
-    three = Trajectories.of(
-        user=np.repeat([0, 1, 2], 3),
-        t=random.choice(10**6, 9, replace=False),
-        x=random.choice(10**6, 9, replace=False),
-        y=random.choice(10**6, 9, replace=False),
-        grid=Grid(),
-    )
+    three = without_ties(seed)
     at = merging_kernels.merge_buffers(9)
     members = np.array([2, 0, 1])
     n = merging_kernels.lay_many(at, three.t, three.x, three.y, three.offsets, members)
     assert merging_kernels.own_cost(at, n) == pytest.approx(oracle.own_cost(three, members.tolist()))
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None)
+def test_picking_costs_what_trying_everything_says(seed: int) -> None:
+    three = without_ties(seed)
+    # The first picked the second, the third nobody; each is asked with and without one more.
+    last, before, picked = np.array([0, -1, -1]), np.array([-1]), np.array([1])
+    pickers, also = np.array([0, 0, 2, 1]), np.array([-1, 2, 1, 0])
+    columns = three.t, three.x, three.y, three.offsets
+    found = _kernels.costs_of_picking(*columns, last, before, picked, pickers, also)
+    expected = oracle.costs_of_picking(three, {0: [1]}, [(0, None), (0, 2), (2, 1), (1, 0)])
+    assert found.tolist() == pytest.approx(expected)
 
 
 def test_own_cost_is_the_first_members_share_of_the_merge() -> None:
