@@ -127,7 +127,8 @@ class DifferentialPrivacy(Promise):
     def in_full(self) -> Passages:
         """Return what is promised of noisy numbers, in short, and what is not."""
         noise, who = dict(self.details), self.unit
-        how = f"{self.mechanism[:1].upper()}{self.mechanism[1:]} (scale {noise['noise_scale']:.4g})"
+        scale = f" (scale {noise['noise_scale']:.4g})" if "noise_scale" in noise else ""
+        how = f"{self.mechanism[:1].upper()}{self.mechanism[1:]}{scale}"
         chance = f", but for a chance of {self.delta:g}" if self.delta else ""
         counted = (
             f"Trips that were counted of every traveller: {self.contributions:,} at most."
