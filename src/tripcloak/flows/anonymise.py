@@ -172,7 +172,7 @@ class AnonymisationOutcome:
                 "unit": ",".join(thresholds),
                 "thresholds": thresholds,
                 **({"diversity": dict(floors)} if (floors := promise.floors) else {}),
-                **{"t": part.t for part in promise.by_release},
+                **({"t": min(part.t for part in near)} if (near := promise.by_release) else {}),
                 "suppress": None if promise.noisy else release.suppression_limit,
                 "hierarchy": self.hierarchy,
                 **_clock(self.zoning),

@@ -169,10 +169,8 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
     reasons
         Why rows may be dropped, in their order.
     """
-    promise, limit = (
-        Promise.from_manifest(facts["promise"]),
-        facts["parameters"].get("suppression_limit", 0.0),
-    )
+    promise = Promise.from_manifest(facts["promise"])
+    limit = facts["parameters"].get("suppression_limit", 0.0)
     words = withheld_words(promise, facts["suppressed"], facts["volume"], limit)
     told = {**facts, "promise": promise.stated(), "suppressed_words": words}
     orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}

@@ -54,7 +54,7 @@ def as_published(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
 
 
 def zones_as_published(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
-    """Return the table of released zones, read from a file, with the columns and the order it is written with."""
+    """Return the table of released zones, read from a file, with the columns and order it is written with."""
     import pyarrow as pa
 
     volumes = [name for name in numbers if name != "travellers"]

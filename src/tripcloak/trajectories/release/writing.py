@@ -116,7 +116,7 @@ INNER = {
 
 
 def restated(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest as it would be written anew: its own entries in their order, its promise said again."""
+    """Return a manifest as it would be written anew: its entries in their order, its promise said again."""
     told = {**facts, "promise": TrajectoryPromise.from_manifest(facts["promise"]).stated()}
     for name, order in {**INNER, "files": sorted(facts["files"])}.items():
         told[name] = {entry: told[name][entry] for entry in order}
