@@ -74,10 +74,11 @@ def test_a_release_of_all_segments_passes(joint: Path, trips: Path) -> None:
     report = audit_against(joint, (str(trips),))
     assert report.safe, report.broken
     facts = json.loads((joint / "release" / "manifest.json").read_text())
-    assert facts["segments"] == {
-        "by": ["sex", "age:20"],
-        "names": [f"sex={sex}, age={age}" for sex in "FM" for age in ("0-19", "20-39", "unknown")],
-    }
+    assert facts["promise"]["kind"] == "every segment"
+    assert facts["promise"]["by"] == ["sex", "age:20"]
+    assert facts["promise"]["names"] == [
+        f"sex={sex}, age={age}" for sex in "FM" for age in ("0-19", "20-39", "unknown")
+    ]
 
 
 def rewrite_manifest(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -132,11 +133,12 @@ def test_a_forged_table_of_segments_is_caught(
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        (lambda facts: facts["segments"]["by"].reverse(), "segments-safe"),
-        (lambda facts: facts["segments"]["names"].pop(), "segments-safe"),
-        (lambda facts: facts.pop("segments"), "files-complete"),
-        (lambda facts: facts["segments"].update(names=[]), "segments-safe"),
-        (lambda facts: facts["protects"].update(travellers=40), "segments-safe"),
+        (lambda facts: facts["promise"]["by"].reverse(), "segments-safe"),
+        (lambda facts: facts["promise"]["names"].pop(), "segments-safe"),
+        (lambda facts: facts.update(promise=facts["promise"]["promise"]), "files-complete"),
+        (lambda facts: facts["promise"].update(names=[]), "segments-safe"),
+        (lambda facts: facts["promise"].update(names=5, by={}), "segments-safe"),
+        (lambda facts: facts["promise"]["promise"].update(k=40), "segments-safe"),
     ],
 )
 def test_a_forged_promise_about_segments_is_caught(

@@ -75,7 +75,7 @@ def test_every_released_trajectory_has_company_within_delta(k: int, chunk: int, 
     method = NWA(k=k, delta=1500, trash=0.3, period=HOUR, sampling=600, chunk=chunk)
     release = method.anonymise(trajectories)
     check_release(trajectories, release, 0.3)
-    assert release.promise == "colocation"
+    assert release.promise.kind == "colocation"
     assert release.delta == 1500
     begins = release.boxes.t0[release.offsets[:-1]]
     ends = release.boxes.t0[release.offsets[1:] - 1]
