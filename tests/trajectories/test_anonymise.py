@@ -66,8 +66,9 @@ def released(source: TrajectorySource, out: Path, method: str = "k-scale", k: in
 
 def test_what_is_not_safe_is_never_written(source, tmp_path):
     before = contents(tmp_path)
-    with pytest.raises(InternalError, match=r"failed its own audit \(.*support.*\); nothing was written"):
+    with pytest.raises(InternalError, match=r"its own audit \(.*support.*\); nothing was written") as told:
         anonymise_trajectories(TrajectoryRequest(source=source, method=AsTheyAre(k=2), out=tmp_path / "out"))
+    assert told.value.exit_code == 3
     assert contents(tmp_path) == before
 
 

@@ -129,7 +129,7 @@ def _format_of(facts: Mapping[str, Any]) -> int | None:
 
 def _of_kind(folder: Path, facts: dict[str, Any], kind: Kind | None) -> dict[str, Any]:
     told = facts.get("kind")
-    if told not in _ELSEWHERE:
+    if told not in tuple(_ELSEWHERE):
         raise InputError(f"{folder} holds a release of neither flows nor trajectories; it was changed")
     if kind is not None and told != kind:
         raise InputError(f"{folder} holds a release of {told}, not of {kind}; {_ELSEWHERE[told]}")

@@ -303,7 +303,7 @@ def test_a_missing_or_damaged_table_is_named(
         ('{"kind": "trajectories"}', "is not a manifest of tripcloak"),
         (
             '{"format": "tripcloak release 2", "kind": "flows"}',
-            "holds a release of flows, not of trajectories",
+            "of flows, not of trajectories",
         ),
         ('{"format": "tripcloak release 2", "kind": "trajectories"}', "was changed since it was made"),
     ],
