@@ -101,19 +101,21 @@ def appended(name: str, more: bytes) -> Forge:
     return forge
 
 
-def table(name: str, change: Callable[[pa.Table], pa.Table] = lambda rows: rows, **options: Any) -> Forge:
+def table(
+    name: str,
+    change: Callable[[pa.Table], pa.Table] = lambda rows: rows,
+    notes: dict[str, str] | None = None,
+    **options: Any,
+) -> Forge:
     """Return a forgery that writes a table otherwise, to the same rows if nothing else is said."""
 
     def forge(folder: Folder) -> None:
         path = folder.public(name)
         rows = change(parquet.read_table(path))
         plain = {"compression": "zstd", "store_schema": False}
-        metadata = (
-            options.pop("metadata", rows.schema.metadata) if "metadata" in options else rows.schema.metadata
-        )
         with parquet.ParquetWriter(path, rows.schema, **{**plain, **options}) as writer:
             writer.write_table(rows)
-            writer.add_key_value_metadata(metadata or {})
+            writer.add_key_value_metadata(notes or rows.schema.metadata or {})
 
     return forge
 
@@ -163,16 +165,17 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
     "flows.parquet: smaller numbers": (table("flows.parquet", narrow), "flows-as-written"),
     "flows.parquet: smaller parts": (table("flows.parquet", max_rows_per_page=2), "flows-as-written"),
     "flows.parquet: another compression": (table("flows.parquet", compression="gzip"), "flows-as-written"),
-    "flows.parquet: a note": (table("flows.parquet", metadata={"who": MESSAGE}), "flows-as-written"),
+    "flows.parquet: a note": (table("flows.parquet", notes={"who": MESSAGE}), "flows-as-written"),
     "zones.parquet: bytes nobody reads": (bytes_before_the_footer("zones.parquet"), "zones-as-written"),
     "zones.parquet: another order": (table("zones.parquet", turned), "zones-as-written"),
-    "zones.parquet: a note": (table("zones.parquet", metadata={"geo": MESSAGE}), "zones-as-written"),
+    "zones.parquet: a note": (table("zones.parquet", notes={"geo": MESSAGE}), "zones-as-written"),
     "zones.geojson: a blank": (appended("zones.geojson", b" "), "zones-as-written"),
     "zones.geojson: a member": (
         text("zones.geojson", '"features"', f'"who": "{MESSAGE}", "features"'), "zones-as-written"
     ),
     "zones.geojson: a member twice": (
-        text("zones.geojson", '"type": "Feature"', f'"type": "{MESSAGE}", "type": "Feature"'), "zones-as-written"
+        text("zones.geojson", '"type": "Feature"', f'"type": "{MESSAGE}", "type": "Feature"'),
+        "zones-as-written",
     ),
     "map.html: a remark": (appended("map.html", f"<!-- {MESSAGE} -->".encode()), "map-as-written"),
     "map.html: a letter": (text("map.html", "Suppressed", "suppressed"), "map-as-written"),
@@ -210,12 +213,17 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
 }  # fmt: skip
 
 
+AS_TEXT = {"manifest: a blank", "manifest: an entry twice"}
+"""Forgeries that would be mended by setting the digests right, which writes the manifest anew."""
+
+
 @pytest.mark.parametrize("name", FORGERIES)
 def test_one_forged_byte_is_found_with_the_digests_set_right(name: str, folder: Folder) -> None:
     assert broken(folder) == []
     forge, rule = FORGERIES[name]
     forge(folder)
-    folder.refresh()
+    if name not in AS_TEXT:
+        folder.refresh()
     assert rule in broken(folder)
     assert MESSAGE not in str(rewritten_flows(folder.path))
 
