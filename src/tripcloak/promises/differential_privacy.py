@@ -13,6 +13,7 @@ from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
 from tripcloak.promises.promise import FlowGroups, Passages, Promise, Unit, Volume
 
+UNITS = ("traveller", "trip")
 NAMED = ("epsilon", "delta", "unit", "contributions", "mechanism")
 
 
@@ -66,6 +67,8 @@ class DifferentialPrivacy(Promise):
             raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
         if not 0 <= self.delta < 1:
             raise InputError(f"delta must be a chance from 0 to below 1; got {self.delta:g}")
+        if self.unit not in UNITS:
+            raise InputError(f"the presence of one {' or of one '.join(UNITS)} is hidden; got {self.unit!r}")
         if self.contributions < 1:
             raise InputError(f"contributions must be 1 or more; got {self.contributions}")
 

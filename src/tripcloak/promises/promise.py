@@ -111,8 +111,6 @@ class Promise(ABC):
         if "kind" in vars(cls):
             Promise._kinds[cls.kind] = cls
 
-    # What it asks of groups, and of a whole release.
-
     @property
     def thresholds(self) -> dict[Unit, float]:
         """Return the smallest support a safe group has, per unit; the first unit is the main one."""
@@ -180,8 +178,6 @@ class Promise(ABC):
         """Return what must hold of flows that share items, and how many of all items they share."""
         return self, items
 
-    # What may be published.
-
     def published(self, volume: Volume) -> tuple[Unit, ...]:
         """Return the numbers that may be published per flow: those that are kept at or above k.
 
@@ -213,8 +209,6 @@ class Promise(ABC):
             f"{volume} within the limit of {limit:.2%}; "
             "not told exactly, because the number could tell about too few people"
         )
-
-    # How it stands in the manifest.
 
     def to_manifest(self) -> dict[str, Any]:
         """Return plain values for JSON, from which it can be read back."""
@@ -265,8 +259,6 @@ class Promise(ABC):
     def family(self) -> str:
         """Return the kind of promise that protects people here: the main one of several."""
         return self.kind
-
-    # What it says to people.
 
     @abstractmethod
     def sentence(self) -> str:

@@ -145,6 +145,10 @@ class EverySegment(Promise):
     @classmethod
     def _read(cls, told: dict[str, Any]) -> Self:
         by, names, inner = (told.pop(name) for name in ("by", "names", "promise"))
+        if not all(
+            isinstance(one, list) and all(isinstance(name, str) for name in one) for one in (by, names)
+        ):
+            raise ValueError("segments are named one by one")
         parts = tuple(SegmentName(name) for name in names)
         return cls(promise=Promise.from_manifest(inner), parts=parts, by=tuple(by), **told)
 
