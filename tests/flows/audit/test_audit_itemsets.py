@@ -104,7 +104,7 @@ def test_every_set_of_flows_that_share_items_is_counted(
     release = as_it_is(matrix, hidden, None)
     smallest = smallest_by_hand(trips, release, matrix, m)[unit]
     for k in (max(2, int(smallest)), max(2, int(smallest)) + 1):
-        promised = KMAnonymity(promise=KAnonymity(k=k, unit=unit), m=m)
+        promised = KMAnonymity(promise=KAnonymity(k=k, unit=unit), m=m).resolve(matrix)
         report = audit_matrix(matrix, replace(release, promise=promised))
         assert report.broken == (("every-group-safe",) if smallest < k else ())
 
@@ -113,7 +113,8 @@ def test_people_are_counted_alike_in_one_pass_and_in_many(monkeypatch: pytest.Mo
     random = np.random.default_rng(2)
     trips = [tuple(row) for row in random.integers(0, [3, 3, 2, 6], (200, 4)).tolist()]
     matrix = matrix_of(trips, timed=True)
-    release = as_it_is(matrix, -1, KMAnonymity(promise=KAnonymity(k=6, unit="travellers"), m=1))
+    promised = KMAnonymity(promise=KAnonymity(k=6, unit="travellers"), m=1).resolve(matrix)
+    release = as_it_is(matrix, -1, promised)
     once = audit_matrix(matrix, release)
     monkeypatch.setattr(audited, "ROWS_A_PASS", 20)
     assert audit_matrix(matrix, release) == once

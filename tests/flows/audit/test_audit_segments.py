@@ -15,6 +15,7 @@ from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import NestedCut, ProductCut, SlotBySlot, TwinCut
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.rewriting import REWRITINGS
 from tripcloak.ground.folders import file_digest
 from tripcloak.promises import AllOf, KAnonymity, LDiversity
 from tripcloak.records.segments import SegmentBy
@@ -61,7 +62,9 @@ def test_folded_slots_are_counted_afresh(trips: Path, tmp_path: Path, minutes: i
         assert facts["hierarchy"]["fold"] == fold
     rewrite_manifest(tmp_path / "along", lambda facts: facts["hierarchy"].update(slots="apart"))
     longer = facts["measures"]["G_time"] > 1
-    assert audit_against(tmp_path / "along", (str(trips),)).safe != longer
+    # The files written anew tell the two apart anyhow; here it is the auditor's own count that has to.
+    counted = set(audit_against(tmp_path / "along", (str(trips),)).broken) - {one.rule for one in REWRITINGS}
+    assert bool(counted) == longer
 
 
 @pytest.fixture(scope="module")

@@ -124,8 +124,8 @@ def _parts(told: dict[str, Any]) -> list[dict[str, Any]]:
     if told.get("kind") != "all of":
         return [told]
     (listed,) = _exactly(told, "promises")
-    if not isinstance(listed, list) or len(listed) < 2:
-        raise unreadable(f"{ENTRY}.promises", "a list of two or more")
+    if not isinstance(listed, list):
+        raise unreadable(f"{ENTRY}.promises", "a list of promises")
     return [_table(part) for part in listed]
 
 

@@ -171,8 +171,8 @@ def smallest_support(case: MatrixCase) -> dict[str, float]:
 @BOOK.rule("segments-safe", "recount")
 def segments_safe(case: MatrixCase) -> str | None:
     """Where it is promised, every segment reaches every threshold in every group."""
-    parts = case.release.promise.segments
-    if tuple(part.name for part in parts) != case.promise.segments:
+    stated, parts = case.promise.segments, case.release.promise.segments
+    if tuple(part.name for part in parts) != stated:
         return "the release promises other segments than it was made for"
     for part in parts:
         groups = case.release.group_of_flow[part.row]
