@@ -67,6 +67,12 @@ def public_part(folder: Path) -> Path:
     raise InputError(f"{folder} holds no release: {PUBLIC}/{NAME} is missing")
 
 
+def is_release(folder: Path) -> bool:
+    """Return whether a path is a release, or its public part, and not somebody's folder of raw files."""
+    itself = [folder] if Path(os.path.abspath(folder)).name == PUBLIC else []
+    return any((place / NAME).is_file() for place in (folder / PUBLIC, *itself))
+
+
 def release_folder(folder: Path) -> Path:
     """Return the folder that holds both parts of a release, given that folder or its public part."""
     public = public_part(folder)
