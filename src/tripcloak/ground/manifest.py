@@ -41,6 +41,12 @@ def new_manifest(
         The method's own, beyond the promise.
     promise
         What is promised, for machines and in words.
+
+    Examples
+    --------
+    >>> told = {"version": "0.2.0", "method": "twincut", "parameters": {}, "promise": {"kind": "k-anonymity"}}
+    >>> list(new_manifest("flows", **told))
+    ['format', 'kind', 'version', 'method', 'parameters', 'promise']
     """
     return {
         "format": f"tripcloak release {FORMAT}",
