@@ -159,7 +159,7 @@ def inside(case: Case, pair: Pair) -> list[Row]:
 def tiny(draw: st.DrawFn) -> Case:
     """Return trips between trees of a few zones."""
     dice = draw(seeds)
-    first, second = (diced_tree(dice, draw(st.integers(2, 6))) for _ in range(2))
+    first, second = (diced_tree(dice, draw(st.integers(3, 6))) for _ in range(2))
     ends = [[zone for zone in tree if not children(tree, zone)] for tree in (first, second)]
     rows = tuple(Row(dice.choice(ends[0]), dice.choice(ends[1])) for _ in range(draw(st.integers(4, 30))))
     return Case(trees=(first, second), rows=rows, unseen_tiles=dice.randint(0, 2))
