@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tripcloak.flows.methods import METHODS
+from tripcloak.promises import Promise
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tripcloak"
@@ -36,7 +37,7 @@ WING = (
     ("_kernels", "stays", "reading", "release"),
     ("methods", "measures", "audit", "attacks"),
     ("report",),
-    ("protection", "publish", "checking", "describe", "anonymise", "attacking", "trips"),
+    ("protection", "publish", "rewriting", "checking", "describe", "anonymise", "attacking", "trips"),
 )
 APART = ({"methods"}, {"measures"}, {"audit", "attacks"})
 
@@ -191,6 +192,78 @@ def test_methods_measures_and_audit_never_meet(wing: str, group: set[str]) -> No
     assert not [
         module for module in reached_from(own) if room_of(module) == wing and part_of(module) in others
     ]
+
+
+@pytest.mark.parametrize("wing", ["flows", "trajectories"])
+def test_audits_import_the_ground_and_what_was_released_and_nothing_else(wing: str) -> None:
+    """No reader's room, no records, and no promise: an auditor reads all of that with code of its own."""
+    allowed = {"ground", "hierarchy", "_version"}
+    parts = {"audit", "model", "release", "_kernels"}
+    offences = [
+        str(one)
+        for one in imports()
+        if room_of(one.by) == wing
+        and part_of(one.by) == "audit"
+        and one.of.split(".")[0] == "tripcloak"
+        and room_of(one.of) not in allowed
+        and not (room_of(one.of) == wing and part_of(one.of) in parts)
+    ]
+    assert not offences
+
+
+def promise_classes() -> set[str]:
+    """Return the names of the classes in the room of promises that are promises."""
+    return {
+        node.name
+        for path, tree in sources().items()
+        if room_of(module_name(path)) == "promises"
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        and any(getattr(base, "id", "").endswith("Promise") for base in node.bases)
+    }
+
+
+def is_auditor(module: str) -> bool:
+    return part_of(module) == "audit"
+
+
+def test_whoever_asks_what_was_promised_asks_the_promise() -> None:
+    """Neither its class nor its kind: what a promise means is written down once, with the promise."""
+    classes = promise_classes()
+    assert {"KAnonymity", "DifferentialPrivacy", "Containment", "TCloseness"} <= classes
+    kinds = set(Promise._kinds)
+    offences = []
+    for path, tree in sources().items():
+        module = module_name(path)
+        if room_of(module) == "promises" or is_auditor(module):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and called_name(node) in {"isinstance", "issubclass"}:
+                named = {getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node.args[1])}
+                if named & (classes | {"Promise"}):
+                    offences.append(f"{module} line {node.lineno} asks for the class of a promise")
+            if isinstance(node, ast.Compare):
+                said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+                if said & kinds:
+                    offences.append(f"{module} line {node.lineno} asks for the kind of a promise")
+    assert not offences
+
+
+ASKED_OF_THE_PROMISE = {"privacy", "known_items", "closeness", "floors", "segments", "by_release"}
+
+
+def test_nobody_finds_out_what_was_promised_by_what_is_missing() -> None:
+    offences = [
+        f"{module_name(path)} line {node.lineno} asks whether {left.attr} is None"
+        for path, tree in sources().items()
+        if not is_auditor(module_name(path)) and room_of(module_name(path)) != "promises"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        and isinstance(left := node.left, ast.Attribute)
+        and left.attr in ASKED_OF_THE_PROMISE
+        and any(isinstance(right, ast.Constant) and right.value is None for right in node.comparators)
+    ]
+    assert not offences
 
 
 def is_kernel(module: str) -> bool:

@@ -59,7 +59,7 @@ def figures(matrix: ODMatrix, method: str, options: Mapping[str, Any]) -> dict[s
     return {
         **_input(matrix),
         **measure(matrix, release),
-        **({} if release.privacy is None else {"S": 1 - float(release.trips.sum()) / matrix.total("trips")}),
+        **({"S": 1 - float(release.trips.sum()) / matrix.total("trips")} if release.promise.noisy else {}),
         "groups": release.n_groups,
         "origin_zones": release.zone_numbers[0],
         "destination_zones": release.zone_numbers[1],

@@ -49,7 +49,8 @@ def run_demo(
     origins, destinations = outcome.release.zone_numbers
     tell(
         f"2. Released {outcome.release.n_groups:,} flows between {origins} origin and {destinations} "
-        f"destination zones, each with {PROMISE.words()}; {outcome.measures['S']:.1%} of the trips withheld"
+        f"destination zones, each with {PROMISE.sentence()}; {outcome.measures['S']:.1%} of the trips "
+        "withheld"
     )
     report = audit_against(out, (str(raw),), progress=progress)
     if not report.safe:

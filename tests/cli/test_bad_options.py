@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from worlds.fixes import some_fixes
+from worlds.trips import write_csv
+
 BAD_OPTIONS = [
     ("--method none-such", "no method 'none-such'; there are"),
     ("--hierarchy none-such", "not a hierarchy; expected one of h3:RESOLUTION"),
@@ -120,6 +123,19 @@ def test_a_release_that_fails_its_own_audit_is_never_written(tripcloak, tmp_path
     told = tripcloak("anonymise", trips, "--out", tmp_path / "out")
     assert told.code == 3
     assert "every-group-safe" in told.words
+    assert not (tmp_path / "out").exists()
+
+
+def test_trajectories_that_fail_their_own_audit_are_our_own_bug_too(tripcloak, tmp_path, monkeypatch):
+    from tripcloak.ground.rulebook import Finding, Verdict
+    from tripcloak.trajectories import anonymise
+
+    fixes = write_csv(tmp_path / "fixes.csv", some_fixes(14))
+    report = Verdict.of([Finding("support-reaches-k", False, "somebody is alone")])
+    monkeypatch.setattr(anonymise, "audit_release", lambda *_, **__: report)
+    told = tripcloak("trajectories", "anonymise", fixes, "--k", 2, "--out", tmp_path / "out")
+    assert told.code == 3
+    assert "support-reaches-k" in told.words
     assert not (tmp_path / "out").exists()
 
 

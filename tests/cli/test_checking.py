@@ -76,6 +76,30 @@ def test_a_changed_file_is_named(tripcloak, made, trips):
 
 
 @pytest.mark.parametrize("command", ["audit", "metrics"])
+@pytest.mark.parametrize("part", ["", "/", "/release", "/release/"])
+def test_a_release_is_found_by_its_folder_or_its_public_part(tripcloak, made, trips, command, part):
+    told = tripcloak(command, f"{made}{part}", "--against", trips, "--json")
+    assert (told.code, told.err) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["audit", "metrics"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": "tripcloak release 1"}, "tripcloak 0.1 reads"),
+        ({"format": "tripcloak release 7"}, "update tripcloak"),
+        ({"format": "something else"}, "not a manifest of tripcloak"),
+    ],
+)
+def test_a_release_of_another_format_says_what_to_do(tripcloak, made, trips, command, change, words):
+    path = made / "release" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    told = tripcloak(command, made, "--against", trips)
+    assert (told.code, told.out) == (2, "")
+    assert words in told.words
+
+
+@pytest.mark.parametrize("command", ["audit", "metrics"])
 def test_what_cannot_be_checked_is_bad_input(tripcloak, made, tmp_path, trips, command):
     bare = write_csv(tmp_path / "bare.csv", [{"a": "1"}])
     for folder, against, words in [

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tripcloak.promises import Promise
 from worlds.trips import Row, leaks, some_trips, write_csv
 
 Tripcloak = Callable[..., Any]
@@ -40,10 +41,13 @@ def test_all_three_are_kept_told_and_audited(tripcloak: Tripcloak, file: Path, t
     assert told.json["parameters"]["diversity"] == {"tiles": 3, "places": 2}
     assert told.json["parameters"]["t"] == 0.6
     facts = json.loads((out / "release" / "manifest.json").read_text())
-    assert (facts["diversity"], facts["closeness"]) == ({"tiles": 3, "places": 2}, 0.6)
+    promise = Promise.from_manifest(facts["promise"])
+    assert promise.floors == {"tiles": 3, "places": 2}
+    assert [part.t for part in promise.by_release] == [0.6]
+    assert len(promise.further()) == 3
     readme = (out / "release" / "README.md").read_text()
     page = (out / "release" / "map.html").read_text()
-    for words in facts["also"]:
+    for words in promise.further():
         assert words in readme
         assert words in page
     audited = tripcloak("audit", out, "--against", file, "--json")
@@ -72,7 +76,8 @@ def test_without_them_nothing_is_said(tripcloak: Tripcloak, file: Path, tmp_path
     told = tripcloak("anonymise", file, *HERE, "--out", tmp_path / "out", "--json")
     assert not {"diversity", "t"} & set(told.json["parameters"])
     facts = json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())
-    assert not {"diversity", "closeness", "also"} & set(facts)
+    assert facts["promise"]["kind"] == "k-anonymity"
+    assert not Promise.from_manifest(facts["promise"]).further()
 
 
 def test_people_read_what_was_promised(tripcloak: Tripcloak, file: Path, tmp_path: Path) -> None:

@@ -36,7 +36,11 @@ def test_a_noisy_release_is_made_told_audited_and_measured(
     assert not leaks(told.out, some_trips(900))
     manifest = json.loads((out / "release" / "manifest.json").read_text())
     assert manifest["parameters"] == {"epsilon": 5.0, "delta": 1e-6, "contributions": 2, "height": 3}
-    assert (manifest["protects"], manifest["seed"], manifest["bound"]) == ({}, None, None)
+    assert (manifest["promise"]["kind"], manifest["seed"], manifest["bound"]) == (
+        "differential privacy",
+        None,
+        None,
+    )
     audit = tripcloak("audit", out, "--against", file, "--json")
     assert audit.code == 0, audit.out
     measured = tripcloak("metrics", out, "--against", file, "--json")

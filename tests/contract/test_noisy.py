@@ -151,7 +151,7 @@ def test_nothing_but_the_noise_looks_at_the_numbers(
         asked = {"delta": 0.0} if method.name == "laplace" else {}
         release.append(made(method, height=1, **asked).anonymise(matrix, noise=Blind()))
     assert published(release[0]) == published(release[1])
-    assert release[0].privacy == release[1].privacy
+    assert release[0].promise == release[1].promise
 
 
 @every_method
@@ -164,8 +164,8 @@ def test_one_traveller_far_away_changes_no_public_fact(method: type[NoisyMethod]
         tiles, person = tiling.tiles(keys, tree), np.arange(trips, dtype=np.int32)
         matrix = ODMatrix.from_trips(tree, tree, tiles, tiles, person=person, repeats=True)
         made_of = made(method, height=3).anonymise(matrix, noise=Same())
-        assert made_of.privacy is not None
-        facts.append((made_of.privacy.to_dict(), made_of.parameters))
+        assert made_of.promise.noisy
+        facts.append((made_of.promise.to_manifest(), made_of.parameters))
     assert facts[0] == facts[1]
     assert facts[0][0]["study_area"] == "world"
 
@@ -217,7 +217,7 @@ def test_what_cannot_be_had_is_refused_before_any_work(
     with pytest.raises(InputError, match=f"{method.name} needs --epsilon"):
         method().anonymise(matrix)
     with pytest.raises(InputError, match="--t "):
-        made(method, closeness=TCloseness(t=0.5)).anonymise(matrix)
+        made(method, promise=AllOf(promises=(KAnonymity(), TCloseness(t=0.5)))).anonymise(matrix)
     with pytest.raises(InputError, match="--l,"):
         made(method, promise=AllOf(promises=(KAnonymity(), LDiversity(l=2)))).anonymise(matrix)
     for tree in (plain, union):
@@ -294,10 +294,12 @@ def test_a_folder_tells_no_exact_number_and_promises_no_k(
         dropped={"null_island": 77_777},
         tilings={"spec": "h3:8/root=861fb4677ffffff"},
     )
-    assert facts["protects"] == {}
+    assert not release.promise.thresholds
     assert facts["seed"] is None
     assert "suppression_limit" not in facts["parameters"]
-    stated = facts["differential_privacy"]
+    stated = facts["promise"]
+    assert stated["kind"] == "differential privacy"
+    assert "k" not in stated
     assert (stated["epsilon"], stated["unit"], stated["contributions"]) == (1.0, "traveller", 3)
     assert stated["study_area"] == "861fb4677ffffff"
     total = int(busy.flows.trips.sum())
@@ -327,7 +329,7 @@ def test_a_folder_reads_back_as_the_release_it_was(
     publish(tmp_path / "out", matrix, release, run={}, dropped={}, tilings={"spec": spec})
     again = read_release(tmp_path / "out", matrix)
     assert published(again) == published(release)
-    assert again.privacy == release.privacy
+    assert again.promise == release.promise
     assert again.parameters == release.parameters
     pairs = [*published(release), None], [*published(again), None]
     assert [pairs[0][g] for g in release.group_of_flow] == [pairs[1][g] for g in again.group_of_flow]
@@ -369,7 +371,7 @@ def test_odd_numbers_are_never_released(data: st.DataObject) -> None:
     if name == "group_origin" and (bad[name] == release.group_origin[0]).all():
         bad["group_destination"] = np.full_like(release.group_destination, release.group_destination[0])
     zones = release.origins, release.destinations
-    shared = {"method": "by hand", "parameters": {}, "privacy": release.privacy, "homogeneous": True}
+    shared = {"method": "by hand", "parameters": {}, "promise": release.promise, "homogeneous": True}
     build_noisy_release(matrix, zones=zones, **shared, **good)  # type: ignore[arg-type]
     with pytest.raises(InternalError, match="nothing was released"):
         build_noisy_release(matrix, zones=zones, **shared, **bad)  # type: ignore[arg-type]

@@ -44,7 +44,8 @@ def test_releases_are_safe_and_accounted_for(name: str, seed: int, k: int) -> No
         assert name == "nwa"
         return
     assert audit_release(trajectories, release).safe
-    assert (release.method, release.k) == (name, k)
+    assert (release.method, release.promise.k) == (name, k)
+    assert release.promise == ready(name, k).promise
     assert (
         Trajectories(
             grid=trajectories.grid,
@@ -52,7 +53,7 @@ def test_releases_are_safe_and_accounted_for(name: str, seed: int, k: int) -> No
         ).digest
         == before
     )
-    if release.promise == "containment":
+    if not release.promise.moves_samples:
         assert not release.deleted.any()
         assert not release.created.any()
 

@@ -14,7 +14,7 @@ from tripcloak.flows.checking import audit_against, measure_against
 from tripcloak.flows.reading.matrix import read_matrix
 from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import read_manifest
+from tripcloak.ground.manifest import read_manifest
 from tripcloak.hierarchy import BoxZones, read_box_names
 from tripcloak.records.source import TripSource
 from worlds.folders import is_whole, read_public

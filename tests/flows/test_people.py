@@ -63,7 +63,7 @@ def test_the_threshold_that_was_found_is_told(protect, tmp_path) -> None:
     outcome = protect(weighted(some_trips(900)), AveragePeople(k=3))
     assert outcome.to_dict()["parameters"]["thresholds"] == {"population": 3000}
     manifest = json.loads((tmp_path / "out/release/manifest.json").read_text())
-    assert manifest["protects"] == {"population": 3000}
+    assert (manifest["promise"]["k"], manifest["promise"]["unit"]) == (3000, "population")
     assert "3,000" in (tmp_path / "out/release/README.md").read_text()
 
 

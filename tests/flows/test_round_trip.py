@@ -105,7 +105,7 @@ class TestDamage:
         with pytest.raises(InputError, match=part.split("/")[1]):
             measure_against(out, (str(file),))
 
-    @pytest.mark.parametrize("key", ["method", "parameters", "protects", "homogeneous", "seed"])
+    @pytest.mark.parametrize("key", ["method", "parameters", "promise", "homogeneous", "seed"])
     def test_a_manifest_without_an_entry(self, made, key):
         out, file = made
         path = out / "release" / "manifest.json"

@@ -10,6 +10,7 @@ from typing import Any
 import h3
 from pyarrow import parquet
 
+from tripcloak.promises import KAnonymity, Promise
 from worlds.released_flows import Folder
 
 Rows = list[dict[str, Any]]
@@ -231,6 +232,16 @@ def manifest_entry(**values: Any) -> Callable[[Folder], None]:
     return lambda folder: folder.edit_manifest(lambda facts: facts.update(values))
 
 
+def promise(told: Promise) -> Callable[[Folder], None]:
+    """Return a change that promises something else, in words that fit."""
+    return lambda folder: folder.restate(told)
+
+
+def stated(**entries: Any) -> Callable[[Folder], None]:
+    """Return a change of the entry on what is promised, which need make no sense."""
+    return lambda folder: folder.edit_manifest(lambda facts: facts["promise"].update(entries))
+
+
 def tell_what_is_withheld(folder: Folder) -> None:
     """Tell the true withheld volume, of too few people, with a share and words that fit it."""
     groups = parquet.read_table(folder.path / "private/groups.parquet").to_pylist()
@@ -263,7 +274,7 @@ def higher_k(folder: Folder) -> None:
     """Promise more than the flows hold, with a measure that fits."""
 
     def change(facts: dict[str, Any]) -> None:
-        facts["protects"]["travellers"] *= 50
+        facts["promise"] = KAnonymity(k=facts["promise"]["k"] * 50, unit="travellers").stated()
         facts["measures"]["C_AVG"] /= 50
 
     folder.edit_manifest(change)

@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,13 @@ from pyarrow import csv, parquet
 
 from tripcloak.ground.folders import write_json
 from tripcloak.ground.rulebook import Verdict
-from tripcloak.trajectories import reading
 from tripcloak.trajectories.audit import audit_folder
+from tripcloak.trajectories.audit.raw import RawInput
 from tripcloak.trajectories.model import Trajectories
-from tripcloak.trajectories.reading import TrajectorySource
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import write_trajectory_release
 
 K = 3
-
-
-@cache
-def read_once(source: TrajectorySource, memory: str | None = None) -> reading.Tracks:
-    """Return the same tracks again: forgeries change the release, never the input."""
-    return reading.tracks.read_tracks(source, memory=memory)
 
 
 def written(folder: Path, trajectories: Trajectories, release: TrajectoryRelease) -> Path:
@@ -76,7 +68,7 @@ def entry(folder: Path, name: str) -> Any:
 
 
 def audit_of_forged(
-    forge: Callable[[Path], Any], rule: str, safe: Path, raw: TrajectorySource, room: Path
+    forge: Callable[[Path], Any], rule: str, safe: Path, raw: RawInput, room: Path
 ) -> Verdict:
     """Return the audit of a forged copy of a safe folder, which breaks the rule and tells nothing."""
     folder = room / "forged"

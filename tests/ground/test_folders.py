@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import shutil
 import subprocess
@@ -19,8 +18,6 @@ from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.folders import (
     file_digest,
     note_on_leftovers,
-    read_manifest,
-    read_run,
     refuse_if_taken,
     staged,
     write_json,
@@ -315,28 +312,3 @@ def test_a_digest_is_the_files_sha256(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"abc")
     assert file_digest(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-@pytest.mark.parametrize(
-    ("written", "words"),
-    [
-        (None, "holds no release"),
-        ("{", "cannot be read as JSON"),
-        ("[]", "not a manifest"),
-        (b"\xff\xfe", "JSON"),
-    ],
-)
-@pytest.mark.parametrize("read", [read_manifest, read_run])
-def test_a_folder_that_is_no_release_is_named(tmp_path, read, written, words):
-    for path in (tmp_path / "release" / "manifest.json", tmp_path / "private" / "run.json"):
-        path.parent.mkdir()
-        if written is not None:
-            path.write_bytes(written if isinstance(written, bytes) else written.encode())
-    with pytest.raises(InputError, match=words):
-        read(tmp_path)
-
-
-def test_a_file_is_no_release(tmp_path):
-    (tmp_path / "file").write_text(json.dumps({}))
-    with pytest.raises(InputError, match="holds no release"):
-        read_manifest(tmp_path / "file")

@@ -87,7 +87,7 @@ def test_it_is_open_until_it_is_resolved_alone_or_with_others() -> None:
     groups = group_flows(matrix, np.array([0]), np.array([0]))
     assert groups is not None
     assert AveragePeople(k=3).safe(groups).tolist() == [True]
-    assert both.words() == (
+    assert both.sentence() == (
         "at least 3 travellers (trips without an id) and "
         "at least the population that 2 average people stand for"
     )

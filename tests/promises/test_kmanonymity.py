@@ -77,10 +77,10 @@ def test_it_asks_for_what_its_promise_asks_for() -> None:
     both = AllOf(promises=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=20, unit="trips")))
     held = KMAnonymity(promise=both, m=2)
     assert (held.thresholds, held.floors) == (both.thresholds, {})
-    assert held.words().startswith(
+    assert held.sentence().startswith(
         "at least 10 travellers and at least 20 trips for whoever knows any 2 items"
     )
-    assert "a single flow may hold fewer" in held.words()
+    assert "a single flow may hold fewer" in held.sentence()
 
 
 @pytest.mark.parametrize("m", [0, -1, 4, 1.5])

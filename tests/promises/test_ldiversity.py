@@ -63,7 +63,7 @@ def test_floors_add_up_to_the_largest() -> None:
     assert not parts[0].floors
     assert not parts[1].thresholds
     words = "at least 5 trips and at least 2 tiles that occur in either zone"
-    assert AllOf(promises=parts[:2]).words() == words
+    assert AllOf(promises=parts[:2]).sentence() == words
 
 
 def test_places_must_be_known() -> None:

@@ -9,10 +9,12 @@ import pytest
 
 from forgeries.trajectories import entry, manifest, samples
 from tripcloak.ground.errors import InputError
+from tripcloak.promises import CoLocation
 from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
-from tripcloak.trajectories.checking import CHECKS, audit_trajectories_against, rewritten_findings
+from tripcloak.trajectories.checking import audit_trajectories_against
 from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource
+from tripcloak.trajectories.rewriting import REWRITINGS, rewritten_trajectories
 from worlds.fixes import some_fixes
 from worlds.trips import write_csv
 
@@ -40,7 +42,7 @@ def folder(made, tmp_path):
 
 
 def broken(folder):
-    return [finding.rule for finding in rewritten_findings(folder) if not finding.ok]
+    return [finding.rule for finding in rewritten_trajectories(folder) if not finding.ok]
 
 
 def add_to(name, text):
@@ -48,6 +50,16 @@ def add_to(name, text):
         with (folder / "release" / name).open("a", encoding="utf-8") as file:
             file.write(text)
         manifest(folder)
+
+    return forge
+
+
+def in_manifest(old, new):
+    def forge(folder):
+        path = folder / "release" / "manifest.json"
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     return forge
 
@@ -73,6 +85,18 @@ FORGERIES = {
     "a parameter more": (with_parameters(note=123456789), "method-known"),
     "a parameter of another kind": (with_parameters(picking=3), "method-known"),
     "parameters in another order": (parameters_turned, "method-known"),
+    "another promise than the method makes": (
+        lambda folder: manifest(folder, promise=CoLocation(k=3, delta=5.0).stated()),
+        "method-known",
+    ),
+    "the promise in other words": (
+        lambda folder: manifest(
+            folder, promise={**entry(folder, "promise"), "sentence": f"k = 3: {MESSAGE}, 3 times"}
+        ),
+        "manifest-as-written",
+    ),
+    "a blank in the manifest": (in_manifest('"kind": ', '"kind":  '), "manifest-as-written"),
+    "an entry twice": (in_manifest('"kind"', f'"kind": "{MESSAGE}", "kind"'), "manifest-as-written"),
     "the last digit": (a_digit_wider, "samples-as-written"),
     "no samples": (
         lambda folder: (folder / "release" / "samples.parquet").unlink(),
@@ -87,13 +111,13 @@ def test_what_is_written_otherwise_is_found(folder, name):
     forge, rule = FORGERIES[name]
     forge(folder)
     assert rule in broken(folder)
-    assert MESSAGE not in str(rewritten_findings(folder))
+    assert MESSAGE not in str(rewritten_trajectories(folder))
 
 
 def test_the_audit_of_a_folder_fails_with_it_and_tells_every_rule(folder, fixes):
     safe = audit_trajectories_against(folder, (str(fixes),))
     assert safe.safe, safe.broken
-    assert set(CHECKS) <= {finding.rule for finding in safe.findings}
+    assert {one.rule for one in REWRITINGS} <= {finding.rule for finding in safe.findings}
     add_to("README.md", MESSAGE)(folder)
     forged = audit_trajectories_against(folder, (str(fixes),))
     assert not forged.safe

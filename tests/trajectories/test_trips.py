@@ -63,12 +63,13 @@ def test_trips_lead_from_where_somebody_was_to_where_they_were_next(tmp_path):
     assert {(one["start_time"].hour, one["end_time"].hour) for one in trips} == {(9, 12)}
 
 
-def test_released_trips_are_under_pseudonyms(source, tmp_path):
+@pytest.mark.parametrize("given", [".", "release"])
+def test_released_trips_are_under_pseudonyms(source, tmp_path, given):
     out = tmp_path / "out"
     anonymise_trajectories(
         TrajectoryRequest(source=source, method=find_trajectory_method("k-scale")(k=2), out=out)
     )
-    released = TrajectorySource(paths=(str(out),))
+    released = TrajectorySource(paths=(str(out / given),))
     made = write_trips_of_trajectories(released, tmp_path / "trips.parquet", EVERY)
     people = set(pq.read_table(tmp_path / "trips.parquet")["person"].to_pylist())
     pseudonyms = set(pq.read_table(out / "release" / "samples.parquet")["trajectory"].to_pylist())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tripcloak.promises import Containment
 from tripcloak.trajectories.methods.kmerge import k_merge
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import (
@@ -35,8 +36,9 @@ def merged_release(trajectories: Trajectories, *, k: int = 2) -> TrajectoryRelea
     solution = TrajectorySolution(
         np.array(offsets), Boxes(*map(np.concatenate, sides)), np.arange(people), box_of, {"by": "hand"}
     )
-    told_by = {"promise": "containment", "method": "by-hand", "parameters": {}, "k": k}
-    return build_trajectory_release(trajectories, solution, **told_by)  # type: ignore[arg-type]
+    return build_trajectory_release(
+        trajectories, solution, promise=Containment(k=k), method="by-hand", parameters={}
+    )
 
 
 def with_side(release: TrajectoryRelease, side: str, box: int, value: int) -> TrajectoryRelease:

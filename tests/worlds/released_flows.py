@@ -134,6 +134,10 @@ class Folder:
         change(facts)
         write_json(self.public("manifest.json"), facts)
 
+    def restate(self, promise: Promise) -> None:
+        """Write another promise into the manifest, with words that fit."""
+        self.edit_manifest(lambda facts: facts.update(promise=promise.stated()))
+
     def edit_rows(self, name: str, change: Callable[[list[dict[str, Any]]], Any]) -> None:
         """Change the rows of a Parquet file in zoning; the columns are those of the first row."""
         path = self.path / name

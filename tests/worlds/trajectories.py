@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tripcloak.promises import Containment, TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import (
     Boxes,
@@ -14,6 +15,7 @@ from tripcloak.trajectories.release.release import (
     build_trajectory_release,
 )
 
+NEXT_TO_NOTHING = Containment(k=2)
 PARIS = "+proj=laea +lat_0=48.9 +lon_0=2.3"
 
 
@@ -103,9 +105,8 @@ def released(
     boxes: Boxes,
     released_of: np.ndarray,
     box_of: np.ndarray,
-    promise: str = "containment",
+    promise: TrajectoryPromise = NEXT_TO_NOTHING,
 ) -> TrajectoryRelease:
     """Return the release of these arrays, checked as every release is."""
     solution = TrajectorySolution(offsets, boxes, released_of, box_of, {})
-    told = {"promise": promise, "method": "by-hand", "parameters": {}, "k": 1}
-    return build_trajectory_release(trajectories, solution, **told)  # type: ignore[arg-type]
+    return build_trajectory_release(trajectories, solution, promise=promise, method="by-hand", parameters={})

@@ -228,7 +228,6 @@ def command(
     """
     from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
     from tripcloak.flows.methods import SlotBySlot, find_method
-    from tripcloak.promises import TCloseness
     from tripcloak.records.segments import SegmentBy
 
     asked = {"loss": loss, "first": first, "time_weight": time_weight, "v_target": v_target, "levels": levels}
@@ -237,8 +236,6 @@ def command(
     parameters: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if time_limit is not None:
         parameters["time_limit"] = seconds(time_limit)
-    if closeness is not None:
-        parameters["closeness"] = TCloseness(t=closeness)
     if slot is not None and time_slot is not None:
         raise InputError("--slot keeps slots apart and --time-slot makes time an axis; give one of them")
     if time_weight is not None and time_slot is None:
@@ -247,7 +244,7 @@ def command(
     for name in parameters:
         if name not in kind.__dataclass_fields__:
             raise InputError(f"{method} has no option --{name.replace('_', '-')}")
-    asked_for = asked_promise(k, unit, tiles, places, k_population=k_population)
+    asked_for = asked_promise(k, unit, tiles, places, k_population=k_population, t=closeness)
     chosen = kind(promise=asked_for, suppression_limit=suppress, **parameters)
     request = AnonymisationRequest(
         source=given.source,
@@ -302,8 +299,8 @@ def _show(outcome: "AnonymisationOutcome") -> None:
     units = ", ".join(f"{number(n)} {unit}" for unit, n in facts["audit"]["by_unit"].items())
     rows = [
         *cleaning_rows(outcome.cleaning),
-        ("protected", release.promise.words()),
-        *([] if release.closeness is None else [("also", release.closeness.words())]),
+        ("protected", release.promise.by_group.sentence()),
+        *(("also", part.sentence()) for part in release.promise.by_release),
         ("released flows", number(release.n_groups)),
         ("origin zones", number(facts["zones"]["origins"])),
         ("destination zones", number(facts["zones"]["destinations"])),
@@ -319,11 +316,7 @@ def _show(outcome: "AnonymisationOutcome") -> None:
 
 
 def _judgement(outcome: "AnonymisationOutcome", units: str) -> str:
-    if not outcome.audit.safe:
-        return "NOT SAFE"
-    if outcome.release.privacy is not None:
-        return "safe; numbers are noisy, and no smallest number of people is promised"
-    return f"safe; smallest flow {units}"
+    return outcome.release.promise.judgement(units) if outcome.audit.safe else "NOT SAFE"
 
 
 def _bound(bound: "Bound | None") -> list[tuple[str, str]]:

@@ -99,7 +99,7 @@ def _qualifies(row: ComparisonRow) -> bool:
     if suppressed is None or loss is None or row.limit is None:
         return False
     within = suppressed <= row.limit * (1 + 1e-9)
-    return row.ran and row.safe is True and row.promise == "k-anonymity" and within
+    return row.ran and row.safe is True and row.promised.of_every_group and within
 
 
 def _loss(row: ComparisonRow) -> float:
@@ -182,7 +182,7 @@ def _caution(row: ComparisonRow) -> list[str]:
 
 
 def _apart(rows: Sequence[ComparisonRow]) -> list[str]:
-    noisy = [row for row in rows if row.ran and row.promise == "differential privacy"]
+    noisy = [row for row in rows if row.ran and row.promised.noisy]
     if not noisy:
         return []
     names = list(dict.fromkeys(f"{row.method} (epsilon {row.epsilon:g})" for row in noisy))

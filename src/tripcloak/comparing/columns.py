@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from tripcloak.promises import DifferentialPrivacy, KAnonymity, KMAnonymity
+
 Form = Literal["text", "whole", "share", "figure", "metres", "seconds", "megabytes", "percent", "yes"]
 
 
@@ -77,15 +79,9 @@ RELEASE = (
     ComparisonColumn("peak_memory_mb", "MB", "memory at its peak, beyond the matrix", "megabytes", "lower"),
 )
 
-PROMISES = {
-    "k-anonymity": "At least k people (or trips, if that was asked for) stand behind every released number.",
-    "k^m-anonymity": "Whoever knows up to m facts of a trip (origin, destination, time) still finds at least "
-    "k trips that fit. Knowing more than m facts may single one out.",
-    "differential privacy": "Numbers are noisy, so that nobody can tell from them whether any one person was "
-    "in the input at all, whatever else they know. No smallest group is promised: a released flow may stand "
-    "for one person or for nobody, so the people column is shown but not judged.",
-}
-SHORT = {"k-anonymity": "k", "k^m-anonymity": "k^m", "differential privacy": "DP", "not judged": "-"}
+COMPARED = (KAnonymity, KMAnonymity, DifferentialPrivacy)
+PROMISES = {promise.kind: promise.meaning for promise in COMPARED}
+SHORT = {**{promise.kind: promise.brief for promise in COMPARED}, "not judged": "-"}
 """What tables write, where there is little room."""
 OVERLAP = (
     "Where zones are not shared, each origin has destination zones of its own, or each flow a box of its "

@@ -29,6 +29,7 @@ from tripcloak.comparing.pareto import Kind, Point, off_the_scale, render_plot
 from tripcloak.pages.page import render_page
 from tripcloak.pages.raster import RAMP, Frame, density_of, png
 from tripcloak.pages.small_maps import SmallMap
+from tripcloak.promises import Promise
 
 LOSSES = {
     "G": ("Tiles (G)", "G: tiles in the two zones of a released trip, mean"),
@@ -172,7 +173,7 @@ def _point(
 
 
 def _kind(record: Record) -> Kind:
-    if record["promise"] == "differential privacy":
+    if Promise.of_kind(record["promise"]).noisy:
         return "noise"
     if record["audit"] != "safe":
         return "unsafe"

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tripcloak.flows.methods import FlowMethod
+from tripcloak.promises import KAnonymity, Promise
 
 Made = TypeVar("Made")
 
@@ -50,8 +51,6 @@ def _memory(name: str) -> float | None:
     return None
 
 
-Promise = Literal["k-anonymity", "k^m-anonymity", "differential privacy"]
-
 MEASURES = (
     *("S", "G", "G_observed", "E", "D", "C_DM", "C_AVG", "GDM_mean", "GDM_median", "GDM_std"),
     *("CPC", "trip_length_emd_km", "top_flow_agreement"),
@@ -85,7 +84,8 @@ class ComparisonRow:
     reason : str, optional
         Why there is no release, in words; None where there is one.
     promise : str
-        What stands behind the release: k-anonymity, k^m-anonymity or differential privacy.
+        The kind of promise that stands behind the release: k-anonymity, k^m-anonymity or differential
+        privacy.
     shared : bool, optional
         Whether all flows share one set of zones per axis that never overlap.
     measures : mapping
@@ -110,7 +110,7 @@ class ComparisonRow:
     unit: str
     limit: float | None
     reason: str | None = None
-    promise: Promise = "k-anonymity"
+    promise: str = KAnonymity.kind
     epsilon: float | None = None
     groups: int | None = None
     origins: int | None = None
@@ -133,6 +133,11 @@ class ComparisonRow:
     def ran(self) -> bool:
         """Return whether there is a release."""
         return self.reason is None
+
+    @property
+    def promised(self) -> type[Promise]:
+        """Return what stands behind the release, to be asked."""
+        return Promise.of_kind(self.promise)
 
     @property
     def audit(self) -> str | None:

@@ -90,7 +90,7 @@ def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progres
     return TrajectoryRow(
         method=method.name,
         k=method.k,
-        promise=release.promise,
+        promise=release.promise.kind,
         seconds=cost.wall_s,
         cpu_seconds=cost.cpu_s,
         memory_mb=cost.peak_mb,

@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tripcloak.comparing.rows import MEASURES, ComparisonRow, Cost, Promise, Trial, timed
+from tripcloak.comparing.rows import MEASURES, ComparisonRow, Cost, Trial, timed
 from tripcloak.comparing.shared_memory import Address, take
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
@@ -102,15 +102,15 @@ def _drawn(release: Release, frame: Frame, outline_bytes: int) -> SmallMap | Non
 
 def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: Budget) -> ComparisonRow:
     found = measure(matrix, release)
-    noisy = release.privacy is not None
+    noisy = release.promise.noisy
     audit = None if noisy else audit_matrix(matrix, release, memory=memory)
     behind = release.trips if release.travellers is None else release.travellers
     bound = release.bound
     asked = {**trial.asked, "k": None, "limit": None} if noisy else trial.asked
     return ComparisonRow(
         **asked,
-        promise=_promise(release),
-        epsilon=release.privacy.epsilon if release.privacy is not None else None,
+        promise=release.promise.family,
+        epsilon=release.promise.budget,
         groups=release.n_groups,
         origins=release.zone_numbers[0],
         destinations=release.zone_numbers[1],
@@ -130,20 +130,10 @@ def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: B
     )
 
 
-def _promise(release: Release) -> Promise:
-    if release.privacy is not None:
-        return "differential privacy"
-    # With as many known items as there are axes it is k-anonymity itself.
-    known = getattr(release.promise, "m", len(release.axes))
-    return "k^m-anonymity" if known < len(release.axes) else "k-anonymity"
-
-
 def _note(trial: Trial, release: Release, cost: Cost) -> str | None:
-    if release.privacy is not None:
-        return f"{release.privacy.words()}; noise is drawn anew every time, so another run differs"
     limit = getattr(trial.method, "time_limit", None)
     if limit is None or cost.wall_s < limit:
-        return None
+        return release.promise.note()
     return f"stopped after {limit:.0f} s with its best release so far; more time may give a finer one"
 
 

@@ -18,7 +18,7 @@ from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.promises import AllOf, KAnonymity, Promise, Unit, Volume
+from tripcloak.promises import KAnonymity, Promise, Unit, Volume, all_of
 
 Target = Literal["participants", "population", "both"]
 TARGETS: tuple[Target, ...] = ("participants", "population", "both")
@@ -94,7 +94,7 @@ class Thresholds:
         participants = KAnonymity(k=self.k, unit=self.unit)
         population = KAnonymity(k=self.population, unit="population")
         if target == "both":
-            return AllOf(promises=(participants, population))
+            return all_of([participants, population])
         return participants if target == "participants" else population
 
 

@@ -18,11 +18,11 @@ from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
 from tripcloak.flows.release import Release
-from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.segments import Segment, SegmentBy
@@ -160,8 +160,8 @@ class AnonymisationOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --json`` prints."""
-        release = self.release
-        thresholds = dict(release.promise.thresholds)
+        release, promise = self.release, self.release.promise
+        thresholds = dict(promise.thresholds)
         main = next(iter(thresholds), "travellers" if release.travellers is not None else "trips")
         bound = release.bound
         return {
@@ -171,16 +171,16 @@ class AnonymisationOutcome:
                 "k": release.k,
                 "unit": ",".join(thresholds),
                 "thresholds": thresholds,
-                **({"diversity": dict(floors)} if (floors := release.promise.floors) else {}),
-                **({} if release.closeness is None else {"t": release.closeness.t}),
-                "suppress": None if release.privacy is not None else release.suppression_limit,
+                **({"diversity": dict(floors)} if (floors := promise.floors) else {}),
+                **({"t": min(part.t for part in near)} if (near := promise.by_release) else {}),
+                "suppress": None if promise.noisy else release.suppression_limit,
                 "hierarchy": self.hierarchy,
                 **_clock(self.zoning),
             },
             "groups": release.n_groups,
             "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
             "homogeneous": release.homogeneous,
-            **({} if release.privacy is None else {"differential_privacy": release.privacy.to_dict()}),
+            **promise.noise_facts(),
             "measures": self.measures,
             "metrics": self.measures,
             "audit": {
@@ -251,10 +251,7 @@ def _released(
     release = method.anonymise(matrix, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
-    audit = audit_matrix(matrix, release, memory=request.memory)
-    if not audit.safe:
-        broken = ", ".join(finding.rule for finding in audit.findings if not finding.ok)
-        raise InternalError(f"the release failed its own audit ({broken}); nothing was written")
+    audit = passed(audit_matrix(matrix, release, memory=request.memory))
     progress("measuring", 0, None)
     measures = measure(matrix, release)
     checked = time.perf_counter()
@@ -319,11 +316,11 @@ def _for_every_segment(
         by=by,
         people_in_several=_people(matrix) < sum(_people(part.matrix) for part in parts),
     )
-    asked = promise.resolve(matrix).of_people
+    asked = request.method.promise.resolve(matrix).of_people
     small = [part.name for part in parts if not all_in_one(part.matrix, asked)]
     if small:
         raise ImpossibleRequestError(
-            f"not possible: taken whole, these segments do not hold {asked.words()}: {', '.join(small)}. "
+            f"not possible: taken whole, these segments do not hold {asked.sentence()}: {', '.join(small)}. "
             "Part the input less finely (--segment), leave these out (--where), or ask for less"
         )
     return replace(request.method, promise=promise)

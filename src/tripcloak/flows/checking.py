@@ -12,13 +12,15 @@ from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.matrix import Zoning, opened, read_matrix
 from tripcloak.flows.release.reading import read_release
+from tripcloak.flows.rewriting import rewritten_flows
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import read_manifest, read_run
+from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.hierarchy import parse_tiling
+from tripcloak.promises import Promise
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 
@@ -36,6 +38,8 @@ def audit_against(
 ) -> Verdict:
     """Return the audit of a release folder against the raw input, read as the release says it was.
 
+    Beside the rules of the audit, what the folder says is written anew and compared byte by byte.
+
     Parameters
     ----------
     k
@@ -45,11 +49,10 @@ def audit_against(
     diversity, closeness
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     """
-    read_manifest(folder)
     source, zoning = how_it_was_read(folder, inputs)
     tiling = parse_tiling(zoning.spec, zones=zoning.zones, area=zoning.area)
     with opened(source, memory=memory) as (con, canonical), plain_errors():
-        return audit_folder(
+        audit = audit_folder(
             folder,
             con,
             k=k,
@@ -60,6 +63,8 @@ def audit_against(
             each_trip_is_a_person=canonical.people_once,
             progress=progress,
         )
+    progress("writing the public files anew", 0, None)
+    return replace(audit, findings=(*audit.findings, *rewritten_flows(folder)))
 
 
 def measure_against(
@@ -73,7 +78,6 @@ def measure_against(
     """Return every measure of a release folder against the raw input."""
     if volume not in (None, "trips", "population"):
         raise InputError(f"--volume must be trips or population; got {volume!r}")
-    read_manifest(folder)
     source, zoning = how_it_was_read(folder, inputs)
     matrix = read_matrix(source, zoning, memory=memory, progress=progress).trips.matrix
     progress("measuring", 0, None)
@@ -86,7 +90,7 @@ def read_as_released(
     """Return the matrix of the very input that a release was made from, or raise where it is another."""
     source, zoning = how_it_was_read(folder, inputs)
     matrix = read_matrix(source, zoning, memory=memory, progress=progress).trips.matrix
-    if read_run(folder).get("input_digest") != matrix.digest():
+    if read_run(release_folder(folder)).get("input_digest") != matrix.digest():
         raise InputError(
             f"{folder} was made from another input than this one, or the input was changed since; "
             "give the very files it was made from"
@@ -96,14 +100,19 @@ def read_as_released(
 
 def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Zoning]:
     """Return how the input of a release was read, for these inputs, as its private record says."""
-    run, facts = read_run(folder), read_manifest(folder)
-    if facts.get("kind") == "trajectories":
-        raise InputError(f"{folder} holds a release of trajectories; see `tripcloak trajectories --help`")
-    by = facts.get("segments", {}).get("by", [])
+    facts, run = read_manifest(folder, "flows"), read_run(release_folder(folder))
     try:
         source = replace(TripSource.from_dict(run["source"]), paths=inputs)
-        parted = tuple(SegmentBy.parse(text).column for text in by)
+        parted = tuple(SegmentBy.parse(text).column for text in _segmented_by(facts))
         carried = tuple(dict.fromkeys((*source.attributes, *parted)))
         return replace(source, attributes=carried), Zoning.from_dict(run["tiling"])
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{folder}/private/run.json does not say how the input was read") from None
+
+
+def _segmented_by(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what parts people into segments; nothing where the promise cannot be read, as the audit says."""
+    try:
+        return Promise.from_manifest(facts.get("promise")).segmented_by
+    except InputError:
+        return ()

@@ -1,4 +1,4 @@
-"""What is protected: --k, --unit, --k-population, --l and --l-places as one promise."""
+"""What is protected: --k, --unit, --k-population, --l, --l-places and --t as one promise."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def asked_promise(
     places: int | None = None,
     *,
     k_population: str | None = None,
+    t: float | None = None,
 ) -> Promise:
     """Return the promise that the options ask for.
 
@@ -26,14 +27,14 @@ def asked_promise(
     option k counts population only where nothing else is counted: one number cannot mean both ten
     travellers and ten of the people that travellers stand for.
 
-    >>> asked_promise(10, "travellers,population", k_population="26742").words()
+    >>> asked_promise(10, "travellers,population", k_population="26742").sentence()
     'at least 10 travellers and at least 26,742 population'
-    >>> asked_promise(500, "population").words()
+    >>> asked_promise(500, "population").sentence()
     'at least 500 population'
-    >>> asked_promise(10, "population", k_population="auto").words()
+    >>> asked_promise(10, "population", k_population="auto").sentence()
     'at least the population that 10 average people stand for'
     """
-    from tripcloak.promises import AllOf, KAnonymity, LDiversity
+    from tripcloak.promises import KAnonymity, LDiversity, TCloseness, all_of
 
     k = _whole(k)
     units = _units(unit, k_population)
@@ -47,7 +48,9 @@ def asked_promise(
         parts.append(LDiversity(l=tiles))
     if places is not None:
         parts.append(LDiversity(l=places, of="places"))
-    return parts[0] if len(parts) == 1 else AllOf(promises=tuple(parts))
+    if t is not None:
+        parts.append(TCloseness(t=t))
+    return all_of(parts)
 
 
 def _units(unit: str | None, k_population: str | None) -> list[str | None]:

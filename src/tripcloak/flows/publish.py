@@ -22,7 +22,9 @@ from tripcloak.flows.release.tables import (
 )
 from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
-from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, staged, write_json
+from tripcloak.ground.folders import PRIVATE, PUBLIC, staged, write_json
+from tripcloak.ground.manifest import write_manifest
+from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,8 +60,7 @@ def publish(
     with staged(out, force=force) as staging:
         public, private = staging / PUBLIC, staging / PRIVATE
         _write_public(public, matrix, release, facts)
-        facts["files"] = {path.name: file_digest(path) for path in sorted(public.iterdir())}
-        write_json(public / "manifest.json", facts)
+        facts = write_manifest(public, facts)
         _write_parquet(private / "groups.parquet", groups_batches(matrix, release))
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
         write_json(private / "run.json", {"input_digest": release.input_digest, **run})
@@ -67,24 +68,37 @@ def publish(
 
 
 def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mapping[str, Any]) -> None:
-    from pyarrow import csv
-
     flows, zones = flows_table(release), zones_table(matrix, release)
-    # One part of the file a time: readers of one slot skip the others.
-    _write_parquet(public / "flows.parquet", time_parts(flows))
-    csv.write_csv(flows, public / "flows.csv", csv.WriteOptions(quoting_style="needed"))
-    if (segments := segments_table(release)) is not None:
-        _write_parquet(public / "segments.parquet", segments)
-        csv.write_csv(segments, public / "segments.csv", csv.WriteOptions(quoting_style="needed"))
-    _write_parquet(public / "zones.parquet", zones)
-    collection = zones_geojson(zones)
-    (public / "zones.geojson").write_text(json.dumps(collection, ensure_ascii=False), encoding="utf-8")
+    write_flows(public, flows, segments_table(release))
+    collection = write_zones(public, zones)
     (public / "map.html").write_text(render_map_of(collection, flows, facts), encoding="utf-8")
     (public / "README.md").write_text(render_readme(facts), encoding="utf-8")
 
 
+def write_flows(public: Path, flows: pa.Table, segments: pa.Table | None = None) -> None:
+    """Write the released flows, and those of every segment where they are told, in both forms."""
+    from pyarrow import csv
+
+    # One part of the file a time: readers of one slot skip the others.
+    _write_parquet(public / "flows.parquet", time_parts(flows))
+    csv.write_csv(flows, public / "flows.csv", csv.WriteOptions(quoting_style="needed"))
+    if segments is not None:
+        _write_parquet(public / "segments.parquet", segments)
+        csv.write_csv(segments, public / "segments.csv", csv.WriteOptions(quoting_style="needed"))
+
+
+def write_zones(public: Path, zones: pa.Table) -> dict[str, Any]:
+    """Write the released zones in both forms, and return them as a GeoJSON FeatureCollection."""
+    _write_parquet(public / "zones.parquet", zones)
+    collection = zones_geojson(zones)
+    (public / "zones.geojson").write_text(json.dumps(collection, ensure_ascii=False), encoding="utf-8")
+    return collection
+
+
 def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[str, Any]) -> str:
     """Return the map page of a release; it holds the released table and nothing else."""
+    promise = Promise.from_manifest(facts["promise"])
+    further = promise.further()
     places = [item for item in collection["features"] if item["properties"]["axis"] != "time"]
     return render_map(
         title=f"Released flows ({facts['method']})",
@@ -92,8 +106,8 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
         flows=flows_over_time(flows).to_pylist(),
         facts={
             "Method": facts["method"],
-            **_promised(facts),
-            **({"Also": "; ".join(facts["also"])} if "also" in facts else {}),
+            **dict([promise.headline()]),
+            **({"Also": "; ".join(further)} if further else {}),
             "Flows": f"{facts['groups']:,}",
             "Origin zones": f"{facts['zones']['origins']:,}",
             "Destination zones": f"{facts['zones']['destinations']:,}",
@@ -103,19 +117,6 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             **_not_drawn(places),
         },
     )
-
-
-def _promised(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return the main promise: a smallest number, or that numbers are noisy and there is none."""
-    if "differential_privacy" in facts:
-        return {"Numbers": "noisy; no smallest number of people is promised (no k-anonymity)"}
-    protected = ", ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
-    if "known_items" in facts:
-        items = facts["known_items"]
-        return {
-            f"All flows that share {items} known {'item' if items == 1 else 'items'} hold at least": protected
-        }
-    return {"Every flow holds at least": protected}
 
 
 def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:

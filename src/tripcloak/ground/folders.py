@@ -1,4 +1,4 @@
-"""The output folder: written aside, then put in place whole; a release is read back to check and measure."""
+"""The output folder: written aside, then put in place whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -183,37 +183,17 @@ def _explained(error: OSError, out: Path, parts: FolderParts) -> InputError:
     return InputError(f"cannot write the {parts.what} to {out}: {reason}; nothing was left behind")
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON file people can read."""
-    path.write_text(
-        json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-    )
+    path.write_text(json_text(content), encoding="utf-8")
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return JSON as it is written, to the last blank."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a release folder."""
-    return _read_json(folder / PUBLIC / "manifest.json")
-
-
-def read_run(folder: Path) -> dict[str, Any]:
-    """Return the private record of how the release was made."""
-    return _read_json(folder / PRIVATE / "run.json")
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        where = path.parent.parent
-        raise InputError(f"{where} holds no release: {path.parent.name}/{path.name} is missing") from None
-    except (OSError, ValueError):
-        raise InputError(f"{path} cannot be read as JSON") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path} is not a manifest")
-    return content

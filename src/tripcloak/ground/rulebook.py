@@ -93,6 +93,17 @@ class Verdict:
         return f"Verdict(safe={self.safe}{broken})"
 
 
+def passed(audit: Verdict) -> Verdict:
+    """Return the audit of what we made ourselves; where it fails, that is our own bug.
+
+    >>> passed(Verdict.of([Finding("never-empty", True, "the bag is never empty")])).safe
+    True
+    """
+    if audit.safe:
+        return audit
+    raise InternalError(f"the release failed its own audit ({', '.join(audit.broken)}); nothing was written")
+
+
 C = TypeVar("C")
 Check = Callable[[C], str | Remark | None]
 """Returns what is wrong, in words; None where nothing is, or a remark where the rule's words say too much."""

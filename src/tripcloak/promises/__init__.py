@@ -1,18 +1,21 @@
-"""Promises: when is a group of flows, or a whole release, safe."""
+"""Promises: what a release is held to, one class each; whoever wants to know what was promised asks it."""
 
-from tripcloak.promises.allof import AllOf
+from tripcloak.promises.allof import AllOf, all_of
 from tripcloak.promises.differential_privacy import DifferentialPrivacy
 from tripcloak.promises.kanonymity import AveragePeople, KAnonymity
 from tripcloak.promises.kmanonymity import KMAnonymity
 from tripcloak.promises.ldiversity import LDiversity
-from tripcloak.promises.promise import UNITS, Covered, FlowGroups, Input, Promise, Unit, Volume
+from tripcloak.promises.promise import UNITS, Covered, FlowGroups, Input, Passages, Promise, Unit, Volume
 from tripcloak.promises.segments import EverySegment
 from tripcloak.promises.tcloseness import OriginDistances, TCloseness, origin_distances
+from tripcloak.promises.trajectories import CoLocation, Containment, TrajectoryPromise
 
 __all__ = [
     "UNITS",
     "AllOf",
     "AveragePeople",
+    "CoLocation",
+    "Containment",
     "Covered",
     "DifferentialPrivacy",
     "EverySegment",
@@ -22,9 +25,12 @@ __all__ = [
     "KMAnonymity",
     "LDiversity",
     "OriginDistances",
+    "Passages",
     "Promise",
     "TCloseness",
+    "TrajectoryPromise",
     "Unit",
     "Volume",
+    "all_of",
     "origin_distances",
 ]

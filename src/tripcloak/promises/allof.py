@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.ldiversity import LDiversity
 from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit
+from tripcloak.promises.tcloseness import TCloseness
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllOf:
+class AllOf(Promise):
     """Several promises at once: a group is safe only if every one holds.
 
     Examples
     --------
-    >>> from tripcloak.promises import KAnonymity
+    >>> from tripcloak.promises import KAnonymity, LDiversity
     >>> both = AllOf(promises=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=5000, unit="population")))
-    >>> both.words()
+    >>> both.sentence()
     'at least 10 travellers and at least 5,000 population'
     >>> AllOf(promises=(LDiversity(l=3),))
     Traceback (most recent call last):
     tripcloak.InputError: l-diversity counts places, not people: give it together with k-anonymity
     """
 
+    kind: ClassVar[str] = "all of"
+    joins: ClassVar[bool] = True
+
     promises: tuple[Promise, ...]
 
     def __post_init__(self) -> None:
         if not self.promises:
             raise InputError("give at least one promise")
-        if all(isinstance(promise, LDiversity) for promise in self.promises):
-            raise InputError("l-diversity counts places, not people: give it together with k-anonymity")
+        if not self.counts_people:
+            raise InputError(self.promises[0].lacks)
+        for promise in self.promises:
+            if not promise.joins:
+                raise InputError(f"{promise.kind} does not stand beside other promises; promise it alone")
+        flat = tuple(part for promise in self.promises for part in getattr(promise, "promises", (promise,)))
+        object.__setattr__(self, "promises", flat)
 
     @property
     def thresholds(self) -> dict[Unit, float]:
@@ -53,6 +63,36 @@ class AllOf:
                 merged[what] = max(least, merged.get(what, 0))
         return merged
 
+    @property
+    def counts_people(self) -> bool:
+        """Return whether any of them does."""
+        return any(promise.counts_people for promise in self.promises)
+
+    @property
+    def plain(self) -> bool:
+        """Return whether all of them are."""
+        return all(promise.plain for promise in self.promises)
+
+    @property
+    def by_group(self) -> Promise:
+        """Return those that are decided group by group."""
+        return all_of(promise for promise in self.promises if not promise.by_release)
+
+    @property
+    def by_release(self) -> tuple[TCloseness, ...]:
+        """Return those that are judged of a finished release."""
+        return tuple(part for promise in self.promises for part in promise.by_release)
+
+    @property
+    def of_people(self) -> Promise:
+        """Return those that ask for people."""
+        return all_of(promise for promise in self.promises if promise.counts_people)
+
+    @property
+    def family(self) -> str:
+        """Return the kind of the first that counts people."""
+        return next(promise.family for promise in self.promises if promise.counts_people)
+
     def resolve(self, matrix: Input) -> AllOf:
         """Return every promise resolved."""
         return AllOf(promises=tuple(promise.resolve(matrix) for promise in self.promises))
@@ -62,6 +102,30 @@ class AllOf:
         verdicts = [promise.safe(groups) for promise in self.promises]
         return np.asarray(np.logical_and.reduce(verdicts))
 
-    def words(self) -> str:
+    def to_manifest(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"kind": self.kind, "promises": [promise.to_manifest() for promise in self.promises]}
+
+    @classmethod
+    def _read(cls, told: dict[str, Any]) -> Self:
+        parts = told.pop("promises")
+        return cls(promises=tuple(Promise.from_manifest(part) for part in parts), **told)
+
+    def sentence(self) -> str:
         """Return the promises in words."""
-        return " and ".join(promise.words() for promise in self.promises)
+        return " and ".join(promise.sentence() for promise in self.promises)
+
+    def limits(self) -> tuple[str, ...]:
+        """Return what any of them does not cover, each sentence once."""
+        return tuple(dict.fromkeys(words for promise in self.promises for words in promise.limits()))
+
+
+def all_of(promises: Iterable[Promise]) -> Promise:
+    """Return several promises as one; a single one as it is.
+
+    >>> from tripcloak.promises import KAnonymity
+    >>> all_of([KAnonymity(k=5, unit="trips")])
+    KAnonymity(k=5, unit='trips')
+    """
+    parts = tuple(promises)
+    return parts[0] if len(parts) == 1 else AllOf(promises=parts)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.promise import Covered, FlowGroups, Input, Unit
+from tripcloak.promises.promise import FlowGroups, Passages, Promise, Unit, Volume
+
+UNITS = ("traveller", "trip")
+NAMED = ("epsilon", "delta", "unit", "contributions", "mechanism")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DifferentialPrivacy:
+class DifferentialPrivacy(Promise):
     """(epsilon, delta)-differential privacy of everything that is released.
 
     It promises no smallest group: a released flow may stand for a single person, or for nobody.
@@ -35,9 +39,21 @@ class DifferentialPrivacy:
 
     Examples
     --------
-    >>> DifferentialPrivacy(epsilon=1.0, delta=1e-6, contributions=10, mechanism="noise").words()
+    >>> DifferentialPrivacy(epsilon=1.0, delta=1e-6, contributions=10, mechanism="noise").sentence()
     'differential privacy of every traveller (epsilon 1, delta 1e-06, at most 10 trips each)'
     """
+
+    kind: ClassVar[str] = "differential privacy"
+    brief: ClassVar[str] = "DP"
+    meaning: ClassVar[str] = (
+        "Numbers are noisy, so that nobody can tell from them whether any one person was "
+        "in the input at all, whatever else they know. No smallest group is promised: a released flow may "
+        "stand for one person or for nobody, so the people column is shown but not judged."
+    )
+    lacks: ClassVar[str] = "differential privacy is promised by methods that add noise, such as laplace"
+    noisy: ClassVar[bool] = True
+    of_every_group: ClassVar[bool] = False
+    tells_withheld: ClassVar[bool] = False
 
     epsilon: float
     delta: float = 0.0
@@ -51,40 +67,95 @@ class DifferentialPrivacy:
             raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
         if not 0 <= self.delta < 1:
             raise InputError(f"delta must be a chance from 0 to below 1; got {self.delta:g}")
+        if self.unit not in UNITS:
+            raise InputError(f"the presence of one {' or of one '.join(UNITS)} is hidden; got {self.unit!r}")
         if self.contributions < 1:
             raise InputError(f"contributions must be 1 or more; got {self.contributions}")
-
-    @property
-    def thresholds(self) -> dict[Unit, float]:
-        """Return nothing: no number of people is promised."""
-        return {}
-
-    @property
-    def floors(self) -> dict[Covered, int]:
-        """Return nothing: no number of places is promised."""
-        return {}
-
-    def resolve(self, matrix: Input) -> DifferentialPrivacy:
-        """Return the promise itself; nothing about it is open."""
-        return self
 
     def safe(self, groups: FlowGroups) -> Bools:
         """Return that every group may be released: the noise protects, not the size."""
         return np.ones(len(groups), dtype=bool)
 
-    def words(self) -> str:
+    def published(self, volume: Volume) -> tuple[Unit, ...]:
+        """Return the noisy trips."""
+        return ("trips",)
+
+    def told_rows(self, rows: Mapping[str, int]) -> dict[str, int | str]:
+        """Return nothing: exact numbers are not private in themselves."""
+        return {}
+
+    def silence(self, volume: Volume, limit: float) -> str:
+        """Return why the withheld volume is never told."""
+        return "not told: under differential privacy no exact number about the input is published"
+
+    def further(self) -> tuple[str, ...]:
+        """Return the promise in words: there are no thresholds to say it with."""
+        return (self.sentence(),)
+
+    def headline(self) -> tuple[str, str]:
+        """Return that numbers are noisy, and that no smallest one is promised."""
+        return "Numbers", "noisy; no smallest number of people is promised (no k-anonymity)"
+
+    def judgement(self, smallest: str) -> str:
+        """Return what is said of a release that passed its audit."""
+        return "safe; numbers are noisy, and no smallest number of people is promised"
+
+    def note(self) -> str:
+        """Return the promise, and that no two releases are alike."""
+        return f"{self.sentence()}; noise is drawn anew every time, so another run differs"
+
+    @property
+    def budget(self) -> float:
+        """Return epsilon."""
+        return self.epsilon
+
+    def sentence(self) -> str:
         """Return the promise in words."""
         delta = f", delta {self.delta:g}" if self.delta else ""
         each = f", at most {self.contributions:,} trips each" if self.unit == "traveller" else ""
         return f"differential privacy of every {self.unit} (epsilon {self.epsilon:g}{delta}{each})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "unit": self.unit,
-            "contributions": self.contributions,
-            "mechanism": self.mechanism,
-            **dict(self.details),
-        }
+    def noise_facts(self) -> dict[str, Any]:
+        """Return the promise and its noise under a name of their own."""
+        return {"differential_privacy": {name: getattr(self, name) for name in NAMED} | dict(self.details)}
+
+    def to_manifest(self) -> dict[str, Any]:
+        """Return plain values for JSON, details among them."""
+        return {"kind": self.kind, **self.noise_facts()["differential_privacy"]}
+
+    @classmethod
+    def _read(cls, told: dict[str, Any]) -> Self:
+        return cls(**{name: told.pop(name) for name in NAMED}, details=tuple(told.items()))
+
+    def in_full(self) -> Passages:
+        """Return what is promised of noisy numbers, in short, and what is not."""
+        noise, who = dict(self.details), self.unit
+        scale = f" (scale {noise['noise_scale']:.4g})" if "noise_scale" in noise else ""
+        how = f"{self.mechanism[:1].upper()}{self.mechanism[1:]}{scale}"
+        chance = f", but for a chance of {self.delta:g}" if self.delta else ""
+        counted = (
+            f"Trips that were counted of every traveller: {self.contributions:,} at most."
+            if who == "traveller"
+            else "A traveller who made several trips is hidden less well than one trip is."
+        )
+        area = f" (zone `{noise['study_area']}`)" if "study_area" in noise else ""
+        return Passages(
+            f"""\
+**The numbers carry noise, so that nobody can tell from them whether any one {who} was in the data.**
+{how}; numbers below {noise.get("threshold", 1):,} are not published.
+No smallest number of people is promised: a flow may stand for one person, or for nobody.
+""",
+            f"""\
+Whatever a reader knows already: leaving any one {who} out of the data would change the odds of
+every possible release by a factor of exp({self.epsilon:g}) at most{chance}.
+""",
+            (
+                f"{counted}\n",
+                "This is no k-anonymity. ",
+                """\
+Every further release of the same people adds to what may be learnt of them,
+and what is true of everybody is not hidden.
+""",
+                f"That the data lie in the study area{area} counts as known.\n",
+            ),
+        )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
-from tripcloak.promises.promise import UNITS, Covered, FlowGroups, Input, Unit
+from tripcloak.promises.promise import UNITS, FlowGroups, Input, Promise, Unit, whole_number
 
 
 @dataclass(frozen=True, kw_only=True)
-class KAnonymity:
+class KAnonymity(Promise):
     """At least ``k`` trips, distinct travellers, or people of the population, in every group.
 
     With ``unit=None`` travellers are counted where the input tells them apart, trips otherwise:
@@ -21,12 +21,19 @@ class KAnonymity:
 
     Examples
     --------
-    >>> KAnonymity(k=10, unit="travellers").words()
+    >>> KAnonymity(k=10, unit="travellers").sentence()
     'at least 10 travellers'
     >>> KAnonymity(k=1)
     Traceback (most recent call last):
     tripcloak.InputError: k must be at least 2 (a group of one hides nobody); got 1
     """
+
+    kind: ClassVar[str] = "k-anonymity"
+    brief: ClassVar[str] = "k"
+    joins: ClassVar[bool] = True
+    meaning: ClassVar[str] = (
+        "At least k people (or trips, if that was asked for) stand behind every released number."
+    )
 
     k: float = 10
     unit: Unit | None = None
@@ -42,16 +49,21 @@ class KAnonymity:
             raise InputError(f"k counts whole trips or people; got {self.k:g}")
 
     @property
+    def counts_people(self) -> bool:
+        """Return that it does."""
+        return True
+
+    @property
+    def plain(self) -> bool:
+        """Return that it asks for nothing else."""
+        return True
+
+    @property
     def thresholds(self) -> dict[Unit, float]:
         """Return {unit: k}."""
         if self.unit is None:
             raise InputError("the unit of k is still open; resolve the promise with a matrix first")
         return {self.unit: self.k}
-
-    @property
-    def floors(self) -> dict[Covered, int]:
-        """Return nothing: k asks for people, not for places."""
-        return {}
 
     def resolve(self, matrix: Input) -> KAnonymity:
         """Return the promise with its unit settled; an error where the matrix cannot tell that unit."""
@@ -75,7 +87,11 @@ class KAnonymity:
         reached: Bools = groups.support("travellers", cap=int(self.k)) >= self.k
         return reached
 
-    def words(self) -> str:
+    def to_manifest(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {**super().to_manifest(), "k": whole_number(self.k)}
+
+    def sentence(self) -> str:
         """Return the promise in words."""
         return f"at least {int(self.k):,} {self.unit or 'travellers (trips without an id)'}"
 
@@ -88,7 +104,7 @@ _NEEDS: dict[str, Any] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class AveragePeople:
+class AveragePeople(Promise):
     """As much population in every group as ``k`` average people stand for: k times the mean weight.
 
     How the NetMob paper (section 4.A) and the ODkAnon thesis (section 5.2) set k when the population is
@@ -107,20 +123,28 @@ class AveragePeople:
     KAnonymity(k=4001, unit='population')
     """
 
+    kind: ClassVar[str] = "average people"
+    joins: ClassVar[bool] = True
+
     k: float = 10
 
     def __post_init__(self) -> None:
         KAnonymity(k=self.k)
 
     @property
+    def counts_people(self) -> bool:
+        """Return that it does."""
+        return True
+
+    @property
+    def plain(self) -> bool:
+        """Return that it asks for nothing else."""
+        return True
+
+    @property
     def thresholds(self) -> dict[Unit, float]:
         """Raise: the threshold is not known before there is a matrix."""
         raise InputError("the threshold on population is still open; resolve the promise with a matrix first")
-
-    @property
-    def floors(self) -> dict[Covered, int]:
-        """Return nothing: it asks for people, not for places."""
-        return {}
 
     def resolve(self, matrix: Input) -> KAnonymity:
         """Return k-anonymity on the population, its threshold rounded up to whole people.
@@ -146,6 +170,10 @@ class AveragePeople:
         """Return, for every group, whether its population is large enough."""
         return self.resolve(groups.matrix).safe(groups)
 
-    def words(self) -> str:
+    def limits(self) -> tuple[str, ...]:
+        """Return what k-anonymity does not cover."""
+        return KAnonymity(k=self.k, unit="population").limits()
+
+    def sentence(self) -> str:
         """Return the promise in words."""
         return f"at least the population that {int(self.k):,} average people stand for"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.promise import Covered, FlowGroups, Input, Unit
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Passages, Promise
 
 MOST = 2**31
 """More than any hierarchy has tiles."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LDiversity:
+class LDiversity(Promise):
     """Both zones of a released group cover at least ``l`` different tiles, or places, that occur.
 
     The distinct l-diversity of Machanavajjhala et al. (2007) with the exact place as what is sensitive,
@@ -31,12 +31,16 @@ class LDiversity:
 
     Examples
     --------
-    >>> LDiversity(l=3).words()
+    >>> LDiversity(l=3).sentence()
     'at least 3 tiles that occur in either zone'
     >>> LDiversity(l=1)
     Traceback (most recent call last):
     tripcloak.InputError: l must be a whole number of at least 2 (one place is no choice); got 1
     """
+
+    kind: ClassVar[str] = "l-diversity"
+    joins: ClassVar[bool] = True
+    lacks: ClassVar[str] = "l-diversity counts places, not people: give it together with k-anonymity"
 
     l: int = 3  # noqa: E741 - the letter the promise is named after
     of: Covered = "tiles"
@@ -48,11 +52,6 @@ class LDiversity:
             )
         if self.of not in get_args(Covered):
             raise InputError(f"l counts {' or '.join(get_args(Covered))}; got {self.of!r}")
-
-    @property
-    def thresholds(self) -> dict[Unit, float]:
-        """Return nothing: l asks for places, not for people."""
-        return {}
 
     @property
     def floors(self) -> dict[Covered, int]:
@@ -70,6 +69,18 @@ class LDiversity:
         enough: Bools = (origins[groups.origin] >= self.l) & (destinations[groups.destination] >= self.l)
         return enough
 
-    def words(self) -> str:
+    def sentence(self) -> str:
         """Return the promise in words."""
         return f"at least {int(self.l):,} {self.of} that occur in either zone"
+
+    def in_full(self) -> Passages:
+        """Return what it covers, and what not."""
+        return Passages(
+            f"**{self.sentence()}**\n",
+            "Whoever finds a trip in a zone cannot tell at which of several places it began or ended. ",
+            (
+                "It says nothing of how many people there are; k-anonymity does.",
+                "Places may differ and mean the same, such as two hospitals, or one may be far likelier than "
+                "the others: that is not hidden.",
+            ),
+        )

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, get_args
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
 from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.masking import guarded
+
+if TYPE_CHECKING:
+    from tripcloak.promises.tcloseness import TCloseness
 
 Unit = Literal["trips", "travellers", "population"]
 Volume = Literal["trips", "population"]
@@ -63,25 +70,264 @@ class FlowGroups(Protocol):
         """Return the same groups with nobody in them but a segment."""
 
 
-class Promise(Protocol):
-    """Decides from a group's aggregates whether it may be released.
+class Passages(NamedTuple):
+    """What a README says of a promise, with its line breaks: in short, what it covers, what it does not."""
 
-    Every promise is monotone: a group that contains a safe group is safe. Methods rely on it.
+    short: str
+    covers: str
+    limits: tuple[str, ...]
+
+
+class Promise(ABC):
+    """What a release is held to. Whoever wants to know what was promised asks it here.
+
+    What every promise on flows decides of groups is monotone: a group that contains a safe group is safe.
+    Methods rely on it. What is not monotone is judged of the whole release, and stands in ``by_release``.
     """
+
+    kind: ClassVar[str]
+    """Its name, in manifests and comparisons."""
+    brief: ClassVar[str] = ""
+    """Its name where there is little room."""
+    meaning: ClassVar[str] = ""
+    """What protects people, in words for whoever compares methods."""
+    joins: ClassVar[bool] = False
+    """Whether it may stand beside others, all of which must hold."""
+    lacks: ClassVar[str] = ""
+    """Why it cannot stand alone, where it does not count people."""
+    held: ClassVar[str] = "safe"
+    """What may be said in a word of a release that keeps it."""
+    noisy: ClassVar[bool] = False
+    """Whether released numbers are noisy: none is exact, and no limit on what is withheld is kept to."""
+    of_every_group: ClassVar[bool] = True
+    """Whether every released group by itself holds what is promised."""
+    tells_withheld: ClassVar[bool] = True
+    """Whether the withheld volume may be told, where enough people stand behind it."""
+
+    _kinds: ClassVar[dict[str, type[Promise]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" in vars(cls):
+            Promise._kinds[cls.kind] = cls
 
     @property
     def thresholds(self) -> dict[Unit, float]:
         """Return the smallest support a safe group has, per unit; the first unit is the main one."""
+        return {}
 
     @property
     def floors(self) -> dict[Covered, int]:
         """Return how many different tiles or places a released zone covers at least, where that is asked."""
+        return {}
+
+    @property
+    def k(self) -> float | None:
+        """Return the threshold on the main unit; None where no number of people is promised."""
+        return next(iter(self.thresholds.values()), None)
+
+    @property
+    def counts_people(self) -> bool:
+        """Return whether it asks for people, or for trips in their place."""
+        return False
+
+    @property
+    def plain(self) -> bool:
+        """Return whether it asks for numbers of people and for nothing else."""
+        return False
+
+    @abstractmethod
+    def safe(self, groups: Any) -> Bools:
+        """Return, for every group, whether it may be released."""
 
     def resolve(self, matrix: Input) -> Promise:
         """Return the same promise with every open choice settled for this matrix."""
+        return self
 
-    def safe(self, groups: FlowGroups) -> Bools:
-        """Return, for every group, whether it may be released."""
+    @property
+    def by_group(self) -> Promise:
+        """Return the part that is decided group by group, which searches work with."""
+        return self
 
-    def words(self) -> str:
-        """Return the promise in words, for people."""
+    @property
+    def by_release(self) -> tuple[TCloseness, ...]:
+        """Return the parts that can be judged of a finished release alone."""
+        return ()
+
+    @property
+    def of_people(self) -> Promise:
+        """Return the part that asks for people; places are the same for everybody."""
+        return self
+
+    @property
+    def of_everybody(self) -> Promise:
+        """Return what must hold for all people together, segments aside."""
+        return self
+
+    @property
+    def segments(self) -> tuple[Any, ...]:
+        """Return the segments of which each is promised to be safe in every group; mostly none."""
+        return ()
+
+    @property
+    def segmented_by(self) -> tuple[str, ...]:
+        """Return what parts people into these segments."""
+        return ()
+
+    def of_items(self, items: int) -> tuple[Promise, int]:
+        """Return what must hold of flows that share items, and how many of all items they share."""
+        return self, items
+
+    def published(self, volume: Volume) -> tuple[Unit, ...]:
+        """Return the numbers that may be published per flow: those that are kept at or above k.
+
+        Trips are at least as many as their travellers, so they go with either. A number that no
+        threshold covers could be small, and is not published.
+
+        Parameters
+        ----------
+        volume
+            What is summed for utility.
+        """
+        protected = set(self.thresholds)
+        trips: tuple[Unit, ...] = ("trips",) if protected & {"trips", "travellers"} else ()
+        others: tuple[Unit, ...] = ("travellers", "population")
+        return (*trips, *(unit for unit in others if unit in protected))
+
+    def published_by_segment(self, volume: Volume) -> tuple[Unit, ...]:
+        """Return the numbers that may be published per flow and segment."""
+        return self.published(volume)
+
+    def told_rows(self, rows: Mapping[str, int]) -> dict[str, int | str]:
+        """Return the numbers of dropped rows that may be told, by reason; small ones in words."""
+        k = self.k
+        return {} if k is None else {reason: guarded(number, k) for reason, number in rows.items() if number}
+
+    def silence(self, volume: Volume, limit: float) -> str:
+        """Return the words in place of a withheld volume that is not told."""
+        return (
+            f"{volume} within the limit of {limit:.2%}; "
+            "not told exactly, because the number could tell about too few people"
+        )
+
+    def to_manifest(self) -> dict[str, Any]:
+        """Return plain values for JSON, from which it can be read back."""
+        told = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind, **told}
+
+    def stated(self) -> dict[str, Any]:
+        """Return the manifest's entry: for machines, and in words."""
+        return {**self.to_manifest(), "sentence": self.sentence()}
+
+    @classmethod
+    def from_manifest(cls, entry: Any) -> Self:
+        """Return the promise that an entry of a manifest states.
+
+        Examples
+        --------
+        >>> from tripcloak.promises import KAnonymity
+        >>> Promise.from_manifest(KAnonymity(k=10, unit="trips").stated())
+        KAnonymity(k=10, unit='trips')
+        >>> Promise.from_manifest({"kind": "trust me"})
+        Traceback (most recent call last):
+        tripcloak.InputError: the manifest states a promise that cannot be read
+        """
+        try:
+            told = {name: value for name, value in entry.items() if name not in ("kind", "sentence")}
+            found = Promise._kinds[entry["kind"]]
+            if issubclass(found, cls):
+                return found._read(told)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError):
+            # Their words may quote what somebody wrote into the manifest.
+            pass
+        raise InputError("the manifest states a promise that cannot be read")
+
+    @classmethod
+    def _read(cls, told: dict[str, Any]) -> Self:
+        return cls(**told)
+
+    @staticmethod
+    def of_kind(kind: str) -> type[Promise]:
+        """Return the class of promises of a kind.
+
+        >>> Promise.of_kind("differential privacy").noisy
+        True
+        """
+        return Promise._kinds[kind]
+
+    @property
+    def family(self) -> str:
+        """Return the kind of promise that protects people here: the main one of several."""
+        return self.kind
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """Return what is promised, in words."""
+
+    def limits(self) -> tuple[str, ...]:
+        """Return what it does not cover, in sentences."""
+        return tuple(" ".join(text.removeprefix("- ").split()) for text in self.in_full().limits)
+
+    def in_full(self) -> Passages:
+        """Return what a README says of it."""
+        least = " and ".join(f"{k:,} {unit}" for unit, k in self._whole_thresholds.items())
+        return Passages(
+            f"""\
+**Every released flow holds at least {least}.** Places were made coarser until that was true;
+what could not be made safe was withheld.
+""",
+            f"""\
+A reader who knows where somebody lives and works cannot find a flow here that holds fewer than
+{least}. """,
+            (
+                """\
+The promise is about this release alone: it does not cover comparing it with another
+release of the same people, and it does not hide that something is true of everybody in a group.
+""",
+            ),
+        )
+
+    def further(self) -> tuple[str, ...]:
+        """Return what is promised beyond the thresholds, each in words."""
+        covered = (
+            f"every released zone covers at least {least:,} {what} that occur"
+            for what, least in self.floors.items()
+        )
+        return (*covered, *(part.sentence() for part in self.by_release))
+
+    def headline(self) -> tuple[str, str]:
+        """Return the heading and the value that a map's facts begin with."""
+        return "Every flow holds at least", self._least()
+
+    def judgement(self, smallest: str) -> str:
+        """Return what is said of a release that passed its audit, given its smallest support in words."""
+        return f"safe; smallest flow {smallest}"
+
+    def note(self) -> str | None:
+        """Return what whoever compares releases should know of it, where there is something."""
+        return None
+
+    @property
+    def budget(self) -> float | None:
+        """Return the epsilon that a release spends; None where none is spent."""
+        return None
+
+    def noise_facts(self) -> dict[str, Any]:
+        """Return what JSON tells of the noise; nothing where there is none."""
+        return {}
+
+    def _least(self) -> str:
+        return ", ".join(f"{k:,} {unit}" for unit, k in self._whole_thresholds.items())
+
+    @property
+    def _whole_thresholds(self) -> dict[Unit, float]:
+        return {unit: whole_number(k) for unit, k in self.thresholds.items()}
+
+
+def whole_number(number: float) -> float:
+    """Return a number as an int where it is whole: manifests and pages write 10, never 10.0.
+
+    >>> whole_number(10.0), whole_number(2.5)
+    (10, 2.5)
+    """
+    return int(number) if float(number).is_integer() else float(number)

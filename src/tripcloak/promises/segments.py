@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.allof import AllOf
-from tripcloak.promises.kanonymity import KAnonymity
-from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit, Volume
+from tripcloak.promises.tcloseness import TCloseness
+
+
+class SegmentName(NamedTuple):
+    """A segment of which a manifest tells no more than its name."""
+
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EverySegment:
+class EverySegment(Promise):
     """A promise that must hold for every segment in every group.
 
     A segment of which nobody is in a group is not safe there either: that nobody of a kind makes a trip
@@ -25,7 +30,7 @@ class EverySegment:
     promise
         What must hold for each segment.
     parts
-        The segments.
+        The segments: parts of the matrix, or names alone where a manifest is read, which decide nothing.
     by
         What parts people, such as ``sex`` or ``age:10``.
     people_in_several
@@ -47,9 +52,11 @@ class EverySegment:
     [False, False]
     >>> both.safe(group_flows(whole, np.array([2, 2]), np.array([0, 0]))).tolist()
     [True]
-    >>> both.words()
+    >>> both.sentence()
     'at least 2 trips in each of 2 segments'
     """
+
+    kind: ClassVar[str] = "every segment"
 
     promise: Promise
     parts: tuple[Any, ...] = field(repr=False)
@@ -70,6 +77,46 @@ class EverySegment:
         """Return the floors of places."""
         return self.promise.floors
 
+    @property
+    def counts_people(self) -> bool:
+        """Return whether the promise does."""
+        return self.promise.counts_people
+
+    @property
+    def by_group(self) -> EverySegment:
+        """Return the same of what is decided group by group."""
+        return replace(self, promise=self.promise.by_group)
+
+    @property
+    def by_release(self) -> tuple[TCloseness, ...]:
+        """Return what is judged of a finished release, of all segments together."""
+        return self.promise.by_release
+
+    @property
+    def of_people(self) -> EverySegment:
+        """Return the same of people alone."""
+        return replace(self, promise=self.promise.of_people)
+
+    @property
+    def of_everybody(self) -> Promise:
+        """Return the promise, segments aside."""
+        return self.promise
+
+    @property
+    def segments(self) -> tuple[Any, ...]:
+        """Return the segments."""
+        return self.parts
+
+    @property
+    def segmented_by(self) -> tuple[str, ...]:
+        """Return what parts people."""
+        return self.by
+
+    @property
+    def family(self) -> str:
+        """Return that of the promise."""
+        return self.promise.family
+
     def resolve(self, matrix: Input) -> EverySegment:
         """Return the promise with its open choices settled."""
         return replace(self, promise=self.promise.resolve(matrix))
@@ -78,15 +125,44 @@ class EverySegment:
         """Return, for every group, whether it is safe for every segment."""
         safe = self.promise.safe(groups)
         for part in self.parts:
-            safe = safe & self.of_people.safe(groups.of_segment(part))
+            safe = safe & self.promise.of_people.safe(groups.of_segment(part))
         return safe
 
-    @property
-    def of_people(self) -> Promise:
-        """Return what must hold of the people in each segment; places are the same for everybody."""
-        parts = tuple(KAnonymity(k=k, unit=unit) for unit, k in self.thresholds.items())
-        return parts[0] if len(parts) == 1 else AllOf(promises=parts)
+    def published_by_segment(self, volume: Volume) -> tuple[Unit, ...]:
+        """Return the numbers told by segment: no travellers where some are in several; sums would tell."""
+        units = self.published(volume)
+        return tuple(unit for unit in units if unit != "travellers" or not self.people_in_several)
 
-    def words(self) -> str:
+    def to_manifest(self) -> dict[str, Any]:
+        """Return plain values for JSON, with the segments by name."""
+        return {
+            "kind": self.kind,
+            "by": list(self.by),
+            "names": [part.name for part in self.parts],
+            "promise": self.promise.to_manifest(),
+        }
+
+    @classmethod
+    def _read(cls, told: dict[str, Any]) -> Self:
+        by, names, inner = (told.pop(name) for name in ("by", "names", "promise"))
+        if not all(
+            isinstance(one, list) and all(isinstance(name, str) for name in one) for one in (by, names)
+        ):
+            raise ValueError("segments are named one by one")
+        parts = tuple(SegmentName(name) for name in names)
+        return cls(promise=Promise.from_manifest(inner), parts=parts, by=tuple(by), **told)
+
+    def further(self) -> tuple[str, ...]:
+        """Return what else the promise says, and that it holds for segments."""
+        return (*self.promise.further(), "the same holds for every one of the segments on its own")
+
+    def limits(self) -> tuple[str, ...]:
+        """Return what the promise does not cover, and which segments are not."""
+        return (
+            *self.promise.limits(),
+            "It is promised of these segments; people may be parted in other ways, of which nothing is said.",
+        )
+
+    def sentence(self) -> str:
         """Return the promise in words."""
-        return f"{self.promise.words()} in each of {len(self.parts):,} segments"
+        return f"{self.promise.sentence()} in each of {len(self.parts):,} segments"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
+from tripcloak.promises.promise import FlowGroups, Passages, Promise
 
 ROUNDING = 1e-12
 
@@ -22,7 +23,7 @@ class OriginDistances(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TCloseness:
+class TCloseness(Promise):
     """The destinations of every released origin zone are within ``t`` of the destinations of all.
 
     After Li, Li and Venkatasubramanian (2007), with the released origin as what an attacker knows and
@@ -30,18 +31,24 @@ class TCloseness:
     earth mover's distance with all destinations equally far apart, which is the total variation: the
     share of an origin's volume that would have to go elsewhere.
 
-    It is not monotone (a union of close origins may be far from the rest), so it is no
-    :class:`~tripcloak.promises.Promise` for a search: it is checked on a finished release, and
-    repaired where it fails.
+    It is not monotone (a union of close origins may be far from the rest), so no search can work with
+    it: it is checked on a finished release, and repaired where it fails. It says nothing about people:
+    use it together with k-anonymity.
 
     Examples
     --------
-    >>> TCloseness(t=0.3).words()
+    >>> TCloseness(t=0.3).sentence()
     'the destinations of every origin zone differ from those of all by at most 0.3 (total variation)'
     >>> TCloseness(t=0)
     Traceback (most recent call last):
     tripcloak.InputError: t is a share of the volume, above 0 and below 1; got 0
     """
+
+    kind: ClassVar[str] = "t-closeness"
+    joins: ClassVar[bool] = True
+    lacks: ClassVar[str] = (
+        "t-closeness compares destinations and counts nobody: give it together with k-anonymity"
+    )
 
     t: float = 0.3
 
@@ -49,11 +56,32 @@ class TCloseness:
         if not 0 < self.t < 1:
             raise InputError(f"t is a share of the volume, above 0 and below 1; got {self.t:g}")
 
-    def words(self) -> str:
+    @property
+    def by_release(self) -> tuple[TCloseness, ...]:
+        """Return the promise itself."""
+        return (self,)
+
+    def safe(self, groups: FlowGroups) -> Bools:
+        """Return that every group may be released: it is the whole release that is judged."""
+        return np.ones(len(groups), dtype=bool)
+
+    def sentence(self) -> str:
         """Return what is promised, in words."""
         return (
             "the destinations of every origin zone differ from those of all "
             f"by at most {self.t:g} (total variation)"
+        )
+
+    def in_full(self) -> Passages:
+        """Return what it covers, and what not."""
+        return Passages(
+            f"**{self.sentence()}**\n",
+            "Whoever knows where a trip began learns little more of its destination than is true of all. ",
+            (
+                "It says nothing of how many people there are; k-anonymity does.",
+                "It compares released volumes: destinations near each other and far apart count alike, and "
+                "what is withheld does not count.",
+            ),
         )
 
     def too_far(self, destinations: Hierarchy, origin: Ints, destination: Ints, volume: Floats) -> Ints:

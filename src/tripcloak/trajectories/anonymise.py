@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tripcloak.ground.errors import AuditFailedError
 from tripcloak.ground.folders import PRIVATE, note_on_leftovers, refuse_if_taken, staged
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.method import TrajectoryMethod
@@ -64,8 +63,8 @@ class TrajectoryOutcome:
         return {
             "method": release.method,
             "parameters": dict(release.parameters),
-            "k": release.k,
-            "promise": promise_of(release),
+            "k": release.promise.k,
+            "promise": release.promise.to_manifest(),
             "users": self.trajectories.n_users,
             "samples": self.trajectories.n_samples,
             "released": {"trajectories": release.n_released, "samples": release.n_boxes},
@@ -96,7 +95,7 @@ def anonymise_trajectories(request: TrajectoryRequest, progress: Progress = sile
     release = request.method.anonymise(trajectories, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
-    audit = checked(trajectories, release)
+    audit = passed(audit_release(trajectories, release))
     progress("measuring", 0, None)
     measures = take_measures(trajectories, release, timezone=local_clock(request.source))
     measured = time.perf_counter()
@@ -147,29 +146,13 @@ def _notes_on_writing(request: TrajectoryRequest, release: TrajectoryRelease) ->
     )
 
 
-def checked(trajectories: Trajectories, release: TrajectoryRelease) -> Verdict:
-    """Return the audit of a release, or raise where it is not safe."""
-    audit = audit_release(trajectories, release)
-    if not audit.safe:
-        raise AuditFailedError(
-            f"the release failed its own audit ({', '.join(audit.broken)}); nothing was written"
-        )
-    return audit
-
-
 def local_clock(source: TrajectorySource) -> str | None:
     """Return the zone that says what night is; where none was named, longitudes do."""
     return None if source.timezone == "UTC" else source.timezone
 
 
-def promise_of(release: TrajectoryRelease) -> dict[str, Any]:
-    """Return what a release promises, as its manifest says it."""
-    delta = {} if release.delta is None else {"delta": release.delta}
-    return {"kind": release.promise, "k": release.k, **delta}
-
-
 def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:
     """Return what must be said of a promise that is weaker than it looks."""
-    if release.promise == "colocation":
+    if release.promise.moves_samples:
         return (COLOCATION.format(method=release.method),)
     return () if release.parameters.get("constraint") in {None, "full"} else (UNLIKE,)

@@ -2,113 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from tripcloak.ground.errors import InputError, TripcloakError
-from tripcloak.ground.folders import PUBLIC, file_digest, read_manifest, read_run
+import numpy as np
+
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ground.rulebook import Finding, Verdict
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.trajectories.anonymise import local_clock
 from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.measures import measure_trajectories
-from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
-from tripcloak.trajectories.model import Trajectories
-from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
-from tripcloak.trajectories.release.published import PublishedTrajectories
-from tripcloak.trajectories.release.reading import read_trajectory_folder, release_of_folder
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.reading import Tracks, TrajectorySource, read_tracks, read_trajectories
+from tripcloak.trajectories.reading.projection import choose_region, tally_cells
+from tripcloak.trajectories.reading.sampling import start_of
+from tripcloak.trajectories.release.reading import release_of_folder
 from tripcloak.trajectories.release.release import TrajectoryRelease
-from tripcloak.trajectories.release.samples import write_samples
-from tripcloak.trajectories.report.map import render_trajectory_map
-from tripcloak.trajectories.report.readme import render_trajectory_readme
-
-Check = Callable[[Path, PublishedTrajectories], bool]
+from tripcloak.trajectories.rewriting import rewritten_trajectories
 
 
-def rewritten_findings(folder: Path) -> tuple[Finding, ...]:
-    """Return whether what a folder says beside its boxes is what this version writes of them, word by word.
+@dataclass(frozen=True)
+class ReadInput:
+    """The raw input of an audit: read once, when the audit first asks for it."""
 
-    What the audit cannot know, since it shares no code with methods and writers: which parameters a
-    method has, how degrees are rounded, and what the pages for readers say.
-    """
-    try:
-        published = read_trajectory_folder(folder)
-    except TripcloakError:
-        broken = "could not be checked: the released samples cannot be read"
-        return tuple(Finding(rule, False, broken) for rule in CHECKS)
-    return tuple(_judged(folder, published))
+    source: TrajectorySource
+    memory: Memory = None
 
+    @cached_property
+    def fixes(self) -> Tracks:
+        """Return the clean fixes."""
+        return read_tracks(self.source, memory=self.memory)
 
-def _judged(folder: Path, published: PublishedTrajectories) -> Iterator[Finding]:
-    for rule, (check, holds, fails) in CHECKS.items():
-        try:
-            ok = check(folder / PUBLIC, published)
-        except (TripcloakError, OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            # Their words may quote what is hidden in the files.
-            ok = False
-        yield Finding(rule, ok, holds if ok else fails)
-
-
-def _method_is_known(_: Path, published: PublishedTrajectories) -> bool:
-    facts = published.manifest
-    method = TRAJECTORY_METHODS[facts["method"]](k=facts["k"], **facts["parameters"])
-    # Their order and their kinds count too: 1 and 1.0 and true are equal.
-    return _spelt(method.parameters()) == _spelt(facts["parameters"])
-
-
-def _spelt(parameters: dict[str, Any]) -> list[str]:
-    return [f"{name}={value!r}" for name, value in parameters.items()]
-
-
-def _samples_are_the_same(public: Path, published: PublishedTrajectories) -> bool:
-    with TemporaryDirectory() as aside:
-        write_samples(Path(aside), published)
-        return all(
-            file_digest(Path(aside) / name) == file_digest(public / name)
-            for name in ("samples.parquet", "samples.csv")
+    def grid(self) -> Grid | None:
+        """Return the grid on which such an input is told; None where nothing says how fine it is."""
+        source, fixes = self.source, self.fixes
+        if source.seconds is None or source.metres is None:
+            return None
+        everywhere = tally_cells(fixes, np.zeros(len(fixes.lat), dtype=bool))
+        return Grid(
+            seconds=source.seconds,
+            metres=source.metres,
+            start=start_of(fixes, source.seconds),
+            projection=choose_region(everywhere, source.box).projection,
         )
-
-
-def _readme_is_the_same(public: Path, published: PublishedTrajectories) -> bool:
-    return (public / "README.md").read_bytes() == render_trajectory_readme(published.manifest).encode()
-
-
-def _map_is_the_same(public: Path, published: PublishedTrajectories) -> bool:
-    return (public / "map.html").read_bytes() == render_trajectory_map(published).encode()
-
-
-_OTHERWISE = (
-    "release/{} is not what this version of tripcloak writes of samples and manifest: it was changed, or "
-    "made by another version (audit with that one)"
-)
-
-CHECKS: dict[str, tuple[Check, str, str]] = {
-    "method-known": (
-        _method_is_known,
-        "the method is one of tripcloak's, with its own parameters and no others",
-        "the manifest names a method that there is not, or other parameters than it has",
-    ),
-    "samples-as-written": (
-        _samples_are_the_same,
-        "samples.parquet and samples.csv are, byte by byte, what the boxes in steps of the grid give",
-        _OTHERWISE.format("samples.parquet or samples.csv"),
-    ),
-    "readme-as-written": (
-        _readme_is_the_same,
-        "README.md is, byte by byte, what the manifest gives",
-        _OTHERWISE.format("README.md"),
-    ),
-    "map-as-written": (
-        _map_is_the_same,
-        "map.html is, byte by byte, what the samples and the manifest give",
-        _OTHERWISE.format("map.html"),
-    ),
-}
-"""Rules by name: how it is checked, and the words where it holds and where not."""
 
 
 def audit_trajectories_against(
@@ -130,9 +71,9 @@ def audit_trajectories_against(
     """
     source = how_it_was_read(folder, inputs)
     progress("auditing", 0, None)
-    audit = audit_folder(folder, source, k=k, memory=memory)
+    audit = audit_folder(folder, ReadInput(source, memory), k=k, memory=memory)
     progress("writing the public files anew", 0, None)
-    more = rewritten_findings(folder)
+    more = rewritten_trajectories(folder)
     return replace(audit, findings=(*audit.findings, *more))
 
 
@@ -164,11 +105,8 @@ def refuse_options(source: TrajectorySource) -> None:
 
 def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> TrajectorySource:
     """Return how the input of a release was read, for these inputs, as its private record says."""
-    if read_manifest(folder).get("kind") != "trajectories":
-        raise InputError(
-            f"{folder} holds a release of flows, not of trajectories; see `tripcloak audit` and `metrics`"
-        )
-    run = read_run(folder)
+    read_manifest(folder, "trajectories")
+    run = read_run(release_folder(folder))
     try:
         return replace(TrajectorySource.from_dict(run["source"]), paths=inputs)
     except (KeyError, TypeError, AttributeError):

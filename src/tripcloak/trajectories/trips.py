@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.ground.errors import EmptyInputError, InputError
-from tripcloak.ground.folders import PUBLIC, FolderParts, refuse_if_taken, staged
+from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged
+from tripcloak.ground.manifest import is_release
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.trajectories.checking import refuse_options
@@ -124,7 +125,7 @@ def _visits(
     source: TrajectorySource, memory: Memory, progress: Progress
 ) -> tuple[Any, Grid, Visits, tuple[str, ...]]:
     """Return whose samples they are, the grid, the samples, and what is to be said of them."""
-    folders = [Path(path) for path in source.paths if (Path(path) / PUBLIC / "manifest.json").is_file()]
+    folders = [Path(path) for path in source.paths if is_release(Path(path))]
     if folders and len(source.paths) > 1:
         raise InputError(
             "trips are taken from raw files, or from one release folder; several things were given"

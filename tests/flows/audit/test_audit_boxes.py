@@ -202,7 +202,10 @@ FORGERIES: dict[str, tuple[Callable[[World, Release], Release], set[str]]] = {
         lambda _, r: replace(r, promise=AllOf(promises=(TEN_TRAVELLERS, LDiversity(l=2)))),
         {"zones-diverse"},
     ),
-    "close": (lambda _, r: replace(r, closeness=TCloseness(t=0.9)), {"destinations-close"}),
+    "close": (
+        lambda _, r: replace(r, promise=AllOf(promises=(TEN_TRAVELLERS, TCloseness(t=0.9)))),
+        {"destinations-close"},
+    ),
 }  # fmt: skip
 
 
@@ -258,8 +261,8 @@ def test_zones_that_are_no_zones_are_noticed(worlds: dict[str, World]) -> None:
         ({"zone_form": "circles"}, "every-group-safe"),
         ({"zone_form": None}, "every-group-safe"),
         ({"homogeneous": True}, "zones-disjoint"),
-        ({"closeness": 0.9, "also": ["within 0.9"]}, "destinations-close"),
-        ({"diversity": {"tiles": 2}, "also": ["at least 2"]}, "zones-diverse"),
+        ({"promise": AllOf(promises=(TEN_TRAVELLERS, TCloseness(t=0.9))).stated()}, "destinations-close"),
+        ({"promise": AllOf(promises=(TEN_TRAVELLERS, LDiversity(l=2))).stated()}, "zones-diverse"),
     ],
 )
 def test_a_forged_manifest_is_caught(

@@ -162,7 +162,8 @@ def test_map_data_of_another_form(data: str, world: World, folder: Folder) -> No
 
 
 def keys_of(facts: dict[str, Any]) -> list[str]:
-    return [key for key in facts if key not in ("format", "version", "method", "seed", "bound", "suppressed")]
+    left_out = ("format", "kind", "version", "method", "seed", "bound", "suppressed")
+    return [key for key in facts if key not in left_out]
 
 
 def test_no_manifest_entry_can_break_the_audit(world: World, honest: Path, tmp_path: Path) -> None:
@@ -176,6 +177,12 @@ def test_no_manifest_entry_can_break_the_audit(world: World, honest: Path, tmp_p
             folder.public("manifest.json").write_text(text)
             report = audit(world, folder.path)
             assert not report.safe, f"{key} = {value}"
+    for key in facts["promise"]:
+        for value in (None, 1e400, {"x": ["y"]}, ["z"], "z", True):
+            text = json.dumps({**facts, "promise": {**facts["promise"], key: value}})
+            folder.public("manifest.json").write_text(text)
+            report = audit(world, folder.path)
+            assert not report.safe, f"promise.{key} = {value}"
 
 
 def test_no_raw_input_is_an_input_error(folder: Folder) -> None:
@@ -208,7 +215,7 @@ def test_too_little_memory_is_an_input_error(world: World, honest: Path) -> None
 
 
 def test_an_order_against_a_manifest_that_promises_nothing(world: World, folder: Folder) -> None:
-    folder.edit_manifest(lambda facts: facts.update(protects="everybody"))
+    folder.edit_manifest(lambda facts: facts.update(promise="everybody"))
     assert "every-group-safe" in audit(world, folder.path, k=10).broken
 
 

@@ -17,7 +17,7 @@ from tripcloak.flows.publish import publish
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import Verdict
-from tripcloak.promises import AllOf, KAnonymity, LDiversity, TCloseness, origin_distances
+from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise, TCloseness, origin_distances
 from worlds.released_flows import Folder, World, raw_trips, tract_file
 
 TEN = KAnonymity(k=10, unit="travellers")
@@ -39,12 +39,9 @@ class Released:
         with (world or self.world).connection() as con:
             return audit_folder(self.folder.path, con, tiling=self.world.tiling)
 
-    def promise(self, **entries: Any) -> None:
-        """Write other promises into the manifest, with words that fit."""
-        floors = entries.get("diversity", self.folder.facts.get("diversity", {}))
-        t = entries.get("closeness", self.folder.facts.get("closeness"))
-        words = [f"at least {least:,}" for least in floors.values()] + ([] if t is None else [f"{t:g}"])
-        self.folder.edit_manifest(lambda facts: facts.update(entries, also=words))
+    def promise(self, *parts: Promise) -> None:
+        """Write other promises beside k into the manifest, with words that fit."""
+        self.folder.restate(AllOf(promises=(self.release.promise.of_people, *parts)))
 
 
 def published(world: World, release: Release, out: Path, matrix: ODMatrix | None = None) -> Released:
@@ -84,23 +81,25 @@ def test_what_is_promised_holds_to_the_very_number(
     spec: str, method: str, k: KAnonymity, worlds: dict[str, World], tmp_path: Path
 ) -> None:
     world = worlds[spec]
-    promise = AllOf(promises=(k, LDiversity(l=2)))
-    release = METHODS[method](promise=promise, closeness=TCloseness(t=0.7)).anonymise(world.matrix)
+    promise = AllOf(promises=(k, LDiversity(l=2), TCloseness(t=0.7)))
+    release = METHODS[method](promise=promise).anonymise(world.matrix)
     made = published(world, release, tmp_path / "out")
     assert made.audit().broken == ()
     assert audit_matrix(world.matrix, release).broken == ()
-    assert made.folder.facts["also"] == [
+    assert release.promise.further() == (
         "every released zone covers at least 2 tiles that occur",
         "the destinations of every origin zone differ from those of all by at most 0.7 (total variation)",
-    ]
+    )
+    readme = made.folder.public("README.md").read_text()
+    assert all(f"- Also: {words}\n" in readme for words in release.promise.further())
     most, far = smallest_cover(release, world.matrix), furthest(release, world.matrix)
     assert most >= 2
     assert 0 < far <= 0.7
-    made.promise(diversity={"tiles": most}, closeness=far + 1e-7)
+    made.promise(LDiversity(l=most), TCloseness(t=far + 1e-7))
     assert made.audit().broken == ()
-    made.promise(diversity={"tiles": most + 1})
+    made.promise(LDiversity(l=most + 1), TCloseness(t=far + 1e-7))
     assert made.audit().broken == ("zones-diverse",)
-    made.promise(diversity={"tiles": most}, closeness=far - 1e-7)
+    made.promise(LDiversity(l=most), TCloseness(t=far - 1e-7))
     assert made.audit().broken == ("destinations-close",)
     assert "destinations-close" in {found.rule for found in audit_files(made.folder.path) if not found.ok}
 
@@ -115,15 +114,15 @@ def test_arrays_are_held_to_the_very_number(method: str, worlds: dict[str, World
         (most + 1, far + 1e-7, ("zones-diverse",)),
         (most, far - 1e-7, ("destinations-close",)),
     ):  # fmt: skip
-        promise = AllOf(promises=(TEN, *([LDiversity(l=least)] if least > 1 else [])))
-        told = replace(release, promise=promise, closeness=TCloseness(t=t))
+        promise = AllOf(promises=(TEN, *([LDiversity(l=least)] if least > 1 else []), TCloseness(t=t)))
+        told = replace(release, promise=promise)
         assert audit_matrix(matrix, told).broken == broken
 
 
 def test_an_order_for_more_than_is_promised_is_not_met(worlds: dict[str, World], tmp_path: Path) -> None:
     world = worlds["h3:9"]
-    order = {"promise": AllOf(promises=(TEN, LDiversity(l=3))), "closeness": TCloseness(t=0.7)}
-    made = published(world, METHODS["twincut"](**order).anonymise(world.matrix), tmp_path / "out")
+    order = AllOf(promises=(TEN, LDiversity(l=3), TCloseness(t=0.7)))
+    made = published(world, METHODS["twincut"](promise=order).anonymise(world.matrix), tmp_path / "out")
 
     def broken(**ordered: Any) -> tuple[str, ...]:
         with world.connection() as con:
@@ -134,7 +133,7 @@ def test_an_order_for_more_than_is_promised_is_not_met(worlds: dict[str, World],
     assert broken(diversity={"tiles": 4}) == ("zones-diverse",)
     assert broken(diversity={"places": 2}) == ("zones-diverse",)
     assert broken(closeness=0.69) == ("destinations-close",)
-    made.folder.edit_manifest(lambda facts: [facts.pop(name) for name in ("diversity", "closeness", "also")])
+    made.folder.restate(TEN)
     assert broken() == ()
     assert broken(diversity={"tiles": 2}, closeness=0.9) == ("zones-diverse", "destinations-close")
 
@@ -192,17 +191,17 @@ def places(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_places_are_counted_afresh(places: Released) -> None:
     assert places.audit().broken == ()
-    assert places.folder.facts["also"] == ["every released zone covers at least 4 places that occur"]
+    assert places.release.promise.further() == ("every released zone covers at least 4 places that occur",)
     assert audit_matrix(places.matrix, places.release).broken == ()
     most = smallest_cover(places.release, places.matrix, "places")
     assert most != smallest_cover(places.release, places.matrix), "places and tiles must not be mistaken"
-    places.promise(diversity={"places": most})
+    places.promise(LDiversity(l=most, of="places"))
     assert places.audit().broken == ()
-    places.promise(diversity={"places": most + 1})
+    places.promise(LDiversity(l=most + 1, of="places"))
     assert places.audit().broken == ("zones-diverse",)
     told = AllOf(promises=(TEN, LDiversity(l=most + 1, of="places")))
     assert audit_matrix(places.matrix, replace(places.release, promise=told)).broken == ("zones-diverse",)
-    places.promise(diversity={"places": 4})
+    places.promise(LDiversity(l=4, of="places"))
 
 
 def test_a_raw_input_without_places_cannot_keep_the_promise(places: Released) -> None:

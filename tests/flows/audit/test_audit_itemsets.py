@@ -104,7 +104,7 @@ def test_every_set_of_flows_that_share_items_is_counted(
     release = as_it_is(matrix, hidden, None)
     smallest = smallest_by_hand(trips, release, matrix, m)[unit]
     for k in (max(2, int(smallest)), max(2, int(smallest)) + 1):
-        promised = KMAnonymity(promise=KAnonymity(k=k, unit=unit), m=m)
+        promised = KMAnonymity(promise=KAnonymity(k=k, unit=unit), m=m).resolve(matrix)
         report = audit_matrix(matrix, replace(release, promise=promised))
         assert report.broken == (("every-group-safe",) if smallest < k else ())
 
@@ -113,7 +113,8 @@ def test_people_are_counted_alike_in_one_pass_and_in_many(monkeypatch: pytest.Mo
     random = np.random.default_rng(2)
     trips = [tuple(row) for row in random.integers(0, [3, 3, 2, 6], (200, 4)).tolist()]
     matrix = matrix_of(trips, timed=True)
-    release = as_it_is(matrix, -1, KMAnonymity(promise=KAnonymity(k=6, unit="travellers"), m=1))
+    promised = KMAnonymity(promise=KAnonymity(k=6, unit="travellers"), m=1).resolve(matrix)
+    release = as_it_is(matrix, -1, promised)
     once = audit_matrix(matrix, release)
     monkeypatch.setattr(audited, "ROWS_A_PASS", 20)
     assert audit_matrix(matrix, release) == once
@@ -169,7 +170,8 @@ def audit(world: World, folder: Folder, **order: Any) -> Verdict:
 
 
 def test_a_promise_to_readers_who_know_one_end_is_kept(world: World, folder: Folder) -> None:
-    assert folder.facts["known_items"] == 1
+    assert folder.facts["promise"]["m"] == 1
+    assert folder.facts["promise"]["of"] == ["origin", "destination"]
     report = audit(world, folder)
     assert report.broken == ()
     words = next(finding.words for finding in report.findings if finding.rule == "every-group-safe")
@@ -187,7 +189,7 @@ def test_the_method_keeps_its_word_on_disk(world: World, tmp_path: Path) -> None
 
 
 def test_the_same_flows_do_not_keep_it_to_readers_who_know_both(world: World, folder: Folder) -> None:
-    folder.edit_manifest(lambda facts: facts.pop("known_items"))
+    folder.restate(KAnonymity(k=10, unit="travellers"))
     assert "every-group-safe" in audit(world, folder).broken
 
 
@@ -198,7 +200,7 @@ def test_a_zone_with_too_few_people_is_noticed(world: World, folder: Folder) -> 
 
     def raise_k(facts: dict[str, Any]) -> None:
         facts["measures"]["C_AVG"] *= 10 / 120
-        facts["protects"]["travellers"] = 120
+        facts["promise"]["promise"]["k"] = 120
 
     folder.edit_manifest(raise_k)
     assert "every-group-safe" in audit(world, folder).broken
@@ -216,9 +218,9 @@ def test_the_withheld_volume_and_further_columns_are_not_told(world: World, fold
     assert "only-protected-columns" in audit(world, folder).broken
 
 
-@pytest.mark.parametrize("words", ["who know at most 2 of the origin and destination", "nothing to see here"])
+@pytest.mark.parametrize("words", ["at least 10 for whoever knows any 2 items", "nothing to see here"])
 def test_the_words_must_say_how_many_items(words: str, world: World, folder: Folder) -> None:
-    folder.edit_manifest(lambda facts: facts.update(also=[words]))
+    folder.edit_manifest(lambda facts: facts["promise"].update(sentence=words))
     assert audit(world, folder).broken == ("manifest-consistent",)
 
 
@@ -229,7 +231,13 @@ def test_a_wrong_number_is_still_wrong(world: World, folder: Folder) -> None:
 
 @pytest.mark.parametrize("known", [0, 2, 3, 1.5, "one", None, True])
 def test_known_items_that_make_no_sense(known: Any, world: World, folder: Folder) -> None:
-    folder.edit_manifest(lambda facts: facts.update(known_items=known))
+    folder.edit_manifest(lambda facts: facts["promise"].update(m=known))
+    assert "every-group-safe" in audit(world, folder).broken
+
+
+@pytest.mark.parametrize("items", [["origin"], ["origin", "destination", "time"], "origin", None])
+def test_items_that_a_trip_does_not_have(items: Any, world: World, folder: Folder) -> None:
+    folder.edit_manifest(lambda facts: facts["promise"].update(of=items))
     assert "every-group-safe" in audit(world, folder).broken
 
 

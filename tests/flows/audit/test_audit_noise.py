@@ -17,7 +17,8 @@ from tripcloak.flows.methods.noise import InfTDA, Laplace, NoisyMethod
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.rulebook import Verdict
-from worlds.released_flows import Folder, World, raw_trips, tract_file
+from tripcloak.promises import DifferentialPrivacy
+from worlds.released_flows import TEN_TRAVELLERS, Folder, World, raw_trips, tract_file
 
 AREA = (48.5, 2.0, 49.6, 3.2)
 
@@ -151,8 +152,8 @@ def test_true_pairs_alone_fail_where_every_pair_should_have_noise(
 
 def stated(release: Release, **facts: Any) -> Release:
     """Return the release with other facts about its noise."""
-    privacy = release.privacy
-    assert privacy is not None
+    privacy = release.promise
+    assert isinstance(privacy, DifferentialPrivacy)
     details = {**dict(privacy.details), **{n: v for n, v in facts.items() if n in dict(privacy.details)}}
     promise = {n: v for n, v in facts.items() if n not in dict(privacy.details)}
     return replace(release, promise=replace(privacy, details=tuple(details.items()), **promise))
@@ -215,7 +216,7 @@ def test_other_lies_in_memory_fail(worlds: dict[str, World]) -> None:
 def test_a_promise_that_protects_nobody_is_not_safe(worlds: dict[str, World]) -> None:
     world = worlds["h3"]
     release = world.release()
-    nobody = type("Nothing", (), {"thresholds": {}, "floors": {}})()
+    nobody = type("Nothing", (), {"to_manifest": lambda self: {"kind": "all of", "promises": []}})()
     assert "every-group-safe" in audit_matrix(world.matrix, replace(release, promise=nobody)).broken
 
 
@@ -234,8 +235,8 @@ def noted(**changes: Any) -> Callable[[Folder], None]:
     """Return a change of the entry on differential privacy; None takes a fact away."""
 
     def change(facts: dict[str, Any]) -> None:
-        entry = {**facts["differential_privacy"], **changes}
-        facts["differential_privacy"] = {name: value for name, value in entry.items() if value is not None}
+        entry = {**facts["promise"], **changes}
+        facts["promise"] = {name: value for name, value in entry.items() if value is not None}
 
     return lambda folder: folder.edit_manifest(change)
 
@@ -253,9 +254,17 @@ def parameter(**values: Any) -> Callable[[Folder], None]:
 
 
 TAMPERINGS: dict[str, tuple[Callable[[Folder], Any], str]] = {
-    "promise k as well": (told(protects={"travellers": 10}), "every-group-safe"),
+    "promise k as well": (noted(k=10), "every-group-safe"),
+    "promise k beside it": (
+        lambda folder: folder.edit_manifest(
+            lambda facts: facts.update(
+                promise={"kind": "all of", "promises": [TEN_TRAVELLERS.to_manifest(), facts["promise"]]}
+            )
+        ),
+        "every-group-safe",
+    ),
     "promise nothing": (
-        lambda folder: folder.edit_manifest(lambda facts: facts.pop("differential_privacy")),
+        lambda folder: folder.edit_manifest(lambda facts: facts.pop("promise")),
         "every-group-safe",
     ),
     "an epsilon of nothing": (noted(epsilon=0), "every-group-safe"),
@@ -280,7 +289,7 @@ TAMPERINGS: dict[str, tuple[Callable[[Folder], Any], str]] = {
     "a seed": (told(seed=17), "manifest-consistent"),
     "a seed among the parameters": (parameter(seed=17), "manifest-consistent"),
     "other words": (
-        told(also=["differential privacy of every traveller (epsilon 1, delta 1e-06, at most 5 trips each)"]),
+        noted(sentence="differential privacy of every traveller (epsilon 1, delta 1e-06, 5 trips each)"),
         "manifest-consistent",
     ),
     "a bound": (told(bound={"within_percent": 3, "relaxation": "x"}), "manifest-consistent"),

@@ -15,6 +15,7 @@ from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import NestedCut, ProductCut, SlotBySlot, TwinCut
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.rewriting import REWRITINGS
 from tripcloak.ground.folders import file_digest
 from tripcloak.promises import AllOf, KAnonymity, LDiversity
 from tripcloak.records.segments import SegmentBy
@@ -61,7 +62,9 @@ def test_folded_slots_are_counted_afresh(trips: Path, tmp_path: Path, minutes: i
         assert facts["hierarchy"]["fold"] == fold
     rewrite_manifest(tmp_path / "along", lambda facts: facts["hierarchy"].update(slots="apart"))
     longer = facts["measures"]["G_time"] > 1
-    assert audit_against(tmp_path / "along", (str(trips),)).safe != longer
+    # The files written anew tell the two apart anyhow; here it is the auditor's own count that has to.
+    counted = set(audit_against(tmp_path / "along", (str(trips),)).broken) - {one.rule for one in REWRITINGS}
+    assert bool(counted) == longer
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +77,11 @@ def test_a_release_of_all_segments_passes(joint: Path, trips: Path) -> None:
     report = audit_against(joint, (str(trips),))
     assert report.safe, report.broken
     facts = json.loads((joint / "release" / "manifest.json").read_text())
-    assert facts["segments"] == {
-        "by": ["sex", "age:20"],
-        "names": [f"sex={sex}, age={age}" for sex in "FM" for age in ("0-19", "20-39", "unknown")],
-    }
+    assert facts["promise"]["kind"] == "every segment"
+    assert facts["promise"]["by"] == ["sex", "age:20"]
+    assert facts["promise"]["names"] == [
+        f"sex={sex}, age={age}" for sex in "FM" for age in ("0-19", "20-39", "unknown")
+    ]
 
 
 def rewrite_manifest(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -132,11 +136,12 @@ def test_a_forged_table_of_segments_is_caught(
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        (lambda facts: facts["segments"]["by"].reverse(), "segments-safe"),
-        (lambda facts: facts["segments"]["names"].pop(), "segments-safe"),
-        (lambda facts: facts.pop("segments"), "files-complete"),
-        (lambda facts: facts["segments"].update(names=[]), "segments-safe"),
-        (lambda facts: facts["protects"].update(travellers=40), "segments-safe"),
+        (lambda facts: facts["promise"]["by"].reverse(), "segments-safe"),
+        (lambda facts: facts["promise"]["names"].pop(), "segments-safe"),
+        (lambda facts: facts.update(promise=facts["promise"]["promise"]), "files-complete"),
+        (lambda facts: facts["promise"].update(names=[]), "segments-safe"),
+        (lambda facts: facts["promise"].update(names=5, by={}), "segments-safe"),
+        (lambda facts: facts["promise"]["promise"].update(k=40), "segments-safe"),
     ],
 )
 def test_a_forged_promise_about_segments_is_caught(

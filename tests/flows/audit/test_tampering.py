@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,8 +18,8 @@ from forgeries import flows as forgery
 from tripcloak.flows.audit import audit_folder
 from tripcloak.flows.audit.rules import BOOK
 from tripcloak.ground.rulebook import Verdict
-from tripcloak.promises import KAnonymity
-from worlds.released_flows import Folder, World, raw_trips
+from tripcloak.promises import AllOf, KAnonymity, LDiversity, TCloseness
+from worlds.released_flows import TEN_TRAVELLERS, Folder, World, raw_trips
 
 ROOT = Path(__file__).parents[3]
 
@@ -52,6 +53,12 @@ class Tampering(NamedTuple):
     change: Callable[[Folder], Any]
     release: str = "told"
     noticed: bool = True
+
+
+def also(part: dict[str, Any], words: str = "at least 10 travellers") -> Callable[[Folder], None]:
+    """Return a change that promises something beside ten travellers, which need make no sense."""
+    parts = [TEN_TRAVELLERS.to_manifest(), part]
+    return forgery.manifest_entry(promise={"kind": "all of", "promises": parts, "sentence": words})
 
 
 TAMPERINGS = {
@@ -144,38 +151,58 @@ TAMPERINGS = {
         noticed=False,
     ),
     "lower k": Tampering(
-        "manifest-consistent", forgery.manifest_entry(protects={"travellers": 5}), noticed=False
+        "manifest-consistent", forgery.promise(KAnonymity(k=5, unit="travellers")), noticed=False
     ),
     "raise k": Tampering("every-group-safe", forgery.higher_k, noticed=False),
     "promise a k of one": Tampering(
-        "every-group-safe", forgery.manifest_entry(protects={"travellers": 1}), noticed=False
+        "every-group-safe", forgery.stated(k=1, sentence="at least 1 travellers"), noticed=False
     ),
-    "promise no threshold": Tampering("every-group-safe", forgery.manifest_entry(protects={}), noticed=False),
+    "promise half a person": Tampering("every-group-safe", forgery.stated(k=10.5), noticed=False),
+    "promise no threshold": Tampering(
+        "every-group-safe",
+        forgery.manifest_entry(promise={"kind": "l-diversity", "l": 2, "of": "tiles", "sentence": "2 tiles"}),
+        noticed=False,
+    ),
+    "promise nothing": Tampering("every-group-safe", forgery.manifest_entry(promise={}), noticed=False),
+    "promise by word of mouth": Tampering(
+        "every-group-safe", forgery.manifest_entry(promise="at least 10 travellers"), noticed=False
+    ),
+    "promise something new": Tampering("every-group-safe", forgery.stated(kind="trust me"), noticed=False),
+    "promise something more": Tampering("every-group-safe", forgery.stated(of="p17"), noticed=False),
+    "promise within promises": Tampering(
+        "every-group-safe",
+        lambda f: f.edit_manifest(
+            lambda facts: facts.update(promise={"kind": "all of", "promises": [facts["promise"]] * 2})
+        ),
+        noticed=False,
+    ),
     "promise another unit": Tampering(
-        "only-protected-columns", forgery.manifest_entry(protects={"trips": 10}), noticed=False
+        "only-protected-columns", forgery.promise(KAnonymity(k=10, unit="trips")), noticed=False
     ),
     "promise more places in a zone": Tampering(
         "zones-diverse",
-        forgery.manifest_entry(diversity={"tiles": 5000}, also=["5,000 tiles"]),
+        forgery.promise(AllOf(promises=(TEN_TRAVELLERS, LDiversity(l=5000)))),
         noticed=False,
     ),
     "promise closer destinations": Tampering(
         "destinations-close",
-        forgery.manifest_entry(closeness=0.001, also=["within 0.001"]),
+        forgery.promise(AllOf(promises=(TEN_TRAVELLERS, TCloseness(t=0.001)))),
         noticed=False,
     ),
     "promise half a place": Tampering(
-        "zones-diverse", forgery.manifest_entry(diversity={"tiles": 2.5}), noticed=False
+        "zones-diverse", also({"kind": "l-diversity", "l": 2.5, "of": "tiles"}), noticed=False
     ),
     "promise a share of two": Tampering(
-        "destinations-close", forgery.manifest_entry(closeness=2), noticed=False
+        "destinations-close", also({"kind": "t-closeness", "t": 2}), noticed=False
     ),
     "promise in words alone": Tampering(
-        "manifest-consistent", forgery.manifest_entry(also=["every zone covers 30 tiles"]), noticed=False
+        "manifest-consistent",
+        forgery.stated(sentence="at least 10 travellers and at least 30 tiles that occur in either zone"),
+        noticed=False,
     ),
     "promise in other words": Tampering(
         "manifest-consistent",
-        forgery.manifest_entry(diversity={"tiles": 20}, also=["every zone covers 30 tiles"]),
+        also({"kind": "l-diversity", "l": 2, "of": "tiles"}, "at least 10 travellers and at least 30 tiles"),
         noticed=False,
     ),
     "state more groups": Tampering("manifest-consistent", forgery.manifest_entry(groups=17), noticed=False),
@@ -267,7 +294,9 @@ def assert_discreet(report: Verdict, folder: Folder) -> None:
     """Check that the words name no place and no person, and no small number but those of the promise."""
     groups = parquet.read_table(folder.path / "private/groups.parquet")
     places = set(groups["origin"].to_pylist()) | set(groups["destination"].to_pylist())
-    promised = set(folder.facts["protects"].values())
+    promised = {
+        float(number) for number in re.findall(r'"[klt]": ([\d.]+)', json.dumps(folder.facts["promise"]))
+    }
     for finding in report.findings:
         assert not any(place in finding.words for place in places)
         assert not re.search(r"\bp\d+\b", finding.words)
@@ -281,7 +310,7 @@ def test_lower_k_is_held_against_the_order(world: World, honest: Path, tmp_path:
     folder = Folder(tmp_path / "out")
 
     def weaken(facts: dict[str, Any]) -> None:
-        facts["protects"] = {"travellers": 5}
+        facts["promise"] = KAnonymity(k=5, unit="travellers").stated()
         facts["measures"]["C_AVG"] *= 2
 
     folder.edit_manifest(weaken)

@@ -23,7 +23,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, main_volume
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
-from tripcloak.promises import KAnonymity, Promise, TCloseness
+from tripcloak.promises import AllOf, KAnonymity, Promise, TCloseness
 from worlds.matrices import DYADIC_WEIGHTS, Case, cases, hierarchy_of, limits, promises, seeds
 
 LEASTS: tuple[Least, ...] = ((6, 0, 0), (0, 3, 0), (0, 0, 5), (4, 2, 3), (2, 0, 0), (10**6, 0, 0))
@@ -300,7 +300,7 @@ def test_what_boxes_cannot_do_is_refused(method: type[Glove | GloveSk]) -> None:
     with pytest.raises(InputError, match="does not know time"):
         method().anonymise(timed)
     with pytest.raises(InputError, match="l-diversity and t-closeness are not defined"):
-        method(closeness=TCloseness(t=0.3)).anonymise(along((0.0, 20)))
+        method(promise=AllOf(promises=(KAnonymity(), TCloseness(t=0.3)))).anonymise(along((0.0, 20)))
     with pytest.raises(InputError, match="at least one neighbour; got 0"):
         method(neighbours=0)
 

@@ -168,7 +168,7 @@ def test_the_budget_is_shared_among_the_heights_and_adds_up() -> None:
     noise = Same()
     matrix = World("h3").matrix(diced_trips(Random(1), World("h3"), trips=60, people=30))
     release = InfTDA(epsilon=1.0, contributions=4).anonymise(matrix, noise=noise)
-    stated = dict(release.privacy.details)  # type: ignore[union-attr]
+    stated = dict(release.promise.details)  # type: ignore[attr-defined]
     assert stated["rho"] == largest_rho(1.0, 1e-6)
     assert stated["heights"] == 3
     shares = {asked["rho"] for asked in noise.asked}

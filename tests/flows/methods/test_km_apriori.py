@@ -26,7 +26,7 @@ from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.release import main_volume, manifest
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import time_hierarchy
-from tripcloak.promises import EverySegment, KAnonymity, TCloseness
+from tripcloak.promises import AllOf, EverySegment, KAnonymity, TCloseness
 from worlds.cuts import Request, requests, sent
 from worlds.matrices import hierarchy_of
 from worlds.trips import some_trips, write_csv
@@ -65,7 +65,7 @@ def test_every_itemset_of_a_release_is_shared_by_enough(request: Request, m: int
             sharing = [flow for flow, box in kept.items() if all(box[axis] == z for axis, z in items)]
             assert safe([row for flow in sharing for row in boxes.flows[flow]], boxes.thresholds)
     assert boxes.outcome(found)[1] <= request.budget
-    assert (release.known_items is None) == (m == len(boxes.trees))
+    assert (release.promise.kind == "k^m-anonymity") == (m < len(boxes.trees))
     for first, second in combinations({box[0] for box in kept.values()}, 2):
         assert not set(plain.below(boxes.trees[0], first)) & set(plain.below(boxes.trees[0], second))
 
@@ -110,10 +110,10 @@ def test_single_items_come_first_then_pairs() -> None:
     asked: dict[str, Any] = {"promise": KAnonymity(k=3), "suppression_limit": 0}
     alone = KMApriori(m=1, **asked).anonymise(matrix)
     assert group_pairs(alone) == [("c", "a"), ("d", "a"), ("d", "c"), ("ab", "c")]
-    assert (alone.known_items, alone.trips.tolist()) == (1, [6, 1, 4, 5])
+    assert (alone.promise.of_items(2)[1], alone.trips.tolist()) == (1, [6, 1, 4, 5])
     both = KMApriori(**asked).anonymise(matrix)
     assert group_pairs(both) == [("ab", "c"), ("cd", "a"), ("cd", "c")]
-    assert both.known_items is None
+    assert both.promise == KAnonymity(k=3, unit="trips")
 
 
 def test_what_fits_into_the_limit_is_withheld_in_place_of_generalising() -> None:
@@ -163,11 +163,13 @@ def test_the_manifest_tells_the_volume_and_never_what_was_withheld(limit: float)
     asked: dict[str, Any] = {"promise": KAnonymity(k=3, unit="trips"), "suppression_limit": limit}
     releases = [KMApriori(m=m, **asked).anonymise(matrix) for m in (1, 2)]
     facts = [manifest(matrix, release, dropped={}, tilings={}) for release in releases]
-    assert [one.get("known_items") for one in facts] == [1, None]
+    assert [one["promise"].get("m") for one in facts] == [1, None]
     assert facts[0]["columns"] == ["trips"]
     assert facts[0]["suppressed"] is None
-    assert any("may hold fewer" in words for words in facts[0]["also"])
-    assert "also" not in facts[1]
+    assert any("may hold fewer" in words for words in releases[0].promise.further())
+    assert "may hold fewer" in facts[0]["promise"]["sentence"]
+    assert not releases[1].promise.further()
+    assert facts[1]["promise"]["sentence"] == "at least 3 trips"
 
 
 def test_travellers_are_not_told_where_a_flow_may_have_few() -> None:
@@ -193,9 +195,9 @@ def test_wrong_parameters_are_refused(wrong: dict[str, Any]) -> None:
 def test_what_a_small_flow_cannot_keep_is_refused() -> None:
     matrix = matrix_of({"ac": 4, "ca": 4})
     segment = EverySegment(promise=KAnonymity(k=2), parts=(SegmentPart.of("all", matrix, matrix),))
-    for asked in ({"closeness": TCloseness(t=0.5)}, {"promise": segment}):
+    for asked in (AllOf(promises=(KAnonymity(), TCloseness(t=0.5))), segment):
         with pytest.raises(InputError, match="m below the number of items"):
-            KMApriori(m=1, **asked).anonymise(matrix)
+            KMApriori(m=1, promise=asked).anonymise(matrix)
 
 
 def test_slots_kept_apart_keep_all_items_together() -> None:

@@ -17,6 +17,7 @@ from tripcloak.flows.methods.noise import laplace as module
 from tripcloak.flows.methods.noise.laplace import chance_to_show, threshold
 from tripcloak.flows.methods.noise.source import CHUNK, OpenDPNoise, in_chunks, laplace_scale
 from tripcloak.ground.errors import InputError
+from tripcloak.promises import DifferentialPrivacy
 from worlds.noise_sources import Recorded, Same
 from worlds.noisy import TREE, Trip, World
 
@@ -91,9 +92,9 @@ def test_where_every_pair_fits_all_get_noise_and_delta_is_nothing() -> None:
     release = Laplace(epsilon=1.0).anonymise(matrix, noise=noise)
     assert noise.exact[0].tolist() == [9 if pair == 1 else 0 for pair in range(144)]
     assert noise.asked[0] == {"scale": 10.0, "sensitivity": 10, "epsilon": 1.0}
-    assert release.privacy is not None
-    assert release.privacy.delta == 0
-    assert dict(release.privacy.details)["threshold"] == 1
+    assert isinstance(release.promise, DifferentialPrivacy)
+    assert release.promise.delta == 0
+    assert dict(release.promise.details)["threshold"] == 1
     # Most of what is published nobody travelled: that is what hides who did.
     assert release.n_groups > 30
     assert set(release.group_of_flow.tolist()) <= {-1, *range(release.n_groups)}
@@ -109,8 +110,8 @@ def test_with_too_many_pairs_only_those_that_occur_get_noise_and_small_ones_stay
     assert [exact.tolist() for exact in noise.exact] == [[200, 155]]
     assert release.trips.tolist() == [200]
     assert release.group_of_flow.tolist() == [0, -1]
-    assert release.privacy is not None
-    assert release.privacy.to_dict() == {
+    assert release.promise.to_manifest() == {
+        "kind": "differential privacy",
         "epsilon": 1.0,
         "delta": 1e-6,
         "unit": "traveller",
@@ -135,8 +136,8 @@ def test_without_a_delta_every_pair_of_a_grid_gets_noise() -> None:
     matrix = World("h3").matrix([Trip(0, 1, person) for person in range(9)])
     release = Laplace(epsilon=1.0, delta=0.0, height=1).anonymise(matrix, noise=noise)
     assert len(noise.exact[0]) == 49
-    assert release.privacy is not None
-    assert (release.privacy.delta, release.trips.tolist()) == (0, [9])
+    assert isinstance(release.promise, DifferentialPrivacy)
+    assert (release.promise.delta, release.trips.tolist()) == (0, [9])
 
 
 def test_without_a_delta_too_many_pairs_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

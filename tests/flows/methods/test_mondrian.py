@@ -237,7 +237,7 @@ def test_time_diversity_and_closeness_are_refused_before_any_work() -> None:
     matrix = ODMatrix.from_trips(tree, tree, *ends)
     for method in (
         Mondrian(promise=AllOf(promises=(KAnonymity(k=2), LDiversity(l=2)))),
-        Mondrian(promise=KAnonymity(k=2), closeness=TCloseness(t=0.5)),
+        Mondrian(promise=AllOf(promises=(KAnonymity(k=2), TCloseness(t=0.5)))),
     ):
         with pytest.raises(InputError, match="mondrian draws zones of its own"):
             method.refuse(matrix)

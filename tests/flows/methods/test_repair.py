@@ -41,6 +41,10 @@ ON_TREES = [
 ]
 
 
+def and_close(promise: Promise, t: float) -> Promise:
+    return AllOf(promises=(promise, TCloseness(t=t)))
+
+
 class Request:
     """A case, a promise on it that can be met, a limit and a t."""
 
@@ -49,8 +53,8 @@ class Request:
 
     def release(self, name: str, *, close: bool = True) -> Release:
         """Return a method's release, with or without the promise of closeness."""
-        closeness = TCloseness(t=self.t) if close else None
-        shared = {"promise": self.promise, "suppression_limit": self.limit, "closeness": closeness}
+        promise = and_close(self.promise, self.t) if close else self.promise
+        shared = {"promise": promise, "suppression_limit": self.limit}
         return METHODS[name](**shared, **NEVER_DEAR.get(name, {})).anonymise(self.case.matrix())
 
 
@@ -97,7 +101,8 @@ def test_every_method_ends_close_safe_and_within_its_limit(name: str, request: R
     case = request.case
     matrix = case.matrix()
     release = request.release(name)
-    assert release.closeness == TCloseness(t=request.t)
+    assert release.promise.by_release == (TCloseness(t=request.t),)
+    assert release.promise.by_group == request.promise.resolve(matrix)
     assert max(plain_distances(release, case.trees[1], case.unseen_tiles)) <= request.t + 1e-9
     sent = released_as(matrix, release)
     groups: dict[Pair, list[Row]] = {}
@@ -140,7 +145,7 @@ def test_what_is_close_already_stays_as_it_is(name: str, request: Request) -> No
     assert closed.homogeneous == plain.homogeneous
     near = max(plain_distances(plain, request.case.trees[1], request.case.unseen_tiles))
     if near <= request.t - 1e-9:
-        assert contents(replace(plain, closeness=closed.closeness)) == contents(closed)
+        assert contents(replace(plain, promise=closed.promise)) == contents(closed)
     elif near > request.t + 1e-9:
         assert closed.bound is None
         assert group_pairs(closed) != group_pairs(plain) or (closed.suppressed != plain.suppressed).any()
@@ -174,7 +179,7 @@ def origins_of(release: Release) -> set[str]:
 
 def test_an_odd_origin_is_withheld_where_the_limit_allows_it() -> None:
     matrix = odd_one_out(4).matrix()
-    request: dict[str, Any] = {"promise": BY_TRIPS, "closeness": TCloseness(t=0.2)}
+    request: dict[str, Any] = {"promise": and_close(BY_TRIPS, 0.2)}
     release = TwinCut(**request, suppression_limit=0.05).anonymise(matrix)
     assert origins_of(release) == {"a", "b", "c"}
     assert matrix.flows.trips[release.suppressed].tolist() == [4]
@@ -182,7 +187,7 @@ def test_an_odd_origin_is_withheld_where_the_limit_allows_it() -> None:
 
 def test_without_room_it_is_merged_with_its_siblings() -> None:
     matrix = odd_one_out(4).matrix()
-    request: dict[str, Any] = {"promise": BY_TRIPS, "closeness": TCloseness(t=0.2)}
+    request: dict[str, Any] = {"promise": and_close(BY_TRIPS, 0.2)}
     release = TwinCut(**request, suppression_limit=0).anonymise(matrix)
     assert origins_of(release) == {"a", "b", "cd"}
     assert not release.suppressed.any()
@@ -193,9 +198,7 @@ def test_without_room_it_is_merged_with_its_siblings() -> None:
 def test_a_tiny_t_leaves_one_origin() -> None:
     matrix = odd_one_out(40).matrix()
     for method in (TwinCut, ProductCut):
-        release = method(promise=BY_TRIPS, suppression_limit=0, closeness=TCloseness(t=1e-6)).anonymise(
-            matrix
-        )
+        release = method(promise=and_close(BY_TRIPS, 1e-6), suppression_limit=0).anonymise(matrix)
         assert origins_of(release) == {"all"}
 
 
@@ -204,9 +207,8 @@ def repaired(
 ) -> Solution:
     return repair(
         matrix,
-        promise,
+        and_close(promise, t),
         starts,
-        closeness=TCloseness(t=t),
         limit=limit,
         loss=find_loss(loss),
         progress=silent,
@@ -233,8 +235,8 @@ class Fixed:
         promise = KAnonymity(k=k, unit="trips")
         solution = repaired(self.matrix, promise, self.solution, t=t, limit=limit)
         return build_release(
-            self.matrix, method="by hand", parameters={}, promise=promise, suppression_limit=limit,
-            closeness=TCloseness(t=t), **solution._asdict(),
+            self.matrix, method="by hand", parameters={}, promise=and_close(promise, t),
+            suppression_limit=limit, **solution._asdict(),
         )  # fmt: skip
 
 
@@ -277,8 +279,8 @@ def test_a_release_that_is_not_close_is_never_built() -> None:
     f = matrix.flows
     with pytest.raises(InternalError, match="too far from the others"):
         build_release(
-            matrix, method="by hand", parameters={}, promise=BY_TRIPS, suppression_limit=0,
-            closeness=TCloseness(t=0.1), origin_zone=f.origin, destination_zone=f.destination,
+            matrix, method="by hand", parameters={}, promise=and_close(BY_TRIPS, 0.1), suppression_limit=0,
+            origin_zone=f.origin, destination_zone=f.destination,
             suppressed=f.trips < 0, homogeneous=True,
         )  # fmt: skip
 
@@ -289,7 +291,7 @@ def test_time_is_no_axis_of_closeness() -> None:
     ends = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     matrix = ODMatrix.from_trips(tree, tree, *ends, times=times, slot=np.array([0, 0, 1, 1]))
     with pytest.raises(InputError, match="t-closeness does not know time"):
-        ProductCut(promise=BY_TRIPS, closeness=TCloseness(t=0.3)).anonymise(matrix)
+        ProductCut(promise=and_close(BY_TRIPS, 0.3)).anonymise(matrix)
 
 
 def test_closeness_is_no_parameter_of_the_method() -> None:

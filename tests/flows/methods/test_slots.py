@@ -27,7 +27,7 @@ from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
-from tripcloak.promises import KAnonymity, Promise, TCloseness
+from tripcloak.promises import AllOf, KAnonymity, Promise, TCloseness
 from worlds.matrices import hierarchy_of
 
 TREE = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
@@ -134,7 +134,7 @@ def test_what_cannot_be_run_slot_by_slot_says_so() -> None:
     with pytest.raises(InputError, match="no slots of time"):
         SlotBySlot.of(NestedCut()).anonymise(next(by_slot(matrix)).matrix)
     with pytest.raises(InputError, match="t-closeness"):
-        SlotBySlot.of(NestedCut(closeness=TCloseness(t=0.5))).anonymise(matrix)
+        SlotBySlot.of(NestedCut(promise=AllOf(promises=(KAnonymity(), TCloseness(t=0.5))))).anonymise(matrix)
     with pytest.raises(InputError, match="mondrian cannot be run slot by slot"):
         SlotBySlot.of(Mondrian()).anonymise(matrix)
     with pytest.raises(InputError, match="jobs must be 1 or more"):

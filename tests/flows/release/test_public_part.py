@@ -15,12 +15,13 @@ import pytest
 from pyarrow import parquet
 
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.promises import Promise
 from worlds.folders import PUBLIC_FILES, PublicPart, read_public
 from worlds.trips import Row, leaks, some_trips, without, write_csv, write_zones, zone_trips
 
 KEYS = {
-    "format", "version", "method", "parameters", "protects", "seed", "hierarchy", "homogeneous", "groups",
-    "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
+    "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
+    "groups", "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
     "smallest", "bound", "measures", "dropped_rows", "files",
 }  # fmt: skip
 
@@ -132,7 +133,8 @@ def check_manifest(public: PublicPart, truth: Truth, k: int, dropped: dict[str, 
         for f in public.flows
     ]
     assert facts["measures"]["G"] == pytest.approx(sum(mass) / released, rel=1e-12)
-    hidden = [truth.support(unit, WITHHELD) for unit in facts["protects"]]
+    protects = Promise.from_manifest(facts["promise"]).thresholds
+    hidden = [truth.support(unit, WITHHELD) for unit in protects]
     if WITHHELD not in truth.trips:
         assert (facts["suppressed"], facts["suppressed_share"]) == (0, 0)
     elif min(hidden) >= k:
@@ -197,7 +199,12 @@ def test_everything_public_is_safe_to_read(make, tmp_path, units, seed):
 def test_trips_without_ids_have_no_travellers_column(make, tmp_path):
     rows = without(some_trips(200), "person_id", "weight")
     public = read_public(make(write_csv(tmp_path / "trips.csv", rows), k=5).out)
-    assert public.manifest["protects"] == {"trips": 5}
+    assert public.manifest["promise"] == {
+        "kind": "k-anonymity",
+        "k": 5,
+        "unit": "trips",
+        "sentence": "at least 5 trips",
+    }
     assert public.manifest["columns"] == ["trips"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,25 +18,26 @@ from forgeries.trajectories import (
     audit_of_forged,
     entry,
     manifest,
-    read_once,
     samples,
     written,
 )
 from tripcloak.ground.errors import InputError
-from tripcloak.trajectories import reading
+from tripcloak.ground.manifest import FORMAT
+from tripcloak.promises import CoLocation, Containment, Promise
 from tripcloak.trajectories.audit import audit_folder
+from tripcloak.trajectories.checking import ReadInput
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from worlds.trajectories import PARIS, identity_release
 
 
-def test_a_safe_folder_passes_with_the_right_numbers(safe: Path, raw: TrajectorySource) -> None:
+def test_a_safe_folder_passes_with_the_right_numbers(safe: Path, raw: ReadInput) -> None:
     audit = audit_folder(safe, raw, k=K)
     assert audit.safe, [finding for finding in audit.findings if not finding.ok]
     assert audit.smallest_support == audit.numbers["smallest_two_sided_support"] == K
     assert audit.numbers["distribution"]["two_sided_support"]["0"] == K
 
 
-def test_the_number_of_threads_plays_no_part(safe: Path, raw: TrajectorySource) -> None:
+def test_the_number_of_threads_plays_no_part(safe: Path, raw: ReadInput) -> None:
     assert audit_folder(safe, raw, jobs=1).to_dict() == audit_folder(safe, raw, jobs=3).to_dict()
 
 
@@ -118,9 +120,15 @@ def set_grid(**changes: Any) -> Callable[[Path], None]:
 
 
 def set_promise(**changes: Any) -> Callable[[Path], None]:
-    return lambda folder: manifest(
-        folder, promise={**entry(folder, "promise"), **changes}, k=changes.get("k", K)
-    )
+    """Return a forgery that promises something else, in words that fit where it makes sense."""
+
+    def forge(folder: Path) -> None:
+        told = {**entry(folder, "promise"), **changes}
+        with suppress(InputError):
+            told = Promise.from_manifest(told).stated()
+        manifest(folder, promise=told)
+
+    return forge
 
 
 FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
@@ -164,7 +172,16 @@ FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "k raised": (set_promise(k=K + 1), "support-reaches-k"),
     "k of one": (set_promise(k=1), "promise-valid"),
     "k as text": (set_promise(k="3"), "promise-valid"),
-    "two k": (lambda folder: manifest(folder, k=K - 1), "promise-valid"),
+    "two k": (
+        lambda folder: manifest(
+            folder, promise={**entry(folder, "promise"), "sentence": Containment(k=K - 1).sentence()}
+        ),
+        "promise-valid",
+    ),
+    "no words": (
+        lambda folder: manifest(folder, promise=Containment(k=K).to_manifest()), "promise-valid"
+    ),
+    "k in the manifest": (lambda folder: manifest(folder, k=K), "manifest-whole"),
     "another promise": (set_promise(kind="colocation", delta=1e9), "companions-reach-k"),
     "a promise of nothing": (set_promise(kind="trust"), "promise-valid"),
     "finer grid": (set_grid(metres=7), "edges-on-the-grid"),
@@ -204,15 +221,12 @@ FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_every_forgery_is_found(
-    name: str, safe: Path, raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "read_tracks", read_once)
+def test_every_forgery_is_found(name: str, safe: Path, raw: ReadInput, tmp_path: Path) -> None:
     audit_of_forged(*FORGERIES[name], safe, raw, tmp_path)
 
 
 def test_changing_nothing_but_the_way_files_are_written_is_no_forgery(
-    safe: Path, raw: TrajectorySource, tmp_path: Path
+    safe: Path, raw: ReadInput, tmp_path: Path
 ) -> None:
     """So that forgeries fail for what they change, not for the way they do it."""
     folder = tmp_path / "rewritten"
@@ -222,13 +236,13 @@ def test_changing_nothing_but_the_way_files_are_written_is_no_forgery(
     assert audit.safe, [finding for finding in audit.findings if not finding.ok]
 
 
-def test_more_than_was_promised_may_be_ordered(safe: Path, raw: TrajectorySource) -> None:
+def test_more_than_was_promised_may_be_ordered(safe: Path, raw: ReadInput) -> None:
     assert audit_folder(safe, raw, k=K + 1).broken == ("promise-valid",)
 
 
-def test_raw_trajectories_are_not_safe(raw: TrajectorySource, tmp_path: Path) -> None:
-    trajectories = read_trajectories(raw).trajectories
-    folder = written(tmp_path, trajectories, replace(identity_release(trajectories), k=2))
+def test_raw_trajectories_are_not_safe(raw: ReadInput, tmp_path: Path) -> None:
+    trajectories = read_trajectories(raw.source).trajectories
+    folder = written(tmp_path, trajectories, identity_release(trajectories))
     audit = audit_folder(folder, raw)
     assert {"support-reaches-k", "two-sided-support-reaches-k", "nobody-alone"} == set(audit.broken)
     assert audit.smallest_support == 1
@@ -239,7 +253,7 @@ def test_another_input_is_not_contained(safe: Path, tmp_path: Path) -> None:
     lines = [f"u{i:04d},{1_700_000_000 + 3600 * i},48.9,{2.3 + i / 1000}" for i in range(24)]
     path.write_text("\n".join(["user_id,timestamp,lat,lon", *lines]))
     source = TrajectorySource(paths=(str(path),), seconds=60, metres=100)
-    assert "support-reaches-k" in audit_folder(safe, source).broken
+    assert "support-reaches-k" in audit_folder(safe, ReadInput(source)).broken
 
 
 def test_points_within_delta_pass_and_linkage_is_not_claimed(tmp_path: Path) -> None:
@@ -248,20 +262,22 @@ def test_points_within_delta_pass_and_linkage_is_not_claimed(tmp_path: Path) -> 
     path.write_text("\n".join(["user_id,timestamp,lat,lon", *rows]))
     source = TrajectorySource(paths=(str(path),), seconds=60, metres=100)
     trajectories = read_trajectories(source).trajectories
-    release = replace(identity_release(trajectories), k=12, promise="colocation", delta=200.0)
+    release = replace(identity_release(trajectories), promise=CoLocation(k=12, delta=200.0))
     (tmp_path / "out").mkdir()
-    audit = audit_folder(written(tmp_path / "out", trajectories, release), source)
+    audit = audit_folder(written(tmp_path / "out", trajectories, release), ReadInput(source))
     assert audit.safe, audit.findings
     assert audit.smallest_support == 4
     (tmp_path / "less").mkdir()
-    narrow = written(tmp_path / "less", trajectories, replace(release, delta=99.0))
-    assert audit_folder(narrow, source).broken == ("companions-reach-k",)
+    narrow = written(tmp_path / "less", trajectories, replace(release, promise=CoLocation(k=12, delta=99.0)))
+    assert audit_folder(narrow, ReadInput(source)).broken == ("companions-reach-k",)
 
 
-def test_a_folder_without_a_release_is_no_release(tmp_path: Path, raw: TrajectorySource) -> None:
-    with pytest.raises(InputError, match="no release of trajectories"):
+def test_a_folder_without_a_release_is_no_release(tmp_path: Path, raw: ReadInput) -> None:
+    with pytest.raises(InputError, match="holds no release"):
         audit_folder(tmp_path, raw)
     (tmp_path / "release").mkdir()
-    (tmp_path / "release" / "manifest.json").write_text('{"kind": "flows"}')
-    with pytest.raises(InputError, match="no release of trajectories"):
+    (tmp_path / "release" / "manifest.json").write_text(
+        f'{{"format": "tripcloak release {FORMAT}", "kind": "flows"}}'
+    )
+    with pytest.raises(InputError, match="not of trajectories"):
         audit_folder(tmp_path, raw)

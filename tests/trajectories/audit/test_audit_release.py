@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tripcloak.promises import CoLocation, Containment
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
@@ -27,7 +29,7 @@ def test_a_safe_release_passes_with_the_right_numbers() -> None:
 
 
 def test_one_box_for_all_hides_everybody_among_all() -> None:
-    audit = audit_release(MADE, replace(one_box_release(MADE), k=11))
+    audit = audit_release(MADE, replace(one_box_release(MADE), promise=Containment(k=11)))
     assert audit.safe
     assert audit.smallest_support == 11
 
@@ -46,12 +48,18 @@ def drop_last(release: TrajectoryRelease) -> TrajectoryRelease:
     return replace(release, offsets=release.offsets[:-1], boxes=boxes, box_of=box_of, released_of=gone)
 
 
+def says(**entry: Any) -> Callable[[TrajectoryRelease], TrajectoryRelease]:
+    """Return a forgery that promises what makes no sense."""
+    promise = type("Told", (), {"to_manifest": lambda self: entry})()
+    return lambda release: replace(release, promise=promise)
+
+
 FORGERIES: dict[str, tuple[Callable[[TrajectoryRelease], TrajectoryRelease], str]] = {
-    "k raised": (lambda r: replace(r, k=4), "support-reaches-k"),
-    "k of one": (lambda r: replace(r, k=1), "promise-valid"),
-    "k not whole": (lambda r: replace(r, k=2.5), "promise-valid"),  # type: ignore[arg-type]
-    "unknown promise": (lambda r: replace(r, promise="trust me"), "promise-valid"),  # type: ignore[arg-type]
-    "a delta that means nothing": (lambda r: replace(r, delta=5.0), "promise-valid"),
+    "k raised": (lambda r: replace(r, promise=Containment(k=4)), "support-reaches-k"),
+    "k of one": (says(kind="containment", k=1), "promise-valid"),
+    "k not whole": (says(kind="containment", k=2.5), "promise-valid"),
+    "unknown promise": (says(kind="trust me", k=3), "promise-valid"),
+    "a delta that means nothing": (says(kind="containment", k=3, delta=5.0), "promise-valid"),
     "box shrunk": (lambda r: with_side(r, "x1", 0, int(r.boxes.x1[0]) - 1), "support-reaches-k"),
     "box without extent": (lambda r: with_side(r, "y1", 2, int(r.boxes.y0[2])), "boxes-whole"),
     "boxes overlap": (lambda r: with_side(r, "t1", 0, int(r.boxes.t0[1]) + 1), "boxes-whole"),
@@ -77,7 +85,7 @@ def test_every_forgery_is_found(name: str) -> None:
 
 
 def test_raw_trajectories_are_not_safe() -> None:
-    audit = audit_release(MADE, replace(identity_release(MADE), k=2))
+    audit = audit_release(MADE, identity_release(MADE))
     assert {"support-reaches-k", "two-sided-support-reaches-k", "nobody-alone"} <= set(audit.broken)
     assert audit.smallest_support == 1
 
@@ -87,7 +95,7 @@ def test_an_empty_box_gives_away_who_is_not_in_it() -> None:
     two = Trajectories.of(user=[0, 0, 1], t=[0, 5, 0], x=[0, 9, 1], y=[0, 0, 0], grid=Grid())
     columns = np.array([[0, 1, 0, 2, 0, 1], [5, 6, 9, 10, 0, 1]] * 2).T
     release = TrajectoryRelease(
-        method="by hand", parameters={}, k=2, promise="containment", grid=two.grid, input_digest=two.digest,
+        method="by hand", parameters={}, promise=Containment(k=2), grid=two.grid, input_digest=two.digest,
         offsets=np.array([0, 2, 4]), boxes=Boxes(*columns), released_of=np.arange(2), box_of=np.arange(3),
     )  # fmt: skip
     audit = audit_release(two, release)
@@ -101,7 +109,7 @@ def points(x: list[int], *, k: int, delta: float) -> tuple[Trajectories, Traject
     n = len(x)
     where = np.repeat(x, 2)
     made_of = Trajectories.of(user=np.repeat(range(n), 2), t=[0, 1] * n, x=where, y=where * 0, grid=Grid())
-    release = replace(identity_release(made_of), k=k, promise="colocation", delta=delta)
+    release = replace(identity_release(made_of), promise=CoLocation(k=k, delta=delta))
     return made_of, release
 
 
@@ -126,11 +134,11 @@ def test_colocation_is_about_points() -> None:
     made_of, release = points([0, 1], k=2, delta=500.0)
     wide = with_side(release, "x1", 0, 9)
     assert "companions-reach-k" in audit_release(made_of, wide).broken
-    assert "promise-valid" in audit_release(made_of, replace(release, delta=None)).broken
+    assert "promise-valid" in audit_release(made_of, says(kind="colocation", k=2)(release)).broken
 
 
 def test_words_tell_neither_ids_nor_small_numbers() -> None:
-    audit = audit_release(MADE, replace(identity_release(MADE), k=2))
+    audit = audit_release(MADE, identity_release(MADE))
     words = " ".join(finding.words for finding in audit.findings)
     assert "fewer than 10" in words or "11 original" in words
     assert not any(str(user) in words for user in MADE.users)

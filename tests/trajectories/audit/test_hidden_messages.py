@@ -17,14 +17,13 @@ from forgeries.trajectories import (
     audit_of_forged,
     entry,
     manifest,
-    read_once,
     samples,
     written,
 )
-from tripcloak.trajectories import reading
 from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.audit.rules import files as tables
-from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from tripcloak.trajectories.checking import ReadInput
+from tripcloak.trajectories.reading import read_trajectories
 from tripcloak.trajectories.release import samples as trajectory_samples
 from worlds.merged_trajectories import merged_release
 
@@ -113,7 +112,7 @@ MESSAGE = "dGhleSBsaXZlIGhlcmU"
 FORGERIES: dict[str, tuple[Forge, str]] = {
     "method with capitals": (stated(method=MESSAGE), "manifest-whole"),
     "method too long": (stated(method="a" * 64), "manifest-whole"),
-    "version of words": (stated(tripcloak=f"0.1.0+{MESSAGE}"), "manifest-whole"),
+    "version of words": (stated(version=f"0.1.0+{MESSAGE}"), "manifest-whole"),
     "parameter of words": (stated(parameters={"note": MESSAGE}), "manifest-whole"),
     "name of a parameter": (stated(parameters={MESSAGE: 1}), "manifest-whole"),
     "parameters within parameters": (stated(parameters={"note": {"a": 1}}), "manifest-whole"),
@@ -130,6 +129,8 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
     "digests beside digests": (stated(files={"who": MESSAGE}), "digests-match"),
     "a delta of containment": (inside("promise", delta=10**30), "promise-valid"),
     "more in the promise": (inside("promise", note=MESSAGE), "promise-valid"),
+    "other words on the promise": (inside("promise", sentence=MESSAGE), "promise-valid"),
+    "a number in the words": (inside("promise", sentence=f"k = {K}: {K} trajectories, 17"), "promise-valid"),
     "more in the projection": (
         reworded("manifest.json", "+no_defs", f"+no_defs +title={MESSAGE}"), "promise-valid"
     ),
@@ -187,15 +188,12 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_no_message_goes_unseen(
-    name: str, safe: Path, raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "read_tracks", read_once)
+def test_no_message_goes_unseen(name: str, safe: Path, raw: ReadInput, tmp_path: Path) -> None:
     audit = audit_of_forged(*FORGERIES[name], safe, raw, tmp_path)
     assert MESSAGE not in str(audit.findings)
 
 
-def test_setting_the_digests_right_is_no_forgery(safe: Path, raw: TrajectorySource, tmp_path: Path) -> None:
+def test_setting_the_digests_right_is_no_forgery(safe: Path, raw: ReadInput, tmp_path: Path) -> None:
     """So that forgeries fail for what they change, not for the way they do it."""
     folder = tmp_path / "same"
     shutil.copytree(safe, folder)
@@ -205,21 +203,16 @@ def test_setting_the_digests_right_is_no_forgery(safe: Path, raw: TrajectorySour
     assert audit.safe, audit.broken
 
 
-def test_a_grid_that_nothing_is_known_of_is_said_not_to_be_checked(
-    safe: Path, raw: TrajectorySource, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "read_tracks", read_once)
-    told = audit_folder(safe, replace(raw, seconds=None))
+def test_a_grid_that_nothing_is_known_of_is_said_not_to_be_checked(safe: Path, raw: ReadInput) -> None:
+    told = audit_folder(safe, ReadInput(replace(raw.source, seconds=None)))
     words = {finding.rule: finding.words for finding in told.findings}["grid-of-the-input"]
     assert words.startswith("not checked")
 
 
-def test_tables_in_many_parts_pass(
-    raw: TrajectorySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_in_many_parts_pass(raw: ReadInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in ((trajectory_samples, "BATCH"), (tables, "PART")):
         monkeypatch.setattr(module, name, 10)
-    trajectories = read_trajectories(raw).trajectories
+    trajectories = read_trajectories(raw.source).trajectories
     folder = written(tmp_path, trajectories, merged_release(trajectories, k=K))
     assert parquet.read_metadata(folder / "release" / "samples.parquet").num_row_groups > 2
     audit = audit_folder(folder, raw)

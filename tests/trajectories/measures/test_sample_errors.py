@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tripcloak.promises import CoLocation
 from tripcloak.trajectories.measures import accuracy, distribution, sample_errors
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
@@ -117,7 +118,9 @@ def test_created_samples_are_a_share_of_the_original_ones() -> None:
     """A method that moves points may add some: two original samples, one kept, one added."""
     trajectories = Trajectories.of(user=["a", "a"], t=[0, 9], x=[0, 0], y=[0, 0], grid=Grid())
     boxes = Boxes(*map(np.array, ([0, 5], [1, 6], [3, 0], [4, 1], [4, 0], [5, 1])))
-    release = released(trajectories, np.array([0, 2]), boxes, np.zeros(1), np.array([0, -1]), "colocation")
+    release = released(
+        trajectories, np.array([0, 2]), boxes, np.zeros(1), np.array([0, -1]), CoLocation(k=2, delta=1.0)
+    )
     found = sample_errors(trajectories, release)
     assert (found.created, found.deleted) == (0.5, 0.5)
     assert found.spatial_km.mean == pytest.approx(0.5)

@@ -38,7 +38,7 @@ def walkers(seed: int, users: int, *, start: int = 0) -> Trajectories:
 
 def check_release(trajectories: Trajectories, release: TrajectoryRelease, trash: float) -> None:
     """Raise unless the release keeps what it promises, and says what it did."""
-    assert min(plain.companions(release)) >= release.k
+    assert min(plain.companions(release)) >= release.promise.k
     discarded = release.released_of < 0
     assert discarded.sum() <= trash * trajectories.n_users
     assert release.facts["discarded_trajectories"] == discarded.sum()
@@ -75,8 +75,8 @@ def test_every_released_trajectory_has_company_within_delta(k: int, chunk: int, 
     method = NWA(k=k, delta=1500, trash=0.3, period=HOUR, sampling=600, chunk=chunk)
     release = method.anonymise(trajectories)
     check_release(trajectories, release, 0.3)
-    assert release.promise == "colocation"
-    assert release.delta == 1500
+    assert release.promise.kind == "colocation"
+    assert release.promise.delta == 1500
     begins = release.boxes.t0[release.offsets[:-1]]
     ends = release.boxes.t0[release.offsets[1:] - 1]
     assert (trajectories.grid.times(begins) % HOUR == 0).all()

@@ -29,7 +29,7 @@ def uneven(seed: int, users: int) -> Trajectories:
 
 def check_release(trajectories: Trajectories, release: TrajectoryRelease, trash: float) -> None:
     """Raise unless the release keeps what it promises, and says what it did."""
-    assert min(plain.companions(release)) >= release.k
+    assert min(plain.companions(release)) >= release.promise.k
     discarded = release.released_of < 0
     assert discarded.sum() <= trash * trajectories.n_users
     assert (release.box_of[discarded[trajectories.owner]] == -1).all()
@@ -66,8 +66,8 @@ def test_every_released_trajectory_has_company_within_delta(k: int, chunk: int) 
     trajectories = made(users=40, samples=15, seed=k)
     release = W4M(k=k, chunk=chunk, delta=1500, trash=0.2).anonymise(trajectories)
     check_release(trajectories, release, 0.2)
-    assert release.promise == "colocation"
-    assert release.delta == 1500
+    assert release.promise.kind == "colocation"
+    assert release.promise.delta == 1500
 
 
 @given(

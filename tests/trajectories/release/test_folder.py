@@ -19,6 +19,7 @@ from pyarrow import parquet
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import file_digest
+from tripcloak.promises import CoLocation
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.reading import read_trajectory_folder, release_of_folder
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -133,11 +134,10 @@ def test_samples_that_were_moved_are_found_by_a_private_file(tmp_path: Path, peo
     points = identity_release(people)
     boxes = points.boxes._replace(x0=points.boxes.x0 + 10, x1=points.boxes.x1 + 10)
     gone = np.where(np.arange(people.n_samples) % 4 == 1, -1, points.box_of)
-    moved = replace(points, boxes=boxes, box_of=gone, promise="colocation", delta=500.0)
+    moved = replace(points, boxes=boxes, box_of=gone, promise=CoLocation(k=2, delta=500.0))
     out = written(tmp_path / "out", people, moved)
     again = release_of_folder(out, people)
-    assert again.promise == "colocation"
-    assert again.delta == 500.0
+    assert again.promise == CoLocation(k=2, delta=500.0)
     assert np.array_equal(again.box_of >= 0, gone >= 0)
     kept = gone >= 0
     assert np.array_equal(again.boxes.x0[again.box_of[kept]], people.x[kept] + 10)
@@ -186,12 +186,16 @@ def test_the_manifest_says_this_and_no_more(
     facts = json.loads((folder / "release" / "manifest.json").read_text())
     files = facts.pop("files")
     assert facts == {
+        "format": "tripcloak release 2",
         "kind": "trajectories",
-        "tripcloak": release.version,
+        "version": release.version,
         "method": "by-hand",
         "parameters": {},
-        "k": 1,
-        "promise": {"kind": "containment", "k": 1},
+        "promise": {
+            "kind": "containment",
+            "k": 2,
+            "sentence": "k = 2: all of a person's samples are in 2 trajectories or more",
+        },
         "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": PARIS},
         "released": {"trajectories": release.n_released, "samples": release.n_boxes},
     }
@@ -293,11 +297,15 @@ def test_a_missing_or_damaged_table_is_named(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (None, "holds no release: manifest.json is missing"),
+        (None, "holds no release: release/manifest.json is missing"),
         ("{", "cannot be read as JSON"),
-        ("[]", "holds no release of trajectories"),
-        ('{"kind": "flows"}', "holds no release of trajectories"),
-        ('{"kind": "trajectories"}', "was changed since it was made"),
+        ("[]", "is not a manifest"),
+        ('{"kind": "trajectories"}', "is not a manifest of tripcloak"),
+        (
+            '{"format": "tripcloak release 2", "kind": "flows"}',
+            "of flows, not of trajectories",
+        ),
+        ('{"format": "tripcloak release 2", "kind": "trajectories"}', "was changed since it was made"),
     ],
 )
 def test_a_broken_manifest_is_named(folder: Path, tmp_path: Path, text: str | None, words: str) -> None:

@@ -14,9 +14,8 @@ from worlds.released_trajectories import written
 from worlds.trajectories import made, random_release
 
 FACTS: dict[str, Any] = {
-    "tripcloak": "1.2.3",
+    "version": "1.2.3",
     "method": "k-scale",
-    "k": 7,
     "promise": {"kind": "containment", "k": 7},
     "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": "+proj=laea +lat_0=1 +lon_0=2"},
     "released": {"trajectories": 1234, "samples": 56789},

@@ -83,13 +83,13 @@ def _show(outcome: "TrajectoryOutcome") -> None:
         ("people", number(outcome.trajectories.n_users)),
         ("samples", number(outcome.trajectories.n_samples)),
         ("a sample lasts and spans", f"{grid.seconds} s, {grid.metres} m"),
-        ("protected", _promise(outcome)),
+        ("protected", release.promise.sentence()),
         ("released trajectories", number(release.n_released)),
         ("released samples", number(release.n_boxes)),
         *_measures(outcome.measures),
         ("samples created", number(int(release.created.sum()))),
         ("samples deleted", number(int(release.deleted.sum()))),
-        ("audit", _judgement(outcome)),
+        ("audit", release.promise.judgement(number(outcome.audit.smallest_support))),
         ("seconds", ", ".join(f"{what} {spent:.1f}" for what, spent in outcome.seconds.items())),
     ]
     show(table(f"{release.method} on trajectories", ("", "value"), rows))
@@ -105,16 +105,3 @@ def _measures(measures: dict[str, Any]) -> list[tuple[str, str]]:
         ("released area, median km2", number(measures["area_km2"]["median"])),
         ("released duration, median minutes", number(measures["duration_minutes"]["median"])),
     ]
-
-
-def _promise(outcome: "TrajectoryOutcome") -> str:
-    release = outcome.release
-    if release.promise == "containment":
-        return f"k = {release.k}: all of a person's samples are in {release.k} trajectories or more"
-    return f"(k, delta) = ({release.k}, {release.delta:g} m): {release.k} trajectories move together"
-
-
-def _judgement(outcome: "TrajectoryOutcome") -> str:
-    if outcome.release.promise == "colocation":
-        return "(k, delta) holds; no smallest support is promised"
-    return f"safe; smallest support {number(outcome.audit.smallest_support)} trajectories"

@@ -99,6 +99,6 @@ def _cells(row: "TrajectoryRow") -> tuple[str, ...]:
 
 
 def _judgement(row: "TrajectoryRow") -> str:
-    if not row.safe:
-        return "NOT SAFE"
-    return "safe" if row.promise == "containment" else "(k, delta) only"
+    from tripcloak.promises import Promise
+
+    return Promise.of_kind(row.promise).held if row.safe and row.promise else "NOT SAFE"

@@ -30,7 +30,7 @@ def listed_methods() -> list[dict[str, Any]]:
             "method": name,
             "summary": method.summary,
             "source": method.source,
-            "promise": method.promise,
+            "promise": method.makes.kind,
             "parameters": {f.name: f.default for f in fields(method) if f.name not in {"k", "jobs"}},
         }
         for name, method in TRAJECTORY_METHODS.items()

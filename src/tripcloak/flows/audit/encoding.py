@@ -10,7 +10,7 @@ import numpy as np
 from tripcloak.flows.audit import cells
 from tripcloak.flows.audit.evidence import FlowEvidence
 from tripcloak.ground.arrays import Floats
-from tripcloak.ground.folders import read_run
+from tripcloak.ground.manifest import read_run
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, Tiling
 
 

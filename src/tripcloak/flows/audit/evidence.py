@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.flows.audit.promise import AuditRequest, StatedPromise, read_promise
-from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PRIVATE, PUBLIC, read_manifest
+from tripcloak.ground.folders import PRIVATE, PUBLIC
+from tripcloak.ground.manifest import read_manifest, release_folder
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-FORMAT = "tripcloak release 1"
 BATCH = 1 << 16
 
 Loader = Callable[["FlowEvidence"], None]
@@ -32,7 +31,7 @@ class FlowEvidence:
     Parameters
     ----------
     folder
-        The folder that holds ``release/`` and ``private/``.
+        The folder that holds ``release/`` and ``private/``, or its public part.
     con
         Where the tables are made.
     request
@@ -49,11 +48,9 @@ class FlowEvidence:
         request: AuditRequest | None = None,
         loaders: Mapping[str, Loader] | None = None,
     ) -> None:
-        self.folder = folder
+        self.folder = release_folder(folder)
         self.con = con
-        self.facts = read_manifest(folder)
-        if self.facts.get("format") != FORMAT:
-            raise InputError(f"{folder} holds no release of this kind: its manifest is not a {FORMAT!r}")
+        self.facts = read_manifest(folder, "flows")
         self.request = request or AuditRequest()
         self._loaders: dict[str, Loader] = {**_FILE_LOADERS, **(loaders or {})}
         self._loaded: dict[str, BrokenPart | None] = {}

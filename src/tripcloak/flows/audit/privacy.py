@@ -10,10 +10,12 @@ from typing import Any
 
 from tripcloak.ground.entries import is_number, unreadable
 
-ENTRY = "differential_privacy"
+NOISE = "differential privacy"
+"""The kind of promise that is read here."""
+ENTRY = "promise"
 UNITS = ("traveller", "trip")
 OF_LAPLACE, OF_GAUSSIAN = {"threshold"}, {"rho", "heights"}
-STATED = {"epsilon", "delta", "unit", "contributions", "mechanism", "noise_scale", "study_area"}
+STATED = {"kind", "epsilon", "delta", "unit", "contributions", "mechanism", "noise_scale", "study_area"}
 ROUNDING_TOLERANCE = 1e-9
 """Relative, for what rounding may take away."""
 
@@ -61,21 +63,16 @@ class Privacy:
         return f"(epsilon {self.epsilon:g}{delta}{each})"
 
 
-def read_privacy(facts: Mapping[str, Any]) -> Privacy | None:
-    """Return the differential privacy that a manifest states, None where it states none.
+def read_privacy(stated: Mapping[str, Any]) -> Privacy:
+    """Return the differential privacy that a promise states, or raise :class:`BrokenPart`.
 
     Examples
     --------
     >>> stated = {"epsilon": 1, "delta": 0, "unit": "trip", "contributions": 1,
     ...           "mechanism": "discrete Laplace noise", "noise_scale": 1.0}
-    >>> read_privacy({"differential_privacy": stated}).figures
+    >>> read_privacy(stated).figures
     '(epsilon 1)'
     """
-    if ENTRY not in facts:
-        return None
-    stated = facts[ENTRY]
-    if not isinstance(stated, Mapping):
-        raise unreadable(ENTRY, "a table of epsilon, delta and the noise")
     mechanism = stated.get("mechanism")
     kind = re.match(r"discrete (Laplace|Gaussian) noise\b", mechanism) if isinstance(mechanism, str) else None
     if kind is None or re.search(r"\d", str(mechanism)):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from tripcloak.flows.audit.calendar import FOLDS
 from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
-from tripcloak.flows.audit.privacy import Privacy, read_privacy
+from tripcloak.flows.audit.privacy import Privacy
+from tripcloak.flows.audit.stated import COVERED, UNITS, Stated, read_stated
 from tripcloak.ground.entries import is_number, unreadable
 from tripcloak.ground.errors import InputError
 
@@ -72,20 +73,16 @@ class AuditRequest:
 TOLERANCE = 1e-9
 """Relative, for sums of weights."""
 
-UNITS = ("trips", "travellers", "population")
 GRIDS = ("h3", "quadtree")
 SPACE = ("origin", "destination")
-COVERED = ("tiles", "places")
 
 
-@dataclass(frozen=True)
-class StatedPromise:
-    """What a release promises.
+@dataclass(frozen=True, kw_only=True)
+class StatedPromise(Stated):
+    """What a release promises to people, and what else it is held to.
 
     Attributes
     ----------
-    thresholds : mapping
-        The smallest support per unit; the first unit is the main one. None under differential privacy.
     volume : str
         What is summed: trips, or population when nothing else is protected.
     limit : float
@@ -98,15 +95,6 @@ class StatedPromise:
         Minutes of a slot, where time is an axis.
     timezone : str
         The zone whose clock the slots follow.
-    floors : mapping
-        How many different tiles or places that occur every released zone covers at least.
-    closeness : float, optional
-        How far the destinations of an origin zone are from those of all at most.
-    privacy : Privacy, optional
-        The differential privacy that is promised in place of thresholds.
-    known_items : int, optional
-        How many of origin, destination and time a reader may know for the thresholds to hold; all of
-        them if not given.
     tile_km2 : mapping
         The area of a tile of each axis, None where tiles have none, if zones are boxes.
     fold : str, optional
@@ -115,29 +103,18 @@ class StatedPromise:
         Every slot was anonymised on its own, so released times are slots.
     segment : mapping
         The segment that the release is about, where it is about one only.
-    segments : tuple of str
-        The segments of which each must be safe in every flow, where that is promised.
-    segmented_by : tuple of str
-        What parts people into these segments, such as ``sex`` or ``age:10``.
     """
 
-    thresholds: Mapping[str, float]
     volume: str
     limit: float
     homogeneous: bool
     spec: str
     slot: int | None = None
     timezone: str = "UTC"
-    floors: Mapping[str, int] = field(default_factory=dict)
-    closeness: float | None = None
-    privacy: Privacy | None = None
     tile_km2: Mapping[str, float | None] = field(default_factory=dict)
-    known_items: int | None = None
     fold: str | None = None
     apart: bool = False
     segment: Mapping[str, str] = field(default_factory=dict)
-    segments: tuple[str, ...] = ()
-    segmented_by: tuple[str, ...] = ()
 
     @property
     def boxes(self) -> bool:
@@ -147,7 +124,7 @@ class StatedPromise:
     @property
     def axes(self) -> tuple[str, ...]:
         """Return the axes of the released flows."""
-        return SPACE if self.slot is None else (*SPACE, "time")
+        return axes_of(self.slot)
 
     @property
     def main(self) -> str:
@@ -187,7 +164,7 @@ class StatedPromise:
     def resolution(self) -> int | None:
         """Return the H3 resolution of the tiles, None for another hierarchy.
 
-        >>> StatedPromise({"trips": 10}, "trips", 0.1, True, "h3:9/root=5").resolution
+        >>> StatedPromise(volume="trips", limit=0.1, homogeneous=True, spec="h3:9/root=5").resolution
         9
         """
         return self.names.resolution if isinstance(self.names, H3Grid) else None
@@ -208,43 +185,41 @@ def read_promise(facts: Mapping[str, Any]) -> StatedPromise:
 
     Examples
     --------
-    >>> facts = {"protects": {"travellers": 10}, "volume": "trips", "homogeneous": True,
-    ...          "parameters": {"suppression_limit": 0.1}, "hierarchy": {"spec": "h3:9"}}
+    >>> facts = {"promise": {"kind": "k-anonymity", "k": 10, "unit": "travellers"}, "volume": "trips",
+    ...          "homogeneous": True, "parameters": {"suppression_limit": 0.1}, "hierarchy": {"spec": "h3:9"}}
     >>> read_promise(facts).columns
     ('trips', 'travellers')
     """
-    privacy = read_privacy(facts)
-    thresholds = _thresholds(facts, privacy)
-    volume = facts.get("volume")
-    if volume != ("population" if set(thresholds) == {"population"} else "trips"):
-        raise unreadable("volume", "population when nothing else is protected, trips otherwise")
     hierarchy = facts.get("hierarchy")
     spec = hierarchy.get("spec") if isinstance(hierarchy, Mapping) else None
-    if not isinstance(spec, str):
+    if not isinstance(hierarchy, Mapping) or not isinstance(spec, str):
         raise unreadable("hierarchy.spec", "a text such as h3:10")
+    slot, timezone = _clock(hierarchy)
+    stated = read_stated(facts.get("promise"), axes_of(slot))
+    volume = facts.get("volume")
+    if volume != ("population" if set(stated.thresholds) == {"population"} else "trips"):
+        raise unreadable("volume", "population when nothing else is protected, trips otherwise")
     homogeneous = facts.get("homogeneous")
     if not isinstance(homogeneous, bool):
         raise unreadable("homogeneous", "true or false")
-    promise = StatedPromise(
-        thresholds,
-        str(volume),
-        _limit(facts, privacy),
-        homogeneous,
-        spec,
-        *_clock(facts["hierarchy"]),
-        *_beyond(facts),
-        privacy=privacy,
+    return StatedPromise(
+        **vars(stated),
+        volume=str(volume),
+        limit=_limit(facts, stated.privacy),
+        homogeneous=homogeneous,
+        spec=spec,
+        slot=slot,
+        timezone=timezone,
         tile_km2=_tile_sizes(facts),
-    )
-    return replace(
-        promise,
-        known_items=_known_items(facts, promise),
-        fold=_fold(facts["hierarchy"]),
-        apart=_apart(facts["hierarchy"]),
+        fold=_fold(hierarchy),
+        apart=_apart(hierarchy),
         segment=_segment(facts),
-        segments=_segments(facts, "names"),
-        segmented_by=_segments(facts, "by"),
     )
+
+
+def axes_of(slot: int | None) -> tuple[str, ...]:
+    """Return the axes of released flows, given the length of a slot, if time is one of them."""
+    return SPACE if slot is None else (*SPACE, "time")
 
 
 def _fold(hierarchy: Mapping[str, Any]) -> str | None:
@@ -271,32 +246,6 @@ def _segment(facts: Mapping[str, Any]) -> dict[str, str]:
     return dict(segment)
 
 
-def _segments(facts: Mapping[str, Any], entry: str) -> tuple[str, ...]:
-    """Return the segments that are promised to be safe in every flow, or what parts people into them."""
-    if "segments" not in facts:
-        return ()
-    told = facts["segments"].get(entry) if isinstance(facts["segments"], Mapping) else None
-    if not isinstance(told, list) or not told or not all(isinstance(name, str) for name in told):
-        raise unreadable(f"segments.{entry}", "a list of names")
-    if len(set(told)) < len(told):
-        raise unreadable(f"segments.{entry}", "a list in which every name is there once")
-    return tuple(told)
-
-
-def _thresholds(facts: Mapping[str, Any], privacy: Privacy | None) -> dict[str, float]:
-    """Return the thresholds: at least one, or differential privacy in their place."""
-    protects = facts.get("protects")
-    if privacy is not None:
-        if protects != {}:
-            raise unreadable("protects", "empty under differential privacy, which promises no threshold")
-        return {}
-    if not isinstance(protects, Mapping) or not protects or set(protects) - set(UNITS):
-        raise unreadable("protects", f"a threshold on one or more of {', '.join(UNITS)}")
-    if not all(is_number(k) and k >= 2 for k in protects.values()):
-        raise unreadable("protects", "thresholds of 2 or more")
-    return {unit: float(k) for unit, k in protects.items()}
-
-
 def _limit(facts: Mapping[str, Any], privacy: Privacy | None) -> float:
     """Return the share that may be withheld."""
     parameters = facts.get("parameters")
@@ -310,18 +259,6 @@ def _limit(facts: Mapping[str, Any], privacy: Privacy | None) -> float:
     if not is_number(limit) or not 0 <= limit < 1:
         raise unreadable("parameters.suppression_limit", "a share from 0 to below 1")
     return float(limit)
-
-
-def _known_items(facts: Mapping[str, Any], promise: StatedPromise) -> int | None:
-    """Return how many items of a trip a reader may know, None where it is all of them."""
-    if "known_items" not in facts:
-        return None
-    known = facts["known_items"]
-    if type(known) is not int or not 1 <= known < len(promise.axes):
-        raise unreadable("known_items", f"a whole number from 1 to {len(promise.axes) - 1}")
-    if promise.privacy is not None or promise.closeness is not None:
-        raise unreadable("known_items", "left out where noise or close destinations are promised")
-    return known
 
 
 def _tile_sizes(facts: Mapping[str, Any]) -> dict[str, float | None]:
@@ -348,18 +285,6 @@ def _clock(hierarchy: Mapping[str, Any]) -> tuple[int | None, str]:
     if not isinstance(timezone, str) or not re.fullmatch(r"[\w+/-]{1,64}", timezone):
         raise unreadable("hierarchy.timezone", "a time zone such as Europe/Paris")
     return slot, timezone
-
-
-def _beyond(facts: Mapping[str, Any]) -> tuple[dict[str, int], float | None]:
-    """Return what is promised beyond thresholds: floors of places, and how close destinations are."""
-    floors, closeness = facts.get("diversity", {}), facts.get("closeness")
-    if not isinstance(floors, Mapping) or set(floors) - set(COVERED):
-        raise unreadable("diversity", f"a number of {' or '.join(COVERED)}")
-    if not all(type(least) is int and least >= 2 for least in floors.values()):
-        raise unreadable("diversity", "whole numbers of 2 or more")
-    if closeness is not None and not (is_number(closeness) and 0 < closeness < 1):
-        raise unreadable("closeness", "a share of the volume, neither none nor all of it")
-    return dict(floors), closeness
 
 
 def least(unit: str, k: float) -> float:

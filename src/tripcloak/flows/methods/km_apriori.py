@@ -21,7 +21,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import Covered, EverySegment, FlowGroups, Input, KMAnonymity, Promise, Unit
+from tripcloak.promises import KMAnonymity, Promise
 
 SLOTS = 3
 """Zones of an itemset; those of unknown items are -1 and come first."""
@@ -195,12 +195,12 @@ class Items:
     def _safe_products(self, axes: Sequence[int]) -> Ints:
         """Return the zones of all safe itemsets over two axes or more, axis by axis."""
         chosen = tuple(Axis(*self.matrix.axes[axis]) for axis in axes)
-        return find_products(self.matrix, ItemsetPeople(self.promise), find_loss("tiles"), axes=chosen).zone
+        return find_products(self.matrix, self.promise.of_people, find_loss("tiles"), axes=chosen).zone
 
     def _safe_zones(self, axis: int) -> list[Ints]:
         """Return the zones of one axis that are safe by themselves, as the only axis."""
         tree, tile = self.matrix.axes[axis]
-        people, found = ItemsetPeople(self.promise), []
+        people, found = self.promise.of_people, []
         keep = np.ones(self.matrix.n_flows, dtype=bool)
         # Invariant: `keep` are the flows whose zone one step above is safe; below others none is.
         for depth in tree.lineage.ancestors:
@@ -214,39 +214,6 @@ class Items:
             if not keep.any():
                 break
         return [np.concatenate(found)]
-
-
-@dataclass(frozen=True)
-class ItemsetPeople:
-    """A promise that looks at people only: any zone is taken for the whole map, which covers everything."""
-
-    promise: Promise
-
-    @property
-    def thresholds(self) -> dict[Unit, float]:
-        """Return those of the promise."""
-        return self.promise.thresholds
-
-    @property
-    def floors(self) -> dict[Covered, int]:
-        """Return nothing."""
-        return {}
-
-    def resolve(self, matrix: Input) -> ItemsetPeople:
-        """Return the same with the promise's open choices settled."""
-        return ItemsetPeople(self.promise.resolve(matrix))
-
-    def safe(self, groups: FlowGroups) -> Bools:
-        """Return, for every group, whether there are enough people in it."""
-        assert isinstance(groups, Groups)
-        matrix = groups.matrix
-        roots = (np.full(len(groups), tree.root) for tree in (matrix.origins, matrix.destinations))
-        origin, destination = roots
-        return self.promise.safe(replace(groups, origin=origin, destination=destination))
-
-    def words(self) -> str:
-        """Return the promise in words."""
-        return self.promise.words()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,7 +245,7 @@ class KMApriori(FlowMethod):
     >>> release = KMApriori(**asked).anonymise(matrix)
     >>> tree.zones.ids[release.group_origin].tolist(), tree.zones.ids[release.group_destination].tolist()
     (['c', 'ab'], ['ab', 'c'])
-    >>> KMApriori(m=1, **asked).anonymise(matrix).promise.words()
+    >>> KMApriori(m=1, **asked).anonymise(matrix).promise.sentence()
     'at least 2 trips for whoever knows any one item of a trip; a single flow may hold fewer'
     """
 
@@ -304,7 +271,7 @@ class KMApriori(FlowMethod):
     def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
         """Return a release whose promise is k^m-anonymity where m is less than all items."""
         self.refuse(matrix)
-        if self.m is None or self.m == len(matrix.axes):
+        if self.m is None:
             return super().anonymise(matrix, progress)
         held_to = replace(self, promise=KMAnonymity(promise=self.promise, m=self.m))
         return super(KMApriori, held_to).anonymise(matrix, progress)
@@ -319,7 +286,7 @@ class KMApriori(FlowMethod):
                 "time is a third one with --time-slot"
             )
         weaker = self.m is not None and self.m < items
-        if weaker and (self.closeness is not None or isinstance(self.promise, EverySegment)):
+        if weaker and (self.promise.by_release or self.promise.segments):
             raise InputError(
                 "with m below the number of items a flow may hold few people, so neither t-closeness "
                 "nor segments in one release can be had; leave out --m, or --t and the segments"
@@ -327,10 +294,8 @@ class KMApriori(FlowMethod):
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and what is still unsafe withheld."""
-        held, m = promise, len(matrix.axes)
-        if isinstance(promise, KMAnonymity):
-            held, m = promise.promise, promise.m
-        elif self.m not in (None, m):
+        held, m = promise.of_items(len(matrix.axes))
+        if self.m not in (None, m):
             raise InputError("k^m-anonymity cannot be had slot by slot; leave out --m, or use --time-slot")
         units = whole_units(matrix.volume(main_volume(held)))
         budget = budget_of(units, self.suppression_limit)

@@ -19,7 +19,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Zones
-from tripcloak.promises import EverySegment, KAnonymity, LDiversity, Promise, TCloseness
+from tripcloak.promises import KAnonymity, Promise
 
 UNITS = 2.0**51
 """Units that all weights together are counted in."""
@@ -79,12 +79,10 @@ class FlowMethod(ABC):
     Parameters
     ----------
     promise
-        When a group is safe.
+        What the release is held to. Methods search for what is decided group by group; where their answer
+        does not keep what is promised of the whole release, it is repaired, and gives up its bound.
     suppression_limit
         Share of the volume that may be withheld.
-    closeness
-        How far an origin's destinations may be from everybody's; where the method's own answer is
-        further off, it is repaired, and gives up its bound.
     """
 
     name: ClassVar[str]
@@ -101,7 +99,6 @@ class FlowMethod(ABC):
 
     promise: Promise = KAnonymity(k=10)
     suppression_limit: float = 0.1
-    closeness: TCloseness | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.suppression_limit < 1:
@@ -109,22 +106,22 @@ class FlowMethod(ABC):
                 "the suppression limit is a share of the volume, from 0 to below 1; "
                 f"got {self.suppression_limit:g}"
             )
-        if isinstance(self.promise, LDiversity):
-            raise InputError("l-diversity counts places, not people: give it together with k-anonymity")
+        if not self.promise.counts_people:
+            raise InputError(self.promise.lacks)
 
     def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
         """Return a safe release of the matrix, or raise an error that says what is possible."""
         self.refuse(matrix)
         started = time.perf_counter()
         promise = self.promise.resolve(matrix)
-        _refuse_if_hopeless(matrix, promise)
-        solution = self.solve(matrix, promise, progress)
-        if self.closeness is not None and not is_close(matrix, promise, solution, self.closeness):
+        by_group = promise.by_group
+        _refuse_if_hopeless(matrix, by_group)
+        solution = self.solve(matrix, by_group, progress)
+        if not is_close(matrix, promise, solution):
             solution = repair(
                 matrix,
                 promise,
-                [solution, *self._with_room(matrix, promise, progress)],
-                closeness=self.closeness,
+                [solution, *self._with_room(matrix, by_group, progress)],
                 limit=self.suppression_limit,
                 loss=find_loss(getattr(self, "loss", "tiles")),
                 progress=progress,
@@ -135,7 +132,6 @@ class FlowMethod(ABC):
             parameters=self.parameters(matrix),
             promise=promise,
             suppression_limit=self.suppression_limit,
-            closeness=self.closeness,
             seconds=time.perf_counter() - started,
             **solution._asdict(),
         )
@@ -161,12 +157,12 @@ class FlowMethod(ABC):
         """Raise an error that says why, before any work, if this method cannot work on such a matrix."""
         if matrix.times is not None:
             self.require_time()
-            if self.closeness is not None:
+            if self.promise.by_release:
                 raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
         self.check_request()
-        if isinstance(self.promise, EverySegment):
+        if self.promise.segments:
             self.require_segments()
-        if self.draws_zones and (self.closeness is not None or self.promise.floors):
+        if self.draws_zones and (self.promise.by_release or self.promise.floors):
             raise InputError(
                 f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "
                 "here; leave out --l and --t, or choose a method that works on the hierarchy"
@@ -220,8 +216,8 @@ def _refuse_if_hopeless(matrix: ODMatrix, promise: Promise) -> None:
     """Raise if even one group of everything would not be safe."""
     if not all_in_one(matrix, promise):
         raise TooFewError(
-            f"not possible: the whole input, in one single group, does not hold {promise.words()}. "
+            f"not possible: the whole input, in one single group, does not hold {promise.sentence()}. "
             "Ask for less (a smaller k or l, another unit), or bring more data; "
             "`tripcloak describe` shows what is realistic.",
-            needs=promise.words(),
+            needs=promise.sentence(),
         )

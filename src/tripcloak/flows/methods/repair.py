@@ -12,16 +12,16 @@ from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import Promise, TCloseness
+from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
     from tripcloak.flows.methods.method import Solution
     from tripcloak.ground.progress import Progress
 
 
-def is_close(matrix: ODMatrix, promise: Promise, solution: Solution, closeness: TCloseness) -> bool:
+def is_close(matrix: ODMatrix, promise: Promise, solution: Solution) -> bool:
     """Return whether every origin zone of a solution is close enough, in the numbers to be published."""
-    return not len(_too_far(matrix, promise, solution, closeness))
+    return not promise.by_release or not len(_too_far(matrix, promise, solution))
 
 
 def repair(
@@ -29,7 +29,6 @@ def repair(
     promise: Promise,
     starts: Sequence[Solution],
     *,
-    closeness: TCloseness,
     limit: float,
     loss: Loss,
     progress: Progress,
@@ -62,7 +61,7 @@ def repair(
             # Merging only adds to the loss, so what begins above the best so far will not end below it.
             if work.mean_loss() >= least:
                 break
-            while len(failing := _too_far(matrix, promise, work.solution, closeness)):
+            while len(failing := _too_far(matrix, promise, work.solution)):
                 work.treat(failing)
             if (mean := work.mean_loss()) < least:
                 least, best = mean, work.solution
@@ -71,13 +70,14 @@ def repair(
     return best
 
 
-def _too_far(matrix: ODMatrix, promise: Promise, solution: Solution, closeness: TCloseness) -> Ints:
+def _too_far(matrix: ODMatrix, promise: Promise, solution: Solution) -> Ints:
     """Return the origin zones that are not close enough."""
     zones = solution.origin_zone, solution.destination_zone
     groups = group_flows(matrix, *zones, keep=~solution.suppressed)
     assert groups is not None
     volume = np.rint(groups.support(main_volume(promise)))
-    return closeness.too_far(matrix.destinations, groups.origin, groups.destination, volume)
+    told = matrix.destinations, groups.origin, groups.destination, volume
+    return np.unique(np.concatenate([part.too_far(*told) for part in promise.by_release]))
 
 
 class _Merge(NamedTuple):

@@ -90,7 +90,7 @@ class SlotBySlot(FlowMethod):
         """Raise if there are no slots, or the method cannot be run slot by slot."""
         if matrix.times is None:
             raise InputError("there are no slots of time; give their length with --slot")
-        if self.method.closeness is not None:
+        if self.promise.by_release:
             raise InputError("t-closeness does not know slots of time; leave out --t or --slot")
         if self.method.draws_zones or self.method.noisy:
             raise InputError(
@@ -129,7 +129,7 @@ class SlotBySlot(FlowMethod):
         hopeless = total - sum(volume[slot.rows].sum() for slot in slots)
         if hopeless > self._allowed(float(total)) or not slots:
             raise ImpossibleRequestError(
-                f"not possible: some slots of time, taken whole, do not hold {promise.words()}, and to "
+                f"not possible: some slots of time, taken whole, do not hold {promise.sentence()}, and to "
                 f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. {_WAYS}"
             )
         return slots

@@ -6,11 +6,12 @@ from tripcloak.flows.release.public import (
     published_numbers,
     published_units,
     released_zones,
+    restated,
     segment_numbers,
     suppressed_volume,
+    withheld_words,
 )
 from tripcloak.flows.release.release import Bound, Release, build_noisy_release, build_release, main_volume
-from tripcloak.ground.masking import guarded
 
 __all__ = [
     "Bound",
@@ -18,12 +19,13 @@ __all__ = [
     "ReleasedZones",
     "build_noisy_release",
     "build_release",
-    "guarded",
     "main_volume",
     "manifest",
     "published_numbers",
     "published_units",
     "released_zones",
+    "restated",
     "segment_numbers",
     "suppressed_volume",
+    "withheld_words",
 ]

@@ -9,7 +9,7 @@ it looks at everybody at once, and is refused where they are few.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,28 +17,14 @@ import numpy as np
 from tripcloak.flows.model import Groups, ODMatrix, group_flows
 from tripcloak.flows.release.release import Release
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.ground.masking import guarded
+from tripcloak.ground.manifest import new_manifest
 from tripcloak.hierarchy import BoxZones, Zones
-from tripcloak.promises import EverySegment, Unit
+from tripcloak.promises import Promise, Unit, Volume
 
 
 def published_units(release: Release) -> tuple[Unit, ...]:
-    """Return the numbers that may be published per flow: those the promise keeps at or above k.
-
-    Trips are at least as many as their travellers, so they go with either. A number that no
-    threshold covers could be small, and is not published. Under differential privacy the noisy
-    trips are. Where readers may know some items only, a flow may be small: then nothing is told but
-    the volume, which is the table itself.
-    """
-    if release.privacy is not None:
-        return ("trips",)
-    if release.known_items is not None:
-        return (release.volume,)
-    protected = set(release.promise.thresholds)
-    units: list[Unit] = []
-    if protected & {"trips", "travellers"}:
-        units.append("trips")
-    return (*units, *(unit for unit in ("travellers", "population") if unit in protected))
+    """Return the numbers that may be published per flow."""
+    return release.promise.published(release.volume)
 
 
 def published_numbers(release: Release) -> dict[str, Ints]:
@@ -49,22 +35,12 @@ def published_numbers(release: Release) -> dict[str, Ints]:
 def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
     """Return the published columns of every segment that is safe in every group; nothing without segments."""
     numbers: dict[str, dict[str, Ints]] = {}
-    for part in release.segments:
+    units = release.promise.published_by_segment(release.volume)
+    for part in release.promise.segments:
         members = release.group_of_flow[part.row]
         groups = Groups(part.matrix, members, release.group_origin, release.group_destination)
-        numbers[part.name] = {
-            unit: np.rint(groups.support(unit)).astype(np.int64) for unit in _units_of_segments(release)
-        }
+        numbers[part.name] = {unit: np.rint(groups.support(unit)).astype(np.int64) for unit in units}
     return numbers
-
-
-def _units_of_segments(release: Release) -> tuple[Unit, ...]:
-    """Return the numbers told by segment: no travellers where some are in several; sums would tell."""
-    units = published_units(release)
-    promise = release.promise
-    if isinstance(promise, EverySegment) and promise.people_in_several:
-        units = tuple(unit for unit in units if unit != "travellers")
-    return units
 
 
 class ReleasedZones(NamedTuple):
@@ -103,7 +79,7 @@ def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
     be in absent pairs could be solved for in more ways than are looked at here.
     """
     hidden = release.suppressed
-    if release.privacy is not None or release.known_items is not None:
+    if not release.promise.tells_withheld:
         return None
     if not hidden.any():
         return None if _silence_would_tell(release) else 0
@@ -138,13 +114,16 @@ def manifest(
     released = int(np.rint(release.support(release.volume).sum()))
     units = published_units(release)
     smallest = {unit: int(n.min()) for unit, n in published_numbers(release).items()}
+    begun = new_manifest(
+        "flows",
+        version=release.version,
+        method=release.method,
+        parameters=_parameters(release),
+        promise=release.promise.stated(),
+    )
     return {
-        "format": "tripcloak release 1",
-        "version": release.version,
-        "method": release.method,
-        "parameters": _parameters(release),
-        "protects": {unit: _whole(threshold) for unit, threshold in release.promise.thresholds.items()},
-        **_also(release),
+        **begun,
+        **_boxes(release),
         **({"segment": dict(segment)} if segment else {}),
         "seed": release.seed,
         "hierarchy": dict(tilings),
@@ -156,59 +135,54 @@ def manifest(
         "released": released,
         "suppressed": suppressed,
         "suppressed_share": None if suppressed is None else suppressed / (released + suppressed),
-        "suppressed_words": _suppressed_words(suppressed, release),
+        "suppressed_words": withheld_words(
+            release.promise, suppressed, release.volume, release.suppression_limit
+        ),
         "smallest": smallest,
         "bound": None if suppressed is None else _public_bound(release),
         "measures": _measures(release, released),
-        "dropped_rows": _told_rows(release, dropped),
+        "dropped_rows": release.promise.told_rows(dropped),
     }
+
+
+ENTRIES = (
+    *("format", "kind", "version", "method", "parameters", "promise", "zone_form", "tile_km2", "segment"),
+    *("seed", "hierarchy", "homogeneous", "groups", "zones", "columns", "volume", "released", "suppressed"),
+    *("suppressed_share", "suppressed_words", "smallest", "bound", "measures", "dropped_rows", "files"),
+)
+INNER = {
+    "tile_km2": ("origins", "destinations"),
+    "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "slots", "timezone"),
+    "zones": ("origins", "destinations", "times"),
+    "smallest": ("trips", "travellers", "population"),
+    "bound": ("within_percent", "relaxation"),
+    "measures": ("G", "C_AVG", "G_time"),
+}
+"""Entries of a manifest, and of those within it, as they follow each other."""
+
+
+def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]:
+    """Return a manifest as it would be written anew: its own entries in their order, its words said again.
+
+    Parameters
+    ----------
+    reasons
+        Why rows may be dropped, in their order.
+    """
+    promise = Promise.from_manifest(facts["promise"])
+    limit = facts["parameters"].get("suppression_limit", 0.0)
+    words = withheld_words(promise, facts["suppressed"], facts["volume"], limit)
+    told = {**facts, "promise": promise.stated(), "suppressed_words": words}
+    orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}
+    for name in (name for name in orders if isinstance(told.get(name), dict)):
+        told[name] = {entry: told[name][entry] for entry in orders[name] if entry in told[name]}
+    return {name: told[name] for name in ENTRIES if name in told}
 
 
 def _parameters(release: Release) -> dict[str, Any]:
     """Return the method's parameters, and the limit where there is one: noise does not look at it."""
-    limit = {} if release.privacy is not None else {"suppression_limit": release.suppression_limit}
+    limit = {} if release.promise.noisy else {"suppression_limit": release.suppression_limit}
     return {**release.parameters, **limit}
-
-
-def _told_rows(release: Release, dropped: Mapping[str, int]) -> dict[str, int | str]:
-    """Return the rows dropped in cleaning that may be told; exact numbers are not private in themselves."""
-    k = release.k
-    if k is None:
-        return {}
-    return {reason: guarded(rows, k) for reason, rows in dropped.items() if rows}
-
-
-def _also(release: Release) -> dict[str, Any]:
-    """Return what is promised beyond the thresholds, for machines and in words; nothing where nothing is."""
-    floors, closeness = release.promise.floors, release.closeness
-    words = [
-        f"every released zone covers at least {least:,} {what} that occur" for what, least in floors.items()
-    ]
-    promised: dict[str, Any] = {"diversity": dict(floors)} if floors else {}
-    if closeness is not None:
-        words.append(closeness.words())
-        promised["closeness"] = closeness.t
-    if release.privacy is not None:
-        words.append(release.privacy.words())
-        promised["differential_privacy"] = release.privacy.to_dict()
-    if release.known_items is not None:
-        words.append(_known_words(release, release.known_items))
-        promised["known_items"] = release.known_items
-    if isinstance(release.promise, EverySegment):
-        names = [part.name for part in release.promise.parts]
-        promised["segments"] = {"by": list(release.promise.by), "names": names}
-        words.append("the same holds for every one of the segments on its own")
-    boxes = _boxes(release)
-    return {**boxes, **promised, "also": words} if promised else boxes
-
-
-def _known_words(release: Release, known: int) -> str:
-    """Return whom the thresholds protect against, and whom not."""
-    items = " and ".join((", ".join(axis for axis, _, _ in release.axes[:-1]), release.axes[-1][0]))
-    return (
-        f"the threshold holds for readers who know at most {known} of the {items} of a trip; a single "
-        "flow may hold fewer, down to one person, and whoever knows all about a trip may find it"
-    )
 
 
 def _boxes(release: Release) -> dict[str, Any]:
@@ -249,15 +223,14 @@ def _fills_absent_pairs(release: Release, volume: int) -> bool:
     return k is not None and release.volume == "trips" and volume == absent * (k - 1)
 
 
-def _suppressed_words(suppressed: int | None, release: Release) -> str:
-    if release.privacy is not None:
-        return "not told: under differential privacy no exact number about the input is published"
-    if suppressed is None:
-        return (
-            f"{release.volume} within the limit of {release.suppression_limit:.2%}; "
-            "not told exactly, because the number could tell about too few people"
-        )
-    return f"{suppressed:,} {release.volume}"
+def withheld_words(promise: Promise, suppressed: int | None, volume: Volume, limit: float) -> str:
+    """Return what is said of the withheld volume: the number, or why it is not told.
+
+    >>> from tripcloak.promises import KAnonymity
+    >>> withheld_words(KAnonymity(k=10, unit="trips"), 5998, "trips", 0.1)
+    '5,998 trips'
+    """
+    return promise.silence(volume, limit) if suppressed is None else f"{suppressed:,} {volume}"
 
 
 def _measures(release: Release, released: int) -> dict[str, float]:
@@ -267,13 +240,9 @@ def _measures(release: Release, released: int) -> dict[str, float]:
         release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
     )
     measures = {"G": float((tiles * volume).sum() / volume.sum())}
-    if release.k is not None:
+    if release.k:
         measures["C_AVG"] = float(released / release.n_groups / release.k)
     if release.times is not None:
         slots = release.times.tiles[release.group_time]
         measures["G_time"] = float((slots * volume).sum() / volume.sum())
     return measures
-
-
-def _whole(number: float) -> float | int:
-    return int(number) if float(number).is_integer() else float(number)

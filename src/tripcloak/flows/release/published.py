@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PUBLIC, read_manifest
+from tripcloak.ground.manifest import public_part, read_manifest
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,7 @@ def read_published(folder: Path) -> Published:
     """Return a release from its public files alone: ``folder`` is the release folder, or its public part."""
     from pyarrow import parquet
 
-    public = folder / PUBLIC if (folder / PUBLIC).is_dir() else folder
-    facts = read_manifest(public.parent) if public.name == PUBLIC else _manifest_of(public)
+    public, facts = public_part(folder), read_manifest(folder, "flows")
     try:
         flows = parquet.read_table(public / "flows.parquet")
         table = parquet.read_table(public / "zones.parquet")
@@ -75,18 +74,6 @@ def read_published(folder: Path) -> Published:
         ) from error
     rows = {axis: zones[axis].rows(ids) for axis, ids in names.items()}
     return Published(facts, rows["origin"], rows["destination"], rows.get("time"), volume, zones)
-
-
-def _manifest_of(public: Path) -> dict[str, Any]:
-    import json
-
-    try:
-        facts = json.loads((public / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise InputError(f"{public} holds no release: manifest.json is missing or unreadable") from None
-    if not isinstance(facts, dict):
-        raise InputError(f"{public}/manifest.json is not a manifest")
-    return facts
 
 
 def _zones_of(table: Any, axis: str) -> PublishedZones:

@@ -14,17 +14,10 @@ from tripcloak.flows.release import Release, build_noisy_release, build_release
 from tripcloak.flows.release.tables import AXES
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import HierarchyError, InputError, InternalError
-from tripcloak.ground.folders import PRIVATE, PUBLIC, read_manifest, read_run
+from tripcloak.ground.folders import PRIVATE, PUBLIC
+from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.hierarchy import BoxZones, Domain, Hierarchy, Zones, box_zones, read_box_names, shared_domains
-from tripcloak.promises import (
-    AllOf,
-    DifferentialPrivacy,
-    KAnonymity,
-    KMAnonymity,
-    LDiversity,
-    Promise,
-    TCloseness,
-)
+from tripcloak.promises import Promise
 
 
 class SentToBoxes(NamedTuple):
@@ -66,18 +59,17 @@ def _boxes(tree: Hierarchy, tile: Ints, column: Any, tile_km2: float | None) -> 
     return zones, coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
 
-PROMISED = ("epsilon", "delta", "unit", "contributions", "mechanism")
-
-
-def noisy_release(folder: Path, matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
+def noisy_release(
+    folder: Path, matrix: ODMatrix, facts: dict[str, Any], promise: Promise, groups: Any
+) -> Release:
     """Return the release whose public part a folder holds.
 
     The numbers come from the published table: noise cannot be drawn twice alike.
 
     Parameters
     ----------
-    facts
-        The manifest.
+    facts, promise
+        The manifest, and what it promises.
     groups
         The table of groups, one row per flow of the matrix, in its order.
     """
@@ -94,15 +86,11 @@ def noisy_release(folder: Path, matrix: ODMatrix, facts: dict[str, Any], groups:
         zones.append(known)
         pairs.append(_rows(known.ids, flows[axis]))
         sent.append(_rows(known.ids, groups[f"released_{axis}"]))
-    stated = dict(facts["differential_privacy"])
-    privacy = DifferentialPrivacy(
-        **{name: stated.pop(name) for name in PROMISED}, details=tuple(stated.items())
-    )
     return build_noisy_release(
         matrix,
         method=facts["method"],
         parameters=facts["parameters"],
-        privacy=privacy,
+        promise=promise,
         zones=(zones[0], zones[1]),
         group_of_flow=_group_of_flows(pairs, sent, len(zones[1])),
         group_origin=pairs[0],
@@ -161,7 +149,8 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
     InputError
         The folder is no release, was made from another input, or was changed since.
     """
-    facts = read_manifest(folder)
+    folder = release_folder(folder)
+    facts = read_manifest(folder, "flows")
     if read_run(folder).get("input_digest") != matrix.digest():
         raise InputError(
             f"{folder} was made from another input than this one, or the input was changed since; "
@@ -169,16 +158,18 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
         )
     groups = _groups(folder)
     try:
-        if "differential_privacy" in facts:
-            return noisy_release(folder, matrix, facts, groups.take(_rows_of_flows(matrix, groups)))
-        return _build(matrix, facts, groups)
-    except (KeyError, TypeError, ValueError, AttributeError, InternalError):
+        promise = Promise.from_manifest(facts["promise"])
+        if promise.noisy:
+            return noisy_release(folder, matrix, facts, promise, groups.take(_rows_of_flows(matrix, groups)))
+        # The matrix does not tell whose trips are of which segment: measures look at all of them together.
+        return _build(matrix, facts, promise.of_everybody, groups)
+    except (KeyError, TypeError, ValueError, AttributeError, InternalError, InputError):
         raise InputError(
             f"{folder} was changed since it was made; `tripcloak audit` says what is wrong"
         ) from None
 
 
-def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
+def _build(matrix: ODMatrix, facts: dict[str, Any], promise: Promise, groups: Any) -> Release:
     rows = _rows_of_flows(matrix, groups)
     sent, boxes = _sent(matrix, facts, groups)
     origin, destination, *time = (zone[rows] for zone in sent)
@@ -189,8 +180,7 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], groups: Any) -> Release:
         matrix,
         method=facts["method"],
         parameters={n: v for n, v in facts["parameters"].items() if n != "suppression_limit"},
-        promise=_held_to(facts),
-        closeness=TCloseness(t=facts["closeness"]) if "closeness" in facts else None,
+        promise=promise,
         suppression_limit=facts["parameters"]["suppression_limit"],
         origin_zone=origin,
         destination_zone=destination,
@@ -259,15 +249,3 @@ def _zones(tree: Hierarchy, column: Any) -> Ints:
     indices = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     zones: Ints = np.append(known, -1)[indices].astype(np.int32)
     return zones
-
-
-def _held_to(facts: dict[str, Any]) -> Promise:
-    promise = _promise(facts["protects"], facts.get("diversity", {}))
-    known = facts.get("known_items")
-    return promise if known is None else KMAnonymity(promise=promise, m=known)
-
-
-def _promise(protects: dict[str, float], diversity: dict[str, int]) -> Promise:
-    parts: list[Promise] = [KAnonymity(k=k, unit=unit) for unit, k in protects.items()]  # type: ignore[arg-type]
-    parts += [LDiversity(l=least, of=what) for what, least in diversity.items()]  # type: ignore[arg-type]
-    return parts[0] if len(parts) == 1 else AllOf(promises=tuple(parts))

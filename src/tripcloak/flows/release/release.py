@@ -10,19 +10,11 @@ from typing import Any
 import numpy as np
 
 from tripcloak._version import __version__
-from tripcloak.flows.model import Groups, ODMatrix, SegmentPart, group_flows
+from tripcloak.flows.model import Groups, ODMatrix, group_flows
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.hierarchy import Zones
-from tripcloak.promises import (
-    DifferentialPrivacy,
-    EverySegment,
-    KMAnonymity,
-    Promise,
-    TCloseness,
-    Unit,
-    Volume,
-)
+from tripcloak.promises import Promise, Unit, Volume
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +32,8 @@ class Release:
 
     Attributes
     ----------
+    promise : Promise
+        What it is held to; whoever wants to know what was promised asks it.
     group_of_flow : array of int
         The released group of every input flow; -1 where the flow is suppressed.
     group_origin, group_destination : array of int
@@ -54,8 +48,6 @@ class Release:
         The zones of time and each group's row in them, where time is an axis.
     volume : str
         What is published and summed for utility: trips, or population when only that is protected.
-    closeness : TCloseness, optional
-        How far an origin's destinations are from everybody's at most, where that is promised.
     """
 
     method: str
@@ -76,7 +68,6 @@ class Release:
     times: Zones | None = None
     group_time: Ints | None = None
     bound: Bound | None = None
-    closeness: TCloseness | None = None
     seed: int | None = None
     seconds: float = 0.0
     version: str = field(default=__version__)
@@ -94,23 +85,7 @@ class Release:
     @property
     def k(self) -> float | None:
         """Return the threshold on the main unit; None where no number of people is promised."""
-        return next(iter(self.promise.thresholds.values()), None)
-
-    @property
-    def segments(self) -> tuple[SegmentPart, ...]:
-        """Return the segments of which each is promised to be safe in every group; none where that is not."""
-        return self.promise.parts if isinstance(self.promise, EverySegment) else ()
-
-    @property
-    def privacy(self) -> DifferentialPrivacy | None:
-        """Return the differential privacy that is promised, if that is what is promised."""
-        return self.promise if isinstance(self.promise, DifferentialPrivacy) else None
-
-    @property
-    def known_items(self) -> int | None:
-        """Return how many items of a trip a reader may know for thresholds to hold; None where it is all."""
-        known = self.promise.m if isinstance(self.promise, KMAnonymity) else len(self.axes)
-        return known if known < len(self.axes) else None
+        return self.promise.k
 
     def support(self, unit: Unit) -> Any:
         """Return what stands behind every released group."""
@@ -146,7 +121,6 @@ def build_release(
     homogeneous: bool,
     time_zone: Ints | None = None,
     bound: Bound | None = None,
-    closeness: TCloseness | None = None,
     zones: tuple[Zones, Zones] | None = None,
     seed: int | None = None,
     seconds: float = 0.0,
@@ -175,7 +149,7 @@ def build_release(
         raise InternalError("the method returned a group that is not safe; nothing was released")
     if matrix.volume(volume)[suppressed].sum() > suppression_limit * matrix.total(volume) * (1 + 1e-12):
         raise InternalError("the method suppressed more than its limit; nothing was released")
-    if closeness is not None and not _close(matrix, groups, volume, closeness):
+    if not _close(matrix, groups, volume, promise):
         raise InternalError("the method left an origin too far from the others; nothing was released")
     units = matrix.units
     origins, destinations = zones or (matrix.origins.zones, matrix.destinations.zones)
@@ -198,7 +172,6 @@ def build_release(
         group_time=groups.time,
         input_digest=matrix.digest(),
         bound=bound,
-        closeness=closeness,
         seed=seed,
         seconds=seconds,
     )
@@ -209,10 +182,13 @@ def main_volume(promise: Promise) -> Volume:
     return "population" if set(promise.thresholds) == {"population"} else "trips"
 
 
-def _close(matrix: ODMatrix, groups: Groups, volume: Volume, closeness: TCloseness) -> bool:
-    """Return whether the numbers that will be published keep what is promised about destinations."""
+def _close(matrix: ODMatrix, groups: Groups, volume: Volume, promise: Promise) -> bool:
+    """Return whether the numbers that will be published keep what is promised of the whole release."""
     published = np.rint(groups.support(volume))
-    return not len(closeness.too_far(matrix.destinations, groups.origin, groups.destination, published))
+    return not any(
+        len(part.too_far(matrix.destinations, groups.origin, groups.destination, published))
+        for part in promise.by_release
+    )
 
 
 def build_noisy_release(
@@ -220,7 +196,7 @@ def build_noisy_release(
     *,
     method: str,
     parameters: Mapping[str, Any],
-    privacy: DifferentialPrivacy,
+    promise: Promise,
     zones: tuple[Zones, Zones],
     group_of_flow: Ints,
     group_origin: Ints,
@@ -246,6 +222,8 @@ def build_noisy_release(
         Zones of one axis never overlap.
     """
     groups = len(trips)
+    if not promise.noisy:
+        raise InternalError("noisy numbers keep no threshold; nothing was released")
     if not len(group_origin) == len(group_destination) == groups or len(group_of_flow) != matrix.n_flows:
         raise InternalError("the noisy groups do not fit the matrix; nothing was released")
     if groups == 0 or trips.dtype.kind != "i" or trips.min() < 1:
@@ -260,7 +238,7 @@ def build_noisy_release(
     return Release(
         method=method,
         parameters=dict(parameters),
-        promise=privacy,
+        promise=promise,
         suppression_limit=0.0,
         origins=zones[0],
         destinations=zones[1],

@@ -27,9 +27,57 @@ def flows_table(release: Release) -> pa.Table:
     import pyarrow as pa
 
     zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
-    table = pa.table({**zones, **published_numbers(release)})
+    return in_order(pa.table({**zones, **published_numbers(release)}))
+
+
+def in_order(flows: pa.Table) -> pa.Table:
+    """Return released flows by their zones, and by segment where they are told by segment."""
     # By time first: the flows of one slot then lie together, and readers skip the others.
-    return table.sort_by([(axis, "ascending") for axis in sorted(zones, key="time".__ne__)])
+    columns = [name for name in ("time", "origin", "destination", "segment") if name in flows.column_names]
+    return flows.combine_chunks().sort_by([(name, "ascending") for name in columns])
+
+
+def as_published(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
+    """Return a table of released flows, read from a file, with the columns and the order it is written with.
+
+    Parameters
+    ----------
+    numbers
+        The numbers that may be published.
+    """
+    import pyarrow as pa
+
+    texts = [name for name in (*AXES, "segment") if name in table.column_names]
+    kinds = [*((name, pa.string()) for name in texts), *((name, pa.int64()) for name in numbers)]
+    schema = pa.schema(kinds)
+    return in_order(table.select(schema.names).cast(schema))
+
+
+def zones_as_published(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
+    """Return the table of released zones, read from a file, with the columns and order it is written with."""
+    import pyarrow as pa
+
+    volumes = [name for name in numbers if name != "travellers"]
+    kinds = {
+        **dict.fromkeys(("axis", "zone"), pa.string()),
+        "height": pa.int32(),
+        "tiles": pa.int64(),
+        **dict.fromkeys(("area_km2", "lat", "lon"), pa.float64()),
+        **dict.fromkeys(volumes, pa.int64()),
+        "members": pa.list_(pa.string()),
+        "geometry": pa.binary(),
+    }
+    schema = pa.schema([(n, k) for n, k in kinds.items() if n not in _OPTIONAL or n in table.column_names])
+    return _zones_in_order(table.select(schema.names).cast(schema))
+
+
+_OPTIONAL = ("members", "geometry")
+"""Columns that some tables of zones do not have."""
+
+
+def _zones_in_order(zones: pa.Table) -> pa.Table:
+    ordered = zones.combine_chunks().sort_by([("axis", "descending"), ("zone", "ascending")])
+    return ordered.replace_schema_metadata(_geoparquet(ordered))
 
 
 def time_parts(flows: pa.Table) -> Iterator[pa.Table]:
@@ -57,8 +105,7 @@ def segments_table(release: Release) -> pa.Table | None:
         pa.table({**zones, "segment": np.full(release.n_groups, name), **columns})
         for name, columns in numbers.items()
     ]
-    order = [*sorted(zones, key="time".__ne__), "segment"]
-    return pa.concat_tables(parts).sort_by([(name, "ascending") for name in order])
+    return in_order(pa.concat_tables(parts))
 
 
 def flows_over_time(flows: pa.Table) -> pa.Table:
@@ -102,10 +149,7 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
             columns["geometry"] = pa.array(_wkb([zones.outline(row) for row in rows]), pa.binary())
         parts.append(pa.table(columns))
     # Times have no outline and no list of tiles: these columns are null there.
-    table = pa.concat_tables(parts, promote_options="default").sort_by(
-        [("axis", "descending"), ("zone", "ascending")]
-    )
-    return table.replace_schema_metadata(_geoparquet(table))
+    return _zones_in_order(pa.concat_tables(parts, promote_options="default"))
 
 
 def groups_batches(matrix: ODMatrix, release: Release) -> Iterator[pa.Table]:

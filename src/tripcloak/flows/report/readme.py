@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tripcloak.promises import Promise
+
 _WORDS = {
     "trips": "number of trips",
     "travellers": "number of different people (or vehicles) who made them",
@@ -14,16 +16,16 @@ _WORDS = {
 
 def render_readme(facts: Mapping[str, Any]) -> str:
     """Return the text of ``release/README.md`` for a manifest."""
-    noisy = facts.get("differential_privacy")
-    promise, limits = _of_noise(noisy) if noisy else _of_groups(facts)
-    words = _WORDS | ({"trips": "number of trips, with noise"} if noisy else {})
+    promise = Promise.from_manifest(facts["promise"])
+    short, covers, limits = promise.in_full()
+    words = _WORDS | ({"trips": "number of trips, with noise"} if promise.noisy else {})
     columns = "\n".join(f"  - `{name}`: {words[name]}" for name in facts["columns"])
-    also = "".join(f"- Also: {words}\n" for words in facts.get("also", []))
+    also = "".join(f"- Also: {words}\n" for words in promise.further())
     return f"""# Released origin-destination flows
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
-{promise}
+{short}
 - Released flows: {facts["groups"]:,}, between {facts["zones"]["origins"]:,} origin zones and \
 {facts["zones"]["destinations"]:,} destination zones
 - Released volume: {facts["released"]:,} {facts["volume"]}
@@ -40,73 +42,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 - `manifest.json`: method, parameters, totals and a SHA-256 of every file
 
 ## What this does and does not promise
-{limits}"""
-
-
-def _of_groups(facts: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what is promised of groups, in short, and what is not."""
-    least = " and ".join(f"{k:,} {unit}" for unit, k in facts["protects"].items())
-    if "known_items" in facts:
-        return _of_items(least, facts["known_items"], "times" in facts["zones"])
-    promise = f"""\
-**Every released flow holds at least {least}.** Places were made coarser until that was true;
-what could not be made safe was withheld.
-"""
-    limits = f"""\
-A reader who knows where somebody lives and works cannot find a flow here that holds fewer than
-{least}. The promise is about this release alone: it does not cover comparing it with another
-release of the same people, and it does not hide that something is true of everybody in a group.
-"""
-    return promise, limits
-
-
-def _of_items(least: str, known: int, timed: bool) -> tuple[str, str]:
-    """Return what is promised to readers who know some items of a trip only, and what is not."""
-    items = "origin, destination and time" if timed else "origin and destination"
-    shared = {1: f"one of {items}", 2: f"two of {items}"}[known]
-    promise = f"""\
-**All released flows together that share {shared} hold at least {least}.**
-A single flow may hold fewer, down to one person. Places were made coarser until that was true;
-what could not be made safe was withheld.
-"""
-    limits = f"""\
-A reader who knows no more than {shared} of somebody's trip finds at least {least}
-who fit. Nothing is promised against a reader who knows more: that reader may find the one trip, and
-learn the rest of it. The promise is about this release alone: it does not cover comparing it with
-another release of the same people, and it does not hide that something is true of everybody.
-"""
-    return promise, limits
-
-
-def _of_noise(noise: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what is promised of noisy numbers, in short, and what is not."""
-    who, least = noise["unit"], noise.get("threshold", 1)
-    chance = f", but for a chance of {noise['delta']:g}" if noise["delta"] else ""
-    mechanism = noise["mechanism"]
-    how = f"{mechanism[:1].upper()}{mechanism[1:]} (scale {noise['noise_scale']:.4g})"
-    promise = f"""\
-**The numbers carry noise, so that nobody can tell from them whether any one {who} was in the data.**
-{how}; numbers below {least:,} are not published.
-No smallest number of people is promised: a flow may stand for one person, or for nobody.
-"""
-    counted = (
-        f"Trips that were counted of every traveller: {noise['contributions']:,} at most."
-        if who == "traveller"
-        else "A traveller who made several trips is hidden less well than one trip is."
-    )
-    limits = f"""\
-Whatever a reader knows already: leaving any one {who} out of the data would change the odds of
-every possible release by a factor of exp({noise["epsilon"]:g}) at most{chance}.
-{counted}
-This is no k-anonymity. Every further release of the same people adds to what may be learnt of them,
-and what is true of everybody is not hidden.
-That the data lie in the study area{_named(noise)} counts as known.
-"""
-    return promise, limits
-
-
-def _named(noise: Mapping[str, Any]) -> str:
-    return f" (zone `{noise['study_area']}`)" if "study_area" in noise else ""
+{covers}{"".join(limits)}"""
 
 
 def _overlap(facts: Mapping[str, Any]) -> str:

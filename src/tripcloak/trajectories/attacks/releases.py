@@ -148,7 +148,8 @@ def name_owners(
     >>> made = Trajectories.of(user=[0, 1], t=[0, 1], x=[0, 0], y=[0, 0], grid=Grid())
     >>> wide = Boxes(*(np.array(side) for side in ([0, 0], [2, 3], [0, 0], [1, 1], [0, 0], [1, 1])))
     >>> solution = TrajectorySolution(np.array([0, 1, 2]), wide, np.array([0, 1]), np.array([0, 1]), {})
-    >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 2}
+    >>> from tripcloak.promises import Containment
+    >>> told = {"promise": Containment(k=2), "method": "by hand", "parameters": {}}
     >>> release = build_trajectory_release(made, solution, **told)
     >>> matches, chances = name_owners(made, release, np.arange(2), None, Settings(0))
     >>> matches.tolist(), chances["blind"].tolist(), chances["shortest"].tolist()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.ground.memory import Memory
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.trajectories.audit.containment import (
     BoxSpans,
@@ -19,11 +18,10 @@ from tripcloak.trajectories.audit.containment import (
     count_supports,
 )
 from tripcloak.trajectories.audit.manifest import Manifest, understand
+from tripcloak.trajectories.audit.raw import RawFixes, RawInput
 
 if TYPE_CHECKING:
     import duckdb
-
-    from tripcloak.trajectories.reading import Tracks, TrajectorySource
 
 
 MICRO = 1_000_000
@@ -49,14 +47,13 @@ class TrajectoryEvidence:
         folder: Path,
         facts: dict[str, Any],
         con: duckdb.DuckDBPyConnection,
-        source: TrajectorySource,
+        raw: RawInput,
         *,
         ordered: int | None = None,
-        memory: Memory = None,
         jobs: int | None = None,
     ) -> None:
-        self.folder, self.facts, self.con, self.source = folder, facts, con, source
-        self.ordered, self.memory, self.jobs = ordered, memory, jobs
+        self.folder, self.facts, self.con, self.raw = folder, facts, con, raw
+        self.ordered, self.jobs = ordered, jobs
 
     def public(self, name: str) -> Path:
         """Return the path of a file of the public part."""
@@ -99,12 +96,10 @@ class TrajectoryEvidence:
         code = columns.pop("code")
         return BoxSpans(np.searchsorted(code, np.arange(int(code[-1]) + 2)), **columns)
 
-    @cached_property
-    def tracks(self) -> Tracks:
+    @property
+    def tracks(self) -> RawFixes:
         """Return the clean raw fixes: degrees and instants."""
-        from tripcloak.trajectories.reading import read_tracks
-
-        return read_tracks(self.source, memory=self.memory)
+        return self.raw.fixes
 
     @cached_property
     def samples(self) -> Samples:
@@ -121,8 +116,9 @@ class TrajectoryEvidence:
     def companions(self) -> Ints:
         """Return how many others keep within delta of each released trajectory."""
         offsets, t, _, x, _, y, _ = self.spans
-        assert self.manifest.delta is not None
-        return count_companions(offsets, t, x, y, delta=self.manifest.delta, jobs=self.jobs)
+        delta = self.manifest.promise.delta
+        assert delta is not None
+        return count_companions(offsets, t, x, y, delta=delta, jobs=self.jobs)
 
     def project(self, lon: Floats, lat: Floats, *, back: bool = False) -> tuple[Floats, Floats]:
         """Return metres of degrees in the manifest's projection, or degrees of metres."""

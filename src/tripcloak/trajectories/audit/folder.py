@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.manifest import read_manifest, release_folder
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.rulebook import BrokenPart, Verdict
 from tripcloak.trajectories.audit.containment import Supports
 from tripcloak.trajectories.audit.evidence import TrajectoryEvidence
-from tripcloak.trajectories.audit.manifest import read_facts
-
-if TYPE_CHECKING:
-    from tripcloak.trajectories.reading import TrajectorySource
+from tripcloak.trajectories.audit.raw import RawInput
 
 
 def audit_folder(
     folder: Path,
-    source: TrajectorySource,
+    raw: RawInput,
     *,
     k: int | None = None,
     memory: Memory = None,
@@ -27,14 +23,14 @@ def audit_folder(
     """Return what an independent recount says about a folder of released trajectories.
 
     The files are read with SQL of this package's own and the raw fixes projected here; published edges
-    are compared with raw instants and metres. No code of methods, measures or writers takes part.
+    are compared with raw instants and metres. No code of methods, measures, readers or writers takes part.
 
     Parameters
     ----------
     folder
-        The folder that holds ``release/`` and ``private/``.
-    source
-        The raw input, read as it was for the release.
+        The folder that holds ``release/`` and ``private/``, or its public part.
+    raw
+        The raw input, read as it was for the release, when it is asked for.
     k
         What was ordered, to be checked beside what the manifest promises.
     memory
@@ -51,13 +47,9 @@ def audit_folder(
     from tripcloak.ground.engine import connect
     from tripcloak.trajectories.audit.rules import BOOK
 
-    facts = read_facts(folder / "release" / "manifest.json")
-    if facts is None:
-        raise InputError(
-            f"{folder} holds no release of trajectories: no readable release/manifest.json of that kind"
-        )
+    folder, facts = release_folder(folder), read_manifest(folder, "trajectories")
     with connect(Budget.of(memory).engine) as con:
-        case = TrajectoryEvidence(folder, facts, con, source, ordered=k, memory=memory, jobs=jobs)
+        case = TrajectoryEvidence(folder, facts, con, raw, ordered=k, jobs=jobs)
         findings = BOOK.judge(case)
         try:
             supports = case.supports

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from tripcloak.ground.entries import figures
 from tripcloak.ground.rulebook import BrokenPart
-from tripcloak.trajectories.audit.promise import promise_faults
+from tripcloak.trajectories.audit.promise import Stated, read_stated
 
-KIND = "trajectories"
 PROJECTION = re.compile(
     r"\+proj=laea \+lat_0=-?\d{1,2}(\.\d)? \+lon_0=-?\d{1,3}(\.\d)? \+datum=WGS84 \+units=m \+no_defs"
 )
@@ -24,9 +22,7 @@ class Manifest(NamedTuple):
     Times of the grid are in seconds, lengths in metres; ``projection`` is PROJ text.
     """
 
-    k: int
-    promise: str
-    delta: float | None
+    promise: Stated
     seconds: int
     metres: int
     start: int
@@ -34,37 +30,27 @@ class Manifest(NamedTuple):
     facts: dict[str, Any]
 
 
-def read_facts(path: Path) -> dict[str, Any] | None:
-    """Return the entries of a manifest of trajectories; None where there is no such manifest."""
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return facts if isinstance(facts, dict) and facts.get("kind") == KIND else None
-
-
 def understand(facts: dict[str, Any]) -> Manifest:
     """Return the promise and the grid of a manifest, or raise :class:`BrokenPart`."""
     promise, grid = facts.get("promise"), facts.get("grid")
     if not isinstance(promise, dict) or not isinstance(grid, dict):
         raise BrokenPart("release/manifest.json does not state a promise and a grid")
-    if set(promise) - {"kind", "k", "delta"} or set(grid) != {"seconds", "metres", "start", "projection"}:
-        raise BrokenPart("release/manifest.json: the promise or the grid hold other entries than they should")
+    if set(grid) != {"seconds", "metres", "start", "projection"}:
+        raise BrokenPart("release/manifest.json: the grid holds other entries than it should")
     if not all(
         is_small(entry) for entry in (*promise.values(), *grid.values()) if not isinstance(entry, str)
     ):
         raise BrokenPart("release/manifest.json: the promise or the grid hold a number that means nothing")
-    faults = promise_faults(promise.get("k"), promise.get("kind"), promise.get("delta"))
-    if faults:
-        raise BrokenPart(f"release/manifest.json: {faults}")
-    if type(facts.get("k")) is not int or facts["k"] != promise["k"]:
-        raise BrokenPart("release/manifest.json states two different k")
+    stated = read_stated({name: value for name, value in promise.items() if name != "sentence"})
+    words = promise.get("sentence")
+    if not isinstance(words, str) or tuple(figures(words)) != stated.spoken:
+        raise BrokenPart("release/manifest.json: the promise in words does not fit its numbers")
     numbers = [grid[name] for name in ("seconds", "metres", "start")]
     if any(type(number) is not int for number in numbers) or min(numbers[:2]) < 1 or numbers[2] % numbers[0]:
         raise BrokenPart("release/manifest.json: the grid's steps must be whole seconds and metres")
     if not isinstance(grid["projection"], str) or not PROJECTION.fullmatch(grid["projection"]):
         raise BrokenPart("release/manifest.json: the projection must be the PROJ text that is always written")
-    return Manifest(promise["k"], promise["kind"], promise.get("delta"), **grid, facts=facts)
+    return Manifest(stated, **grid, facts=facts)
 
 
 def is_small(value: Any) -> bool:

@@ -18,9 +18,10 @@ from tripcloak.trajectories.audit.containment import (
     count_supports,
 )
 from tripcloak.trajectories.audit.promise import (
+    Stated,
     companion_faults,
     lone_faults,
-    promise_faults,
+    read_stated,
     support_faults,
     two_sided_faults,
 )
@@ -51,7 +52,8 @@ def audit_release(
     >>> from tripcloak.trajectories import Boxes, Grid
     >>> made = Trajectories.of(user=[0, 1], t=[0, 0], x=[3, 7], y=[0, 0], grid=Grid())
     >>> wide = Boxes(*(np.array([v, v]) for v in (0, 1, 3, 8, 0, 1)))
-    >>> told = dict(method="by hand", parameters={}, k=2, promise="containment", grid=made.grid)
+    >>> from tripcloak.promises import Containment
+    >>> told = dict(method="by hand", parameters={}, promise=Containment(k=2), grid=made.grid)
     >>> where = dict(offsets=np.arange(3), released_of=np.arange(2), box_of=np.arange(2))
     >>> release = TrajectoryRelease(boxes=wide, input_digest=made.digest, **told, **where)
     >>> audit = audit_release(made, release)
@@ -76,6 +78,11 @@ class Arrays:
     jobs: int | None = None
 
     @cached_property
+    def promise(self) -> Stated:
+        """Return what is promised, as the manifest will state it: the promise's own code decides nothing."""
+        return read_stated(self.release.promise.to_manifest())
+
+    @cached_property
     def supports(self) -> Supports:
         """Return in how many released trajectories each original one is contained."""
         if shape_faults(self.release):
@@ -87,12 +94,11 @@ class Arrays:
     @cached_property
     def companions(self) -> Ints:
         """Return how many others keep within delta of each released trajectory."""
-        release, boxes = self.release, self.release.boxes
-        faults = shape_faults(release) or promise_faults(release.k, release.promise, release.delta)
-        if faults or release.delta is None:
+        release, boxes, delta = self.release, self.release.boxes, self.promise.delta
+        if shape_faults(release) or delta is None:
             raise BrokenPart("could not be checked: the released boxes or the promise are not whole")
         x, y = (np.asarray(side, np.float64) * release.grid.metres for side in (boxes.x0, boxes.y0))
-        return count_companions(release.offsets, boxes.t0, x, y, delta=release.delta, jobs=self.jobs)
+        return count_companions(release.offsets, boxes.t0, x, y, delta=delta, jobs=self.jobs)
 
 
 BOOK: Rulebook[Arrays] = Rulebook()
@@ -101,7 +107,8 @@ BOOK: Rulebook[Arrays] = Rulebook()
 @BOOK.rule("promise-valid")
 def promise_valid(case: Arrays) -> str | None:
     """The release makes a promise that means something."""
-    return promise_faults(case.release.k, case.release.promise, case.release.delta)
+    assert case.promise
+    return None
 
 
 @BOOK.rule("input-unchanged")
@@ -146,7 +153,7 @@ def everybody_accounted(case: Arrays) -> str | None:
     kept = told[told >= 0]
     if not np.array_equal(np.sort(kept), np.arange(case.release.n_released)):
         return "a released trajectory is nobody's, or two people's"
-    if case.release.promise == "containment" and len(kept) < len(told):
+    if not case.promise.moves and len(kept) < len(told):
         return (
             f"{mask_small(len(told) - len(kept), 'original trajectories')} are deleted, which nobody promised"
         )
@@ -157,7 +164,7 @@ def everybody_accounted(case: Arrays) -> str | None:
 def own_samples_held(case: Arrays) -> str | Remark | None:
     """Every sample lies in a box of its own person's released trajectory."""
     made, release = case.trajectories, case.release
-    if release.promise == "colocation":
+    if case.promise.moves:
         return Remark("not promised: released points may lie elsewhere than the original ones")
     box = np.asarray(release.box_of)
     if len(box) != made.n_samples or len(release.released_of) != made.n_users:
@@ -182,27 +189,27 @@ def own_samples_held(case: Arrays) -> str | Remark | None:
 @BOOK.rule("support-reaches-k")
 def support_reaches_k(case: Arrays) -> str | Remark | None:
     """All samples of each original trajectory are contained in k released ones or more."""
-    return support_faults(case.supports, case.release.k, case.release.promise)
+    return support_faults(case.supports, case.promise)
 
 
 @BOOK.rule("two-sided-support-reaches-k")
 def two_sided_support_reaches_k(case: Arrays) -> str | Remark | None:
     """K or more of them hold one of its samples in every box, for those who know that they know all."""
-    return two_sided_faults(case.supports, case.release.k, case.release.promise)
+    return two_sided_faults(case.supports, case.promise)
 
 
 @BOOK.rule("nobody-alone")
 def nobody_alone(case: Arrays) -> str | Remark | None:
     """Every released trajectory may stand for two people or more."""
-    return lone_faults(case.supports, case.release.promise)
+    return lone_faults(case.supports, case.promise)
 
 
 @BOOK.rule("companions-reach-k")
 def companions_reach_k(case: Arrays) -> str | Remark | None:
     """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
-    if case.release.promise != "colocation":
+    if not case.promise.moves:
         return Remark("not promised: released trajectories are boxes that hold several people")
     spans = zip(case.release.boxes[::2], case.release.boxes[1::2], strict=True)
     if any((np.asarray(high) - low != 1).any() for low, high in spans):
         return "a promise of colocation is about points, and some released boxes are larger"
-    return companion_faults(case.companions, case.release.k)
+    return companion_faults(case.companions, case.promise)

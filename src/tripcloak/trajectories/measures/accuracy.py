@@ -40,7 +40,8 @@ def accuracy(release: TrajectoryRelease) -> Accuracy:
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 9], x=[0, 19], y=[0, 9], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 10, 0, 20, 0, 10)))
     >>> solution = TrajectorySolution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
-    >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
+    >>> from tripcloak.promises import Containment
+    >>> told = {"promise": Containment(k=2), "method": "by hand", "parameters": {}}
     >>> found = accuracy(build_trajectory_release(made, solution, **told))
     >>> found.area_km2.mean, found.duration_minutes.mean, found.own_area_km2.n
     (2.0, 10.0, 2)
@@ -94,7 +95,8 @@ def sample_errors(trajectories: Trajectories, release: TrajectoryRelease) -> Sam
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 10], x=[0, 20], y=[0, 0], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 11, 0, 21, 0, 1)))
     >>> solution = TrajectorySolution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
-    >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
+    >>> from tripcloak.promises import Containment
+    >>> told = {"promise": Containment(k=2), "method": "by hand", "parameters": {}}
     >>> found = sample_errors(made, build_trajectory_release(made, solution, **told))
     >>> found.spatial_km.mean, found.time_minutes.mean, found.deleted, round(found.cost.mean, 6)
     (1.0, 5.0, 0.0, 24.2)

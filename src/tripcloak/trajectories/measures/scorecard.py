@@ -146,7 +146,8 @@ def measure_trajectories(
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 10], x=[0, 20], y=[0, 0], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 11, 0, 21, 0, 1)))
     >>> solution = TrajectorySolution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
-    >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
+    >>> from tripcloak.promises import Containment
+    >>> told = {"promise": Containment(k=2), "method": "by hand", "parameters": {}}
     >>> found = measure_trajectories(made, build_trajectory_release(made, solution, **told))
     >>> found["spatial_error_km"]["mean"], found["time_error_minutes"]["median"], found["deleted"]
     (1.0, 5.0, 0.0)

@@ -74,7 +74,8 @@ def paired_tracks(
     >>> made = Trajectories.of(user=["a", "a"], t=[0, 9], x=[0, 19], y=[0, 9], grid=Grid())
     >>> whole = Boxes(*(np.array([side]) for side in (0, 10, 0, 20, 0, 10)))
     >>> solution = TrajectorySolution(np.array([0, 1]), whole, np.zeros(1), np.zeros(2, int), {})
-    >>> told = {"promise": "containment", "method": "by hand", "parameters": {}, "k": 1}
+    >>> from tripcloak.promises import Containment
+    >>> told = {"promise": Containment(k=2), "method": "by hand", "parameters": {}}
     >>> original, released = paired_tracks(made, build_trajectory_release(made, solution, **told))
     >>> original.x.tolist(), released.x.tolist()
     ([1, 39], [20])

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.promises import Containment, TrajectoryPromise
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import (
-    Promise,
     TrajectoryRelease,
     TrajectorySolution,
     build_trajectory_release,
@@ -31,13 +31,13 @@ class TrajectoryMethod(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     source: ClassVar[str]
-    promise: ClassVar[Promise] = "containment"
+    makes: ClassVar[type[TrajectoryPromise]] = Containment
+    """The promise it makes; of which k, and of which distance, its parameters say."""
 
     k: int = 2
 
     def __post_init__(self) -> None:
-        if self.k < 2:
-            raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
+        Containment(k=self.k)
         jobs = getattr(self, "jobs", None)
         if jobs is not None and jobs < 1:
             raise InputError(f"jobs is a number of threads, 1 or more; got {jobs}")
@@ -57,10 +57,13 @@ class TrajectoryMethod(ABC):
             promise=self.promise,
             method=self.name,
             parameters=self.parameters(),
-            k=self.k,
-            delta=getattr(self, "delta", None),
             seconds=time.perf_counter() - started,
         )
+
+    @property
+    def promise(self) -> TrajectoryPromise:
+        """Return what a release by this method is held to."""
+        return self.makes(**{f.name: getattr(self, f.name) for f in fields(self.makes)})
 
     @abstractmethod
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:

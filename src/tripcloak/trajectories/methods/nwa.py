@@ -12,6 +12,7 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
+from tripcloak.promises import CoLocation, TrajectoryPromise
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.pivots import (
     Clusters,
@@ -28,7 +29,7 @@ from tripcloak.trajectories.methods.pivots import (
     told,
 )
 from tripcloak.trajectories.model import Grid, Trajectories
-from tripcloak.trajectories.release.release import Promise, TrajectorySolution
+from tripcloak.trajectories.release.release import TrajectorySolution
 
 
 class TimeSpans(NamedTuple):
@@ -175,7 +176,7 @@ class NWA(TrajectoryMethod):
     source: ClassVar[str] = (
         "Abul, Bonchi and Nanni 2008 (Never Walk Alone), as in the thesis on ODkAnon, 2.5.3"
     )
-    promise: ClassVar[Promise] = "colocation"
+    makes: ClassVar[type[TrajectoryPromise]] = CoLocation
 
     largest_chunk: ClassVar[int] = 10_000
     """Distances of a larger chunk would not fit 1 GB of memory."""

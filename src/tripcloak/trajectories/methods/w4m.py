@@ -12,6 +12,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
+from tripcloak.promises import CoLocation, TrajectoryPromise
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.pivots import (
     Clusters,
@@ -27,7 +28,7 @@ from tripcloak.trajectories.methods.pivots import (
     told,
 )
 from tripcloak.trajectories.model import Grid, Trajectories
-from tripcloak.trajectories.release.release import Promise, TrajectorySolution
+from tripcloak.trajectories.release.release import TrajectorySolution
 
 Scales = tuple[float, float, float]
 """Metres a step of space, metres that a step of time counts for, metres of a point without a match."""
@@ -98,7 +99,7 @@ class W4M(TrajectoryMethod):
         "edits k trajectories until they move within delta of each other; invents and deletes"
     )
     source: ClassVar[str] = "Abul, Bonchi and Nanni 2010 (W4M-LC), as in the k-scale paper, section IV"
-    promise: ClassVar[Promise] = "colocation"
+    makes: ClassVar[type[TrajectoryPromise]] = CoLocation
 
     largest_chunk: ClassVar[int] = 10_000
     """Distances of a larger chunk would not fit 1 GB of memory."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,9 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError
-from tripcloak.ground.folders import PRIVATE, PUBLIC, read_run
+from tripcloak.ground.folders import PRIVATE
+from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
+from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.published import PublishedTrajectories
 from tripcloak.trajectories.release.release import (
@@ -22,8 +23,6 @@ from tripcloak.trajectories.release.release import (
 )
 from tripcloak.trajectories.release.samples import COLUMNS
 
-KIND = "trajectories"
-
 
 def read_trajectory_folder(folder: Path) -> PublishedTrajectories:
     """Return a release from its public files alone: ``folder`` is the release folder, or its public part.
@@ -33,8 +32,7 @@ def read_trajectory_folder(folder: Path) -> PublishedTrajectories:
     InputError
         The folder holds no release of trajectories, or was changed since it was made.
     """
-    public = folder / PUBLIC if (folder / PUBLIC).is_dir() else folder
-    facts = _manifest(public)
+    public, facts = public_part(folder), read_manifest(folder, "trajectories")
     path = public / "samples.parquet"
     names = _opened(path, lambda file: file.schema_arrow.names)
     try:
@@ -54,6 +52,7 @@ def release_of_folder(folder: Path, trajectories: Trajectories) -> TrajectoryRel
     InputError
         The folder is no release, was made from another input, or was changed since.
     """
+    folder = release_folder(folder)
     run = read_run(folder)
     if run.get("input_digest") != trajectories.digest:
         raise InputError(
@@ -64,7 +63,7 @@ def release_of_folder(folder: Path, trajectories: Trajectories) -> TrajectoryRel
     mapping = _table(folder / PRIVATE / "mapping.parquet")
     try:
         return _release(folder, trajectories, published, mapping, run)
-    except (KeyError, TypeError, ValueError, IndexError, InternalError):
+    except (KeyError, TypeError, ValueError, IndexError, InternalError, InputError):
         raise _changed(folder) from None
 
 
@@ -72,18 +71,6 @@ def _changed(folder: Path) -> InputError:
     return InputError(
         f"{folder} was changed since it was made; `tripcloak trajectories audit` says what is wrong"
     )
-
-
-def _manifest(public: Path) -> dict[str, Any]:
-    try:
-        facts = json.loads((public / "manifest.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{public} holds no release: manifest.json is missing") from None
-    except (OSError, ValueError):
-        raise InputError(f"{public / 'manifest.json'} cannot be read as JSON") from None
-    if not isinstance(facts, dict) or facts.get("kind") != KIND:
-        raise InputError(f"{public} holds no release of trajectories; for flows there is `tripcloak audit`")
-    return facts
 
 
 def _table(path: Path) -> Any:
@@ -152,19 +139,18 @@ def _release(
 ) -> TrajectoryRelease:
     facts = published.manifest
     released_of = _released_of(trajectories, published, mapping)
-    if facts["promise"]["kind"] == "containment":
-        box_of = _box_of(trajectories, published, released_of)
-    else:
+    promise = TrajectoryPromise.from_manifest(facts["promise"])
+    if promise.moves_samples:
         box_of = _table(folder / PRIVATE / "boxes.parquet")["sample"].fill_null(-1).to_numpy()
+    else:
+        box_of = _box_of(trajectories, published, released_of)
     return build_trajectory_release(
         trajectories,
         TrajectorySolution(published.offsets, published.boxes, released_of, box_of, run.get("facts", {})),
-        promise=facts["promise"]["kind"],
+        promise=promise,
         method=facts["method"],
         parameters=facts["parameters"],
-        k=facts["k"],
-        delta=facts["promise"].get("delta"),
-        version=facts["tripcloak"],
+        version=facts["version"],
     )
 
 

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InternalError
+from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
-
-Promise = Literal["containment", "colocation"]
-"""What a release promises.
-
-``containment``: whoever knows all samples of a trajectory finds them in k released ones or more.
-``colocation``: (k, delta)-anonymity; each released trajectory has k - 1 others within delta at all
-times. It does not promise anything to somebody who knows original samples.
-"""
 
 
 class Boxes(NamedTuple):
@@ -63,8 +56,10 @@ class TrajectoryRelease:
 
     Attributes
     ----------
-    method, parameters, k, promise, delta
-        How it was made and what it promises; ``delta`` in metres, for colocation alone.
+    method, parameters
+        How it was made.
+    promise : TrajectoryPromise
+        What it is held to; whoever wants to know what was promised asks it.
     grid : Grid
         What the steps of the boxes mean.
     offsets, boxes, released_of, box_of, facts
@@ -73,8 +68,7 @@ class TrajectoryRelease:
 
     method: str
     parameters: Mapping[str, Any]
-    k: int
-    promise: Promise
+    promise: TrajectoryPromise
     grid: Grid
     offsets: Ints
     boxes: Boxes
@@ -82,7 +76,6 @@ class TrajectoryRelease:
     box_of: Ints
     input_digest: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    delta: float | None = None
     seconds: float = 0.0
     version: str = field(default=__version__)
 
@@ -119,13 +112,13 @@ class TrajectoryRelease:
 
 
 def build_trajectory_release(
-    trajectories: Trajectories, solution: TrajectorySolution, *, promise: Promise, **told: Any
+    trajectories: Trajectories, solution: TrajectorySolution, *, promise: TrajectoryPromise, **told: Any
 ) -> TrajectoryRelease:
     """Return the release of a solution, or raise an InternalError where it cannot be one."""
     boxes = Boxes(*(np.ascontiguousarray(side, dtype=np.int32) for side in solution.boxes))
     offsets = np.asarray(solution.offsets, dtype=np.int64)
     _check_shape(trajectories, solution, boxes, offsets)
-    if promise == "containment":
+    if not promise.moves_samples:
         _check_own_samples(trajectories, solution.box_of, boxes)
     return TrajectoryRelease(
         promise=promise,

@@ -9,7 +9,9 @@ from typing import Any
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, write_json
+from tripcloak.ground.folders import PRIVATE, PUBLIC, write_json
+from tripcloak.ground.manifest import new_manifest, write_manifest
+from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.exchange import write_geojson, write_mfjson
 from tripcloak.trajectories.release.published import PublishedTrajectories, new_rows, under_pseudonyms
@@ -19,7 +21,6 @@ from tripcloak.trajectories.release.samples import write_samples
 Pages = Callable[[PublishedTrajectories], Mapping[str, str]]
 """Makes the pages for readers from what is published: name of a file to its text."""
 
-KIND = "trajectories"
 EXCHANGE = {"geojson": write_geojson, "mfjson": write_mfjson}
 MOST = 200_000
 """Samples up to which the exchange formats, which take many times the room, are written unasked."""
@@ -58,11 +59,9 @@ def write_trajectory_release(
         EXCHANGE[name](public / f"trajectories.{name}", published)
     for name, text in pages(published).items():
         (public / name).write_text(text, encoding="utf-8")
-    facts = dict(published.manifest)
-    facts["files"] = {path.name: file_digest(path) for path in sorted(public.iterdir())}
-    write_json(public / "manifest.json", facts)
+    facts = write_manifest(public, published.manifest)
     _write_mapping(private, trajectories, release, published.pseudonyms[new_rows(order)])
-    if release.promise != "containment":
+    if release.promise.moves_samples:
         _write_boxes(private, release, new_rows(boxes))
     write_json(
         private / "run.json",
@@ -89,21 +88,39 @@ def _manifest(
     release: TrajectoryRelease, published: PublishedTrajectories, chosen: Collection[str]
 ) -> dict[str, Any]:
     """Return what the release says of itself: nothing that is not seen from its samples, but its promise."""
-    promise: dict[str, Any] = {"kind": release.promise, "k": release.k}
-    if release.delta is not None:
-        promise["delta"] = release.delta
+    begun = new_manifest(
+        "trajectories",
+        version=release.version,
+        method=release.method,
+        parameters=release.parameters,
+        promise=release.promise.stated(),
+    )
     left_out = [f"trajectories.{name}" for name in EXCHANGE if name not in chosen]
     return {
-        "kind": KIND,
-        "tripcloak": release.version,
-        "method": release.method,
-        "parameters": dict(release.parameters),
-        "k": release.k,
-        "promise": promise,
+        **begun,
         "grid": asdict(release.grid),
         "released": {"trajectories": published.n_released, "samples": published.n_boxes},
         **({"left_out": left_out} if left_out else {}),
     }
+
+
+ENTRIES = (
+    *("format", "kind", "version", "method", "parameters", "promise"),
+    *("grid", "released", "left_out", "files"),
+)
+INNER = {
+    "grid": ("seconds", "metres", "start", "projection"),
+    "released": ("trajectories", "samples"),
+}
+"""Entries of a manifest, and of those within it, as they follow each other."""
+
+
+def restated(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest as it would be written anew: its entries in their order, its promise said again."""
+    told = {**facts, "promise": TrajectoryPromise.from_manifest(facts["promise"]).stated()}
+    for name, order in {**INNER, "files": sorted(facts["files"])}.items():
+        told[name] = {entry: told[name][entry] for entry in order}
+    return {name: told[name] for name in ENTRIES if name in told}
 
 
 def _write_mapping(private: Path, trajectories: Trajectories, release: TrajectoryRelease, names: Any) -> None:

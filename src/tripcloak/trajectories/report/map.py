@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.pages.page import render_page
 from tripcloak.pages.raster import STEPS, ZERO
+from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid
 from tripcloak.trajectories.release.published import PublishedTrajectories
 from tripcloak.trajectories.release.release import Boxes
@@ -194,18 +195,18 @@ def _script_safe_json(payload: object) -> str:
 
 
 def _facts(published: PublishedTrajectories) -> dict[str, str]:
-    promise, grid = published.manifest["promise"], published.grid
-    if promise["kind"] == "colocation":
-        words = f"{promise['k'] - 1:,} others or more within {promise.get('delta') or 0:,g} m at all times"
-    else:
-        words = f"what is known of a person fits {promise['k']:,} trajectories or more"
+    grid = published.grid
     return {
         "Method": published.manifest["method"],
-        "Promise": words,
+        **dict([_promise(published).headline()]),
         "Trajectories": f"{published.n_released:,}",
         "Samples": f"{published.n_boxes:,}",
         "Finest step": f"{grid.seconds:,} s, {grid.metres:,} m",
     }
+
+
+def _promise(published: PublishedTrajectories) -> TrajectoryPromise:
+    return TrajectoryPromise.from_manifest(published.manifest["promise"])
 
 
 def _payload(published: PublishedTrajectories, most: int) -> dict[str, Any]:
@@ -215,7 +216,7 @@ def _payload(published: PublishedTrajectories, most: int) -> dict[str, Any]:
     whole = shown == published.n_released
     return {
         "grid": {name: getattr(published.grid, name) for name in ("seconds", "metres", "start")},
-        "moved": published.manifest["promise"]["kind"] == "colocation",
+        "moved": _promise(published).moves_samples,
         "released": {"trajectories": published.n_released, "samples": published.n_boxes},
         "pseudonyms": published.pseudonyms[:shown].tolist(),
         "lengths": _packed(np.diff(published.offsets[: shown + 1])),

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tripcloak.promises import TrajectoryPromise
+
 
 def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
     """Return the text of ``release/README.md`` for a manifest."""
     grid, released = facts["grid"], facts["released"]
-    promise, limits = _of_colocation(facts) if _colocates(facts) else _of_containment(facts)
+    promise = TrajectoryPromise.from_manifest(facts["promise"])
+    short, covers, limits = promise.in_full()
     return f"""# Released trajectories
 
-Made with tripcloak {facts["tripcloak"]}, method `{facts["method"]}`, k = {facts["k"]:,}.
+Made with tripcloak {facts["version"]}, method `{facts["method"]}`, k = {promise.k:,}.
 
-{promise}
+{short}
 - Released trajectories: {released["trajectories"]:,}
 - Released samples: {released["samples"]:,}
 - Finest step: {grid["seconds"]:,} seconds and {grid["metres"]:,} metres; all edges lie on this grid
@@ -32,11 +35,11 @@ Made with tripcloak {facts["tripcloak"]}, method `{facts["method"]}`, k = {facts
 - `manifest.json`: method, parameters, grid, totals and a SHA-256 of every file
 
 ## How to read a sample
-{_sample(facts)}
+{_sample(promise)}
 Samples of one trajectory do not overlap in time. Between two samples nothing is said.
 
 ## What this does and does not promise
-{limits}
+{covers}{_likeness(facts, promise)}{"".join(limits)}
 ## How to open it
 Python:
 
@@ -63,75 +66,28 @@ QGIS: {_qgis(facts)}
 """
 
 
-def _colocates(facts: Mapping[str, Any]) -> bool:
-    return bool(facts["promise"]["kind"] == "colocation")
-
-
-def _of_containment(facts: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what boxes promise, in short, and what not."""
-    k = f"{facts['promise']['k']:,}"
-    promise = f"""\
-**Whoever knows where and when somebody was, all of it or any part, finds at least {k} released
-trajectories that fit.** Samples were joined and made coarser in time and space until that was true. All
-samples that were kept when the data was read are in it, and none was invented.
-"""
-    limits = f"""\
-- Against linking records: take any samples of one person, some or all, and look for released
-  trajectories whose boxes hold them. At least {k} do. This holds for knowledge as fine as the finest step
-  above, or coarser, and for all samples that were kept when the data was read: of records that were left
-  out then, such as places that nobody could have reached in time, nothing is said.
-{_likeness(facts, k)}
-- It does not hide what all {k} have in common. If every trajectory that fits was at a hospital at one
-  hour, then so was the person (homogeneity).
-- {k} is the number of released trajectories that fit what is known of a person. It is not the number of
-  people in a box: a released trajectory may be a merge of fewer, down to two (constraint `nu-k-pick`).
-- The edges of a box come from the samples of those who were merged: somebody was at each side of it.
-- It does not hide that somebody is in the data, nor how many people are.
-- It is about this release alone: it does not cover comparing it with another release of the same people,
-  nor readers who know the samples of others in it and can set those aside.
-"""
-    return promise, limits
-
-
-def _likeness(facts: Mapping[str, Any], k: str) -> str:
-    """Return whether those that fit can be told apart by whoever knows a lot."""
+def _likeness(facts: Mapping[str, Any], promise: TrajectoryPromise) -> str:
+    """Return whether those that fit can be told apart by whoever knows a lot; nothing where none need fit."""
+    if promise.moves_samples:
+        return ""
+    k = f"{promise.k:,}"
     constraint = facts.get("parameters", {}).get("constraint")
     if facts["method"] == "glove" or constraint == "full":
-        others = f"{int(facts['promise']['k']) - 1:,}"
+        others = f"{promise.k - 1:,}"
         return (
             f"- The released trajectory of a person is identical to at least {others} others,\n"
-            "  so that no guess among them is better than another."
+            "  so that no guess among them is better than another.\n"
         )
     under = f" (constraint `{constraint}`)" if constraint else ""
     return (
         f"- At least {k} fit, but they are **not equally likely**{under}. Somebody who knows a\n"
         f"  lot about a person can guess the right one much more often than one time in {k}. Under the\n"
-        "  constraint `full` they would be identical."
+        "  constraint `full` they would be identical.\n"
     )
 
 
-def _of_colocation(facts: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what moved samples promise, in short, and what not."""
-    k, delta = f"{facts['promise']['k']:,}", f"{facts['promise'].get('delta') or 0:,g}"
-    promise = f"""\
-**At every time, each released trajectory has at least {int(facts["promise"]["k"]) - 1:,} others within
-{delta} metres of it** ((k, delta)-anonymity, k = {k}). Samples were moved in space and time until that was
-true; some were left out, and some were made up in between.
-"""
-    limits = f"""\
-- A reader who knows somebody's place only to within {delta} metres cannot tell {k} trajectories apart.
-- It is a weaker promise than containment of samples. Somebody who knows a few exact samples may still find
-  the nearest trajectory and be right: that {k} trajectories go together does not mean that each of
-  them fits what that reader knows.
-- A released sample is not where somebody was: it may be moved, or made up.
-- It does not hide what the {k} have in common, nor that somebody is in the data.
-- It is about this release alone: it does not cover comparing it with another release of the same people.
-"""
-    return promise, limits
-
-
-def _sample(facts: Mapping[str, Any]) -> str:
-    if _colocates(facts):
+def _sample(promise: TrajectoryPromise) -> str:
+    if promise.moves_samples:
         return (
             "A released sample says: about then, about there. It is one step long and one step wide, and\n"
             "was moved to where others are."

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tripcloak.flows.audit.grids import grid_of
+from tripcloak.flows.audit.stated import Stated, read_stated
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
@@ -54,6 +56,11 @@ class MatrixCase:
         """Return the first value of a query's first row."""
         rows = self.con.execute(query).fetchall()
         return rows[0][0] if rows else None
+
+    @cached_property
+    def promise(self) -> Stated:
+        """Return what is promised, as the manifest will state it: the promise's own code decides nothing."""
+        return read_stated(self.release.promise.to_manifest(), self.axes)
 
     @property
     def axes(self) -> tuple[str, ...]:

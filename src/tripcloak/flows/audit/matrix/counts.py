@@ -21,7 +21,7 @@ from tripcloak.flows.audit.noise import (
     too_many,
     verdict,
 )
-from tripcloak.flows.audit.privacy import ENTRY, Privacy, read_privacy, too_little
+from tripcloak.flows.audit.privacy import Privacy, too_little
 from tripcloak.flows.audit.promise import TOLERANCE, least
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, Remark
@@ -79,7 +79,7 @@ def every_flow_accounted(case: MatrixCase) -> str | None:
     found = case.value(f"select count(*) from recount where number between 0 and {groups - 1}")
     lost = case.value(f"select count(*) from recount where number not between -1 and {groups - 1}")
     # Noise makes up groups that no flow is in.
-    empty = found != groups and case.release.privacy is None
+    empty = found != groups and case.promise.privacy is None
     return "some flows are in no group, or some groups have no flow" if lost or empty else None
 
 
@@ -88,15 +88,13 @@ def every_group_safe(case: MatrixCase) -> str | Remark | None:
     """Every released group reaches every threshold in a recount of the matrix."""
     if not case.release.n_groups:
         return "nothing is released"
-    if case.release.privacy is not None:
+    if case.promise.privacy is not None:
         return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
-    if not case.release.promise.thresholds:
-        return "the promise protects nobody"
-    known, table = case.release.known_items, "groups left join recount using (number)"
+    known, table = case.promise.known_items, "groups left join recount using (number)"
     if known is not None:
         count_shared(case, known)
         table = "shared recount"
-    for unit, k in case.release.promise.thresholds.items():
+    for unit, k in case.promise.thresholds.items():
         short = case.value(
             f"select count(*) from {table} where not coalesce(recount.{unit}, 0) >= {least(unit, k)!r}"
         )
@@ -115,7 +113,7 @@ def flows_match_recount(case: MatrixCase) -> str | Remark | None:
     """Every number of the release equals the recount of its group, and no pair of zones occurs twice."""
     if case.value(f"select count(*) > count(distinct ({', '.join(case.axes)})) from groups"):
         return "a pair of zones is released twice"
-    if case.release.privacy is not None:
+    if case.promise.privacy is not None:
         return Remark("not promised: numbers are noisy, and whole; each pair of zones is released once")
     differ = " or ".join(
         f"not coalesce(abs(groups.{unit} - recount.{unit}) <= {TOLERANCE!r} * recount.{unit}, false)"
@@ -128,7 +126,7 @@ def flows_match_recount(case: MatrixCase) -> str | Remark | None:
 @BOOK.rule("totals-add-up", "recount")
 def totals_add_up(case: MatrixCase) -> str | Remark | None:
     """Released and withheld volume add up to the matrix's."""
-    if case.release.privacy is not None:
+    if case.promise.privacy is not None:
         return Remark("not promised: noisy numbers do not add up to the input's")
     volume = case.release.volume
     released = float(case.value(f"select coalesce(sum({volume}), 0) from groups"))
@@ -142,7 +140,7 @@ def totals_add_up(case: MatrixCase) -> str | Remark | None:
 @BOOK.rule("suppression-within-limit", "recount")
 def suppression_within_limit(case: MatrixCase) -> str | Remark | None:
     """The withheld share of the volume is within the limit."""
-    if case.release.privacy is not None:
+    if case.promise.privacy is not None:
         return Remark("not promised: under differential privacy there is no limit on what is not published")
     volume, limit = case.release.volume, case.release.suppression_limit
     withheld = float(case.value(f"select coalesce(sum({volume}), 0) from recount where number < 0"))
@@ -157,9 +155,9 @@ def smallest_support(case: MatrixCase) -> dict[str, float]:
     """
     try:
         case.load("recount")
+        units = list(case.promise.thresholds) or ["trips", "travellers"]
     except BrokenPart:
         return {}
-    units = list(case.release.promise.thresholds) or ["trips", "travellers"]
     found = {
         unit: case.value(
             f"select min(coalesce(recount.{unit}, 0)) from groups left join recount using (number)"
@@ -173,11 +171,14 @@ def smallest_support(case: MatrixCase) -> dict[str, float]:
 @BOOK.rule("segments-safe", "recount")
 def segments_safe(case: MatrixCase) -> str | None:
     """Where it is promised, every segment reaches every threshold in every group."""
-    for part in case.release.segments:
+    stated, parts = case.promise.segments, case.release.promise.segments
+    if tuple(part.name for part in parts) != stated:
+        return "the release promises other segments than it was made for"
+    for part in parts:
         groups = case.release.group_of_flow[part.row]
         alone = MatrixCase(part.matrix, replace(case.release, group_of_flow=groups), case.con.cursor())
         alone.load("recount")
-        for unit, k in case.release.promise.thresholds.items():
+        for unit, k in case.promise.thresholds.items():
             reached = alone.value(
                 f"select count(*) from recount where number >= 0 and {unit} >= {least(unit, k)!r}"
             )
@@ -190,11 +191,11 @@ def segments_safe(case: MatrixCase) -> str | None:
 @BOOK.rule("noise-suffices", "recount")
 def noise_suffices(case: MatrixCase) -> str | None:
     """Where differential privacy is promised, the stated noise gives the stated epsilon and delta."""
-    privacy = _stated(case)
+    privacy = case.promise.privacy
     if privacy is None:
         return None
-    if case.release.promise.thresholds or case.release.seed is not None:
-        return "noise goes with no threshold, and with no seed that could take it off again"
+    if case.release.seed is not None:
+        return "noise goes with no seed, which could take it off again"
     if not (
         case.release.trips.dtype.kind == "i" and case.release.trips.min() >= math.ceil(privacy.threshold)
     ):
@@ -205,7 +206,7 @@ def noise_suffices(case: MatrixCase) -> str | None:
 @BOOK.rule("noise-as-stated", "recount")
 def noise_as_stated(case: MatrixCase) -> str | Remark | None:
     """Where noise is promised, published numbers are as far from the recount as it takes them."""
-    privacy = _stated(case)
+    privacy = case.promise.privacy
     if privacy is None:
         return None
     numbers = _numbers(case, privacy)
@@ -213,11 +214,6 @@ def noise_as_stated(case: MatrixCase) -> str | Remark | None:
         return TOO_MANY
     found = verdict(privacy, numbers)
     return Remark(CANNOT_TELL) if found is None else None if found else TOO_CLOSE
-
-
-def _stated(case: MatrixCase) -> Privacy | None:
-    stated = case.release.privacy
-    return None if stated is None else read_privacy({ENTRY: stated.to_dict()})
 
 
 def _numbers(case: MatrixCase, privacy: Privacy) -> NoisyNumbers:

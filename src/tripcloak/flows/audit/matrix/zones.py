@@ -84,7 +84,7 @@ def zones_table_matches(case: MatrixCase) -> str | None:
 @BOOK.rule("zones-diverse", "recount")
 def zones_diverse(case: MatrixCase) -> str | None:
     """Every released zone covers as many different places that occur in the matrix as promised."""
-    for what, least_of in case.release.promise.floors.items():
+    for what, least_of in case.promise.floors.items():
         if not case.in_trees:
             return "the release promises different places in zones of its own, which cannot be told"
         for axis in AXES[:2]:
@@ -116,8 +116,8 @@ def _places_below(case: MatrixCase, axis: str) -> str:
 @BOOK.rule("destinations-close", "recount")
 def destinations_close(case: MatrixCase) -> str | None:
     """The destinations of every released origin zone are as close to those of all as promised."""
-    closeness, volume = case.release.closeness, case.release.volume
-    if closeness is None:
+    t, volume = case.promise.closeness, case.release.volume
+    if t is None:
         return None
     if not case.in_trees:
         return "the release promises close destinations of zones of its own, which means nothing"
@@ -128,7 +128,7 @@ def destinations_close(case: MatrixCase) -> str | None:
             f"select origin, destination, round_even({volume}::double, 0) as volume from groups",
             lineage=_lineage(case, "destination"),
             sizes="select * from sizes",
-            t=closeness.t,
+            t=t,
         )
     )
     return (

@@ -10,6 +10,7 @@ from typing import Any
 
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.promise import SPACE
+from tripcloak.flows.audit.stated import SEGMENTS
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
 from tripcloak.ground.rulebook import BrokenPart
 
@@ -32,7 +33,9 @@ def files_complete(case: FlowEvidence) -> str | None:
 
 def _expected(case: FlowEvidence) -> set[str]:
     """Return the names of the public files, whatever else the manifest says."""
-    return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if "segments" in case.facts else set())
+    promise = case.facts.get("promise")
+    parted = isinstance(promise, dict) and promise.get("kind") == SEGMENTS
+    return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if parted else set())
 
 
 @BOOK.rule("digests-match")
@@ -134,7 +137,7 @@ def _geojson_columns(case: FlowEvidence) -> set[str]:
     try:
         collection = json.loads(case.public("zones.geojson").read_text(encoding="utf-8"))
         return {name for item in collection["features"] for name in item["properties"]}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise BrokenPart("release/zones.geojson is not a GeoJSON collection of zones") from None
 
 
@@ -153,7 +156,7 @@ def map_shows_released_only(case: FlowEvidence) -> str | None:
     try:
         data = json.loads(found[0])
         return _wrong_flows(case, data) or _wrong_zones(case, data) or _strangers(case, _DATA.sub("", page))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return "release/map.html embeds data of an unknown form"
 
 

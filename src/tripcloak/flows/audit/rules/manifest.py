@@ -10,11 +10,9 @@ from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.ground.entries import close, figures, unreadable, whole
 
 KEYS = {
-    "format", "version", "method", "parameters", "protects", "seed", "hierarchy", "homogeneous", "groups",
-    "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
-    "smallest", "bound", "measures", "dropped_rows", "files", "diversity", "closeness", "also",
-    "zone_form", "tile_km2", "differential_privacy", "known_items", "segment",
-    "segments",
+    "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
+    "groups", "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
+    "smallest", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2", "segment",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
 """Those that anyone can compute from the released table; others may tell what was withheld."""
@@ -27,7 +25,7 @@ def manifest_consistent(case: FlowEvidence) -> str | None:
         return "the manifest holds an entry that this audit does not know"
     wrong = next((words for words in _statements(case) if words), None)
     wrong = wrong or _beyond_the_table(case)
-    return wrong or _share(case) or _measures(case) or _also(case)
+    return wrong or _share(case) or _measures(case) or _sentence(case)
 
 
 def _statements(case: FlowEvidence) -> list[str | None]:
@@ -96,22 +94,12 @@ def _beyond_the_table(case: FlowEvidence) -> str | None:
     return None
 
 
-def _also(case: FlowEvidence) -> str | None:
-    """Return what is wrong with the words on what is promised beyond thresholds."""
-    numbers = [f"{least:,}" for least in case.promise.floors.values()]
-    if case.promise.closeness is not None:
-        numbers.append(f"{case.promise.closeness:g}")
-    if case.promise.privacy is not None:
-        numbers.append(case.promise.privacy.figures)
-    if case.promise.known_items is not None:
-        numbers.append(str(case.promise.known_items))
-    if case.promise.segments:
-        numbers.append("")
-    words = case.facts.get("also", [])
-    if not isinstance(words, list) or not all(isinstance(text, str) for text in words):
-        raise unreadable("also", "a list of texts")
-    fits = [figures(text) for text in words] == [figures(number) for number in numbers]
-    return None if fits else "the manifest's words on what else is promised do not fit its numbers"
+def _sentence(case: FlowEvidence) -> str | None:
+    """Return what is wrong with the words on what is promised."""
+    spoken, words = case.promise.spoken, case.facts["promise"].get("sentence")
+    if not isinstance(words, str):
+        raise unreadable("promise.sentence", "what is promised, in words")
+    return None if tuple(figures(words)) == spoken else "the manifest's words on its promise do not fit it"
 
 
 def _measures(case: FlowEvidence) -> str | None:

@@ -190,7 +190,7 @@ class InfTDA(NoisyMethod):
             pairs = split(pairs, domains, height, flows, counted.trips, lambda x: in_chunks(add, x, progress))
         return Drawn(
             *pairs,
-            privacy=self.promised(
+            promise=self.promised(
                 counted,
                 self.delta,
                 "discrete Gaussian noise on all pairs of zones, from the study area down, made to add up",

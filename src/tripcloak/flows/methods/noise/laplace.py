@@ -50,7 +50,7 @@ class Laplace(NoisyMethod):
     >>> zeros = np.zeros(5000, dtype=int)
     >>> matrix = ODMatrix.from_trips(tree, tree, zeros, zeros)
     >>> release = Laplace(epsilon=1, height=0).anonymise(matrix)
-    >>> release.privacy.words(), abs(int(release.trips[0]) - 5000) < 50
+    >>> release.promise.sentence(), abs(int(release.trips[0]) - 5000) < 50
     ('differential privacy of every trip (epsilon 1, delta 1e-06)', True)
     """
 
@@ -99,7 +99,7 @@ class Laplace(NoisyMethod):
             destination=numbers.destination[shown],
             trips=noisy[shown],
             group_of_flow=number[numbers.pair_of_flow],
-            privacy=self.promised(
+            promise=self.promised(
                 counted,
                 0.0 if every else self.delta,
                 f"discrete Laplace noise on {which}",

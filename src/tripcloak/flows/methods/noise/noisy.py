@@ -18,7 +18,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Domain, Hierarchy, shared_domains
-from tripcloak.promises import AllOf, AveragePeople, DifferentialPrivacy, KAnonymity, Promise
+from tripcloak.promises import DifferentialPrivacy, Promise
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -148,7 +148,7 @@ class Drawn(NamedTuple):
     destination: Ints
     trips: Ints
     group_of_flow: Ints
-    privacy: DifferentialPrivacy
+    promise: DifferentialPrivacy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +210,7 @@ class NoisyMethod(FlowMethod):
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise if the zones there could be are not known, or more than noise is asked for."""
         super().refuse(matrix)
-        if self.closeness is not None or not _is_plain(self.promise):
+        if not self.promise.plain:
             raise InputError(
                 f"{self.name} promises differential privacy, which knows no l-diversity, t-closeness or "
                 "safe segments; leave out --l, --l-places, --t and --segment-joint"
@@ -250,7 +250,7 @@ class NoisyMethod(FlowMethod):
             matrix,
             method=self.name,
             parameters=self.parameters(matrix),
-            privacy=drawn.privacy,
+            promise=drawn.promise,
             zones=(origins, destinations),
             group_of_flow=drawn.group_of_flow,
             group_origin=origin,
@@ -288,10 +288,3 @@ class NoisyMethod(FlowMethod):
             mechanism=mechanism,
             details=tuple(details.items()),
         )
-
-
-def _is_plain(promise: Promise) -> bool:
-    """Return whether a promise asks for k alone, which every method is given and noise does not heed."""
-    if isinstance(promise, AllOf):
-        return all(_is_plain(part) for part in promise.promises)
-    return isinstance(promise, KAnonymity | AveragePeople)

@@ -6,18 +6,19 @@ import json
 import re
 from typing import Any
 
-import numpy as np
-
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import BrokenPart, Remark
 from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
 from tripcloak.trajectories.audit.manifest import is_small
 
-ORDER = ("kind", "tripcloak", "method", "parameters", "k", "promise", "grid", "released", "left_out", "files")
+ORDER = (
+    *("format", "kind", "version", "method", "parameters", "promise"),
+    *("grid", "released", "left_out", "files"),
+)
 """Entries of a manifest as they follow each other; another order could tell something."""
 OPTIONAL = {"left_out"}
 INNER = {
-    "promise": ("kind", "k", "delta"),
+    "promise": ("kind", "k", "delta", "sentence"),
     "grid": ("seconds", "metres", "start", "projection"),
     "released": ("trajectories", "samples"),
 }
@@ -40,7 +41,7 @@ def manifest_whole(case: TrajectoryEvidence) -> str | None:
         return f"the manifest lacks {', '.join(missing)}"
     if set(facts) - set(expected):
         return "the manifest holds an entry that this audit does not know"
-    if not isinstance(facts["tripcloak"], str) or not VERSION.fullmatch(facts["tripcloak"]):
+    if not isinstance(facts["version"], str) or not VERSION.fullmatch(facts["version"]):
         return "the manifest's version must be numbers with dots"
     if not _is_name(facts["method"], NAME):
         return "the manifest's method must be a short name: small letters, digits and hyphens"
@@ -85,7 +86,7 @@ def _writing_faults(case: TrajectoryEvidence, expected: list[str]) -> str | None
 @BOOK.rule("promise-valid")
 def promise_valid(case: TrajectoryEvidence) -> str | None:
     """The manifest states k, a promise and a grid that mean something, and no less than was ordered."""
-    told = case.manifest
+    told = case.manifest.promise
     if case.ordered is not None and told.k < case.ordered:
         return f"the manifest promises less than the k of {case.ordered} that was ordered"
     return None
@@ -102,18 +103,15 @@ def manifest_consistent(case: TrajectoryEvidence) -> str | None:
 @BOOK.rule("grid-of-the-input")
 def grid_of_the_input(case: TrajectoryEvidence) -> str | Remark | None:
     """The grid is the one on which the raw input was read: no finer one, and no other projection."""
-    from tripcloak.trajectories.reading.projection import choose_region, tally_cells
-    from tripcloak.trajectories.reading.sampling import start_of
-
-    told, source = case.manifest, case.source
-    if source.seconds is None or source.metres is None:
-        return Remark("not checked: nothing says with which resolution the input was read")
-    nothing = np.zeros(len(case.tracks.lat), dtype=bool)
+    told = case.manifest
+    # Read before it is asked: where the input itself cannot be read, that is no finding.
+    assert case.tracks is not None
     try:
-        projection = choose_region(tally_cells(case.tracks, nothing), source.box).projection
+        right = case.raw.grid()
     except InputError:
         raise BrokenPart("could not be checked: no one projection serves the input") from None
-    right = (source.seconds, source.metres, start_of(case.tracks, source.seconds), projection)
-    if (told.seconds, told.metres, told.start, told.projection) != right:
+    if right is None:
+        return Remark("not checked: nothing says with which resolution the input was read")
+    if any(getattr(told, name) != getattr(right, name) for name in INNER["grid"]):
         return "the manifest states another grid than the input was read with"
     return None

@@ -69,7 +69,7 @@ def as_many_as_people(case: TrajectoryEvidence) -> str | Remark | None:
     released, people = len(case.spans.offsets) - 1, case.tracks.n_users
     if released > people:
         return "there are more released trajectories than people"
-    if case.manifest.promise == "colocation":
+    if case.manifest.promise.moves:
         return Remark("there are no more released trajectories than people; some may be deleted")
     return (
         f"{mask_small(people - released, 'people')} have no released trajectory"
@@ -81,13 +81,13 @@ def as_many_as_people(case: TrajectoryEvidence) -> str | Remark | None:
 @BOOK.rule("support-reaches-k")
 def support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """All fixes of each person are contained in k released trajectories or more."""
-    return support_faults(case.supports, case.manifest.k, case.manifest.promise)
+    return support_faults(case.supports, case.manifest.promise)
 
 
 @BOOK.rule("two-sided-support-reaches-k")
 def two_sided_support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """K or more of them hold one of the fixes in every box, for those who know that they know all."""
-    return two_sided_faults(case.supports, case.manifest.k, case.manifest.promise)
+    return two_sided_faults(case.supports, case.manifest.promise)
 
 
 @BOOK.rule("nobody-alone")
@@ -99,11 +99,11 @@ def nobody_alone(case: TrajectoryEvidence) -> str | Remark | None:
 @BOOK.rule("companions-reach-k")
 def companions_reach_k(case: TrajectoryEvidence) -> str | Remark | None:
     """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
-    if case.manifest.promise != "colocation":
+    if not case.manifest.promise.moves:
         return Remark("not promised: released trajectories are boxes that hold several people")
     spans = case.spans
     step, metres = case.manifest.seconds * 1e6, case.manifest.metres
     sizes = ((spans.t0, spans.t1, step), (spans.x0, spans.x1, metres), (spans.y0, spans.y1, metres))
     if any(np.any(high - low != size) for low, high, size in sizes):
         return "a promise of colocation is about points, and some released boxes are larger"
-    return companion_faults(case.companions, case.manifest.k)
+    return companion_faults(case.companions, case.manifest.promise)

@@ -1,0 +1,84 @@
+"""Rewriting: what a release says is written anew, and compared with its files byte by byte.
+
+An audit that shares no code with methods and writers cannot know which parameters a method has, how
+numbers are written, or what the pages for readers say. Whoever may ask the writers checks it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Generic, TypeVar
+
+from tripcloak.ground.rulebook import Finding
+
+C = TypeVar("C")
+
+OTHERWISE = (
+    "release/{} is not what this version of tripcloak writes of {}: it was changed, or made by another "
+    "version of tripcloak or of Arrow (audit with those)"
+)
+"""The words where a file differs, with its name and what it is written of."""
+
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Rewriting(Generic[C]):
+    """One rule: its name, the check, and the words where it holds and where it does not."""
+
+    rule: str
+    check: Callable[[Path, C], bool]
+    holds: str
+    fails: str
+
+
+def rewritten_findings(public: Path, content: C, rewritings: Iterable[Rewriting[C]]) -> tuple[Finding, ...]:
+    """Return whether the public files are what this version writes of their content.
+
+    Parameters
+    ----------
+    public
+        The public part of a release.
+    content
+        What was read of it, for the checks.
+    """
+    return tuple(_judged(public, content, rewritings))
+
+
+def _judged(public: Path, content: C, rewritings: Iterable[Rewriting[C]]) -> Iterator[Finding]:
+    for one in rewritings:
+        try:
+            ok = one.check(public, content)
+        except MemoryError:
+            raise
+        except Exception:
+            # A forged file may do anything to a writer, whose words may quote what is hidden in it.
+            ok = False
+        yield Finding(one.rule, ok, one.holds if ok else one.fails)
+
+
+def same_files(public: Path, write: Callable[[Path], object]) -> bool:
+    """Return whether all that is written into an empty folder equals the public files of the same names."""
+    with TemporaryDirectory() as aside:
+        write(Path(aside))
+        written = list(Path(aside).iterdir())
+        return bool(written) and all(same_bytes(path, public / path.name) for path in written)
+
+
+def same_bytes(one: Path, other: Path) -> bool:
+    """Return whether two files hold the same, a block at a time; one that is not there holds nothing."""
+    if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
+        return False
+    with one.open("rb") as left, other.open("rb") as right:
+        while block := left.read(BLOCK):
+            if block != right.read(BLOCK):
+                return False
+    return True
+
+
+def same_text(text: str, path: Path) -> bool:
+    """Return whether a file holds this text and nothing else."""
+    return path.read_bytes() == text.encode()

@@ -1,0 +1,161 @@
+"""Promises on trajectories: containment in k of them, and co-location of k within delta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.promises.promise import Passages, Promise
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryPromise(Promise):
+    """Among k released trajectories each person's is hidden; how is for the promises themselves to say."""
+
+    moves_samples: ClassVar[bool] = False
+    """Whether a released sample may lie elsewhere than the one it stands for, be made up or left out."""
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Containment(TrajectoryPromise):
+    """Whoever knows all samples of a trajectory finds them in ``k`` released ones or more.
+
+    Examples
+    --------
+    >>> Containment(k=3).sentence()
+    "k = 3: all of a person's samples are in 3 trajectories or more"
+    >>> Containment(k=3).safe(np.array([2, 3])).tolist()
+    [False, True]
+    """
+
+    kind: ClassVar[str] = "containment"
+    lacks: ClassVar[str] = "containment is promised of trajectories, and flows are none"
+
+    def safe(self, groups: Ints) -> Bools:
+        """Return whether each original trajectory is hidden, given how many released ones contain it."""
+        return np.asarray(groups) >= self.k
+
+    def sentence(self) -> str:
+        """Return the promise in words."""
+        return f"k = {self.k}: all of a person's samples are in {self.k} trajectories or more"
+
+    def headline(self) -> tuple[str, str]:
+        """Return the heading and the value that a map's facts begin with."""
+        return "Promise", f"what is known of a person fits {self.k:,} trajectories or more"
+
+    def judgement(self, smallest: str) -> str:
+        """Return what is said of a release that passed its audit."""
+        return f"safe; smallest support {smallest} trajectories"
+
+    def in_full(self) -> Passages:
+        """Return what boxes promise, in short, and what not."""
+        k = f"{self.k:,}"
+        return Passages(
+            f"""\
+**Whoever knows where and when somebody was, all of it or any part, finds at least {k} released
+trajectories that fit.** Samples were joined and made coarser in time and space until that was true. All
+samples that were kept when the data was read are in it, and none was invented.
+""",
+            f"""\
+- Against linking records: take any samples of one person, some or all, and look for released
+  trajectories whose boxes hold them. At least {k} do. This holds for knowledge as fine as the finest step
+  above, or coarser, and for all samples that were kept when the data was read: of records that were left
+  out then, such as places that nobody could have reached in time, nothing is said.
+""",
+            (
+                f"""\
+- It does not hide what all {k} have in common. If every trajectory that fits was at a hospital at one
+  hour, then so was the person (homogeneity).
+""",
+                f"""\
+- {k} is the number of released trajectories that fit what is known of a person. It is not the number of
+  people in a box: a released trajectory may be a merge of fewer, down to two (constraint `nu-k-pick`).
+""",
+                """\
+- The edges of a box come from the samples of those who were merged: somebody was at each side of it.
+""",
+                "- It does not hide that somebody is in the data, nor how many people are.\n",
+                """\
+- It is about this release alone: it does not cover comparing it with another release of the same people,
+  nor readers who know the samples of others in it and can set those aside.
+""",
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoLocation(TrajectoryPromise):
+    """(k, delta)-anonymity: each released trajectory has k - 1 others within ``delta`` metres at all times.
+
+    After Abul, Bonchi and Nanni (2008). It promises nothing against somebody who knows original samples.
+
+    Examples
+    --------
+    >>> CoLocation(k=2, delta=2000.0).sentence()
+    '(k, delta) = (2, 2000 m): 2 trajectories move together'
+    """
+
+    kind: ClassVar[str] = "colocation"
+    lacks: ClassVar[str] = "co-location is promised of trajectories, and flows are none"
+    held: ClassVar[str] = "(k, delta) only"
+    moves_samples: ClassVar[bool] = True
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (0 <= self.delta < math.inf):
+            raise InputError(f"delta is a distance in metres, 0 or more; got {self.delta:g}")
+
+    def safe(self, groups: Ints) -> Bools:
+        """Return whether each released trajectory is hidden, given how many others keep within delta."""
+        return np.asarray(groups) >= self.k - 1
+
+    def sentence(self) -> str:
+        """Return the promise in words."""
+        return f"(k, delta) = ({self.k}, {self.delta:g} m): {self.k} trajectories move together"
+
+    def headline(self) -> tuple[str, str]:
+        """Return the heading and the value that a map's facts begin with."""
+        return "Promise", f"{self.k - 1:,} others or more within {self.delta:,g} m at all times"
+
+    def judgement(self, smallest: str) -> str:
+        """Return what is said of a release that passed its audit."""
+        return "(k, delta) holds; no smallest support is promised"
+
+    def in_full(self) -> Passages:
+        """Return what moved samples promise, in short, and what not."""
+        k, delta = f"{self.k:,}", f"{self.delta:,g}"
+        return Passages(
+            f"""\
+**At every time, each released trajectory has at least {self.k - 1:,} others within
+{delta} metres of it** ((k, delta)-anonymity, k = {k}). Samples were moved in space and time until that was
+true; some were left out, and some were made up in between.
+""",
+            f"""\
+- A reader who knows somebody's place only to within {delta} metres cannot tell {k} trajectories apart.
+""",
+            (
+                f"""\
+- It is a weaker promise than containment of samples. Somebody who knows a few exact samples may still find
+  the nearest trajectory and be right: that {k} trajectories go together does not mean that each of
+  them fits what that reader knows.
+""",
+                "- A released sample is not where somebody was: it may be moved, or made up.\n",
+                f"- It does not hide what the {k} have in common, nor that somebody is in the data.\n",
+                """\
+- It is about this release alone: it does not cover comparing it with another release of the same people.
+""",
+            ),
+        )

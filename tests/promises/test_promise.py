@@ -1,0 +1,287 @@
+"""Every promise answers for itself: in the manifest, in words, and to whoever asks what was promised."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import is_dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tripcloak.ground.errors import InputError
+from tripcloak.promises import (
+    AllOf,
+    AveragePeople,
+    CoLocation,
+    Containment,
+    DifferentialPrivacy,
+    EverySegment,
+    KAnonymity,
+    KMAnonymity,
+    LDiversity,
+    Promise,
+    TCloseness,
+    TrajectoryPromise,
+    all_of,
+)
+from tripcloak.promises.segments import SegmentName
+
+PEOPLE = KAnonymity(k=10, unit="travellers")
+WEIGHED = KAnonymity(k=5000, unit="population")
+SEVERAL = AllOf(promises=(PEOPLE, WEIGHED, LDiversity(l=3), LDiversity(l=2, of="places"), TCloseness(t=0.4)))
+NOISE = DifferentialPrivacy(
+    epsilon=1.0,
+    delta=1e-6,
+    contributions=10,
+    mechanism="discrete Laplace noise on pairs of zones that occur",
+    details=(("noise_scale", 10.0), ("threshold", 156), ("study_area", "all")),
+)
+SEGMENTS = EverySegment(promise=SEVERAL, parts=(SegmentName("sex=F"), SegmentName("sex=M")), by=("sex",))
+
+EXAMPLES: dict[str, Promise] = {
+    "k-anonymity": PEOPLE,
+    "average people": AveragePeople(k=10),
+    "all of": SEVERAL,
+    "every segment": SEGMENTS,
+    "k^m-anonymity": KMAnonymity(promise=PEOPLE, m=2, of=("origin", "destination", "time")),
+    "l-diversity": LDiversity(l=3),
+    "t-closeness": TCloseness(t=0.4),
+    "differential privacy": NOISE,
+    "containment": Containment(k=3),
+    "colocation": CoLocation(k=2, delta=2000.0),
+}
+every_promise = pytest.mark.parametrize("promise", EXAMPLES.values(), ids=EXAMPLES)
+
+
+def subclasses(kind: type[Promise]) -> set[type[Promise]]:
+    found = set(kind.__subclasses__())
+    return found.union(*(subclasses(one) for one in found)) if found else found
+
+
+def test_no_promise_is_left_out() -> None:
+    ours = {one for one in subclasses(Promise) if one.__module__.startswith("tripcloak.")}
+    named = {one for one in ours if "kind" in vars(one)}
+    assert {type(promise) for promise in EXAMPLES.values()} == named
+    assert ours - named == {TrajectoryPromise}
+    for kind, promise in EXAMPLES.items():
+        assert promise.kind == kind
+        assert Promise.of_kind(kind) is type(promise)
+        assert is_dataclass(promise)
+        assert type(promise).__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+
+@every_promise
+def test_it_comes_back_from_the_manifest(promise: Promise) -> None:
+    told = json.loads(json.dumps(promise.stated(), allow_nan=False))
+    again = Promise.from_manifest(told)
+    assert type(again) is type(promise)
+    assert repr(again) == repr(promise)
+    assert again.stated() == told
+    assert again.segments == promise.segments
+    assert type(promise).from_manifest(told).stated() == told
+
+
+@every_promise
+def test_it_says_what_it_promises_and_what_not(promise: Promise) -> None:
+    sentence, limits = promise.sentence(), promise.limits()
+    assert sentence == sentence.strip()
+    assert "\n" not in sentence
+    assert promise.stated()["sentence"] == sentence
+    assert limits
+    assert len(set(limits)) == len(limits)
+    for words in limits:
+        assert words == " ".join(words.split())
+        assert words[0].isupper() or words[0].isdigit()
+        assert words.endswith(".")
+
+
+@every_promise
+def test_it_is_not_read_from_anything_else(promise: Promise) -> None:
+    told = promise.stated()
+    # Beside noise any public fact may stand; which of them make sense the audit judges.
+    facts = {"note", *(name for name, _ in getattr(promise, "details", ()))}
+    for broken in (
+        *([] if promise.noisy else [{**told, "note": 3}]),
+        {**told, "kind": "trust me"},
+        {**told, "kind": ["k-anonymity"]},
+        {name: value for name, value in told.items() if name != "kind"},
+        *({**told, name: {}} for name in set(told) - {"kind", "sentence", "mechanism"} - facts),
+    ):
+        with pytest.raises(InputError, match="the manifest states a promise that cannot be read"):
+            Promise.from_manifest(broken)
+
+
+@pytest.mark.parametrize("entry", [None, 3, "at least 10 travellers", [], {}, {"kind": None}])
+def test_what_is_no_entry_is_no_promise(entry: Any) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        Promise.from_manifest(entry)
+
+
+def test_promises_nested_without_end_are_refused() -> None:
+    entry: dict[str, Any] = PEOPLE.to_manifest()
+    for _ in range(5000):
+        entry = {"kind": "every segment", "by": ["sex"], "names": ["sex=F"], "promise": entry}
+    with pytest.raises(InputError, match="cannot be read"):
+        Promise.from_manifest(entry)
+
+
+def test_words_of_a_forged_entry_are_not_repeated() -> None:
+    with pytest.raises(InputError) as told:
+        Promise.from_manifest({"kind": "k-anonymity", "k": 10, "unit": "p17 lives here"})
+    assert "p17" not in str(told.value)
+
+
+def test_promises_of_the_other_wing_are_not_taken_for_ones_own() -> None:
+    assert TrajectoryPromise.from_manifest(Containment(k=4).stated()) == Containment(k=4)
+    with pytest.raises(InputError):
+        TrajectoryPromise.from_manifest(PEOPLE.stated())
+
+
+def test_whole_numbers_are_told_as_such() -> None:
+    assert KAnonymity(k=10.0, unit="trips").to_manifest() == {"kind": "k-anonymity", "k": 10, "unit": "trips"}
+    assert isinstance(KAnonymity(k=10.0, unit="trips").to_manifest()["k"], int)
+
+
+# --- what may be published ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("promise", "columns"),
+    [
+        (PEOPLE, ("trips", "travellers")),
+        (KAnonymity(k=5, unit="trips"), ("trips",)),
+        (WEIGHED, ("population",)),
+        (SEVERAL, ("trips", "travellers", "population")),
+        (NOISE, ("trips",)),
+        (KMAnonymity(promise=PEOPLE, m=1), ("trips",)),
+        (EverySegment(promise=PEOPLE, parts=(SegmentName("a"),)), ("trips", "travellers")),
+    ],
+)
+def test_numbers_are_published_that_are_kept_large(promise: Promise, columns: tuple[str, ...]) -> None:
+    assert promise.published("trips") == columns
+
+
+def test_a_small_flow_tells_its_volume_alone() -> None:
+    assert KMAnonymity(promise=WEIGHED, m=1).published("population") == ("population",)
+
+
+def test_people_in_several_segments_are_not_told_by_segment() -> None:
+    parts = (SegmentName("a"), SegmentName("b"))
+    apart = EverySegment(promise=PEOPLE, parts=parts)
+    mixed = EverySegment(promise=PEOPLE, parts=parts, people_in_several=True)
+    assert apart.published_by_segment("trips") == ("trips", "travellers")
+    assert mixed.published_by_segment("trips") == ("trips",)
+    assert mixed.published("trips") == ("trips", "travellers")
+    assert "people_in_several" not in json.dumps(mixed.stated())
+
+
+def test_the_withheld_volume_is_told_where_no_flow_is_small_and_nothing_is_noisy() -> None:
+    silent = [kind for kind, promise in EXAMPLES.items() if not promise.tells_withheld]
+    assert silent == ["k^m-anonymity", "differential privacy"]
+    assert "within the limit of 10.00%" in PEOPLE.silence("trips", 0.1)
+    assert "under differential privacy no exact number" in NOISE.silence("trips", 0.1)
+
+
+def test_small_numbers_of_dropped_rows_are_told_in_words_and_none_beside_noise() -> None:
+    rows = {"duplicate": 3, "null_island": 40, "never": 0}
+    assert PEOPLE.told_rows(rows) == {"duplicate": "fewer than 10", "null_island": 40}
+    assert NOISE.told_rows(rows) == {}
+
+
+# --- who asks what ------------------------------------------------------------------------------------
+
+
+def test_several_promises_lie_flat_and_are_told_apart() -> None:
+    inner = AllOf(promises=(PEOPLE, TCloseness(t=0.4)))
+    outer = AllOf(promises=(inner, LDiversity(l=3)))
+    assert outer.promises == (PEOPLE, TCloseness(t=0.4), LDiversity(l=3))
+    assert outer.by_group == AllOf(promises=(PEOPLE, LDiversity(l=3)))
+    assert outer.by_release == (TCloseness(t=0.4),)
+    assert outer.of_people == PEOPLE
+    assert inner.by_group == PEOPLE
+    assert outer.family == "k-anonymity"
+    assert not outer.plain
+    assert AllOf(promises=(PEOPLE, AveragePeople(k=3))).plain
+
+
+def test_segments_keep_what_is_inside_them() -> None:
+    assert SEGMENTS.by_release == (TCloseness(t=0.4),)
+    assert SEGMENTS.by_group.by_release == ()
+    assert SEGMENTS.by_group.segments == SEGMENTS.segments
+    assert SEGMENTS.of_people.promise == AllOf(promises=(PEOPLE, WEIGHED))
+    assert SEGMENTS.of_everybody == SEVERAL
+    assert SEGMENTS.segmented_by == ("sex",)
+    assert SEGMENTS.family == "k-anonymity"
+    assert SEGMENTS.further()[-1] == "the same holds for every one of the segments on its own"
+
+
+@pytest.mark.parametrize("alone", [LDiversity(l=2), TCloseness(t=0.5), NOISE, Containment(k=2)])
+def test_what_counts_nobody_says_what_it_lacks(alone: Promise) -> None:
+    assert not alone.counts_people
+    assert alone.lacks
+    with pytest.raises(InputError):
+        AllOf(promises=(alone,))
+
+
+@pytest.mark.parametrize(
+    "outer", [SEGMENTS, KMAnonymity(promise=PEOPLE, m=1), NOISE, Containment(k=2), CoLocation(k=2, delta=1.0)]
+)
+def test_what_goes_around_others_does_not_stand_beside_them(outer: Promise) -> None:
+    with pytest.raises(InputError, match="does not stand beside other promises"):
+        AllOf(promises=(PEOPLE, outer))
+
+
+def test_all_items_known_is_the_promise_itself() -> None:
+    two = SimpleNamespace(axes=(0, 1), units=("trips", "travellers"), represented=None)
+    three = SimpleNamespace(axes=(0, 1, 2), units=("trips", "travellers"), represented=None)
+    asked = KMAnonymity(promise=KAnonymity(k=4), m=2)
+    assert asked.resolve(two) == KAnonymity(k=4, unit="travellers")  # type: ignore[arg-type]
+    held = asked.resolve(three)  # type: ignore[arg-type]
+    assert held == KMAnonymity(
+        promise=KAnonymity(k=4, unit="travellers"), m=2, of=("origin", "destination", "time")
+    )
+    assert held.of_items(3) == (KAnonymity(k=4, unit="travellers"), 2)
+    assert PEOPLE.of_items(3) == (PEOPLE, 3)
+    with pytest.raises(InputError, match="a trip has the items"):
+        KMAnonymity(promise=PEOPLE, m=1, of=("place",))
+
+
+def test_one_of_several_stays_as_it_is() -> None:
+    assert all_of([PEOPLE]) is PEOPLE
+    assert all_of(iter([PEOPLE, WEIGHED])) == AllOf(promises=(PEOPLE, WEIGHED))
+    with pytest.raises(InputError, match="at least one promise"):
+        all_of([])
+
+
+def test_noise_is_known_by_its_budget_and_nothing_else_is() -> None:
+    assert [kind for kind, promise in EXAMPLES.items() if promise.noisy] == ["differential privacy"]
+    assert [kind for kind, promise in EXAMPLES.items() if promise.budget] == ["differential privacy"]
+    assert NOISE.noise_facts()["differential_privacy"]["noise_scale"] == 10.0
+    assert "drawn anew" in NOISE.note()
+    assert PEOPLE.note() is None
+    assert PEOPLE.noise_facts() == {}
+
+
+# --- trajectories -------------------------------------------------------------------------------------
+
+
+def test_trajectories_are_safe_among_k() -> None:
+    found = np.array([1, 2, 3, 4])
+    assert Containment(k=3).safe(found).tolist() == [False, False, True, True]
+    # Who is counted has k - 1 others, and is one of the k.
+    assert CoLocation(k=3, delta=5.0).safe(found).tolist() == [False, True, True, True]
+
+
+@pytest.mark.parametrize("k", [1, 0, -3])
+def test_a_trajectory_alone_hides_nobody(k: int) -> None:
+    for make in (lambda: Containment(k=k), lambda: CoLocation(k=k, delta=1.0)):
+        with pytest.raises(InputError, match="among how many trajectories each one hides"):
+            make()
+
+
+@pytest.mark.parametrize("delta", [-1.0, float("nan"), float("inf")])
+def test_a_distance_is_one(delta: float) -> None:
+    with pytest.raises(InputError, match="delta is a distance"):
+        CoLocation(k=2, delta=delta)
