@@ -25,7 +25,6 @@ STOREYS = (
     ("pages",),
     ("flows", "trajectories"),
     ("comparing", "analysis", "fairness"),
-    ("demo",),
     ("cli",),
 )
 STOREY_OF = {room: storey for storey, rooms in enumerate(STOREYS) for room in rooms}
@@ -36,7 +35,7 @@ WING = (
     ("_kernels", "stays", "reading", "release"),
     ("methods", "measures", "audit", "attacks"),
     ("report",),
-    ("protection", "publish", "checking", "describe", "anonymise", "attacking", "trips"),
+    ("keywords", "protection", "publish", "checking", "describe", "anonymise", "attacking", "trips"),
 )
 APART = ({"methods"}, {"measures"}, {"audit", "attacks"})
 

@@ -5,19 +5,16 @@ from typing import Annotated
 
 import typer
 
+from tripcloak.cli.options import Force
 from tripcloak.cli.screen import progress_on_stderr
 from tripcloak.ground.errors import OutputExistsError
-
-app = typer.Typer(no_args_is_help=True)
 
 Out = Annotated[
     Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same rows.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")]
 
 
-@app.callback()
 def root() -> None:
     """Make seeded data to try things on.
 
@@ -31,7 +28,6 @@ def root() -> None:
     """
 
 
-@app.command("city")
 def city(
     out: Out,
     trips: Annotated[int, typer.Option(help="Number of trips, exactly.")] = 200_000,
@@ -56,7 +52,6 @@ def city(
         write_city(made, out, progress=lambda done, total: progress("making trips", done, total))
 
 
-@app.command("survey")
 def survey(
     out: Out,
     people: Annotated[int, typer.Option(help="Number of participants.")] = 3300,
@@ -82,7 +77,6 @@ def survey(
         write_survey(made, out, progress=lambda done, total: progress("following participants", done, total))
 
 
-@app.command("cdr")
 def cdr(
     out: Out,
     users: Annotated[int, typer.Option(help="Number of users.")] = 1000,
