@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test check bench clean browser
+.PHONY: env demo test check docs bench clean browser
 
 env: $(STAMP)
 
@@ -33,6 +33,10 @@ check: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The tables of options in docs/methods are what the methods declare; a test holds them to it.
+docs: env
+	$(BIN)/python docs/make_tables.py
 
 bench: env
 	$(BIN)/python -m benchmarks

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -53,7 +54,7 @@ def run_commands(arguments: Sequence[str]) -> None:
     name, rest = split(arguments)
     app = listing(name) if below(name) else typer.Typer(**{**SETTINGS, "no_args_is_help": False})
     if not below(name):
-        app.command()(built(name))
+        app.command(help=in_paragraphs(found(name).__doc__))(built(name))
     app(args=rest, prog_name=f"tripcloak {name}".strip())
 
 
@@ -84,7 +85,8 @@ def below(name: str) -> list[str]:
 def listing(name: str) -> typer.Typer:
     """Return what tells of the commands below a name: their names and what each does, and no more."""
     app = typer.Typer(name=name or "tripcloak", epilog=None if name else EPILOG, **SETTINGS)
-    app.callback()(found(name) if name else root)
+    whole: Any = found(name) if name else root
+    app.callback(help=in_paragraphs(whole.__doc__))(whole)
     for last in below(name):
 
         def told() -> None:
@@ -93,6 +95,16 @@ def listing(name: str) -> typer.Typer:
         told.__doc__ = found(f"{name} {last}".strip()).__doc__
         app.command(last)(told)
     return app
+
+
+def in_paragraphs(words: str) -> str:
+    """Return a docstring without its line breaks, so that each paragraph fills the lines that there are.
+
+    >>> in_paragraphs("Count trips\\n    and people.\\n\\n      tripcloak count")
+    'Count trips and people.\\n\\n  tripcloak count'
+    """
+    parts = cleandoc(words).split("\n\n")
+    return "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in parts)
 
 
 def built(name: str) -> Callable[..., None]:

@@ -19,6 +19,7 @@ PANELS = {
     "samples": "Samples",
     "segments": "Segments",
     "reading": "Rows of the input",
+    "counts": "Tables of zones and counts",
     "column": "Columns of the input",
     "method option": "Options of single methods",
 }

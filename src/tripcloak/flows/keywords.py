@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -146,7 +146,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     >>> [one.name for one in keywords("anonymise") if one.group == "privacy"]
     ['k', 'unit', 'k_population', 'suppress', 'l', 'l_places', 't']
     >>> next(one.help for one in keywords("anonymise") if one.name == "levels")
-    'odkanon: heights its filter looks up.'
+    'odkanon: heights its filter looks up, the same on both sides.'
     """
     read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
     if command == "anonymise":
@@ -155,10 +155,10 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
     if command == "compare":
-        limited = tuple(one for one in METHODS.shared_options() if one.name != "time_limit")
-        return (*_COMPARED, *_RUN, *ZONES, *read, *limited)
+        return (*_COMPARED, *_RUN, *ZONES, *read, *_timeless(METHODS, without="time_limit"))
     if command == "exposure":
-        return (*_EXPOSED, *ZONES, *read, *METHODS.shared_options())
+        exact = [name for name in METHODS if not METHODS.fact(name, "noisy")]
+        return (*_EXPOSED, *ZONES, *read, *_timeless(exact))
     return {"audit": (*AUDITED, MEMORY), "measures": (VOLUME, MEMORY)}[command]
 
 
@@ -200,7 +200,10 @@ _RUN = (
 )
 _EXPOSED = (
     replace(
-        _METHODS, help="Methods to look at, separated by commas.", default="twincut,odkanon,oigh,mondrian"
+        _METHODS,
+        help="Methods to look at, separated by commas; see `tripcloak methods`.",
+        default="twincut,odkanon,oigh,mondrian",
+        group="run",
     ),
     replace(K, help="Participants in a released flow."),
     replace(UNIT, help="What a participant is: travellers or trips.", unset="travellers if told apart"),
@@ -212,6 +215,12 @@ _EXPOSED = (
     ),
     SUPPRESS,
 )
+
+
+def _timeless(among: Iterable[str], without: str = "") -> tuple[Option, ...]:
+    """Return the options of methods where time is no axis, but for one that means something else there."""
+    shared = METHODS.shared_options(among)
+    return tuple(one for one in shared if one.axis != "time" and one.name != without)
 
 
 def _times() -> tuple[Option, ...]:

@@ -13,7 +13,16 @@ from tripcloak.ground.errors import InputError, OptionError
 
 Kind = Literal["text", "texts", "number", "whole number", "switch"]
 Group = Literal[
-    "column", "reading", "samples", "zones", "privacy", "segments", "compared", "run", "method option"
+    "column",
+    "reading",
+    "counts",
+    "samples",
+    "zones",
+    "privacy",
+    "segments",
+    "compared",
+    "run",
+    "method option",
 ]
 
 

@@ -84,9 +84,15 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
             return getattr(self[name], what)
         return declared.facts[what]
 
-    def shared_options(self) -> tuple[Option, ...]:
-        """Return one option for every name that classes have options of; what it says names the classes."""
-        return shared_options((name, self.options(name)) for name in self)
+    def shared_options(self, among: Iterable[str] | None = None) -> tuple[Option, ...]:
+        """Return one option for every name that classes have options of; what it says names the classes.
+
+        Parameters
+        ----------
+        among
+            The classes to look at; all there are if not given.
+        """
+        return shared_options((name, self.options(name)) for name in (self if among is None else among))
 
     def asked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return what was given for options of classes, among the values of keywords."""

@@ -58,19 +58,21 @@ TRIP_READING = (
     ),
     TIMEZONE,
     STATIONS,
-    reading(
-        "people_once",
-        "Counts: everybody is counted in one row only, so people add up.",
+    reading("attribute", "Carry this column along (repeatable).", metavar="COLUMN", kind="texts"),
+    Option(
+        name="people_once",
+        help="Counts: everybody is counted in one row only, so people add up.",
         unset="found from the columns",
         kind="switch",
+        group="counts",
     ),
-    reading(
-        "zone_prefix",
-        "Keep the first N characters of zone ids (11: census blocks to tracts).",
+    Option(
+        name="zone_prefix",
+        help="Keep the first N characters of zone ids (11: census blocks to tracts).",
         metavar="N",
         kind="whole number",
+        group="counts",
     ),
-    reading("attribute", "Carry this column along (repeatable).", metavar="COLUMN", kind="texts"),
 )
 """How tables of trips are read."""
 

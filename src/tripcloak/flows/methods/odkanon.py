@@ -55,7 +55,7 @@ class ODkAnon(FlowMethod):
     )
     source: ClassVar[str] = "ODkAnon thesis, chapter 3"
 
-    levels: int = option(3, help="Heights its filter looks up.", metavar="N", least=0)
+    levels: int = option(3, help="Heights its filter looks up, the same on both sides.", metavar="N", least=0)
     tolerance: float = option(
         0.03,
         help="How far the ratio of origins to destinations may drift before one axis is forced.",

@@ -181,7 +181,7 @@ class NoisyMethod(FlowMethod):
         unset="none, yours to choose",
         metavar="EPSILON",
     )
-    delta: float = option(1e-6, help="The chance that this fails.", metavar="CHANCE")
+    delta: float = option(1e-6, help="Chance that the promise of epsilon fails.", metavar="CHANCE")
     contributions: int = option(
         10, help="Trips of one traveller that are counted at most.", metavar="N", least=1
     )
