@@ -63,11 +63,16 @@ def split(arguments: Sequence[str]) -> tuple[str, list[str]]:
 
     >>> split(["trajectories", "audit", "out"]), split(["trajectories", "--help"]), split(["fly"])
     (('trajectories audit', ['out']), ('trajectories', ['--help']), ('', ['fly']))
+    >>> split(["--", "synth", "--", "city", "--", "out"])
+    ('synth city', ['--', 'out'])
     """
-    # A leading -- only says that no options follow.
-    name, rest = "", [*arguments[arguments[:1] == ["--"] :]]
-    while rest and f"{name} {rest[0]}".strip() in COMMANDS:
-        name = f"{name} {rest.pop(0)}".strip()
+    name, rest = "", [*arguments]
+    while rest and below(name):
+        longer = f"{name} {rest[0]}".strip()
+        # Before a command, -- only says that no options follow.
+        if longer not in COMMANDS and rest[0] != "--":
+            break
+        name, rest = longer if longer in COMMANDS else name, rest[1:]
     return name, rest
 
 

@@ -1,7 +1,6 @@
 """From declared options to those of the command line, and options that several commands share."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping
 from operator import getitem
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 
 from tripcloak.ground.errors import OptionError
 from tripcloak.ground.options import Option, flag
+from tripcloak.records.keywords import MEMORY
 
 PANELS = {
     "privacy": "Privacy",
@@ -54,12 +54,6 @@ Json = Annotated[
 Force = Annotated[
     bool, typer.Option("--force", metavar="", help="Replace what an earlier run has left there.")
 ]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE", help=r"Memory to use, such as 1GB. [dim]\[default: half of the machine's][/dim]"
-    ),
-]
 
 
 class Command:
@@ -79,9 +73,8 @@ class Command:
             self._run(given=given, **values)
 
         own = [one for one in inspect.signature(self._run).parameters.values() if one.name != "given"]
-        parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in own] + [
-            parameter(one) for one in declared
-        ]
+        parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in own]
+        parameters += [parameter(one) for one in declared]
         # Typer reads a command's options from its signature and its annotations, and its help from its words.
         run.__dict__["__signature__"] = inspect.Signature(parameters)
         run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -126,8 +119,11 @@ def marked_up(one: Option) -> str:
     >>> marked_up(Option(name="polyline", help="Path as [[lon,lat],...].", unset="found"))
     'Path as \\[\\[lon,lat],...]. [dim]\\[default: found][/dim]'
     """
-    words = re.sub(r"\[", r"\[", one.words)
+    words = one.words.replace("[", r"\[")
     return f"{words} [dim]\\[default: {one.told_default}][/dim]" if one.told_default else words
+
+
+Memory = Annotated[str | None, typer.Option(metavar=MEMORY.metavar, help=marked_up(MEMORY))]
 
 
 def holds_trajectories(folder: Path) -> bool:

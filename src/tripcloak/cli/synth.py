@@ -12,7 +12,7 @@ from tripcloak.ground.errors import OutputExistsError
 Out = Annotated[
     Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same rows.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same rows.")]
 
 
 def root() -> None:
@@ -30,12 +30,12 @@ def root() -> None:
 
 def city(
     out: Out,
-    trips: Annotated[int, typer.Option(help="Number of trips, exactly.")] = 200_000,
+    trips: Annotated[int, typer.Option(metavar="N", help="Number of trips, exactly.")] = 200_000,
     seed: Seed = 1,
     people: Annotated[
-        int | None, typer.Option(help="Number of people; one per ten trips if not given.")
+        int | None, typer.Option(metavar="N", help="Number of people; one per ten trips if not given.")
     ] = None,
-    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 28,
+    days: Annotated[int, typer.Option(metavar="N", help="Length of the period in days.")] = 28,
     force: Force = False,
 ) -> None:
     """Write the trips of a made-up city: homes, work places, repeat trips, hotspots, weights, age, sex.
@@ -54,9 +54,9 @@ def city(
 
 def survey(
     out: Out,
-    people: Annotated[int, typer.Option(help="Number of participants.")] = 3300,
+    people: Annotated[int, typer.Option(metavar="N", help="Number of participants.")] = 3300,
     seed: Seed = 1,
-    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 7,
+    days: Annotated[int, typer.Option(metavar="N", help="Length of the period in days.")] = 7,
     form: Annotated[
         str, typer.Option(metavar="FORM", help="points: GPS points; trips: the trips they are of.")
     ] = "points",
@@ -79,18 +79,22 @@ def survey(
 
 def cdr(
     out: Out,
-    users: Annotated[int, typer.Option(help="Number of users.")] = 1000,
-    samples: Annotated[int, typer.Option(help="Calls of a user, on average.")] = 144,
-    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 14,
+    users: Annotated[int, typer.Option(metavar="N", help="Number of users.")] = 1000,
+    samples: Annotated[int, typer.Option(metavar="N", help="Calls of a user, on average.")] = 144,
+    days: Annotated[int, typer.Option(metavar="N", help="Length of the period in days.")] = 14,
     seed: Seed = 1,
-    antennas: Annotated[int, typer.Option(help="Number of antennas.")] = 2000,
-    equal: Annotated[bool, typer.Option("--equal", help="Exactly as many calls for every user.")] = False,
+    antennas: Annotated[int, typer.Option(metavar="N", help="Number of antennas.")] = 2000,
+    equal: Annotated[
+        bool, typer.Option("--equal", metavar="", help="Exactly as many calls for every user.")
+    ] = False,
     stations: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write the antennas to as well.")
     ] = None,
     positions: Annotated[
         bool,
-        typer.Option("--positions/--no-positions", help="Positions of antennas in every row, or ids alone."),
+        typer.Option(
+            "--positions/--no-positions", metavar="", help="Positions of antennas in every row, or ids alone."
+        ),
     ] = True,
     force: Force = False,
 ) -> None:
