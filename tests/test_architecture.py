@@ -26,7 +26,6 @@ STOREYS = (
     ("pages",),
     ("flows", "trajectories"),
     ("comparing", "analysis", "fairness"),
-    ("demo",),
     ("cli",),
 )
 STOREY_OF = {room: storey for storey, rooms in enumerate(STOREYS) for room in rooms}
@@ -37,7 +36,17 @@ WING = (
     ("_kernels", "stays", "reading", "release"),
     ("methods", "measures", "audit", "attacks"),
     ("report",),
-    ("protection", "publish", "rewriting", "checking", "describe", "anonymise", "attacking", "trips"),
+    (
+        "keywords",
+        "protection",
+        "publish",
+        "rewriting",
+        "checking",
+        "describe",
+        "anonymise",
+        "attacking",
+        "trips",
+    ),
 )
 APART = ({"methods"}, {"measures"}, {"audit", "attacks"})
 

@@ -35,21 +35,16 @@ if TYPE_CHECKING:
     from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
     from tripcloak.flows.audit import audit_folder, audit_matrix
     from tripcloak.flows.measures import measure
-    from tripcloak.flows.methods import (
-        METHODS,
-        OIGH,
-        Glove,
-        GloveSk,
-        InfTDA,
-        KMApriori,
-        Laplace,
-        Mondrian,
-        NestedCut,
-        ODkAnon,
-        ProductCut,
-        Suppression,
-        TwinCut,
-    )
+    from tripcloak.flows.methods.glove import Glove, GloveSk
+    from tripcloak.flows.methods.km_apriori import KMApriori
+    from tripcloak.flows.methods.mondrian import Mondrian
+    from tripcloak.flows.methods.noise import InfTDA, Laplace
+    from tripcloak.flows.methods.odkanon import ODkAnon
+    from tripcloak.flows.methods.oigh import OIGH
+    from tripcloak.flows.methods.productcut import NestedCut, ProductCut
+    from tripcloak.flows.methods.registry import METHODS
+    from tripcloak.flows.methods.suppression import Suppression
+    from tripcloak.flows.methods.twincut import TwinCut
     from tripcloak.flows.model import ODMatrix
     from tripcloak.flows.publish import publish
     from tripcloak.flows.reading.matrix import Zoning, read_matrix

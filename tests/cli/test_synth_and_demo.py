@@ -178,7 +178,7 @@ def test_a_second_demo_replaces_the_first_if_forced(tripcloak, tmp_path):
 def test_a_demo_that_fails_leaves_things_as_they_were(
     tripcloak, untouched, tmp_path, monkeypatch, failure, old
 ):
-    from tripcloak import demo
+    from tripcloak.flows import anonymise
 
     out = tmp_path / "below" / "demo"
     if old:
@@ -187,7 +187,7 @@ def test_a_demo_that_fails_leaves_things_as_they_were(
     def failing(*_, **__):
         raise failure
 
-    monkeypatch.setattr(demo, "anonymise", failing)
+    monkeypatch.setattr(anonymise, "anonymise", failing)
     with untouched():
         told = tripcloak("demo", "--trips", 2000, "--out", out, "--force")
     assert told.code in (2, 130)

@@ -153,12 +153,42 @@ def test_a_release_of_flows_is_none_of_trajectories(tripcloak, tmp_path, trips, 
     assert "not of trajectories" in told.words
 
 
-@pytest.mark.parametrize("command", ["audit", "metrics"])
-def test_a_release_of_trajectories_is_none_of_flows(tripcloak, anonymised, calls, command):
+@pytest.mark.parametrize("verb", ["audit", "measures", "metrics"])
+def test_one_command_knows_both_kinds(tripcloak, anonymised, calls, verb):
     out, _ = anonymised("k-scale")
-    told = tripcloak(command, out, "--against", calls)
-    assert told.code == 2
-    assert "holds a release of trajectories" in told.words
+    alias = "measures" if verb == "metrics" else verb
+    for more in ((), ("--json",)):
+        told = tripcloak(verb, out, "--against", calls, *more)
+        assert (told.code, told.err) == (0, "")
+        assert told == tripcloak("trajectories", alias, out, "--against", calls, *more)
+
+
+def test_one_command_audits_both_kinds_against_what_was_ordered(tripcloak, anonymised, calls):
+    out, _ = anonymised("k-scale")
+    assert tripcloak("audit", out, "--against", calls, "--k", 3).code == 0
+    assert tripcloak("audit", out, "--against", calls, "--k", 4).code == 1
+    for k in ("2.5", "nan", "inf"):
+        told = tripcloak("audit", out, "--against", calls, "--k", k)
+        assert (told.code, told.out) == (2, "")
+        assert "--k takes a whole number" in told.words
+
+
+@pytest.mark.parametrize(
+    ("verb", "option", "value"),
+    [
+        ("audit", "--m", 2),
+        ("audit", "--l", 3),
+        ("audit", "--l-places", 3),
+        ("audit", "--t", 0.5),
+        ("measures", "--volume", "trips"),
+        ("metrics", "--volume", "trips"),
+    ],
+)
+def test_what_only_flows_have_is_refused(tripcloak, anonymised, calls, verb, option, value):
+    out, _ = anonymised("k-scale")
+    told = tripcloak(verb, out, "--against", calls, option, value)
+    assert (told.code, told.out) == (2, "")
+    assert f"{option} is for releases of flows; {out} holds a release of trajectories" in told.words
 
 
 def test_a_release_says_itself_how_its_input_was_read(tripcloak, anonymised, calls, tmp_path):

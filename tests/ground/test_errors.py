@@ -10,7 +10,7 @@ import pytest
 from tripcloak.ground import errors
 
 FAMILY: list[Any] = [
-    kind for _, kind in inspect.getmembers(errors, inspect.isclass) if kind.__module__ == errors.__name__
+    kind for _, kind in inspect.getmembers(errors, inspect.isclass) if kind.__module__ == "tripcloak"
 ]
 
 
@@ -19,6 +19,10 @@ def test_every_error_is_of_the_family_and_says_what_it_is(kind: type[errors.Trip
     assert issubclass(kind, errors.TripcloakError)
     assert inspect.getdoc(kind)
     assert kind.exit_code in {1, 2, 3}
+
+
+def test_the_family_is_as_large_as_its_module_says() -> None:
+    assert {errors.InputError, errors.OptionError, errors.InternalError} <= set(FAMILY)
 
 
 def test_exit_codes_say_whose_turn_it_is() -> None:

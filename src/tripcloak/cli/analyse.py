@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripcloak.cli.options import Json, Memory
+from tripcloak.cli.options import Force, Json, Memory
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def command(
     topics: Annotated[int, typer.Option(metavar="N", help="Typical flows to tell apart, 2 to 8.")] = 4,
     seed: Annotated[int, typer.Option(metavar="N", help="Where the searches start.")] = 0,
     memory: Memory = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an analysis that is already there.")
-    ] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Ask a release what analysts ask: profiles of zones by the hour, land use, typical flows.

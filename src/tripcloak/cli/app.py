@@ -1,35 +1,128 @@
-"""The commands, by name."""
+"""The commands by name, and the command line that is made of those that are asked for."""
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from inspect import cleandoc
+from typing import Annotated, Any
 
 import typer
 
 from tripcloak._version import __version__
-from tripcloak.cli import (
-    analyse,
-    anonymise,
-    audit,
-    compare,
-    demo,
-    describe,
-    exposure,
-    measures,
-    methods,
-    reconstruct,
-    synth,
-    trajectories,
-)
+from tripcloak.cli.options import Command
 
-app = typer.Typer(
-    name="tripcloak",
-    help="Make personal mobility data safe to publish, and prove it.",
-    epilog="Start here: tripcloak demo. Then: tripcloak describe FILE; tripcloak anonymise FILE --out DIR; "
-    "tripcloak audit DIR --against FILE. Whole trajectories: tripcloak trajectories --help.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "describe": "describe:command",
+    "anonymise": "anonymise:command",
+    "audit": "audit:command",
+    "measures": "measures:command",
+    "compare": "compare:command",
+    "methods": "methods:command",
+    "exposure": "exposure:command",
+    "reconstruct": "reconstruct:command",
+    "analyse": "analyse:command",
+    "trajectories": "trajectories:root",
+    "trajectories describe": "trajectories.describe:command",
+    "trajectories anonymise": "trajectories.anonymise:command",
+    "trajectories audit": "audit:of_trajectories",
+    "trajectories measures": "measures:of_trajectories",
+    "trajectories compare": "trajectories.compare:command",
+    "trajectories methods": "methods:on_trajectories",
+    "trajectories attack": "trajectories.attack:command",
+    "trajectories trips": "trajectories.trips:command",
+    "demo": "demo:command",
+    "synth": "synth:root",
+    "synth city": "synth:city",
+    "synth survey": "synth:survey",
+    "synth cdr": "synth:cdr",
+    "metrics": "measures:metrics",
+}
+"""Every command, and the function it is; a group stands before its commands."""
+
+SETTINGS: dict[str, Any] = {
+    "no_args_is_help": True,
+    "add_completion": False,
+    "rich_markup_mode": "rich",
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+def run_commands(arguments: Sequence[str]) -> None:
+    """Run what follows ``tripcloak`` on the command line; ends with a SystemExit.
+
+    Of all commands only the one that is asked for is built, so that its help comes up quickly.
+    """
+    name, rest = split(arguments)
+    app = listing(name) if below(name) else typer.Typer(**{**SETTINGS, "no_args_is_help": False})
+    if not below(name):
+        app.command(help=in_paragraphs(found(name).__doc__))(built(name))
+    app(args=rest, prog_name=f"tripcloak {name}".strip())
+
+
+def split(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the command that arguments name, if need be a group or nothing, and what is left of them.
+
+    >>> split(["trajectories", "audit", "out"]), split(["trajectories", "--help"]), split(["fly"])
+    (('trajectories audit', ['out']), ('trajectories', ['--help']), ('', ['fly']))
+    >>> split(["--", "synth", "--", "city", "--", "out"])
+    ('synth city', ['--', 'out'])
+    """
+    name, rest = "", [*arguments]
+    while rest and below(name):
+        longer = f"{name} {rest[0]}".strip()
+        # Before a command, -- only says that no options follow.
+        if longer not in COMMANDS and rest[0] != "--":
+            break
+        name, rest = longer if longer in COMMANDS else name, rest[1:]
+    return name, rest
+
+
+def below(name: str) -> list[str]:
+    """Return the last words of the commands right below a name.
+
+    >>> below("synth")
+    ['city', 'survey', 'cdr']
+    """
+    depth = len(name.split())
+    words = [command.split() for command in COMMANDS]
+    return [own[-1] for own in words if len(own) == depth + 1 and own[:depth] == name.split()]
+
+
+def listing(name: str) -> typer.Typer:
+    """Return what tells of the commands below a name: their names and what each does, and no more."""
+    app = typer.Typer(name=name or "tripcloak", epilog=None if name else EPILOG, **SETTINGS)
+    whole: Any = found(name) if name else root
+    app.callback(help=in_paragraphs(whole.__doc__))(whole)
+    for last in below(name):
+
+        def told() -> None:
+            """Do nothing: whoever names a command gets the command itself."""
+
+        told.__doc__ = found(f"{name} {last}".strip()).__doc__
+        app.command(last)(told)
+    return app
+
+
+def in_paragraphs(words: str) -> str:
+    """Return a docstring without its line breaks, so that each paragraph fills the lines that there are.
+
+    >>> in_paragraphs("Count trips\\n    and people.\\n\\n      tripcloak count")
+    'Count trips and people.\\n\\n  tripcloak count'
+    """
+    parts = cleandoc(words).split("\n\n")
+    return "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in parts)
+
+
+def built(name: str) -> Callable[..., None]:
+    """Return a command as a function that Typer can read."""
+    command = found(name)
+    function: Callable[..., None] = command.built() if isinstance(command, Command) else command
+    return function
+
+
+def found(name: str) -> Any:
+    """Return a command, or what tells of a group of them, from its module."""
+    module, _, function = COMMANDS[name].partition(":")
+    return getattr(import_module(f"tripcloak.cli.{module}"), function)
 
 
 def _version(asked: bool) -> None:
@@ -38,24 +131,16 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Make personal mobility data safe to publish, and prove it."""
 
 
-app.command("anonymise")(anonymise.command)
-app.command("compare")(compare.command)
-app.command("audit")(audit.command)
-app.command("describe")(describe.command)
-app.command("metrics")(measures.command)
-app.command("methods")(methods.command)
-app.command("exposure")(exposure.command)
-app.command("reconstruct")(reconstruct.command)
-app.command("analyse")(analyse.command)
-app.command("demo")(demo.command)
-app.add_typer(trajectories.app, name="trajectories")
-app.add_typer(synth.app, name="synth")
+EPILOG = (
+    "Start here: tripcloak demo. Then: tripcloak describe FILE; tripcloak anonymise FILE --out DIR; "
+    "tripcloak audit DIR --against FILE. Whole trajectories: tripcloak trajectories --help."
+)

@@ -1,69 +1,111 @@
-"""tripcloak audit."""
+"""tripcloak audit, of flows and of trajectories."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tripcloak.cli.options import Json, Memory
-from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
+from tripcloak.cli.options import (
+    Against,
+    Folder,
+    Given,
+    Json,
+    holds_trajectories,
+    refuse_options_of_flows,
+    takes,
+)
+from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
+from tripcloak.flows.keywords import keywords
+from tripcloak.trajectories.keywords import keywords as trajectory_keywords
+
+if TYPE_CHECKING:
+    from tripcloak.ground.rulebook import Verdict
 
 
-def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder written by anonymise.")],
-    against: Annotated[
-        list[str], typer.Option(metavar="INPUT", help="The raw input (repeatable; files, globs, folders).")
-    ],
-    k: Annotated[
-        float | None, typer.Option("--k", help="The k that was ordered, if it should be at least this.")
-    ] = None,
-    known_items: Annotated[
-        int | None,
-        typer.Option("--m", metavar="M", help="How many known items k was ordered for, if not all."),
-    ] = None,
-    tiles: Annotated[
-        int | None, typer.Option("--l", metavar="L", help="The l that was ordered, on tiles.")
-    ] = None,
-    places: Annotated[
-        int | None, typer.Option("--l-places", metavar="L", help="The l that was ordered, on places.")
-    ] = None,
-    closeness: Annotated[
-        float | None, typer.Option("--t", metavar="T", help="The t that was ordered.")
-    ] = None,
-    memory: Memory = None,
-    json: Json = False,
-) -> None:
+@takes(lambda: keywords("audit"))
+def command(given: Given, folder: Folder, against: Against, json: Json = False) -> None:
     """Check a release against the raw input, independently of the method that made it.
+
+    DIR holds a release of flows or of trajectories; its manifest says which.
 
     Exits 1 and names the rule when one does not hold.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       tripcloak audit out --against trips.parquet
 
       tripcloak audit out --against trips.parquet --k 10 --l 3 --t 0.5
+
+      tripcloak audit out --against calls.parquet --k 5 --json
     """
+    if holds_trajectories(folder):
+        known = {one.name: one for one in trajectory_keywords("audit")}
+        refuse_options_of_flows(folder, given, known.values())
+        k = given["k"]
+        # 5.0 is a whole number too.
+        whole = known["k"].take(int(k) if k is not None and k == k // 1 else k)
+        _audit_trajectories({**given, "k": whole}, folder, against, json=json)
+    else:
+        _audit_flows(given, folder, against, json=json)
+
+
+@takes(lambda: trajectory_keywords("audit"))
+def of_trajectories(given: Given, folder: Folder, against: Against, json: Json = False) -> None:
+    """Check a release of trajectories against the raw input, as `tripcloak audit` does.
+
+    The smallest support, trajectories that hold all samples of a person, must reach k.
+
+    Exits 1 and names the rule when one does not hold.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories audit out --against calls.parquet
+
+      tripcloak trajectories audit out --against calls.parquet --k 5 --json
+    """
+    _audit_trajectories(given, folder, against, json=json)
+
+
+def _audit_flows(given: Given, folder: Path, against: list[str], *, json: bool) -> None:
     from tripcloak.flows.checking import audit_against
 
-    asked = {"tiles": tiles, "places": places}
+    diversity = {"tiles": given["l"], "places": given["l_places"]}
     with progress_on_stderr() as progress:
-        report = audit_against(
+        verdict = audit_against(
             folder,
             tuple(against),
-            k=k,
-            known_items=known_items,
-            diversity={what: least for what, least in asked.items() if least is not None},
-            closeness=closeness,
-            memory=memory,
+            k=given["k"],
+            known_items=given["m"],
+            diversity={what: least for what, least in diversity.items() if least is not None},
+            closeness=given["t"],
+            memory=given["memory"],
             progress=progress,
         )
+    _tell(verdict, folder, json=json)
+
+
+def _audit_trajectories(given: Given, folder: Path, against: list[str], *, json: bool) -> None:
+    from tripcloak.trajectories.checking import audit_trajectories_against
+
+    with progress_on_stderr() as progress:
+        verdict = audit_trajectories_against(
+            folder, tuple(against), k=given["k"], memory=given["memory"], progress=progress
+        )
+    support = number(verdict.smallest_support)
+    _tell(
+        verdict,
+        folder,
+        f"Smallest support, over all people: {support} released trajectories.",
+        json=json,
+    )
+
+
+def _tell(verdict: "Verdict", folder: Path, *more: str, json: bool) -> None:
     if json:
-        print_json(report.to_dict())
+        print_json(verdict.to_dict())
     else:
-        rows = [
-            (finding.rule, "ok" if finding.ok else "BROKEN", finding.words) for finding in report.findings
-        ]
+        rows = [(one.rule, "ok" if one.ok else "BROKEN", one.words) for one in verdict.findings]
         show(table(f"Audit of {folder}", ("rule", "", "what was found"), rows, numbers=False))
-        show("Safe: every rule holds." if report.safe else "NOT SAFE: do not publish.")
-    if not report.safe:
+        show(*more, "Safe: every rule holds." if verdict.safe else "NOT SAFE: do not publish.")
+    if not verdict.safe:
         raise typer.Exit(1)

@@ -6,92 +6,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.anonymise import seconds
-from tripcloak.cli.options import Json, TripInput, numbers, takes_input
+from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import cleaning_rows, print_json, progress_on_stderr, show, table
+from tripcloak.flows.keywords import keywords, zoning
+from tripcloak.flows.methods.registry import METHODS
 from tripcloak.ground.errors import AuditFailedError
+from tripcloak.records.keywords import trip_source
 
 if TYPE_CHECKING:
     from tripcloak.comparing.columns import ComparisonColumn
     from tripcloak.comparing.compare import Comparison
 
 
-COMPARED, RUN = "What is compared", "How it runs"
 FEW = 4
 """So many releases or fewer fit beside each other."""
 
 
-@takes_input
+@takes(lambda: keywords("compare"))
 def command(
-    given: TripInput,
+    given: Given,
+    inputs: Inputs,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for compare.html, .md, .csv and .json.", show_default=False),
     ] = None,
-    methods: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Methods separated by commas, or all; see `tripcloak methods`.",
-            rich_help_panel=COMPARED,
-        ),
-    ] = "all",
-    k: Annotated[
-        str,
-        typer.Option(
-            "--k",
-            metavar="K,K",
-            help="Smallest support of a released flow; several separated by commas.",
-            rich_help_panel=COMPARED,
-        ),
-    ] = "10",
-    unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="UNIT",
-            help="What k counts: trips, travellers or population, or several separated by commas.",
-            rich_help_panel=COMPARED,
-        ),
-    ] = None,
-    k_population: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K",
-            help="Smallest population of a released flow: a number, or auto for k times the mean weight. "
-            "Without --unit it is asked for beside k.",
-            rich_help_panel=COMPARED,
-        ),
-    ] = None,
-    suppress: Annotated[
-        str,
-        typer.Option(
-            metavar="SHARE,SHARE",
-            help="Share of the volume that may be withheld; several separated by commas.",
-            rich_help_panel=COMPARED,
-        ),
-    ] = "0.1",
-    epsilon: Annotated[
-        float | None,
-        typer.Option(
-            metavar="EPSILON",
-            help="For methods of differential privacy, which do not run without.",
-            rich_help_panel=COMPARED,
-        ),
-    ] = None,
-    time_limit: Annotated[
-        str, typer.Option(metavar="TIME", help="For each method: 60s, 5min.", rich_help_panel=RUN)
-    ] = "5min",
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Methods that run at a time; one a core, as memory allows, if not given.",
-            rich_help_panel=RUN,
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a comparison that is already there.")
-    ] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Run methods side by side on the same trips, measure and audit all, and recommend one.
@@ -111,18 +50,21 @@ def command(
 
     if out is not None:
         refuse_if_compared(out, force=force)
+    # The limit on time is the comparison's own, and not that of the methods.
+    own = METHODS.asked({**given, "time_limit": None})
     plan = ComparisonPlan(
-        source=given.source,
-        zoning=given.zoning,
-        methods=None if methods.strip() == "all" else _names(methods),
-        ks=tuple(numbers("--k", k)),
-        limits=tuple(numbers("--suppress", suppress)),
-        units=() if unit is None else _names(unit),
-        k_population=k_population,
-        epsilon=epsilon,
-        time_limit=seconds(time_limit),
-        jobs=jobs,
-        memory=given.memory,
+        source=trip_source(inputs, given),
+        zoning=zoning(given),
+        methods=None if given["methods"] == ("all",) else given["methods"],
+        ks=given["k"],
+        limits=given["suppress"],
+        units=() if given["unit"] is None else tuple(name.strip() for name in given["unit"].split(",")),
+        k_population=given["k_population"],
+        epsilon=own.get("epsilon"),
+        options={name: own[name] for name in own if name != "epsilon"},
+        time_limit=given["time_limit"],
+        jobs=given["jobs"],
+        memory=given["memory"],
     )
     with progress_on_stderr() as progress:
         found = compare(plan, progress)
@@ -134,10 +76,6 @@ def command(
         _show(found, out)
     if not any(row.ran for row in found.rows):
         raise AuditFailedError("no method came to a release; the table says why")
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(","))
 
 
 def _show(found: "Comparison", out: Path | None) -> None:

@@ -1,22 +1,18 @@
 """tripcloak describe."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from tripcloak.cli.options import Json, TripInput, takes_input
+from tripcloak.cli.options import Given, Inputs, Json, takes
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
+from tripcloak.flows.keywords import keywords, zoning
+from tripcloak.records.keywords import trip_source
 
 if TYPE_CHECKING:
     from tripcloak.flows.describe import Description
 
 
-@takes_input
-def command(
-    given: TripInput,
-    k: Annotated[float, typer.Option("--k", metavar="K", help="The k to look at.")] = 10,
-    json: Json = False,
-) -> None:
+@takes(lambda: keywords("describe"))
+def command(given: Given, inputs: Inputs, json: Json = False) -> None:
     """Tell what is in a file, how much of it is below k at each height, and what is realistic.
 
     The numbers look at unreleased data: keep them inside.
@@ -29,8 +25,9 @@ def command(
     """
     from tripcloak.flows.describe import describe
 
+    source, zones = trip_source(inputs, given), zoning(given)
     with progress_on_stderr() as progress:
-        description = describe(given.source, given.zoning, k=k, memory=given.memory, progress=progress)
+        description = describe(source, zones, k=given["k"], memory=given["memory"], progress=progress)
     if json:
         print_json(description.to_dict())
     else:

@@ -1,14 +1,17 @@
 """tripcloak exposure."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripcloak.cli.options import Json, TripInput, takes_input
+from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
+from tripcloak.flows.keywords import keywords, zoning
+from tripcloak.flows.methods.registry import METHODS, find_method
 from tripcloak.flows.protection import asked_promise
 from tripcloak.ground.errors import InputError
+from tripcloak.records.keywords import trip_source
 
 if TYPE_CHECKING:
     from tripcloak.fairness.exposure import Exposure, Thresholds
@@ -16,27 +19,12 @@ if TYPE_CHECKING:
     from tripcloak.flows.model import ODMatrix
 
 
-@takes_input
+@takes(lambda: keywords("exposure"))
 def command(
-    given: TripInput,
-    methods: Annotated[
-        str, typer.Option(metavar="A,B", help="Methods to look at; see `tripcloak methods`.")
-    ] = "twincut,odkanon,oigh,mondrian",
-    k: Annotated[float, typer.Option("--k", metavar="K", help="Participants in a released flow.")] = 10,
-    unit: Annotated[
-        str | None,
-        typer.Option(metavar="UNIT", help="What a participant is: travellers (if told apart) or trips."),
-    ] = None,
-    k_population: Annotated[
-        str,
-        typer.Option(metavar="N", help="Population in a released flow, or auto: k times the mean weight."),
-    ] = "auto",
-    suppress: Annotated[
-        float, typer.Option(metavar="SHARE", help="Share of the volume that may be withheld.")
-    ] = 0.1,
-    levels: Annotated[int | None, typer.Option(help="odkanon: heights its filter looks up.")] = None,
+    given: Given,
+    inputs: Inputs,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the tables, if wanted.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace tables that are already there.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Tell who is left exposed when participants, the population they stand for, or both are protected.
@@ -51,14 +39,15 @@ def command(
     from tripcloak.fairness.exposure import cross_exposure, refuse_taken, write_exposures
     from tripcloak.flows.reading.matrix import read_matrix
 
+    k, unit, k_population = given["k"], given["unit"], given["k_population"]
     if unit not in (None, "travellers", "trips"):
         raise InputError(f"--unit says what a participant is: travellers or trips; got {unit!r}")
     asked_promise(k, "population", k_population=k_population)
-    chosen = _methods(methods, suppress, levels)
+    source, zones, chosen = trip_source(inputs, given), zoning(given), _methods(given)
     if out is not None:
         refuse_taken(out, force=force)
     with progress_on_stderr() as progress:
-        matrix = read_matrix(given.source, given.zoning, memory=given.memory, progress=progress).trips.matrix
+        matrix = read_matrix(source, zones, memory=given["memory"], progress=progress).trips.matrix
         thresholds = _thresholds(matrix, k, unit, k_population)
         exposures = cross_exposure(matrix, chosen, thresholds, progress=progress)
     facts = {
@@ -75,21 +64,13 @@ def command(
         raise typer.Exit(1)
 
 
-def _methods(names: str, suppress: float, levels: int | None) -> "list[FlowMethod]":
-    from tripcloak.flows.methods import find_method
-
-    chosen = [find_method(name) for name in dict.fromkeys(name.strip() for name in names.split(","))]
-    noisy = [one.name for one in chosen if one.noisy]
+def _methods(given: Given) -> "list[FlowMethod]":
+    kinds = {name: find_method(name) for name in given["methods"]}
+    noisy = [name for name, kind in kinds.items() if kind.noisy]
     if noisy:
         raise InputError(f"{', '.join(noisy)}: noise knows no k; name methods of k-anonymity (--methods)")
-    own: dict[str, Any] = {} if levels is None else {"levels": levels}
-    made = [
-        one(suppression_limit=suppress, **(own if "levels" in one.__dataclass_fields__ else {}))
-        for one in chosen
-    ]
-    if own and not any("levels" in one.__dataclass_fields__ for one in chosen):
-        raise InputError("--levels is an option of odkanon, which is not among --methods")
-    return made
+    own = METHODS.own_of_each(kinds, METHODS.asked(given))
+    return [kind(suppression_limit=given["suppress"], **own[name]) for name, kind in kinds.items()]
 
 
 def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: str) -> "Thresholds":

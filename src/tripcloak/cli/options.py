@@ -1,28 +1,40 @@
-"""Options that several commands share, said once."""
+"""From declared options to those of the command line, and options that several commands share."""
 
-import functools
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from operator import getitem
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import OptionError
+from tripcloak.ground.options import Option, flag
+from tripcloak.records.keywords import MEMORY
 
-if TYPE_CHECKING:
-    from tripcloak.flows.reading.matrix import Zoning
-    from tripcloak.records.source import TripSource
+PANELS = {
+    "privacy": "Privacy",
+    "compared": "What is compared",
+    "zones": "Zones",
+    "samples": "Samples",
+    "segments": "Segments",
+    "reading": "Rows of the input",
+    "counts": "Tables of zones and counts",
+    "column": "Columns of the input",
+    "method option": "Options of single methods",
+}
+"""The heading that options of a group stand under; those of other groups stand on top."""
 
-ROLE_FLAGS = (
-    *("origin_lat", "origin_lon", "destination_lat", "destination_lon", "origin", "destination"),
-    *("origin_place", "destination_place"),
-    *("person", "weight", "trips", "start_time", "end_time", "lat", "lon", "time", "trip_id", "polyline"),
-    "antenna",
-)
+TYPES: Mapping[str, Any] = {
+    "text": str,
+    "texts": list[str],
+    "number": float,
+    "whole number": int,
+    "switch": bool,
+}
 
-COLUMNS, ROWS, ZONES = "Columns of the input", "Rows of the input", "Zones"
+Given = Mapping[str, Any]
+"""The value of every keyword of a command, by its name."""
 
 Inputs = Annotated[
     list[str],
@@ -32,233 +44,98 @@ Inputs = Annotated[
         show_default=False,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")]
-Timezone = Annotated[
-    str, typer.Option(metavar="ZONE", help="Zone of times written without an offset.", rich_help_panel=ROWS)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder written by anonymise.")]
+Against = Annotated[
+    list[str], typer.Option(metavar="INPUT", help="The raw input (repeatable; files, globs, folders).")
 ]
-Stations = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE", help="Table of base stations: where each id of --antenna is.", rich_help_panel=ROWS
-    ),
+Json = Annotated[
+    bool, typer.Option("--json", metavar="", help="Print one JSON object on stdout and nothing else there.")
 ]
-Memory = Annotated[
-    str | None,
-    typer.Option(metavar="SIZE", help="Memory to use, such as 1GB; half of the machine's if not given."),
+Force = Annotated[
+    bool, typer.Option("--force", metavar="", help="Replace what an earlier run has left there.")
 ]
 
 
-@dataclass(frozen=True)
-class TripInput:
-    """What the shared input options said."""
+class Command:
+    """A command, with keywords that are declared elsewhere in place of its parameter ``given``."""
 
-    source: "TripSource"
-    zoning: "Zoning"
-    memory: str | None
+    def __init__(self, keywords: Callable[[], Iterable[Option]], run: Callable[..., None]) -> None:
+        self._keywords = keywords
+        self._run = run
+        self.__doc__ = run.__doc__
 
+    def built(self) -> Callable[..., None]:
+        """Return it as a function that Typer can read: with one parameter for every option."""
+        declared = tuple(self._keywords())
 
-def column(flag: str, words: str) -> Any:
-    """Return the option that names a column of the input."""
-    return typer.Option(flag, metavar="COLUMN", help=words, rich_help_panel=COLUMNS, show_default=False)
+        def run(**values: Any) -> None:
+            given = {one.name: one.take(values.pop(one.name)) for one in declared}
+            self._run(given=given, **values)
 
-
-def input_options(
-    inputs: Inputs,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="A public format: porto-taxi, nyc-tlc, citibike, divvy, lodes; cabspotting, geolife, "
-            "tdrive, foursquare, gowalla, cdr.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORM",
-            help="trips, points, polyline, zones or counts; found from the columns if not given.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SQL",
-            help="Only rows for which this holds, for example \"system = 'la_metro'\".",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    box: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S,W,N,E", help="Drop trips with an end outside this box (degrees).", rich_help_panel=ROWS
-        ),
-    ] = None,
-    polygon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Drop trips with an end outside this GeoJSON area.", rich_help_panel=ROWS
-        ),
-    ] = None,
-    silence: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", help="GPS points: a longer silence starts a new trip.", rich_help_panel=ROWS
-        ),
-    ] = 180.0,
-    timezone: Timezone = "UTC",
-    stations: Stations = None,
-    people_once: Annotated[
-        bool | None,
-        typer.Option(
-            "--people-once/--no-people-once",
-            help="Counts: everybody is counted in one row only, so people add up.",
-            rich_help_panel=ROWS,
-            show_default=False,
-        ),
-    ] = None,
-    zone_prefix: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Keep the first N characters of zone ids (11: census blocks to tracts).",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    attribute: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Carry this column along (repeatable).",
-            rich_help_panel=ROWS,
-            show_default=False,
-        ),
-    ] = None,
-    origin_lat: Annotated[str | None, column("--origin-lat", "Latitude of the origin.")] = None,
-    origin_lon: Annotated[str | None, column("--origin-lon", "Longitude of the origin.")] = None,
-    destination_lat: Annotated[
-        str | None, column("--destination-lat", "Latitude of the destination.")
-    ] = None,
-    destination_lon: Annotated[
-        str | None, column("--destination-lon", "Longitude of the destination.")
-    ] = None,
-    origin: Annotated[str | None, column("--origin", "Zone id of the origin.")] = None,
-    destination: Annotated[str | None, column("--destination", "Zone id of the destination.")] = None,
-    origin_place: Annotated[
-        str | None, column("--origin-place", "Place at the origin, such as a station (for --l-places).")
-    ] = None,
-    destination_place: Annotated[
-        str | None, column("--destination-place", "Place at the destination (for --l-places).")
-    ] = None,
-    person: Annotated[
-        str | None, column("--person", "Person or vehicle id; `none` if a found one is not.")
-    ] = None,
-    weight: Annotated[str | None, column("--weight", "Population each trip stands for.")] = None,
-    trips: Annotated[str | None, column("--trips", "Number of trips a row stands for.")] = None,
-    start_time: Annotated[str | None, column("--start-time", "Start of the trip.")] = None,
-    end_time: Annotated[str | None, column("--end-time", "End of the trip.")] = None,
-    lat: Annotated[str | None, column("--lat", "GPS points: latitude.")] = None,
-    lon: Annotated[str | None, column("--lon", "GPS points: longitude.")] = None,
-    time: Annotated[str | None, column("--time", "GPS points: time.")] = None,
-    trip_id: Annotated[str | None, column("--trip-id", "GPS points: id that sets trips apart.")] = None,
-    antenna: Annotated[str | None, column("--antenna", "Calls: base station, with --stations.")] = None,
-    polyline: Annotated[str | None, column("--polyline", r"Path as [\[lon,lat],...].")] = None,
-    hierarchy: Annotated[
-        str,
-        typer.Option(
-            metavar="SPEC",
-            help="h3:RES, h3:RES/root=RES|CELL, h3:RES/binary, quadtree:DEPTH, dendrogram, table:COL,COL.",
-            rich_help_panel=ZONES,
-        ),
-    ] = "h3:10",
-    zones: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Zones of dendrogram and table: GeoJSON, GeoParquet or CSV.",
-            rich_help_panel=ZONES,
-        ),
-    ] = None,
-    area: Annotated[
-        str | None, typer.Option(metavar="S,W,N,E", help="Study area of a quadtree.", rich_help_panel=ZONES)
-    ] = None,
-    memory: Memory = None,
-) -> TripInput:
-    """Return what the options say, as the objects the library works with."""
-    from tripcloak.flows.reading.matrix import Zoning
-    from tripcloak.records.source import TripSource
-
-    given = locals()
-    source = TripSource(
-        paths=tuple(inputs),
-        preset=preset,
-        columns={role: given[role] for role in ROLE_FLAGS if given[role] is not None},
-        form=form,  # type: ignore[arg-type]  # checked by TripSource itself
-        where=where,
-        box=box_of("--box", box),
-        polygon=polygon,
-        silence=silence,
-        attributes=tuple(attribute or ()),
-        timezone=timezone,
-        stations=path_of(stations),
-        people_once=people_once,
-        zone_prefix=zone_prefix,
-    )
-    return TripInput(
-        source, Zoning(spec=hierarchy, zones=path_of(zones), area=box_of("--area", area)), memory
-    )
+        own = [one for one in inspect.signature(self._run).parameters.values() if one.name != "given"]
+        parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in own]
+        parameters += [parameter(one) for one in declared]
+        # Typer reads a command's options from its signature and its annotations, and its help from its words.
+        run.__dict__["__signature__"] = inspect.Signature(parameters)
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__doc__ = self.__doc__
+        return run
 
 
-def path_of(text: str | None) -> str | None:
-    """Return where a file is from anywhere: an audit may be made from another folder."""
-    return None if text is None else str(Path(text).resolve())
+def takes(keywords: Callable[[], Iterable[Option]]) -> Callable[[Callable[..., None]], Command]:
+    """Return a decorator of commands that get the values of these keywords as ``given``.
 
-
-def takes_input(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has all shared input options in place of its parameter ``given``."""
-    return takes(input_options, "given", command)
-
-
-def takes(options: Callable[..., Any], name: str, command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has shared options in place of one parameter, and gets what they make."""
-    shared = inspect.signature(options).parameters
-    own = {n: p for n, p in inspect.signature(command).parameters.items() if n != name}
-
-    @functools.wraps(command)
-    def wrapped(**values: Any) -> None:
-        made = options(**{option: values.pop(option) for option in shared})
-        command(**{name: made}, **values)
-
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own.values())]
-    # Typer reads a command's options from its signature and its annotations.
-    wrapped.__dict__["__signature__"] = inspect.Signature(parameters)
-    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
-    wrapped.__dict__.pop("__wrapped__")
-    return wrapped
-
-
-def numbers(flag: str, text: str) -> Sequence[float]:
-    """Return comma-separated numbers.
-
-    >>> numbers("--box", "1,2.5")
-    [1.0, 2.5]
+    They are asked for when the command line is built: methods may have been registered until then.
     """
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{flag} takes numbers separated by commas; got {text!r}") from None
+    return lambda run: Command(keywords, run)
 
 
-def box_of(flag: str, text: str | None) -> tuple[float, float, float, float] | None:
-    """Return the box of an option; None where there is none.
+def parameter(one: Option) -> inspect.Parameter:
+    """Return an option as a parameter with all that Typer wants to know.
 
-    >>> box_of("--box", "48.8,2.2,48.9,2.4")
-    (48.8, 2.2, 48.9, 2.4)
+    >>> parameter(Option(name="k", help="How many.", kind="number", default=10)).default
+    10
     """
-    if text is None:
-        return None
-    values = numbers(flag, text)
-    if len(values) != 4:
-        raise InputError(f"{flag} takes south,west,north,east in degrees; got {len(values)} numbers")
-    return values[0], values[1], values[2], values[3]
+    flags = (one.flag,)
+    if one.kind == "switch" and one.default is None:
+        flags = (f"{one.flag}/--no-{one.flag.removeprefix('--')}",)
+    said = typer.Option(
+        *flags,
+        metavar="" if one.kind == "switch" else one.metavar,
+        help=marked_up(one),
+        show_default=False,
+        rich_help_panel=PANELS.get(one.group),
+    )
+    kind = str if one.reads is not None else TYPES[one.kind]
+    default = str(one.default) if one.reads is not None and one.default is not None else one.default
+    # Written as a call: a type that is made at run time is none in the eyes of a type checker.
+    annotation = getitem(Annotated, (kind if default is not None else kind | None, said))
+    return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def marked_up(one: Option) -> str:
+    r"""Return what an option means, and its default, as text with markup.
+
+    >>> marked_up(Option(name="polyline", help="Path as [[lon,lat],...].", unset="found"))
+    'Path as \\[\\[lon,lat],...]. [dim]\\[default: found][/dim]'
+    """
+    words = one.words.replace("[", r"\[")
+    return f"{words} [dim]\\[default: {one.told_default}][/dim]" if one.told_default else words
+
+
+Memory = Annotated[str | None, typer.Option(metavar=MEMORY.metavar, help=marked_up(MEMORY))]
+
+
+def holds_trajectories(folder: Path) -> bool:
+    """Return whether a folder holds a release of trajectories, and not of flows; its manifest says it."""
+    from tripcloak.ground.manifest import read_manifest
+
+    return bool(read_manifest(folder)["kind"] == "trajectories")
+
+
+def refuse_options_of_flows(folder: Path, given: Given, known: Iterable[Option]) -> None:
+    """Raise where more was given than a release of trajectories knows."""
+    beyond = {name for name, value in given.items() if value is not None} - {one.name for one in known}
+    for name in sorted(beyond):
+        words = f"is for releases of flows; {folder} holds a release of trajectories"
+        raise OptionError(f"{name} {words}", f"{flag(name)} {words}")

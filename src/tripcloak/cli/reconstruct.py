@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Json, Memory
+from tripcloak.cli.options import Force, Json, Memory
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 from tripcloak.ground.errors import InputError
 
@@ -38,7 +38,7 @@ def command(
         typer.Option(metavar="FROM:TO", help="With --against: pairs of zones to draw (repeatable)."),
     ] = None,
     memory: Memory = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace tables that are already there.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Rebuild the flows of a release between zones of your own.

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from tripcloak.cli.interrupt import INTERRUPT
-from tripcloak.ground.errors import InputError, InternalError, TripcloakError
+from tripcloak.ground.errors import InputError, InternalError, OptionError, TripcloakError
 
 
 def main() -> None:
@@ -52,10 +52,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     # Typer's own pretty tracebacks print local variables, and those may hold people's data.
     os.environ.setdefault("TYPER_STANDARD_TRACEBACK", "1")
-    from tripcloak.cli.app import app
+    from tripcloak.cli.app import run_commands
 
     try:
-        app(args=arguments, standalone_mode=True)
+        run_commands(sys.argv[1:] if arguments is None else arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
@@ -64,5 +64,6 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _tell(error: TripcloakError) -> int:
     if INTERRUPT.signal is None:
         ours = "This is our own bug. " if isinstance(error, InternalError) else ""
-        print(f"Error: {ours}{error}", file=sys.stderr)
+        words = error.flagged if isinstance(error, OptionError) else error
+        print(f"Error: {ours}{words}", file=sys.stderr)
     return error.exit_code

@@ -5,19 +5,16 @@ from typing import Annotated
 
 import typer
 
+from tripcloak.cli.options import Force
 from tripcloak.cli.screen import progress_on_stderr
 from tripcloak.ground.errors import OutputExistsError
-
-app = typer.Typer(no_args_is_help=True)
 
 Out = Annotated[
     Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same rows.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same rows.")]
 
 
-@app.callback()
 def root() -> None:
     """Make seeded data to try things on.
 
@@ -31,15 +28,14 @@ def root() -> None:
     """
 
 
-@app.command("city")
 def city(
     out: Out,
-    trips: Annotated[int, typer.Option(help="Number of trips, exactly.")] = 200_000,
+    trips: Annotated[int, typer.Option(metavar="N", help="Number of trips, exactly.")] = 200_000,
     seed: Seed = 1,
     people: Annotated[
-        int | None, typer.Option(help="Number of people; one per ten trips if not given.")
+        int | None, typer.Option(metavar="N", help="Number of people; one per ten trips if not given.")
     ] = None,
-    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 28,
+    days: Annotated[int, typer.Option(metavar="N", help="Length of the period in days.")] = 28,
     force: Force = False,
 ) -> None:
     """Write the trips of a made-up city: homes, work places, repeat trips, hotspots, weights, age, sex.
@@ -56,12 +52,11 @@ def city(
         write_city(made, out, progress=lambda done, total: progress("making trips", done, total))
 
 
-@app.command("survey")
 def survey(
     out: Out,
-    people: Annotated[int, typer.Option(help="Number of participants.")] = 3300,
+    people: Annotated[int, typer.Option(metavar="N", help="Number of participants.")] = 3300,
     seed: Seed = 1,
-    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 7,
+    days: Annotated[int, typer.Option(metavar="N", help="Length of the period in days.")] = 7,
     form: Annotated[
         str, typer.Option(metavar="FORM", help="points: GPS points; trips: the trips they are of.")
     ] = "points",
@@ -82,21 +77,24 @@ def survey(
         write_survey(made, out, progress=lambda done, total: progress("following participants", done, total))
 
 
-@app.command("cdr")
 def cdr(
     out: Out,
-    users: Annotated[int, typer.Option(help="Number of users.")] = 1000,
-    samples: Annotated[int, typer.Option(help="Calls of a user, on average.")] = 144,
-    days: Annotated[int, typer.Option(help="Length of the period in days.")] = 14,
+    users: Annotated[int, typer.Option(metavar="N", help="Number of users.")] = 1000,
+    samples: Annotated[int, typer.Option(metavar="N", help="Calls of a user, on average.")] = 144,
+    days: Annotated[int, typer.Option(metavar="N", help="Length of the period in days.")] = 14,
     seed: Seed = 1,
-    antennas: Annotated[int, typer.Option(help="Number of antennas.")] = 2000,
-    equal: Annotated[bool, typer.Option("--equal", help="Exactly as many calls for every user.")] = False,
+    antennas: Annotated[int, typer.Option(metavar="N", help="Number of antennas.")] = 2000,
+    equal: Annotated[
+        bool, typer.Option("--equal", metavar="", help="Exactly as many calls for every user.")
+    ] = False,
     stations: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write the antennas to as well.")
     ] = None,
     positions: Annotated[
         bool,
-        typer.Option("--positions/--no-positions", help="Positions of antennas in every row, or ids alone."),
+        typer.Option(
+            "--positions/--no-positions", metavar="", help="Positions of antennas in every row, or ids alone."
+        ),
     ] = True,
     force: Force = False,
 ) -> None:

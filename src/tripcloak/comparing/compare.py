@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from tripcloak.flows.protection import asked_promise
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.memory import Budget, Memory
+from tripcloak.ground.options import flag
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, frame_of
@@ -55,6 +56,8 @@ class ComparisonPlan:
         Smallest population of a released flow: a number, or ``auto`` for k times the mean weight.
     epsilon
         For methods of differential privacy, which do not run without.
+    options
+        Options of methods, each for all those that have it.
     time_limit
         Seconds that a method may take.
     jobs
@@ -73,6 +76,7 @@ class ComparisonPlan:
     units: tuple[str, ...] = ()
     k_population: str | None = None
     epsilon: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float = 300.0
     jobs: int | None = None
     memory: Memory = None
@@ -81,6 +85,7 @@ class ComparisonPlan:
     def __post_init__(self) -> None:
         for name in self.methods or ():
             find_method(name)
+        METHODS.own_of_each(self.methods or METHODS, self.options)
         for name, values in (("method", self.methods), ("k", self.ks), ("suppression limit", self.limits)):
             if values is not None and (not values or len(set(values)) != len(values)):
                 raise InputError(f"give at least one {name}, and each once")
@@ -182,7 +187,7 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
         jobs = jobs_that_fit(budget.total, size, plan.jobs)
         points = _put_points(shared, matrix)
         # From here on the processes read the shared, and this one needs no flows.
-        cleaning, notes = reading.trips.cleaning, reading.trips.notes
+        cleaning, notes = reading.trips.cleaning, (*reading.trips.notes, *_notes_on_options(plan))
         del reading, matrix
         workspace = Workspace(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
         limits = Limits(plan.time_limit, budget.total, jobs)
@@ -221,7 +226,7 @@ def _plan(plan: ComparisonPlan, matrix: ODMatrix) -> Iterator[Trial | Comparison
 
 def _trial(plan: ComparisonPlan, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float) -> Trial:
     """Return one method ready to run, or raise an error that says why it cannot."""
-    options: dict[str, Any] = {}
+    options = METHODS.own_of_each(plan.methods or METHODS, plan.options)[name]
     if "time_limit" in METHODS[name].__dataclass_fields__:
         options["time_limit"] = OWN_CLOCK * plan.time_limit
     if METHODS[name].noisy:
@@ -230,6 +235,14 @@ def _trial(plan: ComparisonPlan, name: str, matrix: ODMatrix, *, k: float, unit:
     refuse_area_of_data(method, plan.zoning)
     method.refuse(matrix)
     return Trial(method=method, k=k, unit=unit, limit=limit)
+
+
+def _notes_on_options(plan: ComparisonPlan) -> Iterator[str]:
+    """Yield which methods did not run as they do by themselves."""
+    chosen = METHODS.own_of_each(plan.methods or METHODS, plan.options)
+    for option, value in plan.options.items():
+        told = ", ".join(name for name, own in chosen.items() if option in own)
+        yield f"{told} ran with {flag(option)} {value}"
 
 
 def _frame(matrix: ODMatrix, maps: int) -> Frame | None:

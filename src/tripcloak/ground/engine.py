@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +44,8 @@ def connect(
     ...     con.execute("select 6 * 7").fetchall()
     [(42,)]
     """
+    import tempfile
+
     import duckdb
 
     limit = parse_size(memory) if isinstance(memory, str) else memory

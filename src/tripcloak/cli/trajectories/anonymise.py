@@ -5,30 +5,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Json
+from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import FixInput, chosen, takes_input, takes_method_options
 from tripcloak.ground.masking import mask_small
+from tripcloak.trajectories.keywords import keywords, trajectory_method, trajectory_source
 
 if TYPE_CHECKING:
     from tripcloak.trajectories.anonymise import TrajectoryOutcome
 
 
-@takes_input
-@takes_method_options
+@takes(lambda: keywords("anonymise"))
 def command(
-    given: FixInput,
-    own: dict[str, Any],
+    given: Given,
+    inputs: Inputs,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
-    method: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="k-scale, glove, w4m or nwa; see `tripcloak trajectories methods`."
-        ),
-    ] = "k-scale",
-    k: Annotated[
-        int, typer.Option("--k", metavar="K", help="Among how many trajectories each one hides.")
-    ] = 5,
     formats: Annotated[
         str | None,
         typer.Option(
@@ -36,7 +26,7 @@ def command(
             help="Exchange formats to write: geojson, mfjson; both if not given, up to 200,000 samples.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a release that is already there.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Make a k-anonymous release of trajectories, check it, and write it to a folder.
@@ -60,10 +50,10 @@ def command(
     from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 
     request = TrajectoryRequest(
-        source=given.source,
-        method=chosen(method, k, own),
+        source=trajectory_source(inputs, given),
+        method=trajectory_method(given),
         out=out,
-        memory=given.memory,
+        memory=given["memory"],
         force=force,
         formats=None if formats is None else tuple(name.strip() for name in formats.split(",")),
     )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Json
+from tripcloak.cli.options import Given, Inputs, Json, takes
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import FixInput, takes_input
 from tripcloak.ground.errors import InputError
+from tripcloak.trajectories.keywords import keywords, trajectory_source
 
 if TYPE_CHECKING:
     from tripcloak.trajectories.attacking import AttackRow
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 ATTACKER = "What the attacker knows"
 
 
-@takes_input
+@takes(lambda: keywords("attack"))
 def command(
-    given: FixInput,
+    given: Given,
+    inputs: Inputs,
     release: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="A release made of INPUT, which is then read as it was for that."),
@@ -91,10 +92,9 @@ def command(
         people=people,
         seed=draw,
     )
+    source = trajectory_source(inputs, given)
     with progress_on_stderr() as progress:
-        rows = attack_trajectories(
-            given.source, plan, release=release, memory=given.memory, progress=progress
-        )
+        rows = attack_trajectories(source, plan, release=release, memory=given["memory"], progress=progress)
     if json:
         print_json({"attacks": [asdict(row) for row in rows]})
     else:

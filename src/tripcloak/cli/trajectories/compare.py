@@ -1,13 +1,14 @@
 """tripcloak trajectories compare."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tripcloak.cli.options import Json
+from tripcloak.cli.options import Given, Inputs, Json, takes
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import FixInput, chosen, takes_input, takes_method_options
-from tripcloak.ground.errors import AuditFailedError, InputError
+from tripcloak.ground.errors import AuditFailedError
+from tripcloak.trajectories.keywords import keywords, trajectory_source
+from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 
 if TYPE_CHECKING:
     from tripcloak.comparing.trajectories import TrajectoryRow
@@ -27,18 +28,13 @@ COLUMNS = (
 )
 
 
-@takes_input
-@takes_method_options
+@takes(lambda: keywords("compare"))
 def command(
-    given: FixInput,
-    own: dict[str, Any],
-    methods: Annotated[
-        str, typer.Option(metavar="NAMES", help="Methods separated by commas.")
-    ] = "k-scale,glove,w4m",
-    k: Annotated[
-        int, typer.Option("--k", metavar="K", help="Among how many trajectories each one hides.")
-    ] = 2,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
+    given: Given,
+    inputs: Inputs,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", metavar="", help="Print the table as Markdown.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run methods one after the other on the same trajectories, measure and audit each.
@@ -55,9 +51,9 @@ def command(
     """
     from tripcloak.comparing.trajectories import compare_trajectories
 
-    chosen = _chosen([name.strip() for name in methods.split(",")], k, own)
+    source, chosen = trajectory_source(inputs, given), _chosen(given)
     with progress_on_stderr() as progress:
-        found = compare_trajectories(given.source, chosen, memory=given.memory, progress=progress)
+        found = compare_trajectories(source, chosen, memory=given["memory"], progress=progress)
     ran = [row for row in found.rows if row.reason is None]
     if json:
         print_json(found.to_dict())
@@ -68,22 +64,17 @@ def command(
         # One column a method: a terminal is not wide enough for the other way round.
         head, *rows = zip(COLUMNS, *map(_cells, ran), strict=True)
         people = found.reading.trajectories.n_users
-        show(table(f"k = {k} on {number(people)} trajectories", head, rows))
+        show(table(f"k = {given['k']} on {number(people)} trajectories", head, rows))
     if not json:
         show(*(f"{row.method} did not run: {row.reason}" for row in found.rows if row.reason is not None))
     if not ran:
         raise AuditFailedError("no method came to a release")
 
 
-def _chosen(names: list[str], k: int, own: dict[str, Any]) -> list["TrajectoryMethod"]:
-    """Return the methods, each with its own among the options; one that is nobody's is an error."""
-    from tripcloak.trajectories.methods.registry import find_trajectory_method
-
-    known = {name: set(find_trajectory_method(name).__dataclass_fields__) for name in names}
-    for option in own:
-        if not any(option in fields for fields in known.values()):
-            raise InputError(f"none of {', '.join(names)} has an option --{option.replace('_', '-')}")
-    return [chosen(name, k, {o: v for o, v in own.items() if o in known[name]}) for name in names]
+def _chosen(given: Given) -> list["TrajectoryMethod"]:
+    kinds = {name: find_trajectory_method(name) for name in given["methods"]}
+    own = TRAJECTORY_METHODS.own_of_each(kinds, TRAJECTORY_METHODS.asked(given))
+    return [kinds[name](k=given["k"], **own[name]) for name in given["methods"]]
 
 
 def _cells(row: "TrajectoryRow") -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tripcloak.cli.options import Json
+from tripcloak.cli.options import Given, Inputs, Json, takes
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import FixInput, takes_input
+from tripcloak.trajectories.keywords import keywords, trajectory_source
 
 QUANTILES = {
     "samples_per_user": "samples of a person",
@@ -14,8 +14,8 @@ QUANTILES = {
 }
 
 
-@takes_input
-def command(given: FixInput, json: Json = False) -> None:
+@takes(lambda: keywords("describe"))
+def command(given: Given, inputs: Inputs, json: Json = False) -> None:
     """Tell what is in a table of fixes or check-ins: people, samples, resolution, and what was dropped.
 
     The numbers look at unreleased data: keep them inside.
@@ -28,8 +28,9 @@ def command(given: FixInput, json: Json = False) -> None:
     """
     from tripcloak.trajectories.reading.reading import describe_fixes
 
+    source = trajectory_source(inputs, given)
     with progress_on_stderr() as progress:
-        found = describe_fixes(given.source, memory=given.memory, progress=progress)
+        found = describe_fixes(source, memory=given["memory"], progress=progress)
     if json:
         print_json(found.to_dict())
         return

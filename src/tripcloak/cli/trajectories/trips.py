@@ -5,14 +5,15 @@ from typing import Annotated
 
 import typer
 
-from tripcloak.cli.options import Json
+from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
-from tripcloak.cli.trajectories.options import FixInput, takes_input
+from tripcloak.trajectories.keywords import keywords, trajectory_source
 
 
-@takes_input
+@takes(lambda: keywords("trips"))
 def command(
-    given: FixInput,
+    given: Given,
+    inputs: Inputs,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
     ],
@@ -28,7 +29,7 @@ def command(
     longest: Annotated[
         float, typer.Option(metavar="HOURS", help="After a longer silence, a change of place is no trip.")
     ] = 24.0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Extract trips from trajectories, for the commands on origins and destinations.
@@ -52,9 +53,10 @@ def command(
     from tripcloak.trajectories.trips import TripRules, write_trips_of_trajectories
 
     rules = TripRules(minutes=stay, metres=place, hours=longest)
+    source = trajectory_source(inputs, given)
     with progress_on_stderr() as progress:
         made = write_trips_of_trajectories(
-            given.source, out, rules, memory=given.memory, force=force, progress=progress
+            source, out, rules, memory=given["memory"], force=force, progress=progress
         )
     if json:
         print_json(made.to_dict())

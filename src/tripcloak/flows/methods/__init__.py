@@ -1,40 +1,26 @@
-"""Algorithms: one file per published method, all under one contract."""
+"""Methods: one file per published method, all under one contract."""
 
-from tripcloak.flows.methods.atg import ATGDual, ATGSoft
-from tripcloak.flows.methods.glove import Glove, GloveSk
-from tripcloak.flows.methods.km_apriori import KMApriori
-from tripcloak.flows.methods.knapsack import QuadtreeKnapsack
-from tripcloak.flows.methods.method import FlowMethod
-from tripcloak.flows.methods.mondrian import Mondrian
-from tripcloak.flows.methods.noise import InfTDA, Laplace
-from tripcloak.flows.methods.odkanon import ODkAnon
-from tripcloak.flows.methods.oigh import OIGH
-from tripcloak.flows.methods.productcut import NestedCut, ProductCut
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from tripcloak.flows.methods.registry import METHODS, find_method
-from tripcloak.flows.methods.slots import SlotBySlot
-from tripcloak.flows.methods.suppression import Suppression
-from tripcloak.flows.methods.twincut import TwinCut
-from tripcloak.ground.progress import Progress
 
-__all__ = [
-    "METHODS",
-    "OIGH",
-    "ATGDual",
-    "ATGSoft",
-    "FlowMethod",
-    "Glove",
-    "GloveSk",
-    "InfTDA",
-    "KMApriori",
-    "Laplace",
-    "Mondrian",
-    "NestedCut",
-    "ODkAnon",
-    "ProductCut",
-    "Progress",
-    "QuadtreeKnapsack",
-    "SlotBySlot",
-    "Suppression",
-    "TwinCut",
-    "find_method",
-]
+if TYPE_CHECKING:
+    from tripcloak.flows.methods.method import FlowMethod
+    from tripcloak.flows.methods.slots import SlotBySlot
+
+__all__ = ["METHODS", "FlowMethod", "SlotBySlot", "find_method"]
+
+_HOMES = {"FlowMethod": "method", "SlotBySlot": "slots"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return the contract, or the class of a registered method; loaded on first use."""
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    try:
+        return METHODS.of_class(name)
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

@@ -18,6 +18,7 @@ from tripcloak.flows.methods.pricing import PricedPartition
 from tripcloak.flows.methods.tree_method import certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.promises import Promise
 
@@ -58,7 +59,12 @@ class ATGDual(FlowMethod):
     summary: ClassVar[str] = "origins near a target volume, then the best destination cut for each of them"
     source: ClassVar[str] = "ATG paper, sections 3.2 to 3.5 and appendix J"
 
-    v_target: float | None = None
+    v_target: float | None = option(
+        None,
+        help="Volume that an origin zone should emit.",
+        unset="found, so that origins and destinations are of one mean size",
+        metavar="VOLUME",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -107,7 +113,9 @@ class ATGSoft(ATGDual):
     )
     source: ClassVar[str] = "ATG paper, sections 3.3 and 3.6, appendix E"
 
-    multiplier: float | None = None
+    multiplier: float | None = option(
+        None, help="Tiles that a suppressed trip counts as.", unset="a tenth of the map", metavar="TILES"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

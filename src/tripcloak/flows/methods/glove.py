@@ -15,6 +15,7 @@ from tripcloak.flows.model import Groups, ODMatrix, Travellers
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import tile_centres
 from tripcloak.hierarchy.boxes import EARTH_KM, MICRO
@@ -178,7 +179,7 @@ class Glove(BoxMethod):
     most_flows: ClassVar[int] = 400_000
     """Beyond this many flows the graph of neighbours outgrows 1 GB of memory."""
 
-    neighbours: int = 100
+    neighbours: int = option(100, help="Nearest flows that are candidates for every flow.", metavar="N")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -274,7 +275,9 @@ class GloveSk(BoxMethod):
     most_for_all_pairs: ClassVar[int] = 20_000
     """Beyond this many flows the distances of all pairs, twice over, outgrow 3 GB of memory."""
 
-    neighbours: int | None = 100
+    neighbours: int | None = option(
+        100, help="Nearest flows that are candidates for every flow.", metavar="N"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
@@ -12,13 +12,22 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.flows.methods.losses import Loss, LossName, SlotLoss, find_loss, losses_of
+from tripcloak.flows.methods.losses import (
+    ABOUT_LOSS,
+    ABOUT_TIME_WEIGHT,
+    Loss,
+    LossName,
+    SlotLoss,
+    find_loss,
+    losses_of,
+)
 from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
 from tripcloak.flows.methods.products import Axis, find_products
 from tripcloak.flows.model import Groups, Numbering, ODMatrix, group_flows
 from tripcloak.flows.release import Release, main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KMAnonymity, Promise
@@ -256,13 +265,18 @@ class KMApriori(FlowMethod):
     source: ClassVar[str] = "ODkAnon thesis, section 2.5.2"
     handles_time: ClassVar[bool] = True
 
-    m: int | None = None
-    loss: LossName = "tiles"
-    time_weight: float = field(default=1.0, metadata={"axis": "time"})
+    m: int | None = option(
+        None,
+        help="Items of a trip (origin, destination, time) that somebody may know; with fewer than all, a "
+        "flow may hold fewer than k.",
+        unset="all",
+        metavar="M",
+    )
+    loss: LossName = option("tiles", **ABOUT_LOSS)
+    time_weight: float = option(1.0, **ABOUT_TIME_WEIGHT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        find_loss(self.loss)
         if self.m is not None:
             KMAnonymity(promise=self.promise, m=self.m)
         if not 0 <= self.time_weight < np.inf:

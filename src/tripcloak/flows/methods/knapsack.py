@@ -17,6 +17,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.promises import Promise
 
@@ -60,7 +61,7 @@ class QuadtreeKnapsack(ATGDual):
     summary: ClassVar[str] = "as atg-dual, but the destination cuts are exactly the best within the limit"
     source: ClassVar[str] = "abstract of Matet, Côme and Furno on quadtrees and the tree knapsack"
 
-    table_memory: float = 2.0
+    table_memory: float = option(2.0, help="What its tables may take, in GB.", metavar="GB")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -13,6 +13,17 @@ from tripcloak.hierarchy import Hierarchy
 
 LossName = Literal["tiles", "area", "metres"]
 EARTH_M = 6_371_008.8
+
+ABOUT_LOSS: dict[str, Any] = {
+    "help": "What is minimised.",
+    "metavar": "LOSS",
+    "values": ("tiles", "area", "metres"),
+}
+ABOUT_TIME_WEIGHT: dict[str, Any] = {
+    "help": "Loss of one slot of released time, in tiles, km2 or metres.",
+    "metavar": "WEIGHT",
+    "axis": "time",
+}
 
 
 class Loss(Protocol):

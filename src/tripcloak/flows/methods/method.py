@@ -17,6 +17,7 @@ from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import Bound, Release, build_release
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
+from tripcloak.ground.options import check_options, declared_options
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Zones
 from tripcloak.promises import KAnonymity, Promise
@@ -101,6 +102,7 @@ class FlowMethod(ABC):
     suppression_limit: float = 0.1
 
     def __post_init__(self) -> None:
+        check_options(self)
         if not 0 <= self.suppression_limit < 1:
             raise InputError(
                 "the suppression limit is a share of the volume, from 0 to below 1; "
@@ -200,7 +202,7 @@ class FlowMethod(ABC):
         """
         left_out = {f.name for f in fields(FlowMethod)}
         if matrix is not None and matrix.times is None:
-            left_out |= {f.name for f in fields(self) if f.metadata.get("axis") == "time"}
+            left_out |= {one.name for one in declared_options(self) if one.axis == "time"}
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
 

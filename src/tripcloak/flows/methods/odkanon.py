@@ -11,7 +11,8 @@ from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.model import Groups, ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.errors import InternalError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import Promise
@@ -54,15 +55,13 @@ class ODkAnon(FlowMethod):
     )
     source: ClassVar[str] = "ODkAnon thesis, chapter 3"
 
-    levels: int = 3
-    tolerance: float = 0.03
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.levels < 0:
-            raise InputError(f"levels must be 0 or more; got {self.levels}")
-        if not self.tolerance >= 0:
-            raise InputError(f"tolerance must be 0 or more; got {self.tolerance:g}")
+    levels: int = option(3, help="Heights its filter looks up, the same on both sides.", metavar="N", least=0)
+    tolerance: float = option(
+        0.03,
+        help="How far the ratio of origins to destinations may drift before one axis is forced.",
+        metavar="SHARE",
+        least=0,
+    )
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and the flows the filter withheld."""

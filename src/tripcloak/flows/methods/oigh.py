@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
-from tripcloak.flows.methods.losses import Loss, LossName, SlotLoss, TileLosses, find_loss
+from tripcloak.flows.methods.losses import (
+    ABOUT_LOSS,
+    ABOUT_TIME_WEIGHT,
+    Loss,
+    LossName,
+    SlotLoss,
+    TileLosses,
+    find_loss,
+)
 from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
 from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.promises import Promise
 
@@ -53,12 +62,11 @@ class OIGH(FlowMethod):
     source: ClassVar[str] = "ODkAnon thesis, section 2.5.2; ATG paper, appendix B"
     handles_time: ClassVar[bool] = True
 
-    loss: LossName = "tiles"
-    time_weight: float = field(default=1.0, metadata={"axis": "time"})
+    loss: LossName = option("tiles", **ABOUT_LOSS)
+    time_weight: float = option(1.0, **ABOUT_TIME_WEIGHT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        find_loss(self.loss)
         if not 0 <= self.time_weight < np.inf:
             raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from tripcloak.flows.methods.losses import SlotLoss
+from tripcloak.flows.methods.losses import ABOUT_TIME_WEIGHT, SlotLoss
 from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.pricing import PricedPartition, PriceSearch
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts, worst_that_fit
@@ -15,6 +15,7 @@ from tripcloak.flows.methods.tree_method import Clock, TreeMethod, certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.promises import Promise
 
@@ -72,7 +73,7 @@ class ProductCut(RecursiveCut):
     relaxation: ClassVar[str] = "Lagrangian bound over all recursive partitions"
     handles_time: ClassVar[bool] = True
 
-    time_weight: float = field(default=1.0, metadata={"axis": "time"})
+    time_weight: float = option(1.0, **ABOUT_TIME_WEIGHT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,7 +101,9 @@ class NestedCut(RecursiveCut):
     source: ClassVar[str] = "ours; the coupled problem of the ATG paper"
     relaxation: ClassVar[str] = "Lagrangian bound over all nested cuts"
 
-    first: Literal["origins", "destinations"] = "origins"
+    first: Literal["origins", "destinations"] = option(
+        "origins", help="Which axis is cut first.", metavar="AXIS", values=("origins", "destinations")
+    )
 
     def may_split(self, products: SafeProducts) -> Bools:
         """Return, per axis and product, whether a split is allowed: first axis first."""

@@ -6,7 +6,7 @@ import math
 import multiprocessing
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from tripcloak.flows.model import ODMatrix, Slot, by_slot, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.options import declared_options
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Promise
 
@@ -83,8 +84,8 @@ class SlotBySlot(FlowMethod):
 
     def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
         """Return the parameters of the method that is run in every slot, where there is no time."""
-        timeless = {f.name for f in fields(self.method) if f.metadata.get("axis") != "time"}
-        return {name: value for name, value in self.method.parameters().items() if name in timeless}
+        of_time = {one.name for one in declared_options(self.method) if one.axis == "time"}
+        return {name: value for name, value in self.method.parameters().items() if name not in of_time}
 
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise if there are no slots, or the method cannot be run slot by slot."""

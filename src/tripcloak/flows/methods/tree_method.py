@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from tripcloak.flows.methods.losses import LossName, find_loss
+from tripcloak.flows.methods.losses import ABOUT_LOSS, LossName, find_loss
 from tripcloak.flows.methods.method import FlowMethod
 from tripcloak.flows.methods.products import Axis, SafeProducts, find_products
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.promises import Promise
 
@@ -43,12 +44,17 @@ class TreeMethod(FlowMethod):
         the machine; without a limit the result is the same everywhere.
     """
 
-    loss: LossName = "tiles"
-    time_limit: float | None = None
+    loss: LossName = option("tiles", **ABOUT_LOSS)
+    time_limit: float | None = option(
+        None,
+        help="Return the best safe release after this long, such as 60s or 5min.",
+        unset="none",
+        metavar="TIME",
+        reads="duration",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        find_loss(self.loss)
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"the time limit must be a number of seconds above 0; got {self.time_limit:g}")
 

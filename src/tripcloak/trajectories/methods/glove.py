@@ -10,10 +10,11 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.kmerge import Merged, k_merge, pair_costs
-from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 
@@ -174,7 +175,7 @@ class TrajectoryGlove(TrajectoryMethod):
     most_users: ClassVar[int] = 20_000
     """Beyond this many people the costs of all pairs outgrow 4 GB of memory and half an hour of work."""
 
-    jobs: int | None = None
+    jobs: int | None = option(None, **ABOUT_JOBS)
 
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return the merged trajectories, or raise where there are too many people for all pairs."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.options import check_options, declared_options
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Containment, TrajectoryPromise
 from tripcloak.trajectories.model import Trajectories
@@ -16,6 +17,13 @@ from tripcloak.trajectories.release.release import (
     TrajectorySolution,
     build_trajectory_release,
 )
+
+ABOUT_JOBS: dict[str, Any] = {
+    "help": "Threads; the result is the same.",
+    "unset": "one a core",
+    "metavar": "N",
+    "same_result": True,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +45,7 @@ class TrajectoryMethod(ABC):
     k: int = 2
 
     def __post_init__(self) -> None:
+        check_options(self)
         Containment(k=self.k)
         jobs = getattr(self, "jobs", None)
         if jobs is not None and jobs < 1:
@@ -71,4 +80,6 @@ class TrajectoryMethod(ABC):
 
     def parameters(self) -> dict[str, Any]:
         """Return the method's own parameters, beyond k; how many threads work is none."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"k", "jobs"}}
+        left_out = {f.name for f in fields(TrajectoryMethod)}
+        left_out |= {one.name for one in declared_options(self) if one.same_result}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}

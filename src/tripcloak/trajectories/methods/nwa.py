@@ -10,11 +10,17 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
 from tripcloak.promises import CoLocation, TrajectoryPromise
-from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
 from tripcloak.trajectories.methods.pivots import (
+    ABOUT_CHUNK,
+    ABOUT_DELTA,
+    ABOUT_GROWTH,
+    ABOUT_RADIUS,
+    ABOUT_TRASH,
     Clusters,
     PivotPoints,
     ReleasedPart,
@@ -187,14 +193,16 @@ class NWA(TrajectoryMethod):
     most_periods: ClassVar[int] = 400
     """Longer periods that are tried for an answer to what would do, in whole periods."""
 
-    delta: float = 2000.0
-    trash: float = 0.1
-    period: int = 86_400
-    sampling: int = 3600
-    chunk: int = 1000
-    radius: float | None = None
-    growth: float = 1.5
-    jobs: int | None = None
+    delta: float = option(2000.0, **ABOUT_DELTA)
+    trash: float = option(0.1, **ABOUT_TRASH)
+    period: int = option(
+        86_400, help="Trajectories begin and end at multiples of this, in seconds.", metavar="SECONDS"
+    )
+    sampling: int = option(3600, help="Time between two released points, in seconds.", metavar="SECONDS")
+    chunk: int = option(1000, **ABOUT_CHUNK)
+    radius: float | None = option(None, **ABOUT_RADIUS)
+    growth: float = option(1.5, **ABOUT_GROWTH)
+    jobs: int | None = option(None, **ABOUT_JOBS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

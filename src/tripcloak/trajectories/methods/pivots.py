@@ -14,6 +14,16 @@ from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 
+ABOUT_DELTA: dict[str, Any] = {"help": "How far apart the hidden may be, in metres.", "metavar": "METRES"}
+ABOUT_TRASH: dict[str, Any] = {"help": "Share of the people that may be deleted.", "metavar": "SHARE"}
+ABOUT_CHUNK: dict[str, Any] = {"help": "People that are clustered at a time.", "metavar": "N"}
+ABOUT_RADIUS: dict[str, Any] = {
+    "help": "Radius of clusters to begin with, in metres.",
+    "unset": "delta",
+    "metavar": "METRES",
+}
+ABOUT_GROWTH: dict[str, Any] = {"help": "Factor by which the radius grows.", "metavar": "FACTOR"}
+
 
 class _Columns(NamedTuple):
     offsets: Ints

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tripcloak.ground.errors import InputError
-from tripcloak.trajectories.methods.glove import TrajectoryGlove
-from tripcloak.trajectories.methods.kscale import KScale
-from tripcloak.trajectories.methods.method import TrajectoryMethod
-from tripcloak.trajectories.methods.nwa import NWA
-from tripcloak.trajectories.methods.w4m import W4M
+from tripcloak.ground.registry import Registry
 
-_ALL: tuple[type[TrajectoryMethod], ...] = (KScale, TrajectoryGlove, W4M, NWA)
+if TYPE_CHECKING:
+    from tripcloak.trajectories.methods.method import TrajectoryMethod
 
-TRAJECTORY_METHODS: dict[str, type[TrajectoryMethod]] = {method.name: method for method in _ALL}
+TRAJECTORY_METHODS: Registry[TrajectoryMethod] = Registry(
+    "tripcloak.trajectories.methods",
+    {
+        "k-scale": "kscale.method:KScale",
+        "glove": "glove:TrajectoryGlove",
+        "w4m": "w4m:W4M",
+        "nwa": "nwa:NWA",
+    },
+)
+"""Every method by its name, with its file and its class; a new one is one line more."""
 
 
 def find_trajectory_method(name: str) -> type[TrajectoryMethod]:
@@ -23,9 +31,8 @@ def find_trajectory_method(name: str) -> type[TrajectoryMethod]:
     Traceback (most recent call last):
     tripcloak.InputError: there is no method 'magic' for trajectories; there are: k-scale, ...
     """
-    try:
-        return TRAJECTORY_METHODS[name]
-    except KeyError:
+    if name not in TRAJECTORY_METHODS:
         raise InputError(
             f"there is no method {name!r} for trajectories; there are: {', '.join(TRAJECTORY_METHODS)}"
-        ) from None
+        )
+    return TRAJECTORY_METHODS[name]

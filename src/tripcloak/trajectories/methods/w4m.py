@@ -10,11 +10,17 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
 from tripcloak.promises import CoLocation, TrajectoryPromise
-from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
 from tripcloak.trajectories.methods.pivots import (
+    ABOUT_CHUNK,
+    ABOUT_DELTA,
+    ABOUT_GROWTH,
+    ABOUT_RADIUS,
+    ABOUT_TRASH,
     Clusters,
     PivotPoints,
     ReleasedPart,
@@ -104,13 +110,18 @@ class W4M(TrajectoryMethod):
     largest_chunk: ClassVar[int] = 10_000
     """Distances of a larger chunk would not fit 1 GB of memory."""
 
-    delta: float = 2000.0
-    trash: float = 0.1
-    chunk: int = 1000
-    radius: float | None = None
-    growth: float = 1.5
-    unmatched: float | None = None
-    jobs: int | None = None
+    delta: float = option(2000.0, **ABOUT_DELTA)
+    trash: float = option(0.1, **ABOUT_TRASH)
+    chunk: int = option(1000, **ABOUT_CHUNK)
+    radius: float | None = option(None, **ABOUT_RADIUS)
+    growth: float = option(1.5, **ABOUT_GROWTH)
+    unmatched: float | None = option(
+        None,
+        help="What a point without a match counts for, in metres.",
+        unset="what knowing nothing of it costs",
+        metavar="METRES",
+    )
+    jobs: int | None = option(None, **ABOUT_JOBS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,6 +14,7 @@ from tripcloak.flows.methods.noise.source import NoiseSource, gaussian_scale, in
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Domain, steps_down
 from tripcloak.hierarchy.tiling import Keys
@@ -159,7 +160,11 @@ class InfTDA(NoisyMethod):
     summary: ClassVar[str] = "differential privacy: noise from the top down, in numbers that add up"
     source: ClassVar[str] = "Boninsegna and Silvestri, PoPETs 2025; noise by OpenDP"
 
-    height: int | None = 0
+    height: int | None = option(
+        0,
+        help="Height of the released zones, 0 being tiles; never chosen by looking at the data.",
+        metavar="HEIGHT",
+    )
 
     def check_request(self) -> None:
         """Raise if there is no epsilon or no delta."""

@@ -16,6 +16,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_noisy_release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Domain, Hierarchy, shared_domains
 from tripcloak.promises import DifferentialPrivacy, Promise
@@ -174,10 +175,22 @@ class NoisyMethod(FlowMethod):
     noisy: ClassVar[bool] = True
     needs_repeats: ClassVar[bool] = True
 
-    epsilon: float | None = None
-    delta: float = 1e-6
-    contributions: int = 10
-    height: int | None = None
+    epsilon: float | None = option(
+        None,
+        help="How much one traveller may change the odds of what is released; smaller is more private.",
+        unset="none, yours to choose",
+        metavar="EPSILON",
+    )
+    delta: float = option(1e-6, help="Chance that the promise of epsilon fails.", metavar="CHANCE")
+    contributions: int = option(
+        10, help="Trips of one traveller that are counted at most.", metavar="N", least=1
+    )
+    height: int | None = option(
+        None,
+        help="Height of the released zones, 0 being tiles; never chosen by looking at the data.",
+        unset="0 for zones of a file, 3 for grids",
+        metavar="HEIGHT",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,8 +198,6 @@ class NoisyMethod(FlowMethod):
             raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
         if not 0 <= self.delta < 1:
             raise InputError(f"delta must be a chance from 0 to below 1; got {self.delta:g}")
-        if self.contributions < 1:
-            raise InputError(f"contributions must be 1 or more; got {self.contributions}")
         if 0 < self.delta < SMALLEST_DELTA:
             raise InputError(f"delta must be 0, or {SMALLEST_DELTA:g} or more; got {self.delta:g}")
         if self.epsilon is not None and self.contributions / self.epsilon > LARGEST_NOISE:

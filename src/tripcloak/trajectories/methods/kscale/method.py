@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.kmerge import merge_sets
 from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS, MergeSets, pick_together
 from tripcloak.trajectories.methods.kscale.costs import sparse_costs
-from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
 
@@ -25,8 +26,6 @@ LEAST = 1000
 
 CHOICE = 200
 """Partners among whom people choose together: so many over k, since merges grow with k; 4 k at least."""
-
-PICKING = ("together", "alone")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,19 +61,28 @@ class KScale(TrajectoryMethod):
     summary: ClassVar[str] = "merges each trajectory with similar ones; nothing deleted, nothing invented"
     source: ClassVar[str] = "Mishra and Fiore 2025, k-scale"
 
-    neighbours: int | None = None
-    constraint: str = "nu-k-pick"
-    picking: str = "together"
-    jobs: int | None = None
+    neighbours: int | None = option(
+        None,
+        help="Candidates looked at for each person.",
+        unset="100 k, 1,000 at least",
+        metavar="N",
+    )
+    constraint: str = option(
+        "nu-k-pick",
+        help="Who is merged with whom.",
+        metavar="NAME",
+        values=("nu-k-pick", "k-pick", "full"),
+    )
+    picking: str = option(
+        "together",
+        help="How nu-k-pick is met: with an eye on the others or, as in the paper, by pairs.",
+        metavar="NAME",
+        values=("together", "alone"),
+    )
+    jobs: int | None = option(None, **ABOUT_JOBS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.constraint not in CONSTRAINTS:
-            raise InputError(
-                f"there is no constraint {self.constraint!r}; there are: {', '.join(CONSTRAINTS)}"
-            )
-        if self.picking not in PICKING:
-            raise InputError(f"there is no picking {self.picking!r}; there are: {', '.join(PICKING)}")
         if self.neighbours is not None and self.neighbours < self.k - 1:
             raise InputError(
                 f"each trajectory needs k - 1 = {self.k - 1} candidates or more; "

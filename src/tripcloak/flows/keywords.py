@@ -1,0 +1,310 @@
+"""The keywords of the commands on flows, declared once for Python and command line, and what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.flows.methods.registry import METHODS, find_method
+from tripcloak.flows.protection import asked_promise
+from tripcloak.ground.errors import InputError, OptionError
+from tripcloak.ground.options import Option, flag
+from tripcloak.ground.threads import processors
+from tripcloak.records.keywords import MEMORY, TRIP_COLUMNS, TRIP_READING
+
+if TYPE_CHECKING:
+    from tripcloak.flows.methods import FlowMethod
+    from tripcloak.flows.reading.matrix import Zoning
+    from tripcloak.records.segments import SegmentBy
+
+
+def zones(name: str, words: str, **said: Any) -> Option:
+    """Return a keyword on zones and slots of time."""
+    return Option(name=name, help=words, group="zones", **said)
+
+
+def privacy(name: str, words: str, **said: Any) -> Option:
+    """Return a keyword on what is promised."""
+    return Option(name=name, help=words, group="privacy", **said)
+
+
+def _several(one: Option, metavar: str) -> Option:
+    """Return a keyword that takes several numbers in place of one."""
+    words = f"{one.help.rstrip('.')}; several separated by commas."
+    return replace(one, help=words, metavar=metavar, kind="text", reads="numbers", group="compared")
+
+
+ZONES = (
+    zones(
+        "hierarchy",
+        "h3:RES, h3:RES/root=RES|CELL, h3:RES/binary, quadtree:DEPTH, dendrogram, table:COL,COL.",
+        metavar="SPEC",
+        default="h3:10",
+    ),
+    zones(
+        "zones",
+        "Zones of dendrogram and table: GeoJSON, GeoParquet or CSV.",
+        metavar="FILE",
+        reads="path",
+    ),
+    zones("area", "Study area of a quadtree.", metavar="S,W,N,E", reads="box"),
+)
+K = privacy("k", "Smallest support of a released flow.", metavar="K", kind="number", default=10)
+UNIT = privacy(
+    "unit",
+    "What k counts: trips, travellers or population, or several separated by commas.",
+    unset="travellers where there is an id, else trips",
+    metavar="UNIT",
+)
+K_POPULATION = privacy(
+    "k_population",
+    "Smallest population of a released flow: a number, or auto for k times the mean weight. "
+    "Without --unit it is asked for beside k.",
+    metavar="K",
+)
+SUPPRESS = privacy(
+    "suppress",
+    "Share of the volume that may be withheld.",
+    metavar="SHARE",
+    kind="number",
+    default=0.1,
+)
+DIVERSITY = (
+    privacy(
+        "l",
+        "Every released zone covers at least this many tiles that occur.",
+        metavar="L",
+        kind="whole number",
+    ),
+    privacy(
+        "l_places",
+        "The same for places (--origin-place, --destination-place).",
+        metavar="L",
+        kind="whole number",
+    ),
+    privacy(
+        "t",
+        "An origin's destinations differ from everybody's by at most this share.",
+        metavar="T",
+        kind="number",
+    ),
+)
+SEGMENTS = (
+    Option(
+        name="segment",
+        help="One release per segment: sex, or age:10 for bins of numbers (repeatable).",
+        metavar="COLUMN",
+        kind="texts",
+        group="segments",
+    ),
+    Option(
+        name="segment_joint",
+        help="Instead one release, in which every segment of every released flow is safe.",
+        kind="switch",
+        default=False,
+        group="segments",
+    ),
+    Option(
+        name="draws",
+        help="Samples of equal size drawn from each segment, to tell size from other causes.",
+        metavar="N",
+        kind="whole number",
+        default=3,
+        least=0,
+        group="segments",
+    ),
+)
+AUDITED = (
+    privacy("k", "The k that was ordered, if it should be at least this.", metavar="K", kind="number"),
+    privacy("m", "How many known items k was ordered for, if not all.", metavar="M", kind="whole number"),
+    privacy("l", "The l that was ordered, on tiles.", metavar="L", kind="whole number"),
+    privacy("l_places", "The l that was ordered, on places.", metavar="L", kind="whole number"),
+    privacy("t", "The t that was ordered.", metavar="T", kind="number"),
+)
+VOLUME = Option(
+    name="volume",
+    help="What is measured: trips or population.",
+    unset="what was protected",
+    metavar="VOLUME",
+    group="run",
+)
+
+
+def keywords(command: str) -> tuple[Option, ...]:
+    """Return the keywords of a command on flows, beside its input and where its output goes.
+
+    The options of methods are among them, as the methods declare them.
+
+    Parameters
+    ----------
+    command
+        ``anonymise``, ``compare``, ``describe``, ``exposure``, ``audit`` or ``measures``.
+
+    Examples
+    --------
+    >>> [one.name for one in keywords("anonymise") if one.group == "privacy"]
+    ['k', 'unit', 'k_population', 'suppress', 'l', 'l_places', 't']
+    >>> next(one.help for one in keywords("anonymise") if one.name == "levels")
+    'odkanon: heights its filter looks up, the same on both sides.'
+    """
+    read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
+    if command == "anonymise":
+        own = (K, UNIT, K_POPULATION, SUPPRESS, *DIVERSITY, *ZONES, *_times(), *SEGMENTS)
+        return (_METHOD, *own, *read, *METHODS.shared_options())
+    if command == "describe":
+        return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
+    if command == "compare":
+        return (*_COMPARED, *_RUN, *ZONES, *read, *_timeless(METHODS, without="time_limit"))
+    if command == "exposure":
+        exact = [name for name in METHODS if not METHODS.fact(name, "noisy")]
+        return (*_EXPOSED, *ZONES, *read, *_timeless(exact))
+    return {"audit": (*AUDITED, MEMORY), "measures": (VOLUME, MEMORY)}[command]
+
+
+_METHOD = Option(
+    name="method", help="See `tripcloak methods`.", metavar="NAME", default="twincut", group="run"
+)
+_METHODS = Option(
+    name="methods",
+    help="Methods separated by commas, or all; see `tripcloak methods`.",
+    metavar="NAMES",
+    default="all",
+    reads="names",
+    group="compared",
+)
+_COMPARED = (
+    _METHODS,
+    _several(K, "K,K"),
+    replace(UNIT, group="compared"),
+    replace(K_POPULATION, group="compared"),
+    _several(SUPPRESS, "SHARE,SHARE"),
+)
+_RUN = (
+    Option(
+        name="time_limit",
+        help="For each method: 60s, 5min.",
+        metavar="TIME",
+        default="5min",
+        reads="duration",
+        group="run",
+    ),
+    Option(
+        name="jobs",
+        help="Methods that run at a time.",
+        unset="one a core, as memory allows",
+        metavar="N",
+        kind="whole number",
+        group="run",
+    ),
+)
+_EXPOSED = (
+    replace(
+        _METHODS,
+        help="Methods to look at, separated by commas; see `tripcloak methods`.",
+        default="twincut,odkanon,oigh,mondrian",
+        group="run",
+    ),
+    replace(K, help="Participants in a released flow."),
+    replace(UNIT, help="What a participant is: travellers or trips.", unset="travellers if told apart"),
+    replace(
+        K_POPULATION,
+        help="Population in a released flow, or auto: k times the mean weight.",
+        metavar="N",
+        default="auto",
+    ),
+    SUPPRESS,
+)
+
+
+def _timeless(among: Iterable[str], without: str = "") -> tuple[Option, ...]:
+    """Return the options of methods where time is no axis, but for one that means something else there."""
+    shared = METHODS.shared_options(among)
+    return tuple(one for one in shared if one.axis != "time" and one.name != without)
+
+
+def _times() -> tuple[Option, ...]:
+    able = ", ".join(name for name in METHODS if METHODS.fact(name, "handles_time"))
+    return (
+        zones(
+            "time_slot",
+            f"Make time an axis, in slots of 15min, 1h, 2h ... by --timezone's clock ({able}).",
+            metavar="TIME",
+            reads="slot",
+        ),
+        zones(
+            "slot",
+            "One matrix per slot of 15min, 1h, 2h ..., each anonymised on its own.",
+            metavar="TIME",
+            reads="slot",
+        ),
+        zones("fold", "Fold slots over a period that repeats: day, week or 2weeks.", metavar="PERIOD"),
+    )
+
+
+def zoning(given: Mapping[str, Any]) -> Zoning:
+    """Return how places become zones and times slots, from the values of keywords.
+
+    >>> zoning({"hierarchy": "h3:9", "zones": None, "area": None, "slot": 60}).apart
+    True
+    """
+    from tripcloak.flows.reading.matrix import Zoning
+
+    slot, time_slot = given.get("slot"), given.get("time_slot")
+    if slot is not None and time_slot is not None:
+        raise InputError("--slot keeps slots apart and --time-slot makes time an axis; give one of them")
+    return Zoning(
+        spec=given["hierarchy"],
+        zones=given["zones"],
+        area=given["area"],
+        time_slot=time_slot if slot is None else slot,
+        fold=given.get("fold"),
+        apart=slot is not None,
+    )
+
+
+def flow_method(given: Mapping[str, Any]) -> FlowMethod:
+    """Return the method that is asked for, with its promise and its own options, from the values of keywords.
+
+    >>> from tripcloak.ground.options import values_of
+    >>> flow_method(values_of(keywords("anonymise"), {"method": "odkanon", "levels": 4})).levels
+    4
+    """
+    from tripcloak.flows.methods.slots import SlotBySlot
+
+    _refuse_time_without_slots(given)
+    kind = find_method(given["method"])
+    own = METHODS.own(given["method"], METHODS.asked(given))
+    promise = asked_promise(
+        given["k"],
+        given["unit"],
+        given["l"],
+        given["l_places"],
+        k_population=given["k_population"],
+        t=given["t"],
+    )
+    chosen = kind(promise=promise, suppression_limit=given["suppress"], **own)
+    return chosen if given["slot"] is None else SlotBySlot.of(chosen, jobs=processors())
+
+
+def _refuse_time_without_slots(given: Mapping[str, Any]) -> None:
+    for one in METHODS.shared_options():
+        if one.axis == "time" and given.get(one.name) is not None and given["time_slot"] is None:
+            raise OptionError(
+                f"{one.name} is about slots of time; give their length with time_slot",
+                f"{one.flag} is about slots of time; give their length with {flag('time_slot')}",
+            )
+
+
+def segments(given: Mapping[str, Any]) -> tuple[SegmentBy, ...]:
+    """Return what parts the people, from the values of keywords.
+
+    >>> segments({"segment": ("sex", "age:10"), "segment_joint": False})
+    (SegmentBy(column='sex', width=None), SegmentBy(column='age', width=10))
+    """
+    from tripcloak.records.segments import SegmentBy
+
+    by = tuple(SegmentBy.parse(text) for text in given["segment"] or ())
+    if given["segment_joint"] and not by:
+        raise InputError("--segment-joint needs what parts the people; give it with --segment")
+    return by

@@ -1,0 +1,123 @@
+"""The keywords that say what an input is and how it is read: one declaration for Python and command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.ground.options import Option
+
+if TYPE_CHECKING:
+    from tripcloak.records.source import TripSource
+
+
+def column(name: str, words: str) -> Option:
+    """Return the keyword that names a column of the input."""
+    return Option(name=name, help=words, metavar="COLUMN", group="column")
+
+
+def reading(name: str, words: str, **said: Any) -> Option:
+    """Return a keyword on the rows of the input."""
+    return Option(name=name, help=words, group="reading", **said)
+
+
+MEMORY = Option(
+    name="memory",
+    help="Memory to use, such as 1GB.",
+    unset="half of the machine's",
+    metavar="SIZE",
+    group="run",
+)
+TIMEZONE = reading("timezone", "Zone of times written without an offset.", metavar="ZONE", default="UTC")
+STATIONS = reading(
+    "stations", "Table of base stations: where each id of --antenna is.", metavar="FILE", reads="path"
+)
+
+TRIP_READING = (
+    reading(
+        "preset",
+        "A public format: porto-taxi, nyc-tlc, citibike, divvy, lodes; cabspotting, geolife, tdrive, "
+        "foursquare, gowalla, cdr.",
+        metavar="NAME",
+    ),
+    reading(
+        "form",
+        "What a row is: trips, points, polyline, zones or counts.",
+        unset="found from the columns",
+        metavar="FORM",
+    ),
+    reading("where", "Only rows for which this holds, for example \"system = 'la_metro'\".", metavar="SQL"),
+    reading("box", "Drop trips with an end outside this box (degrees).", metavar="S,W,N,E", reads="box"),
+    reading("polygon", "Drop trips with an end outside this GeoJSON area.", metavar="FILE", reads="path"),
+    reading(
+        "silence",
+        "GPS points: a longer silence starts a new trip.",
+        metavar="SECONDS",
+        kind="number",
+        default=180.0,
+    ),
+    TIMEZONE,
+    STATIONS,
+    reading("attribute", "Carry this column along (repeatable).", metavar="COLUMN", kind="texts"),
+    Option(
+        name="people_once",
+        help="Counts: everybody is counted in one row only, so people add up.",
+        unset="found from the columns",
+        kind="switch",
+        group="counts",
+    ),
+    Option(
+        name="zone_prefix",
+        help="Keep the first N characters of zone ids (11: census blocks to tracts).",
+        metavar="N",
+        kind="whole number",
+        group="counts",
+    ),
+)
+"""How tables of trips are read."""
+
+TRIP_COLUMNS = (
+    column("origin_lat", "Latitude of the origin."),
+    column("origin_lon", "Longitude of the origin."),
+    column("destination_lat", "Latitude of the destination."),
+    column("destination_lon", "Longitude of the destination."),
+    column("origin", "Zone id of the origin."),
+    column("destination", "Zone id of the destination."),
+    column("origin_place", "Place at the origin, such as a station (for --l-places)."),
+    column("destination_place", "Place at the destination (for --l-places)."),
+    column("person", "Person or vehicle id; `none` if a found one is not."),
+    column("weight", "Population each trip stands for."),
+    column("trips", "Number of trips a row stands for."),
+    column("start_time", "Start of the trip."),
+    column("end_time", "End of the trip."),
+    column("lat", "GPS points: latitude."),
+    column("lon", "GPS points: longitude."),
+    column("time", "GPS points: time."),
+    column("trip_id", "GPS points: id that sets trips apart."),
+    column("antenna", "Calls: base station, with --stations."),
+    column("polyline", "Path as [[lon,lat],...]."),
+)
+"""What the columns of a table of trips are, where their names do not tell."""
+
+
+def trip_source(paths: Sequence[str], given: Mapping[str, Any]) -> TripSource:
+    """Return what to read and how, from files and the values of keywords.
+
+    >>> trip_source(["trips.csv"], {"person": "rider", "silence": 60.0}).columns
+    {'person': 'rider'}
+    """
+    from tripcloak.records.source import TripSource
+
+    named = {one.name for one in TRIP_READING} & {name for name, value in given.items() if value is not None}
+    wishes = {name: given[name] for name in named - {"attribute"}}
+    return TripSource(
+        paths=tuple(paths),
+        columns=columns_given(TRIP_COLUMNS, given),
+        attributes=given.get("attribute") or (),
+        **wishes,
+    )
+
+
+def columns_given(columns: Sequence[Option], given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the columns that were named, by role."""
+    return {one.name: given[one.name] for one in columns if given.get(one.name) is not None}

@@ -1,0 +1,150 @@
+"""The keywords of the commands on trajectories: one declaration for Python and command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.ground.options import Option
+from tripcloak.records.keywords import MEMORY, STATIONS, TIMEZONE, column, columns_given, reading
+from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
+
+if TYPE_CHECKING:
+    from tripcloak.trajectories.methods.method import TrajectoryMethod
+    from tripcloak.trajectories.reading import TrajectorySource
+
+READING = (
+    reading(
+        "preset",
+        "A public format: geolife, cabspotting, tdrive, foursquare, gowalla, cdr.",
+        metavar="NAME",
+    ),
+    reading("where", "Only rows for which this holds.", metavar="SQL"),
+    reading("box", "Drop what lies outside this box (degrees).", metavar="S,W,N,E", reads="box"),
+    reading("polygon", "Drop what lies outside this GeoJSON area.", metavar="FILE", reads="path"),
+    reading("since", "Drop what is earlier, such as 2024-05-01.", metavar="TIME"),
+    reading("until", "Drop this moment and what is later.", metavar="TIME"),
+    TIMEZONE,
+    STATIONS,
+    reading(
+        "sample_users", "Only so many people, drawn by a hash.", metavar="N", kind="whole number", unset="all"
+    ),
+    reading("seed", "The same seed draws the same people.", metavar="N", kind="whole number", default=1),
+)
+COLUMNS = (
+    column("person", "Whose fix it is."),
+    column("time", "When."),
+    column("lat", "Latitude."),
+    column("lon", "Longitude."),
+    column("antenna", "Base station, with --stations."),
+    column("origin_lat", "Trips: latitude of the origin."),
+    column("origin_lon", "Trips: longitude of the origin."),
+    column("destination_lat", "Trips: latitude of the destination."),
+    column("destination_lon", "Trips: longitude of the destination."),
+    column("start_time", "Trips: when they begin."),
+    column("end_time", "Trips: when they end."),
+)
+SAMPLES = (
+    Option(
+        name="seconds",
+        help="Length of a sample.",
+        unset="found from the times",
+        metavar="SECONDS",
+        kind="whole number",
+        group="samples",
+    ),
+    Option(
+        name="metres",
+        help="Width of a sample.",
+        unset="found from the places",
+        metavar="METRES",
+        kind="whole number",
+        group="samples",
+    ),
+    Option(
+        name="max_speed",
+        help="Drop samples that nobody can have reached.",
+        unset="1000",
+        metavar="KM/H",
+        kind="number",
+        group="samples",
+    ),
+)
+INPUT = (*SAMPLES, *READING, *COLUMNS, MEMORY)
+"""How an input is read, for every command that takes one."""
+
+K = Option(
+    name="k",
+    help="Among how many trajectories each one hides.",
+    metavar="K",
+    kind="whole number",
+    default=5,
+    group="privacy",
+)
+ORDERED_K = replace(K, help="The k that was ordered, if it should be at least this.", default=None)
+
+
+def keywords(command: str) -> tuple[Option, ...]:
+    """Return the keywords of a command on trajectories, beside its input and where its output goes.
+
+    Parameters
+    ----------
+    command
+        ``anonymise``, ``compare``, ``describe``, ``audit`` or ``measures``; anything else reads an input.
+
+    Examples
+    --------
+    >>> [one.name for one in keywords("anonymise") if one.group == "method option"][:3]
+    ['neighbours', 'constraint', 'picking']
+    """
+    if command == "anonymise":
+        return (_method(), K, *INPUT, *TRAJECTORY_METHODS.shared_options())
+    if command == "compare":
+        return (_METHODS, replace(K, default=2), *INPUT, *TRAJECTORY_METHODS.shared_options())
+    return {"audit": (ORDERED_K, MEMORY), "measures": (MEMORY,)}.get(command, INPUT)
+
+
+def _method() -> Option:
+    *others, last = TRAJECTORY_METHODS
+    words = f"{', '.join(others)} or {last}; see `tripcloak trajectories methods`."
+    return Option(name="method", help=words, metavar="NAME", default="k-scale", group="run")
+
+
+_METHODS = Option(
+    name="methods",
+    help="Methods separated by commas.",
+    metavar="NAMES",
+    default="k-scale,glove,w4m",
+    reads="names",
+    group="compared",
+)
+
+
+def trajectory_source(paths: Sequence[str], given: Mapping[str, Any]) -> TrajectorySource:
+    """Return what to read and how, from files and the values of keywords.
+
+    >>> trajectory_source(["calls.csv"], {"person": "user", "sample_users": 9, "seed": 1}).sample
+    (9, 1)
+    """
+    from tripcloak.trajectories.reading import TrajectorySource
+
+    drawn = {"sample_users", "seed"}
+    named = {one.name for one in (*READING, *SAMPLES)} - drawn
+    return TrajectorySource(
+        paths=tuple(paths),
+        columns=columns_given(COLUMNS, given),
+        sample=None if given.get("sample_users") is None else (given["sample_users"], given["seed"]),
+        **{name: given[name] for name in named if given.get(name) is not None},
+    )
+
+
+def trajectory_method(given: Mapping[str, Any]) -> TrajectoryMethod:
+    """Return the method that is asked for, with its own options, from the values of keywords.
+
+    >>> trajectory_method({"method": "w4m", "k": 3, "delta": 500.0}).delta
+    500.0
+    """
+    kind = find_trajectory_method(given["method"])
+    own = TRAJECTORY_METHODS.own(given["method"], TRAJECTORY_METHODS.asked(given))
+    return kind(k=given["k"], **own)
