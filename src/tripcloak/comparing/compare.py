@@ -29,6 +29,7 @@ from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, frame_of
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.frames import input_name
 from tripcloak.records.source import TripSource
 
 OWN_CLOCK = 0.8
@@ -255,7 +256,7 @@ def _facts(source: TripSource, reading: MatrixReading) -> dict[str, Any]:
     matrix = reading.trips.matrix
     people = matrix.flows.travellers
     return {
-        "files": [Path(path).name for path in source.paths],
+        "files": [input_name(one) for one in source.paths],
         "hierarchy": reading.tiling.name,
         "trips": matrix.total("trips"),
         "travellers": None if people is None else len(np.unique(people.people)),

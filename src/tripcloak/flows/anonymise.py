@@ -127,20 +127,58 @@ def refuse_area_of_data(method: FlowMethod, zoning: Zoning) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnonymisationRequest:
-    """What was asked for: the input, the zones, the method, and where the release goes.
+class ReleaseRequest:
+    """What was asked for: the input, the zones and the method.
 
     With ``every_segment`` each segment, by these columns, must be safe in every released flow.
     """
 
     source: TripSource
     method: FlowMethod
-    out: Path
     zoning: Zoning = field(default_factory=Zoning)
     memory: Memory = None
     folder: Path | None = None
-    force: bool = False
     every_segment: tuple[SegmentBy, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnonymisationRequest(ReleaseRequest):
+    """What was asked for, and the folder that the release goes to."""
+
+    out: Path
+    force: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MadeRelease:
+    """A release that has passed its own audit, and is in memory alone; for the eyes of the data owner."""
+
+    request: ReleaseRequest
+    reading: MatrixReading
+    release: Release
+    measures: dict[str, Any]
+    audit: Verdict
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+    few: Few | None = None
+
+    @property
+    def matrix(self) -> ODMatrix:
+        """Return the input's flows."""
+        return self.reading.trips.matrix
+
+    def to_publish(self) -> dict[str, Any]:
+        """Return what the manifest says beside the release itself."""
+        return {
+            "dropped": _dropped(self.reading.trips.cleaning),
+            "tilings": _tilings(self.reading),
+            "segment": self.request.source.segment,
+        }
+
+    def run(self) -> dict[str, Any]:
+        """Return the private record of how the release was made."""
+        told = {"notes": list(self.notes), "measures": self.measures, "audit": self.audit.to_dict()}
+        return _private_record(self.request, self.reading) | told | {"seconds": self.seconds}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,12 +249,26 @@ def anonymise(
         The request's source, where it is open already.
     """
     refuse_if_taken(request.out, force=request.force)
+    made = make_release(request, progress, within)
+    return write_release(made, request.out, force=request.force, progress=progress)
+
+
+def make_release(
+    request: ReleaseRequest, progress: Progress = silent, within: Opened | None = None
+) -> MadeRelease:
+    """Return a release that has passed its own audit; nothing is written, and an unsafe one never returned.
+
+    Parameters
+    ----------
+    within
+        The request's source, where it is open already.
+    """
     request.method.check_request()
     refuse_area_of_data(request.method, request.zoning)
     if request.zoning.time_slot is not None:
         request.method.require_time()
     if not request.every_segment:
-        return _released(request, progress, within, ())
+        return _made(request, progress, within, ())
     request.method.require_segments()
     if request.zoning.apart:
         raise InputError("segments in one release do not go together with slots kept apart (--slot)")
@@ -226,12 +278,34 @@ def anonymise(
         shared,
         segments,
     ):
-        return _released(request, progress, shared, segments)
+        return _made(request, progress, shared, segments)
 
 
-def _released(
-    request: AnonymisationRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+def write_release(
+    made: MadeRelease, out: Path, *, force: bool = False, progress: Progress = silent
 ) -> AnonymisationOutcome:
+    """Return the outcome of a release that was made, after writing it to a folder, whole or not at all."""
+    progress("writing the release", 0, None)
+    started = time.perf_counter()
+    made = replace(made, notes=(*made.notes, *note_on_leftovers(out)))
+    publish(out, made.matrix, made.release, run=made.run(), **made.to_publish(), force=force)
+    return AnonymisationOutcome(
+        release=made.release,
+        measures=made.measures,
+        audit=made.audit,
+        cleaning=made.reading.trips.cleaning,
+        notes=made.notes,
+        few=made.few,
+        seconds={**made.seconds, "write": time.perf_counter() - started},
+        hierarchy=made.reading.tiling.name,
+        out=out,
+        zoning=made.reading.zoning,
+    )
+
+
+def _made(
+    request: ReleaseRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+) -> MadeRelease:
     reading = read_matrix(
         request.source,
         request.zoning,
@@ -258,39 +332,21 @@ def _released(
     progress("measuring", 0, None)
     measures = measure(matrix, release)
     checked = time.perf_counter()
-    progress("writing the release", 0, None)
-    seconds = {"read": reading.seconds, "solve": solved - started, "check": checked - solved}
     few = groups_of_few(matrix, release)
-    notes = (*reading.trips.notes, *([few.note()] if few is not None and few.groups else []))
-    notes += note_on_leftovers(request.out)
-    told = {"notes": list(notes), "measures": measures, "audit": audit.to_dict(), "seconds": seconds}
-    run = _private_record(request, reading) | told
-    publish(
-        request.out,
-        matrix,
-        release,
-        run=run,
-        dropped=_dropped(reading.trips.cleaning),
-        tilings=_tilings(reading),
-        segment=request.source.segment,
-        force=request.force,
-    )
-    return AnonymisationOutcome(
+    return MadeRelease(
+        request=request,
+        reading=reading,
         release=release,
         measures=measures,
         audit=audit,
-        cleaning=reading.trips.cleaning,
-        notes=notes,
+        notes=(*reading.trips.notes, *([few.note()] if few is not None and few.groups else [])),
+        seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
         few=few,
-        seconds={**seconds, "write": time.perf_counter() - checked},
-        hierarchy=reading.tiling.name,
-        out=request.out,
-        zoning=reading.zoning,
     )
 
 
 def _parts(
-    request: AnonymisationRequest,
+    request: ReleaseRequest,
     reading: MatrixReading,
     within: Opened,
     segments: Sequence[Segment],
@@ -306,7 +362,7 @@ def _parts(
 
 
 def _for_every_segment(
-    request: AnonymisationRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
+    request: ReleaseRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
 ) -> FlowMethod:
     """Return the method with a promise that asks for every segment of the input to be safe.
 
@@ -335,7 +391,7 @@ def _people(matrix: ODMatrix) -> int:
     return 0 if travellers is None else len(np.unique(travellers.people))
 
 
-def _private_record(request: AnonymisationRequest, reading: MatrixReading) -> dict[str, Any]:
+def _private_record(request: ReleaseRequest, reading: MatrixReading) -> dict[str, Any]:
     """Return what stays inside: enough to replay the reading."""
     return {
         "source": request.source.to_dict(),

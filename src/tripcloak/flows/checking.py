@@ -19,13 +19,14 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.hierarchy import parse_tiling
+from tripcloak.records.frames import Input
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 
 
 def audit_against(
     folder: Path,
-    inputs: tuple[str, ...],
+    inputs: tuple[Input, ...],
     *,
     k: float | None = None,
     known_items: int | None = None,
@@ -64,7 +65,7 @@ def audit_against(
 
 def measure_against(
     folder: Path,
-    inputs: tuple[str, ...],
+    inputs: tuple[Input, ...],
     *,
     volume: str | None = None,
     memory: Memory = None,
@@ -81,7 +82,7 @@ def measure_against(
 
 
 def read_as_released(
-    folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
+    folder: Path, inputs: tuple[Input, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> ODMatrix:
     """Return the matrix of the very input that a release was made from, or raise where it is another."""
     source, zoning = how_it_was_read(folder, inputs)
@@ -94,7 +95,7 @@ def read_as_released(
     return matrix
 
 
-def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Zoning]:
+def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> tuple[TripSource, Zoning]:
     """Return how the input of a release was read, for these inputs, as its private record says."""
     run, facts = read_run(folder), read_manifest(folder)
     if facts.get("kind") == "trajectories":

@@ -69,9 +69,18 @@ def connect(
         _ended_by_signals(con),
     ):
         con.execute("SET TimeZone = 'UTC'")
-        # In a notebook or a prompt the engine would draw a bar of its own, on stdout.
-        con.execute("SET enable_progress_bar = false")
+        _draw_no_bar(con)
         yield con
+
+
+def _draw_no_bar(con: duckdb.DuckDBPyConnection) -> None:
+    """Keep the engine from drawing a progress bar of its own on stdout, in a notebook or at a prompt.
+
+    In a notebook without ipywidgets there is none, and the engine refuses to change even that.
+    """
+    ((drawn,),) = con.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+    if drawn:
+        con.execute("SET enable_progress_bar = false")
 
 
 @contextmanager

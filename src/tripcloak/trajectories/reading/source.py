@@ -9,6 +9,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tripcloak.ground.errors import InputError
+from tripcloak.records.frames import Input
 from tripcloak.records.source import Described, TripSource
 
 DEFAULT_MAX_SPEED = 1000.0
@@ -21,8 +22,9 @@ class TrajectorySource(Described):
 
     Attributes
     ----------
-    paths : tuple of str
-        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet.
+    paths : tuple of str or Frame
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet; or
+        tables in memory.
     preset : str, optional
         Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping
@@ -57,7 +59,7 @@ class TrajectorySource(Described):
     tripcloak.InputError: the window of time is empty: --until must be later than --since
     """
 
-    paths: tuple[str, ...]
+    paths: tuple[Input, ...]
     preset: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     where: str | None = None

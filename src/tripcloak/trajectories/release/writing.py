@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
@@ -25,6 +25,27 @@ MOST = 200_000
 """Samples up to which the exchange formats, which take many times the room, are written unasked."""
 
 
+class NamedRelease(NamedTuple):
+    """A release under pseudonyms: what is published, and the old row of each trajectory and of each box."""
+
+    published: PublishedTrajectories
+    order: Ints
+    boxes: Ints
+
+
+def name_release(release: TrajectoryRelease, formats: Collection[str] | None = None) -> NamedRelease:
+    """Return what is published of a release, under fresh pseudonyms, with its manifest.
+
+    Parameters
+    ----------
+    formats
+        Which of ``geojson`` and ``mfjson`` are written; both, up to 200,000 samples, where nothing is asked.
+    """
+    published, order, boxes = under_pseudonyms(release)
+    facts = _manifest(release, published, _chosen(formats, published))
+    return NamedRelease(replace(published, manifest=facts), order, boxes)
+
+
 def write_trajectory_release(
     staging: Path,
     trajectories: Trajectories,
@@ -33,6 +54,7 @@ def write_trajectory_release(
     run: Mapping[str, Any],
     pages: Pages,
     formats: Collection[str] | None = None,
+    named: NamedRelease | None = None,
 ) -> dict[str, Any]:
     """Write the public and the private files of a release into a staging folder, and return the manifest.
 
@@ -48,11 +70,12 @@ def write_trajectory_release(
         Makes ``README.md`` and ``map.html`` of what is published.
     formats
         Which of ``geojson`` and ``mfjson`` to write; both, up to 200,000 samples, where nothing is asked.
+    named
+        The release under its pseudonyms, where it has been given some already.
     """
     public, private = staging / PUBLIC, staging / PRIVATE
-    published, order, boxes = under_pseudonyms(release)
+    published, order, boxes = named or name_release(release, formats)
     chosen = _chosen(formats, published)
-    published = replace(published, manifest=_manifest(release, published, chosen))
     write_samples(public, published)
     for name in chosen:
         EXCHANGE[name](public / f"trajectories.{name}", published)
