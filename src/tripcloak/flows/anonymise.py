@@ -23,6 +23,7 @@ from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.segments import Segment, SegmentBy
@@ -288,7 +289,16 @@ def write_release(
     progress("writing the release", 0, None)
     started = time.perf_counter()
     made = replace(made, notes=(*made.notes, *note_on_leftovers(out)))
-    publish(out, made.matrix, made.release, run=made.run(), **made.to_publish(), force=force)
+    zones = made.request.zoning.zones
+    publish(
+        out,
+        made.matrix,
+        made.release,
+        run=made.run(),
+        **made.to_publish(),
+        zones=zones if isinstance(zones, ZoneFile) else None,
+        force=force,
+    )
     return AnonymisationOutcome(
         release=made.release,
         measures=made.measures,

@@ -10,7 +10,7 @@ from typing import Any
 from tripcloak.flows.audit import audit_folder
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.reading.matrix import Zoning, opened, read_matrix
+from tripcloak.flows.reading.matrix import KEPT_ZONES, Zoning, opened, read_matrix
 from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError
@@ -105,6 +105,9 @@ def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> tuple[TripSource
         source = replace(TripSource.from_dict(run["source"]), paths=inputs)
         parted = tuple(SegmentBy.parse(text).column for text in by)
         carried = tuple(dict.fromkeys((*source.attributes, *parted)))
-        return replace(source, attributes=carried), Zoning.from_dict(run["tiling"])
+        zoning = Zoning.from_dict(run["tiling"])
+        if zoning.zones == KEPT_ZONES:
+            zoning = replace(zoning, zones=str(folder / KEPT_ZONES))
+        return replace(source, attributes=carried), zoning
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{folder}/private/run.json does not say how the input was read") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.reading.matrix import KEPT_ZONES
 from tripcloak.flows.release import Release, manifest
 from tripcloak.flows.release.tables import (
     flows_over_time,
@@ -23,6 +24,7 @@ from tripcloak.flows.release.tables import (
 from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, staged, write_json
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +39,7 @@ def publish(
     dropped: Mapping[str, int],
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
+    zones: ZoneFile | None = None,
     force: bool = False,
 ) -> dict[str, Any]:
     """Write ``release/`` and ``private/`` below ``out``, whole or not at all, and return the manifest.
@@ -51,6 +54,8 @@ def publish(
         How the zones were made.
     segment
         The segment of the input that the release is about, where it is about one only.
+    zones
+        Zones that came from no file: an audit needs them again.
     force
         Replace a release that is already there.
     """
@@ -62,6 +67,8 @@ def publish(
         write_json(public / "manifest.json", facts)
         _write_parquet(private / "groups.parquet", groups_batches(matrix, release))
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
+        if zones is not None:
+            zones.write(staging / KEPT_ZONES)
         write_json(private / "run.json", {"input_digest": release.input_digest, **run})
     return facts
 

@@ -35,6 +35,12 @@ class EmptyInputError(InputError):
     __module__ = "tripcloak"
 
 
+class MissingExtraError(InputError, ImportError):
+    """A library is needed that is no part of the bare installation; the message says how to get it."""
+
+    __module__ = "tripcloak"
+
+
 class HierarchyError(InputError):
     """A tree that is not one: a cycle, a second root, an unknown parent."""
 

@@ -128,9 +128,48 @@ def match_column(name: str, names: Iterable[str]) -> str | None:
 
 
 def listed(names: Sequence[str], most: int = 40) -> str:
-    """Return column names for a message, the first of them if there are many."""
-    shown = ", ".join(names[:most])
+    """Return column names for a message, the first of them if there are many.
+
+    A table that was read without its line of names has a row of data for names: those are not told.
+
+    >>> listed(["user", "48.8566"])
+    'user, (looks like data)'
+    """
+    shown = ", ".join("(looks like data)" if looks_like_data(name) else name for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+_DATA_LIKE = re.compile(
+    r"\s*([-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?"  # a number
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"  # a date
+    r"|[0-9a-fA-F]{12,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a hash, a UUID
+    r"|\S+@\S+\.\S+)\s*"  # an address
+)
+
+
+def looks_like_data(name: str) -> bool:
+    """Return whether a column name looks like a cell: a number, a date, a hash, an address.
+
+    >>> looks_like_data("48.8566"), looks_like_data("start_lat")
+    (True, False)
+    """
+    return _DATA_LIKE.fullmatch(name) is not None
+
+
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return stripped names, each different from the others whatever the case.
+
+    >>> unique_names(["Lat", "lat", " "])
+    ('Lat', 'lat_1', 'column2')
+    """
+    seen: dict[str, str] = {}
+    for place, raw in enumerate(names):
+        name = base = raw.strip() or f"column{place}"
+        number = 1
+        while name.lower() in seen:
+            name, number = f"{base}_{number}", number + 1
+        seen[name.lower()] = name
+    return tuple(seen.values())
 
 
 def plain_name(name: str) -> str:

@@ -16,6 +16,7 @@ from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Tiling, parse_tiling
 from tripcloak.hierarchy.time import check_fold, check_slot
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.records.segments import Segment, SegmentBy, find_segments
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import Canonical, narrow, open_canonical
@@ -28,12 +29,18 @@ if TYPE_CHECKING:
     import duckdb
 
 
+KEPT_ZONES = "private/zones.parquet"
+"""Where a release holds zones that came from no file, below its folder."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Zoning:
     """How places become zones, and times slots: the hierarchy's text, and what else it needs.
 
     Attributes
     ----------
+    zones : str or ZoneFile, optional
+        The path of a zones file, or zones in memory, which a release then holds in its private part.
     time_slot : int, optional
         Minutes of a slot, which makes time an axis.
     fold : str, optional
@@ -43,7 +50,7 @@ class Zoning:
     """
 
     spec: str = "h3:10"
-    zones: str | None = None
+    zones: str | ZoneFile | None = None
     area: tuple[float, float, float, float] | None = None
     time_slot: int | None = None
     fold: str | None = None
@@ -61,7 +68,7 @@ class Zoning:
         """Return plain values for JSON."""
         return {
             "spec": self.spec,
-            "zones": self.zones,
+            "zones": KEPT_ZONES if isinstance(self.zones, ZoneFile) else self.zones,
             "area": None if self.area is None else list(self.area),
             **({} if self.time_slot is None else {"time_slot": self.time_slot}),
             **({} if self.fold is None else {"fold": self.fold}),

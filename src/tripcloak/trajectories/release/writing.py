@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
@@ -15,6 +15,9 @@ from tripcloak.trajectories.release.exchange import write_geojson, write_mfjson
 from tripcloak.trajectories.release.published import PublishedTrajectories, new_rows, under_pseudonyms
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.samples import write_samples
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Pages = Callable[[PublishedTrajectories], Mapping[str, str]]
 """Makes the pages for readers from what is published: name of a file to its text."""
@@ -74,7 +77,8 @@ def write_trajectory_release(
         The release under its pseudonyms, where it has been given some already.
     """
     public, private = staging / PUBLIC, staging / PRIVATE
-    published, order, boxes = named or name_release(release, formats)
+    named = named or name_release(release, formats)
+    published, _, boxes = named
     chosen = _chosen(formats, published)
     write_samples(public, published)
     for name in chosen:
@@ -84,7 +88,7 @@ def write_trajectory_release(
     facts = dict(published.manifest)
     facts["files"] = {path.name: file_digest(path) for path in sorted(public.iterdir())}
     write_json(public / "manifest.json", facts)
-    _write_mapping(private, trajectories, release, published.pseudonyms[new_rows(order)])
+    _write_private(private / "mapping.parquet", mapping_table(trajectories, release, named))
     if release.promise != "containment":
         _write_boxes(private, release, new_rows(boxes))
     write_json(
@@ -129,18 +133,18 @@ def _manifest(
     }
 
 
-def _write_mapping(private: Path, trajectories: Trajectories, release: TrajectoryRelease, names: Any) -> None:
-    """Write whose trajectory each one is; people without ids are numbered as they come."""
+def mapping_table(trajectories: Trajectories, release: TrajectoryRelease, named: NamedRelease) -> pa.Table:
+    """Return whose trajectory each one is; people without ids are numbered as they come."""
     import pyarrow as pa
 
+    names = named.published.pseudonyms[new_rows(named.order)]
     users = range(trajectories.n_users) if trajectories.users is None else trajectories.users
     deleted = release.released_of < 0
-    _write_private(
-        private / "mapping.parquet",
+    return pa.table(
         {
             "user": pa.array([str(user) for user in users], pa.string()),
             "trajectory": pa.array(names[release.released_of], pa.string(), mask=deleted),
-        },
+        }
     )
 
 
@@ -152,11 +156,12 @@ def _write_boxes(private: Path, release: TrajectoryRelease, rows: Ints) -> None:
     import pyarrow as pa
 
     deleted = release.box_of < 0
-    _write_private(private / "boxes.parquet", {"sample": pa.array(rows[release.box_of], mask=deleted)})
+    _write_private(
+        private / "boxes.parquet", pa.table({"sample": pa.array(rows[release.box_of], mask=deleted)})
+    )
 
 
-def _write_private(path: Path, columns: dict[str, Any]) -> None:
-    import pyarrow as pa
+def _write_private(path: Path, table: pa.Table) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(pa.table(columns), path, compression="zstd", store_schema=False)
+    parquet.write_table(table, path, compression="zstd", store_schema=False)

@@ -1,0 +1,121 @@
+"""The front door's verbs on releases that are there already, of flows or of trajectories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tripcloak.api.flows import ReleasedFlows
+from tripcloak.api.inputs import Inputs
+from tripcloak.api.progress import Shown
+from tripcloak.api.released import PublishedFolder
+from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
+from tripcloak.api.trajectories import ReleasedTrajectories
+from tripcloak.api.verbs import method_verb
+from tripcloak.ground.folders import PUBLIC, read_manifest
+
+
+@method_verb
+def open(folder: str | Path) -> ReleasedFlows | ReleasedTrajectories:
+    """Return the release that a folder holds, of flows or of trajectories, as its manifest says.
+
+    Parameters
+    ----------
+    folder
+        What ``save``, or ``tripcloak anonymise --out``, has written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     made = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     release = tc.open(f"{place}/out")
+    ...     release.flows.equals(made.flows), release.audit(against=trips).safe
+    (True, True)
+    """
+    home = Path(folder)
+    facts = read_manifest(home)
+    if facts.get("kind") == "trajectories":
+        return ReleasedTrajectories(PublishedFolder(home / PUBLIC, facts, ("samples",)), home=home)
+    published = PublishedFolder(home / PUBLIC, facts, ("flows", "zones", "segments"))
+    return ReleasedFlows(published, home=home)
+
+
+@method_verb
+def audit(
+    folder: str | Path,
+    against: Inputs,
+    *,
+    k: float | None = None,
+    m: int | None = None,
+    l: int | None = None,  # noqa: E741
+    l_places: int | None = None,
+    t: float | None = None,
+    memory: str | None = None,
+    progress: Shown = None,
+) -> ReleaseAudit:
+    """Return what an audit finds that counts everything afresh from the raw input.
+
+    Keywords are those of ``tripcloak audit``: what was ordered, where the release must hold it even if its
+    manifest promises less. Of trajectories, k alone can be ordered.
+
+    Parameters
+    ----------
+    folder
+        What ``save``, or ``tripcloak anonymise --out``, has written.
+    against
+        The raw input: a table, paths, or several of these.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     tc.audit(f"{place}/out", against=trips, k=20).broken
+    ('promise-kept', 'every-group-safe')
+    """
+    release = open(folder)
+    ordered: dict[str, Any] = {"k": k, "m": m, "l": l, "l_places": l_places, "t": t}
+    asked = {name: value for name, value in ordered.items() if value is not None}
+    return release.audit(against, memory=memory, progress=progress, **asked)
+
+
+@method_verb
+def measures(
+    folder: str | Path,
+    against: Inputs,
+    *,
+    volume: str | None = None,
+    memory: str | None = None,
+    progress: Shown = None,
+) -> ReleaseMeasures:
+    """Return what a release is still good for; the numbers look at unreleased data and stay inside.
+
+    Keywords are those of ``tripcloak metrics``.
+
+    Parameters
+    ----------
+    folder
+        What ``save``, or ``tripcloak anonymise --out``, has written.
+    against
+        The raw input: a table, paths, or several of these.
+    volume
+        Of flows: ``trips`` or ``population``; what was protected if not given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     made = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     tc.measures(f"{place}/out", against=trips)["G"] == made.measures()["G"]
+    True
+    """
+    release = open(folder)
+    asked = {} if volume is None else {"volume": volume}
+    return release.measures(against, memory=memory, progress=progress, **asked)
