@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.protection import asked_promise
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.ground.threads import processors
 from tripcloak.records.frames import Input
 from tripcloak.records.schema import FLAGGED
@@ -128,7 +129,9 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
 
     slot, time_slot = given.get("slot"), given.get("time_slot")
     if slot is not None and time_slot is not None:
-        raise InputError("--slot keeps slots apart and --time-slot makes time an axis; give one of them")
+        raise InputError(
+            f"{spelt('slot')} keeps slots apart and {spelt('time_slot')} makes time an axis; give one of them"
+        )
     return Zoning(
         spec=given["hierarchy"],
         zones=given["zones"],
@@ -162,7 +165,9 @@ def segments(given: Mapping[str, Any]) -> tuple[SegmentBy, ...]:
 
     by = tuple(SegmentBy.parse(text) for text in given["segment"] or ())
     if given["segment_joint"] and not by:
-        raise InputError("--segment-joint needs what parts the people; give it with --segment")
+        raise InputError(
+            f"{spelt('segment_joint')} needs what parts the people; give it with {spelt('segment')}"
+        )
     return by
 
 
@@ -194,13 +199,13 @@ def trajectory_method(given: Mapping[str, Any]) -> TrajectoryMethod:
 def _refuse_others(method: str, kind: Any, own: Mapping[str, Any]) -> None:
     for name in own:
         if name not in kind.__dataclass_fields__:
-            raise InputError(f"{method} has no option --{name.replace('_', '-')}")
+            raise InputError(f"{method} has no option {spelt(name)}")
 
 
 def _box(name: str, given: Any) -> tuple[float, ...]:
     edges = _numbers(name, given)
     if len(edges) != 4:
-        raise InputError(f"{name} takes south,west,north,east in degrees; got {len(edges)} numbers")
+        raise InputError(f"{spelt(name)} takes south,west,north,east in degrees; got {len(edges)} numbers")
     return edges
 
 
@@ -210,7 +215,7 @@ def _numbers(name: str, given: Any) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in (given.split(",") if isinstance(given, str) else given))
     except (TypeError, ValueError):
-        raise InputError(f"{name} takes numbers, or text with commas between them") from None
+        raise InputError(f"{spelt(name)} takes numbers, or text with commas between them") from None
 
 
 def _names(name: str, given: Any) -> tuple[str, ...]:
@@ -238,6 +243,6 @@ def _time(name: str, given: Any, units: Mapping[str, int]) -> Any:
         return given
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", given)
     if match is None or match[2] not in units:
-        raise InputError(f"{name} takes a time such as 15min or 1h; got {given!r}")
+        raise InputError(f"{spelt(name)} takes a time such as 15min or 1h; got {given!r}")
     value = float(match[1]) * units[match[2]]
     return int(value) if math.isclose(value, round(value)) else value

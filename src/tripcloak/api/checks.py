@@ -12,7 +12,9 @@ from tripcloak.api.released import PublishedFolder
 from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
 from tripcloak.api.trajectories import ReleasedTrajectories
 from tripcloak.api.verbs import method_verb
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PUBLIC, read_manifest
+from tripcloak.ground.spelling import spelt
 
 
 @method_verb
@@ -39,8 +41,7 @@ def open(folder: str | Path) -> ReleasedFlows | ReleasedTrajectories:
     facts = read_manifest(home)
     if facts.get("kind") == "trajectories":
         return ReleasedTrajectories(PublishedFolder(home / PUBLIC, facts, ("samples",)), home=home)
-    published = PublishedFolder(home / PUBLIC, facts, ("flows", "zones", "segments"))
-    return ReleasedFlows(published, home=home)
+    return ReleasedFlows(PublishedFolder(home / PUBLIC, facts, ("flows", "zones", "segments")), home=home)
 
 
 @method_verb
@@ -75,12 +76,13 @@ def audit(
     >>> trips = tc.City(trips=2_000, people=200).table()
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
-    ...     tc.audit(f"{place}/out", against=trips, k=20).broken
-    ('promise-kept', 'every-group-safe')
+    ...     [tc.audit(f"{place}/out", against=trips, k=k).safe for k in (10, 20)]
+    [True, False]
     """
-    release = open(folder)
     ordered: dict[str, Any] = {"k": k, "m": m, "l": l, "l_places": l_places, "t": t}
     asked = {name: value for name, value in ordered.items() if value is not None}
+    release = open(folder)
+    _refuse_of_flows(release, set(asked) - {"k"})
     return release.audit(against, memory=memory, progress=progress, **asked)
 
 
@@ -116,6 +118,13 @@ def measures(
     ...     tc.measures(f"{place}/out", against=trips)["G"] == made.measures()["G"]
     True
     """
-    release = open(folder)
     asked = {} if volume is None else {"volume": volume}
+    release = open(folder)
+    _refuse_of_flows(release, set(asked))
     return release.measures(against, memory=memory, progress=progress, **asked)
+
+
+def _refuse_of_flows(release: ReleasedFlows | ReleasedTrajectories, asked: set[str]) -> None:
+    """Raise where more is asked of a release of trajectories than there is."""
+    if asked and isinstance(release, ReleasedTrajectories):
+        raise InputError(f"{spelt(min(asked))} is for releases of flows, and this is one of trajectories")

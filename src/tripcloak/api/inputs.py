@@ -113,12 +113,13 @@ def _taken(given: Any, points: Points) -> object:
         kind = getattr(sys.modules.get(library), name, None)
         if kind is not None and isinstance(given, kind):
             return reader(given, points)
-    if hasattr(given, "__arrow_c_stream__"):
-        return _capsule(given)
-    raise InputError(
-        "expected a path, a data frame (pandas, GeoPandas, Polars), an Arrow table or a DuckDB relation; "
-        f"got a {type(given).__name__}"
-    )
+    taken = _capsule(given) if hasattr(given, "__arrow_c_stream__") else None
+    if taken is None:
+        raise InputError(
+            "expected a path, a data frame (pandas, GeoPandas, Polars), an Arrow table or a DuckDB relation; "
+            f"got a {type(given).__name__}"
+        )
+    return taken
 
 
 def _pandas(frame: Any, points: Points) -> Frame:
@@ -167,19 +168,14 @@ def _arrow_dataset(dataset: Any, points: Points) -> Frame:
     return _named(dataset.schema.names, lambda names: dataset, "an Arrow dataset")
 
 
-def _capsule(given: Any) -> Frame:
-    """Return whatever offers a stream of Arrow; it is read once, since some can be read only once."""
+def _capsule(given: Any) -> Frame | None:
+    """Return whatever offers a table as a stream of Arrow; it is read once, since some can be read only once."""
     import pyarrow as pa
 
-    kind = ""
     try:
-        table = pa.table(given)
-    except Exception as error:
-        # Its words may quote cells.
-        kind = type(error).__name__
-    if kind:
-        raise InputError(f"a {type(given).__name__} could not be read as Arrow ({kind})")
-    return _arrow_table(table, Points())
+        return _arrow_table(pa.table(given), Points())
+    except (pa.ArrowException, TypeError, ValueError):
+        return None
 
 
 _KINDS: tuple[tuple[str, str, Callable[[Any, Points], Frame]], ...] = (

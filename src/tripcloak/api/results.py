@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,13 +127,23 @@ class ReleaseMeasures(Mapping[str, Any]):
         ]
 
     def __repr__(self) -> str:
-        told = [f"{name} {value:.4g}" for name, value in self._plain()]
+        # Of how something is spread, the mean will do.
+        told = [f"{name} {value:.4g}" for name, value in self._plain() if not _of_spread(name)]
         more = [f"{len(told) - 6} more"] if len(told) > 6 else []
         return f"<ReleaseMeasures: {', '.join([*told[:6], *more])}; internal>"
 
     def _repr_html_(self) -> str:
         rows = [(name, figure(value)) for name, value in self._plain()]
         return card("Measures", table=CardTable(columns=("measure", "value"), rows=rows), foot=INTERNAL)
+
+
+def _of_spread(name: str) -> bool:
+    """Return whether a measure tells of a spread what its mean does not.
+
+    >>> _of_spread("area_km2 q95"), _of_spread("area_km2 mean"), _of_spread("median")
+    (True, False, False)
+    """
+    return bool(re.fullmatch(r".+ (q\d+|median|min|max|std)", name))
 
 
 def _flat(measures: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -34,7 +34,9 @@ def verb(known: Callable[[], Mapping[str, Any]], typed: Any) -> Callable[[F], F]
         named = {name: one for name, one in own.parameters.items() if one.kind is not one.VAR_KEYWORD}
         types = typed.__annotations__
         more = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_type(types[name])
+            )
             for name, default in defaults.items()
             if name not in named
         ]
@@ -49,6 +51,11 @@ def verb(known: Callable[[], Mapping[str, Any]], typed: Any) -> Callable[[F], F]
         return called  # type: ignore[return-value]
 
     return decorated
+
+
+def _type(annotation: Any) -> str:
+    """Return a type as its author wrote it."""
+    return str(getattr(annotation, "__forward_arg__", annotation))
 
 
 def method_verb(function: F) -> F:

@@ -25,6 +25,7 @@ from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spells_keywords
 from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, frame_of
 from tripcloak.promises import Promise
@@ -139,6 +140,9 @@ class Comparison:
     notes: tuple[str, ...]
     seconds: float
 
+    def __repr__(self) -> str:
+        return f"<Comparison: {sum(row.ran for row in self.rows):,} of {len(self.rows):,} releases were made>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak compare --json`` prints and compare.json holds."""
         return {
@@ -185,7 +189,8 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
         # From here on the processes read the shared, and this one needs no flows.
         cleaning, notes = reading.trips.cleaning, reading.trips.notes
         del reading, matrix
-        workspace = Workspace(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
+        outlines = OUTLINES // max(len(trials), 1)
+        workspace = Workspace(placed, points, frame, outlines, budget.shared_by(jobs), spells_keywords())
         limits = Limits(plan.time_limit, budget.total, jobs)
         found = iter(run_trials(shared, shared.put(workspace), trials, limits, progress))
     together = [next(found) if isinstance(one, Trial) else TrialResult(one, None) for one in planned]

@@ -23,6 +23,7 @@ from tripcloak.flows.reading.matrix import opened_by_segment, read_matrix
 from tripcloak.ground.errors import EmptyInputError, ImpossibleRequestError, InputError, TooFewError
 from tripcloak.ground.folders import PUBLIC, FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.segments import Segment, SegmentBy
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ class SegmentOutcomes:
     fairness: Fairness
     notes: tuple[str, ...]
     out: Path
+
+    def __repr__(self) -> str:
+        return f"<SegmentOutcomes: {', '.join(self.released)}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --segment ... --json`` prints."""
@@ -128,6 +132,9 @@ class MadeSegments:
     fairness: Fairness
     notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<MadeSegments: {', '.join(self.released)}>"
+
 
 def make_segments(
     request: ReleaseRequest, by: Sequence[SegmentBy], *, draws: int = 3, progress: Progress = silent
@@ -165,7 +172,7 @@ def _refuse_noise(request: ReleaseRequest) -> None:
     if request.method.noisy:
         raise InputError(
             f"{request.method.name} hides a traveller once, and segments would tell of them once each; "
-            "leave out --segment, or choose a method of k-anonymity"
+            f"leave out {spelt('segment')}, or choose a method of k-anonymity"
         )
 
 
@@ -183,7 +190,7 @@ def _refuse_many(segments: Sequence[Segment]) -> None:
     if len(segments) > MOST_SEGMENTS:
         raise InputError(
             f"the input falls into more than {MOST_SEGMENTS} segments; give numbers a width of bins, as in "
-            "--segment age:10, or part it by other columns"
+            f"{spelt('segment', 'age:10')}, or part it by other columns"
         )
 
 
@@ -224,8 +231,8 @@ def _released(
             raise type(error)(f"{name}: {error}" if released or withheld else str(error)) from error
     if not released:
         raise ImpossibleRequestError(
-            "not possible: no segment can be made safe on its own. Part the input less finely (--segment), "
-            "or ask for less"
+            "not possible: no segment can be made safe on its own. Part the input less finely "
+            f"({spelt('segment')}), or ask for less"
         )
     return released, withheld
 

@@ -23,6 +23,7 @@ from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.records.cleaning import CleaningReport
@@ -58,9 +59,9 @@ class Few(NamedTuple):
 
     def note(self) -> str:
         """Return the warning that goes with groups of few people."""
-        better = "--unit travellers,population protects both sides"
+        better = f"{spelt('unit', 'travellers,population')} protects both sides"
         if self.of_trips:
-            better = "--unit travellers counts people"
+            better = f"{spelt('unit', 'travellers')} counts people"
         return (
             f"{self.groups:,} released flows hold fewer than {self.fewer_than:,} {self.unit} (the smallest "
             f"{self.smallest:,}): people are not protected by what was asked for; {better}"
@@ -75,8 +76,8 @@ def refuse_hollow(matrix: ODMatrix, promise: Promise) -> None:
     if thresholds["population"] <= matrix.represented.mean:
         raise InputError(
             f"k = {thresholds['population']:,.0f} on population protects nobody here: one average record "
-            "stands for as many people. Ask for --k-population auto (k times the mean weight) or a larger "
-            "number, best with --unit travellers,population"
+            f"stands for as many people. Ask for {spelt('k_population', 'auto')} (k times the mean weight) "
+            f"or a larger number, best with {spelt('unit', 'travellers,population')}"
         )
 
 
@@ -122,8 +123,8 @@ def refuse_area_of_data(method: FlowMethod, zoning: Zoning) -> None:
     """
     if method.noisy and zoning.area is None and zoning.spec.strip().lower().startswith("quadtree"):
         raise InputError(
-            f"{method.name} needs a study area that does not follow from the data: give --area "
-            "SOUTH,WEST,NORTH,EAST, chosen without looking at the trips"
+            f"{method.name} needs a study area that does not follow from the data: give "
+            f"{spelt('area', 'SOUTH,WEST,NORTH,EAST')}, chosen without looking at the trips"
         )
 
 
@@ -163,6 +164,9 @@ class MadeRelease:
     seconds: dict[str, float]
     few: Few | None = None
 
+    def __repr__(self) -> str:
+        return f"<MadeRelease: {self.release!r}>"
+
     @property
     def matrix(self) -> ODMatrix:
         """Return the input's flows."""
@@ -196,6 +200,9 @@ class AnonymisationOutcome:
     out: Path
     zoning: Zoning = field(default_factory=Zoning)
     few: Few | None = None
+
+    def __repr__(self) -> str:
+        return f"<AnonymisationOutcome: {self.release!r} in {self.out}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --json`` prints."""
@@ -272,7 +279,9 @@ def make_release(
         return _made(request, progress, within, ())
     request.method.require_segments()
     if request.zoning.apart:
-        raise InputError("segments in one release do not go together with slots kept apart (--slot)")
+        raise InputError(
+            f"segments in one release do not go together with slots kept apart ({spelt('slot')})"
+        )
     with opened_by_segment(
         request.source, request.every_segment, memory=request.memory, folder=request.folder
     ) as (
@@ -390,7 +399,8 @@ def _for_every_segment(
     if small:
         raise ImpossibleRequestError(
             f"not possible: taken whole, these segments do not hold {asked.words()}: {', '.join(small)}. "
-            "Part the input less finely (--segment), leave these out (--where), or ask for less"
+            f"Part the input less finely ({spelt('segment')}), leave these out ({spelt('where')}), or ask "
+            "for less"
         )
     return replace(request.method, promise=promise)
 

@@ -18,6 +18,7 @@ from tripcloak.ground.folders import read_manifest, read_run
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.records.frames import Input
 from tripcloak.records.segments import SegmentBy
@@ -73,7 +74,7 @@ def measure_against(
 ) -> dict[str, Any]:
     """Return every measure of a release folder against the raw input."""
     if volume not in (None, "trips", "population"):
-        raise InputError(f"--volume must be trips or population; got {volume!r}")
+        raise InputError(f"{spelt('volume')} must be trips or population; got {volume!r}")
     read_manifest(folder)
     source, zoning = how_it_was_read(folder, inputs)
     matrix = read_matrix(source, zoning, memory=memory, progress=progress).trips.matrix

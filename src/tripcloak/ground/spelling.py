@@ -9,10 +9,17 @@ from contextvars import ContextVar
 _KEYWORDS: ContextVar[bool] = ContextVar("spelt as keywords", default=False)
 
 
-def spelt(name: str, value: object = None) -> str:
+def spelt(name: str, value: object = None, *, quoted: bool = False) -> str:
     """Return an option, with a value where one is meant, as the reader would write it.
 
     Every message that names an option asks here: one message, two spellings.
+
+    Parameters
+    ----------
+    name
+        The keyword of Python, from which the flag follows.
+    quoted
+        Whether the value stands in quotes after a flag: names of columns may hold spaces.
 
     Examples
     --------
@@ -25,7 +32,9 @@ def spelt(name: str, value: object = None) -> str:
     if _KEYWORDS.get():
         return f"{name}={'...' if value is None else repr(value)}"
     flag = f"--{name.replace('_', '-')}"
-    return flag if value is None or value is True else f"{flag} {value}"
+    if value is None or value is True:
+        return flag
+    return f"{flag} {value!r}" if quoted else f"{flag} {value}"
 
 
 def spelt_command(name: str) -> str:
@@ -43,9 +52,9 @@ def spelt_command(name: str) -> str:
 
 
 @contextmanager
-def spelt_as_keywords() -> Iterator[None]:
-    """Have options written as keywords of Python, within."""
-    token = _KEYWORDS.set(True)
+def spelt_as_keywords(asked: bool = True) -> Iterator[None]:
+    """Have options written as keywords of Python, within, or as flags where that is asked."""
+    token = _KEYWORDS.set(asked)
     try:
         yield
     finally:

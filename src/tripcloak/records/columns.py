@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.schema import (
     COORDINATES,
     KNOWN_NAMES,
@@ -16,7 +17,7 @@ from tripcloak.records.schema import (
     ROLES,
     Endpoints,
     Form,
-    flag_of,
+    option_of,
 )
 
 _NONE = "none"
@@ -102,7 +103,7 @@ def find_roles(
             column = match_column(given[role], names)
             if column is None and given[role].lower() != _NONE:
                 raise MissingColumnError(
-                    f"the input has no column {given[role]!r} ({flag_of(role)}); "
+                    f"the input has no column {given[role]!r} ({option_of(role)}); "
                     f"its columns are: {listed(names)}"
                 )
         else:
@@ -181,18 +182,18 @@ def _what_is_missing(names: Sequence[str], found: Mapping[str, str], form: Form 
     wanted = form or _closest_form(found)
     needed = min(NEEDED[wanted], key=lambda roles: sum(role not in found for role in roles))
     missing = [role for role in needed if role not in found]
-    words = "; ".join(f"{ROLES[role].words} ({flag_of(role)} NAME)" for role in missing)
+    words = "; ".join(f"{ROLES[role].words} ({option_of(role, 'NAME')})" for role in missing)
     other = (
         ""
         if form
         else (
-            " Other tables need --origin and --destination (zone ids), --polyline, "
-            "or --person --time --lat --lon (GPS fixes)."
+            f" Other tables need {spelt('origin')} and {spelt('destination')} (zone ids), "
+            f"{spelt('polyline')}, or {' '.join(map(spelt, ('person', 'time', 'lat', 'lon')))} (GPS fixes)."
         )
     )
     if {"lat", "lon"} & set(missing) and "antenna" in found:
-        other += " Records that name a base station need the table of their places (--stations)."
-    found_words = f"Columns found: {listed(names)}. Name the right ones with these flags."
+        other += f" Records that name a base station need the table of their places ({spelt('stations')})."
+    found_words = f"Columns found: {listed(names)}. Name the right ones with these."
     return f"missing columns: {words}. {found_words}{other}"
 
 
@@ -224,6 +225,7 @@ def check_same_form(assignments: Sequence[Assignment]) -> Assignment:
     if any((a.form, a.endpoints) != (first.form, first.endpoints) for a in assignments):
         raise InputError(
             "the files hold different kinds of tables (for example one with coordinates and one with "
-            "zone ids); read them one kind at a time, or say which with --form or --origin and --destination"
+            f"zone ids); read them one kind at a time, or say which with {spelt('form')} or "
+            f"{spelt('origin')} and {spelt('destination')}"
         )
     return first

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.columns import (
     Assignment,
@@ -122,7 +123,9 @@ def may_matter(names: Sequence[str], source: TripSource, preset: Preset | None) 
 
 def _check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
     if not con.execute("SELECT 1 FROM pg_timezone_names() WHERE name = ? LIMIT 1", [timezone]).fetchall():
-        raise InputError("unknown time zone (--timezone); expected a name such as UTC or Europe/Paris")
+        raise InputError(
+            f"unknown time zone ({spelt('timezone')}); expected a name such as UTC or Europe/Paris"
+        )
 
 
 def _project_all(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
@@ -143,7 +144,10 @@ class TripSource(Described):
         if not all(self.columns.values()):
             raise InputError('a column was given an empty name; write "none" to say that there is none')
         if len(set(PLACES) & set(self.columns)) == 1:
-            raise InputError("places are counted at both ends: give --origin-place and --destination-place")
+            raise InputError(
+                "places are counted at both ends: give "
+                f"{spelt('origin_place')} and {spelt('destination_place')}"
+            )
         if not all(self.attributes):
             raise InputError("attributes must be column names; one is empty")
 

@@ -159,7 +159,8 @@ def _frame_table(
     con: duckdb.DuckDBPyConnection, frame: Frame, preset: Preset | None, wanted: Wanted, number: int
 ) -> Table:
     """Return a table in memory, which the engine reads where it is."""
-    loaded = frame.load(wanted(frame.names))
+    # One at least: what is missing is told later, and a table has columns.
+    loaded = frame.load(wanted(frame.names) or frame.names[:1])
     view = f"tripcloak_frame_{number}"
     with plain_errors(frame.kind, has_condition=False):
         con.register(view, loaded.table)

@@ -13,6 +13,7 @@ from tripcloak.ground.folders import PRIVATE, note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.spelling import spelt
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.method import TrajectoryMethod
@@ -33,10 +34,6 @@ COLOCATION = (
     "{method} promises (k, delta)-anonymity alone: at every moment k - 1 other released trajectories are "
     "within delta. Whoever knows original samples may still find their person; k-scale and glove hide "
     "people from them too"
-)
-UNLIKE = (
-    "the k trajectories that fit a person are not equally likely; --constraint full makes them identical "
-    "(`tripcloak trajectories attack --kind owner` says how often simple guesses are right)"
 )
 
 
@@ -73,6 +70,9 @@ class MadeTrajectories:
     notes: tuple[str, ...]
     seconds: dict[str, float]
 
+    def __repr__(self) -> str:
+        return f"<MadeTrajectories: {self.release!r}>"
+
     @cached_property
     def named(self) -> NamedRelease:
         """Return what is published, under pseudonyms, with its manifest."""
@@ -103,6 +103,9 @@ class TrajectoryOutcome:
     notes: tuple[str, ...]
     seconds: dict[str, float]
     out: Path
+
+    def __repr__(self) -> str:
+        return f"<TrajectoryOutcome: {self.release!r} in {self.out}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak trajectories anonymise --json`` prints."""
@@ -200,7 +203,7 @@ def _note_on_formats(request: TrajectoryReleaseRequest, release: TrajectoryRelea
         return ()
     return (
         f"GeoJSON and MF-JSON of more than {MOST:,} samples would be large and were left out; ask for them "
-        "with --formats geojson,mfjson",
+        f"with {spelt('formats', 'geojson,mfjson')}",
     )
 
 
@@ -229,4 +232,10 @@ def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:
     """Return what must be said of a promise that is weaker than it looks."""
     if release.promise == "colocation":
         return (COLOCATION.format(method=release.method),)
-    return () if release.parameters.get("constraint") in {None, "full"} else (UNLIKE,)
+    if release.parameters.get("constraint") in {None, "full"}:
+        return ()
+    return (
+        "the k trajectories that fit a person are not equally likely; "
+        f"{spelt('constraint', 'full')} makes them identical (`tripcloak trajectories attack --kind owner` "
+        "says how often simple guesses are right)",
+    )

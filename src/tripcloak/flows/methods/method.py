@@ -18,6 +18,7 @@ from tripcloak.flows.release import Bound, Release, build_release
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt, spelt_command
 from tripcloak.hierarchy import Zones
 from tripcloak.promises import EverySegment, KAnonymity, LDiversity, Promise, TCloseness
 
@@ -162,14 +163,18 @@ class FlowMethod(ABC):
         if matrix.times is not None:
             self.require_time()
             if self.closeness is not None:
-                raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
+                raise InputError(
+                    f"t-closeness does not know time as an axis; leave out {spelt('t')} or "
+                    f"{spelt('time_slot')}"
+                )
         self.check_request()
         if isinstance(self.promise, EverySegment):
             self.require_segments()
         if self.draws_zones and (self.closeness is not None or self.promise.floors):
             raise InputError(
-                f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "
-                "here; leave out --l and --t, or choose a method that works on the hierarchy"
+                f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not "
+                f"defined here; leave out {spelt('l')} and {spelt('t')}, or choose a method that works on "
+                "the hierarchy"
             )
 
     @classmethod
@@ -177,7 +182,7 @@ class FlowMethod(ABC):
         """Raise if this method cannot make every segment of every group safe."""
         if cls.draws_zones or cls.noisy:
             raise InputError(
-                f"{cls.name} cannot ask for all segments at once; release segments apart (--segment)"
+                f"{cls.name} cannot ask for all segments at once; release segments apart ({spelt('segment')})"
             )
 
     @classmethod
@@ -190,7 +195,7 @@ class FlowMethod(ABC):
             able = ", ".join(name for name, method in METHODS.items() if method.handles_time)
             raise InputError(
                 f"{cls.name} does not know time as an axis; use a method that does ({able}), "
-                "or leave out the slots of time (--time-slot)"
+                f"or leave out the slots of time ({spelt('time_slot')})"
             )
 
     @abstractmethod
@@ -222,6 +227,6 @@ def _refuse_if_hopeless(matrix: ODMatrix, promise: Promise) -> None:
         raise TooFewError(
             f"not possible: the whole input, in one single group, does not hold {promise.words()}. "
             "Ask for less (a smaller k or l, another unit), or bring more data; "
-            "`tripcloak describe` shows what is realistic.",
+            f"{spelt_command('describe')} shows what is realistic.",
             needs=promise.words(),
         )

@@ -15,6 +15,7 @@ from tripcloak.flows.release.tables import AXES
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import HierarchyError, InputError, InternalError
 from tripcloak.ground.folders import PRIVATE, PUBLIC, read_manifest, read_run
+from tripcloak.ground.spelling import spelt_command
 from tripcloak.hierarchy import BoxZones, Domain, Hierarchy, Zones, box_zones, read_box_names, shared_domains
 from tripcloak.promises import (
     AllOf,
@@ -174,7 +175,7 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
         return _build(matrix, facts, groups)
     except (KeyError, TypeError, ValueError, AttributeError, InternalError):
         raise InputError(
-            f"{folder} was changed since it was made; `tripcloak audit` says what is wrong"
+            f"{folder} was changed since it was made; {spelt_command('audit')} says what is wrong"
         ) from None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.folders import PRIVATE, PUBLIC, read_run
+from tripcloak.ground.spelling import spelt_command
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.published import PublishedTrajectories
 from tripcloak.trajectories.release.release import (
@@ -70,7 +71,7 @@ def release_of_folder(folder: Path, trajectories: Trajectories) -> TrajectoryRel
 
 def _changed(folder: Path) -> InputError:
     return InputError(
-        f"{folder} was changed since it was made; `tripcloak trajectories audit` says what is wrong"
+        f"{folder} was changed since it was made; {spelt_command('trajectories audit')} says what is wrong"
     )
 
 
@@ -82,7 +83,9 @@ def _manifest(public: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         raise InputError(f"{public / 'manifest.json'} cannot be read as JSON") from None
     if not isinstance(facts, dict) or facts.get("kind") != KIND:
-        raise InputError(f"{public} holds no release of trajectories; for flows there is `tripcloak audit`")
+        raise InputError(
+            f"{public} holds no release of trajectories; for flows there is {spelt_command('audit')}"
+        )
     return facts
 
 

@@ -32,6 +32,9 @@ class Boxes(NamedTuple):
     y0: Ints
     y1: Ints
 
+    def __repr__(self) -> str:
+        return f"<Boxes: {len(self.t0):,}>"
+
 
 class TrajectorySolution(NamedTuple):
     """What a method decides.
@@ -55,6 +58,9 @@ class TrajectorySolution(NamedTuple):
     released_of: Ints
     box_of: Ints
     facts: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<TrajectorySolution: {len(self.offsets) - 1:,} trajectories>"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,6 +91,12 @@ class TrajectoryRelease:
     delta: float | None = None
     seconds: float = 0.0
     version: str = field(default=__version__)
+
+    def __repr__(self) -> str:
+        return (
+            f"<TrajectoryRelease by {self.method}: {self.n_released:,} trajectories of {self.n_boxes:,} "
+            f"samples; {self.promise}, k = {self.k:,}>"
+        )
 
     @property
     def n_released(self) -> int:

@@ -35,6 +35,9 @@ class NamedRelease(NamedTuple):
     order: Ints
     boxes: Ints
 
+    def __repr__(self) -> str:
+        return f"<NamedRelease: {self.published!r}>"
+
 
 def name_release(release: TrajectoryRelease, formats: Collection[str] | None = None) -> NamedRelease:
     """Return what is published of a release, under fresh pseudonyms, with its manifest.
