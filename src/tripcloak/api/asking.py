@@ -196,6 +196,20 @@ def trajectory_method(given: Mapping[str, Any]) -> TrajectoryMethod:
     return kind(k=given["k"], **own)
 
 
+def trajectory_methods(given: Mapping[str, Any]) -> list[TrajectoryMethod]:
+    """Return the methods that are asked for, each with its own among the options; nobody's is an error."""
+    from tripcloak.trajectories.methods.registry import find_trajectory_method
+
+    known = {name: set(find_trajectory_method(name).__dataclass_fields__) for name in given["methods"]}
+    for option in TRAJECTORY_OPTIONS:
+        if given[option] is not None and not any(option in fields for fields in known.values()):
+            raise InputError(f"none of {', '.join(known)} has an option {spelt(option)}")
+    own = {
+        name: {option: None for option in TRAJECTORY_OPTIONS if option not in known[name]} for name in known
+    }
+    return [trajectory_method({**given, **own[name], "method": name}) for name in known]
+
+
 def _refuse_others(method: str, kind: Any, own: Mapping[str, Any]) -> None:
     for name in own:
         if name not in kind.__dataclass_fields__:

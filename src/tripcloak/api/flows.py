@@ -556,7 +556,10 @@ def _groups(made: MadeRelease) -> pa.Table:
 
     from tripcloak.flows.release.tables import groups_batches
 
-    return pa.concat_tables(groups_batches(made.matrix, made.release))
+    table = pa.concat_tables(groups_batches(made.matrix, made.release))
+    # As the file has them, in which dictionaries are plain text.
+    plain = [column.cast(getattr(column.type, "value_type", column.type)) for column in table.columns]
+    return pa.table(plain, names=table.column_names)
 
 
 def _hierarchy(made: MadeRelease) -> pa.Table:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tripcloak.ground.errors import EmptyInputError, InputError
-from tripcloak.records.columns import listed, looks_like_data, unique_names
+from tripcloak.records.columns import looks_like_data, unique_names
 from tripcloak.records.frames import Frame, Input, LoadedFrame, checked_inputs
 from tripcloak.records.tables import quoted
 
@@ -169,7 +169,7 @@ def _arrow_dataset(dataset: Any, points: Points) -> Frame:
 
 
 def _capsule(given: Any) -> Frame | None:
-    """Return whatever offers a table as a stream of Arrow; it is read once, since some can be read only once."""
+    """Return what offers a table as a stream of Arrow; it is read once, since some can be read only once."""
     import pyarrow as pa
 
     try:
@@ -219,9 +219,9 @@ def spelt_names(names: Sequence[Any], kind: str = "a data frame") -> dict[str, A
         raise EmptyInputError(f"{kind} has no columns; expected trips, one a row")
     twice = [name for place, name in enumerate(names) if name in list(names)[:place]]
     if twice:
-        raise InputError(
-            f"{kind} has several columns called {listed([_text(twice[0])])}; give each a name of its own"
-        )
+        name = _text(twice[0])
+        called = "of one name" if looks_like_data(name) else f"called {name}"
+        raise InputError(f"{kind} has several columns {called}; give each a name of its own")
     return dict(zip(unique_names(map(_text, names)), names, strict=True))
 
 

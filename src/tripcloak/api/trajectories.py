@@ -8,7 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from tripcloak.api.asking import defaults, trajectory_method, trajectory_source, values_of
+from tripcloak.api.asking import (
+    defaults,
+    trajectory_method,
+    trajectory_methods,
+    trajectory_source,
+    values_of,
+)
 from tripcloak.api.card import Fact
 from tripcloak.api.inputs import Inputs, Points, take
 from tripcloak.api.keywords import (
@@ -154,9 +160,10 @@ def compare(
     from tripcloak.comparing.trajectories import compare_trajectories
 
     source, values = _source("trajectories compare", points, dict(keywords))
-    methods = [trajectory_method({**values, "method": name}) for name in values["methods"]]
+    methods = trajectory_methods(values)
     with shown(progress) as told:
-        return MethodComparison(compare_trajectories(source, methods, memory=values["memory"], progress=told))
+        found = compare_trajectories(source, methods, memory=values["memory"], progress=told)
+    return MethodComparison(found)
 
 
 class MadePublic(Published):
@@ -178,7 +185,11 @@ class MadePublic(Published):
 
         from tripcloak.trajectories.release.samples import sample_batches
 
-        return pa.concat_tables(sample_batches(self._made.named.published))
+        table = pa.concat_tables(sample_batches(self._made.named.published))
+        # Parquet knows no seconds: the file has them in thousandths.
+        instant = pa.timestamp("ms", tz="UTC")
+        times = {name: pa.field(name, instant) for name in ("t_start", "t_end")}
+        return table.cast(pa.schema([times.get(one.name, one) for one in table.schema]))
 
     def map_page(self) -> str:
         """Return the map, as one page of HTML."""
@@ -363,8 +374,9 @@ def _typical_sample(samples: pa.Table) -> list[Fact]:
     """Return how long and how wide the middle one of all released samples is."""
     import numpy as np
 
-    start, end = (samples[name].cast("int64").to_numpy() for name in ("t_start", "t_end"))
+    start, end = (samples[name].to_numpy().astype("datetime64[s]") for name in ("t_start", "t_end"))
     sides = [samples[f"{axis}_max"].to_numpy() - samples[f"{axis}_min"].to_numpy() for axis in "xy"]
-    minutes, metres = float(np.median(end - start)) / 60, float(np.median(np.maximum(*sides)))
+    minutes = float(np.median((end - start).astype(float))) / 60
+    metres = float(np.median(np.maximum(*sides)))
     wide = f"{metres:,.0f} m" if metres < 1000 else f"{metres / 1000:,.1f} km"
     return [Fact("Typical sample", f"{minutes:,.0f} min, {wide}", "long and wide, half are smaller")]

@@ -131,12 +131,14 @@ def match_column(name: str, names: Iterable[str]) -> str | None:
 def listed(names: Sequence[str], most: int = 40) -> str:
     """Return column names for a message, the first of them if there are many.
 
-    A table that was read without its line of names has a row of data for names: those are not told.
+    A table that was read without its line of names has a row of data for names: then none is told.
 
-    >>> listed(["user", "48.8566"])
-    'user, (looks like data)'
+    >>> listed(["lat", "lon"]), listed(["p17", "48.8566"])
+    ('lat, lon', '2 columns with names that look like data')
     """
-    shown = ", ".join("(looks like data)" if looks_like_data(name) else name for name in names[:most])
+    if any(looks_like_data(name) for name in names):
+        return f"{len(names)} {'column' if len(names) == 1 else 'columns'} with names that look like data"
+    shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
