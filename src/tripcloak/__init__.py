@@ -1,10 +1,23 @@
 """tripcloak makes personal mobility data safe to publish, and proves it.
 
-The road, left to right::
+The front door::
+
+    import tripcloak as tc
+
+    release = tc.anonymise(trips, k=10)       # pandas, GeoPandas, Polars, Arrow, a DuckDB relation, paths
+    release                                   # in a notebook: the verdict, the numbers in words, the map
+    release.flows, release.zones              # DataFrame, GeoDataFrame; .to_polars(), .to_arrow()
+    release.audit(), release.measures(), release.plot(), release.save("out")
+    tc.describe(trips); tc.compare(trips, k=[5, 10]).table
+    tc.open("out"); tc.audit("out", against="trips.parquet")
+    tc.trajectories.anonymise(points, k=5)    # the same verbs on trajectories
+
+Keywords and their defaults are those of the command line. What a release shows may be published; what must
+stay inside is behind ``release.private``.
+
+The road behind it, left to right, for those who build on the parts::
 
     TripSource -> read_matrix -> ODMatrix -> TwinCut(...).anonymise -> Release -> publish, audit, measure
-
-A tour:
 
 - :class:`TripSource` says what to read and how; :func:`read_matrix` reads it within a memory limit.
 - :class:`ODMatrix` holds the flows as integers, with one :class:`Hierarchy` of zones per axis.
@@ -12,8 +25,7 @@ A tour:
 - :class:`TwinCut` and the other methods (``METHODS``) turn a matrix into a :class:`Release`.
 - :func:`measure` tells what the release is still good for; :func:`audit_matrix` and
   :func:`audit_folder` check it independently.
-- :func:`anonymise` walks the whole road for an :class:`AnonymisationRequest`, as the command line does.
-- :func:`compare` runs the methods of a :class:`ComparisonPlan` side by side and says which one to use.
+- :class:`AnonymisationRequest` and :class:`ComparisonPlan` say what a whole run is asked for.
 
 Whole trajectories go the same way::
 
@@ -31,8 +43,13 @@ from typing import TYPE_CHECKING, Any
 from tripcloak._version import __version__
 
 if TYPE_CHECKING:
-    from tripcloak.comparing.compare import ComparisonPlan, compare
-    from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+    from tripcloak import synth, trajectories
+    from tripcloak.api.checks import audit, measures, open
+    from tripcloak.api.flows import ReleasedFlows, ReleasedSegments, anonymise, compare, describe
+    from tripcloak.api.results import InputSummary, MethodComparison, ReleaseAudit, ReleaseMeasures
+    from tripcloak.api.trajectories import ReleasedTrajectories
+    from tripcloak.comparing.compare import ComparisonPlan
+    from tripcloak.flows.anonymise import AnonymisationRequest
     from tripcloak.flows.audit import audit_folder, audit_matrix
     from tripcloak.flows.measures import measure
     from tripcloak.flows.methods.glove import Glove, GloveSk
@@ -49,11 +66,31 @@ if TYPE_CHECKING:
     from tripcloak.flows.publish import publish
     from tripcloak.flows.reading.matrix import Zoning, read_matrix
     from tripcloak.flows.release import Release
-    from tripcloak.ground.errors import TripcloakError
+    from tripcloak.ground.errors import (
+        AuditFailedError,
+        CutError,
+        EmptyInputError,
+        HierarchyError,
+        ImpossibleRequestError,
+        InputError,
+        InternalError,
+        MissingColumnError,
+        MissingExtraError,
+        OutputExistsError,
+        TooFewError,
+        TripcloakError,
+    )
     from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
-    from tripcloak.promises import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
+    from tripcloak.promises import (
+        AllOf,
+        AveragePeople,
+        KAnonymity,
+        KMAnonymity,
+        LDiversity,
+        TCloseness,
+    )
     from tripcloak.records.source import TripSource
-    from tripcloak.synth import City, Survey, write_city, write_survey
+    from tripcloak.synth import Cdr, City, Survey, write_city, write_survey
     from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
     from tripcloak.trajectories.attacks import ATTACKS, attack
     from tripcloak.trajectories.checking import audit_trajectories_against
@@ -70,6 +107,20 @@ if TYPE_CHECKING:
 
 # Loaded on first use: importing the package, and with it `tripcloak --help`, stays quick.
 _HOMES = {
+    "anonymise": "api.flows",
+    "audit": "api.checks",
+    "compare": "api.flows",
+    "describe": "api.flows",
+    "measures": "api.checks",
+    "open": "api.checks",
+    "ReleasedFlows": "api.flows",
+    "ReleasedSegments": "api.flows",
+    "ReleasedTrajectories": "api.trajectories",
+    "ReleaseAudit": "api.results",
+    "ReleaseMeasures": "api.results",
+    "InputSummary": "api.results",
+    "MethodComparison": "api.results",
+    "Cdr": "synth",
     "METHODS": "flows.methods",
     "Glove": "flows.methods",
     "GloveSk": "flows.methods",
@@ -92,6 +143,17 @@ _HOMES = {
     "LDiversity": "promises",
     "TCloseness": "promises",
     "TripcloakError": "ground.errors",
+    "AuditFailedError": "ground.errors",
+    "CutError": "ground.errors",
+    "EmptyInputError": "ground.errors",
+    "HierarchyError": "ground.errors",
+    "ImpossibleRequestError": "ground.errors",
+    "InputError": "ground.errors",
+    "InternalError": "ground.errors",
+    "MissingColumnError": "ground.errors",
+    "MissingExtraError": "ground.errors",
+    "OutputExistsError": "ground.errors",
+    "TooFewError": "ground.errors",
     "Cut": "hierarchy",
     "Hierarchy": "hierarchy",
     "parse_tiling": "hierarchy",
@@ -117,9 +179,7 @@ _HOMES = {
     "read_trajectories": "trajectories.reading",
     "TripSource": "records.source",
     "AnonymisationRequest": "flows.anonymise",
-    "anonymise": "flows.anonymise",
     "ComparisonPlan": "comparing.compare",
-    "compare": "comparing.compare",
     "publish": "flows.publish",
     "Zoning": "flows.reading.matrix",
     "read_matrix": "flows.reading.matrix",
@@ -137,29 +197,48 @@ __all__ = [
     "W4M",
     "AllOf",
     "AnonymisationRequest",
+    "AuditFailedError",
     "AveragePeople",
+    "Cdr",
     "City",
     "ComparisonPlan",
     "Cut",
+    "CutError",
+    "EmptyInputError",
     "Glove",
     "GloveSk",
     "Hierarchy",
+    "HierarchyError",
+    "ImpossibleRequestError",
     "InfTDA",
+    "InputError",
+    "InputSummary",
+    "InternalError",
     "KAnonymity",
     "KMAnonymity",
     "KMApriori",
     "KScale",
     "LDiversity",
     "Laplace",
+    "MethodComparison",
+    "MissingColumnError",
+    "MissingExtraError",
     "Mondrian",
     "NestedCut",
     "ODMatrix",
     "ODkAnon",
+    "OutputExistsError",
     "ProductCut",
     "Release",
+    "ReleaseAudit",
+    "ReleaseMeasures",
+    "ReleasedFlows",
+    "ReleasedSegments",
+    "ReleasedTrajectories",
     "Suppression",
     "Survey",
     "TCloseness",
+    "TooFewError",
     "Trajectories",
     "TrajectoryGlove",
     "TrajectoryRelease",
@@ -173,23 +252,35 @@ __all__ = [
     "anonymise",
     "anonymise_trajectories",
     "attack",
+    "audit",
     "audit_folder",
     "audit_matrix",
     "audit_trajectories_against",
     "compare",
+    "describe",
     "k_merge",
     "measure",
     "measure_trajectories",
+    "measures",
+    "open",
     "parse_tiling",
     "publish",
     "read_matrix",
     "read_trajectories",
+    "synth",
+    "trajectories",
     "write_city",
     "write_survey",
 ]
 
 
+_ROOMS = ("synth", "trajectories")
+"""Rooms with names of their own that are public."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"tripcloak.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'tripcloak' has no attribute {name!r}")
     return getattr(import_module(f"tripcloak.{_HOMES[name]}"), name)

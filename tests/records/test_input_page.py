@@ -8,7 +8,7 @@ import pytest
 
 from tripcloak.records.cleaning import REASONS
 from tripcloak.records.presets import PRESETS
-from tripcloak.records.schema import FORMS, ROLES
+from tripcloak.records.schema import FLAGGED, FORMS, option_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "input.md"
 
@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "input.md"
         *(reason.name for reason in REASONS),
         *PRESETS,
         *FORMS,
-        *(role.flag for role in ROLES.values() if role.flag),
+        *(option_of(name) for name in FLAGGED),
     ],
 )
 def test_the_page_names(name: str) -> None:

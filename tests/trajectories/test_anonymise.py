@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
@@ -73,7 +74,7 @@ def test_what_is_not_safe_is_never_written(source, tmp_path):
 
 
 def test_a_release_that_cannot_be_written_leaves_nothing(source, tmp_path, monkeypatch):
-    import tripcloak.trajectories.anonymise as road
+    road = import_module("tripcloak.trajectories.anonymise")
 
     def fails(*_, **__):
         raise OSError(28, "full")
@@ -124,7 +125,7 @@ def test_an_audit_asks_for_the_k_that_was_ordered(source, tmp_path):
 
 
 def test_large_exchange_files_are_left_out_with_a_word(source, tmp_path, monkeypatch):
-    import tripcloak.trajectories.anonymise as road
+    road = import_module("tripcloak.trajectories.anonymise")
     from tripcloak.trajectories.release import writing
 
     for module in (writing, road):

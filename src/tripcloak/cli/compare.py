@@ -8,8 +8,7 @@ import typer
 
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import cleaning_rows, print_json, progress_on_stderr, show, table
-from tripcloak.flows.keywords import keywords, zoning
-from tripcloak.flows.methods.registry import METHODS
+from tripcloak.flows.keywords import keywords
 from tripcloak.ground.errors import AuditFailedError
 from tripcloak.records.keywords import trip_source
 
@@ -50,22 +49,7 @@ def command(
 
     if out is not None:
         refuse_if_compared(out, force=force)
-    # The limit on time is the comparison's own, and not that of the methods.
-    own = METHODS.asked({**given, "time_limit": None})
-    plan = ComparisonPlan(
-        source=trip_source(inputs, given),
-        zoning=zoning(given),
-        methods=None if given["methods"] == ("all",) else given["methods"],
-        ks=given["k"],
-        limits=given["suppress"],
-        units=() if given["unit"] is None else tuple(name.strip() for name in given["unit"].split(",")),
-        k_population=given["k_population"],
-        epsilon=own.get("epsilon"),
-        options={name: own[name] for name in own if name != "epsilon"},
-        time_limit=given["time_limit"],
-        jobs=given["jobs"],
-        memory=given["memory"],
-    )
+    plan = ComparisonPlan.of(trip_source(inputs, given), given)
     with progress_on_stderr() as progress:
         found = compare(plan, progress)
         if out is not None:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tripcloak.ground.errors import OptionError
-from tripcloak.ground.options import Option, flag
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import Option
+from tripcloak.ground.spelling import called
 from tripcloak.records.keywords import MEMORY
 
 PANELS = {
@@ -137,5 +138,4 @@ def refuse_options_of_flows(folder: Path, given: Given, known: Iterable[Option])
     """Raise where more was given than a release of trajectories knows."""
     beyond = {name for name, value in given.items() if value is not None} - {one.name for one in known}
     for name in sorted(beyond):
-        words = f"is for releases of flows; {folder} holds a release of trajectories"
-        raise OptionError(f"{name} {words}", f"{flag(name)} {words}")
+        raise InputError(f"{called(name)} is for releases of flows; {folder} holds a release of trajectories")

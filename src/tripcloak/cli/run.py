@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from tripcloak.cli.interrupt import INTERRUPT
-from tripcloak.ground.errors import InputError, InternalError, OptionError, TripcloakError
+from tripcloak.ground.errors import InputError, InternalError, TripcloakError
+from tripcloak.ground.spelling import spelt_as_flags
 
 
 def main() -> None:
@@ -33,6 +34,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     arguments
         What follows ``tripcloak`` on the command line; that of this process if not given.
     """
+    with spelt_as_flags():
+        return _told(arguments)
+
+
+def _told(arguments: Sequence[str] | None) -> int:
     try:
         return _run(arguments)
     except TripcloakError as error:
@@ -64,6 +70,5 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _tell(error: TripcloakError) -> int:
     if INTERRUPT.signal is None:
         ours = "This is our own bug. " if isinstance(error, InternalError) else ""
-        words = error.flagged if isinstance(error, OptionError) else error
-        print(f"Error: {ours}{words}", file=sys.stderr)
+        print(f"Error: {ours}{error}", file=sys.stderr)
     return error.exit_code

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.cli.interrupt import INTERRUPT
-from tripcloak.ground.progress import Progress
+from tripcloak.ground.progress import Progress, bars_on_stderr
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,29 +27,11 @@ def progress_on_stderr() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda what, done, total: INTERRUPT.check()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[told]}"),
-        TimeElapsedColumn(),
-    )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
+    with bars_on_stderr() as bars:
 
         def show(what: str, done: int, total: int | None) -> None:
             INTERRUPT.check()
-            if what not in tasks:
-                # A new step means that the ones before it are done.
-                for task in tasks.values():
-                    bars.update(task, total=1, completed=1)
-                tasks[what] = bars.add_task(what, total=total, told="")
-            told = f"{done:,}" if total is None else f"{done:,} of {total:,}"
-            bars.update(tasks[what], completed=done, total=total, told=told if done else "")
+            bars(what, done, total)
 
         yield show
 

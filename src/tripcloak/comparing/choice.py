@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tripcloak.comparing.rows import ComparisonRow
+from tripcloak.ground.spelling import spelt
 
 FACTOR = 2.0
 """How many times coarser shared zones may be and still be preferred."""
@@ -177,7 +178,8 @@ def _caution(row: ComparisonRow) -> list[str]:
         return []
     return [
         f"Careful: k counts {row.unit} here, and the smallest released flow has {row.smallest:,.0f} "
-        f"{'traveller' if row.smallest == 1 else 'travellers'} behind it; ask for --unit travellers."
+        f"{'traveller' if row.smallest == 1 else 'travellers'} behind it; ask for "
+        f"{spelt('unit', 'travellers')}."
     ]
 
 

@@ -18,18 +18,20 @@ from tripcloak.comparing.shared_memory import Address, SharedMemory
 from tripcloak.comparing.trial_process import Workspace
 from tripcloak.comparing.workers import Limits, TrialResult, jobs_that_fit, run_trials
 from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
+from tripcloak.flows.keywords import zoning
 from tripcloak.flows.methods import METHODS, find_method
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.protection import asked_promise
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.memory import Budget, Memory
-from tripcloak.ground.options import flag
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spells_flags, spelt
 from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, frame_of
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.frames import input_name
 from tripcloak.records.source import TripSource
 
 OWN_CLOCK = 0.8
@@ -103,6 +105,26 @@ class ComparisonPlan:
         if self.epsilon is not None and not 0 < self.epsilon < math.inf:
             raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
 
+    @classmethod
+    def of(cls, source: TripSource, given: Mapping[str, Any]) -> ComparisonPlan:
+        """Return the plan that the values of keywords ask for."""
+        # The limit on time is the comparison's own, and not that of the methods.
+        own = METHODS.asked({**given, "time_limit": None})
+        return cls(
+            source=source,
+            zoning=zoning(given),
+            methods=None if given["methods"] == ("all",) else given["methods"],
+            ks=given["k"],
+            limits=given["suppress"],
+            units=() if given["unit"] is None else tuple(name.strip() for name in given["unit"].split(",")),
+            k_population=given["k_population"],
+            epsilon=own.get("epsilon"),
+            options={name: own[name] for name in own if name != "epsilon"},
+            time_limit=given["time_limit"],
+            jobs=given["jobs"],
+            memory=given["memory"],
+        )
+
     @property
     def needs_repeats(self) -> bool:
         """Return whether some method must know how many trips each traveller makes in each flow."""
@@ -142,6 +164,9 @@ class Comparison:
     cleaning: CleaningReport
     notes: tuple[str, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {sum(row.ran for row in self.rows):,} of {len(self.rows):,} releases were made>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak compare --json`` prints and compare.json holds."""
@@ -189,7 +214,8 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
         # From here on the processes read the shared, and this one needs no flows.
         cleaning, notes = reading.trips.cleaning, (*reading.trips.notes, *_notes_on_options(plan))
         del reading, matrix
-        workspace = Workspace(placed, points, frame, OUTLINES // max(len(trials), 1), budget.shared_by(jobs))
+        outlines = OUTLINES // max(len(trials), 1)
+        workspace = Workspace(placed, points, frame, outlines, budget.shared_by(jobs), spells_flags())
         limits = Limits(plan.time_limit, budget.total, jobs)
         found = iter(run_trials(shared, shared.put(workspace), trials, limits, progress))
     together = [next(found) if isinstance(one, Trial) else TrialResult(one, None) for one in planned]
@@ -242,7 +268,7 @@ def _notes_on_options(plan: ComparisonPlan) -> Iterator[str]:
     chosen = METHODS.own_of_each(plan.methods or METHODS, plan.options)
     for option, value in plan.options.items():
         told = ", ".join(name for name, own in chosen.items() if option in own)
-        yield f"{told} ran with {flag(option)} {value}"
+        yield f"{told} ran with {spelt(option, value)}"
 
 
 def _frame(matrix: ODMatrix, maps: int) -> Frame | None:
@@ -268,7 +294,7 @@ def _facts(source: TripSource, reading: MatrixReading) -> dict[str, Any]:
     matrix = reading.trips.matrix
     people = matrix.flows.travellers
     return {
-        "files": [Path(path).name for path in source.paths],
+        "files": [input_name(one) for one in source.paths],
         "hierarchy": reading.tiling.name,
         "trips": matrix.total("trips"),
         "travellers": None if people is None else len(np.unique(people.people)),

@@ -54,6 +54,9 @@ class TrajectoryComparison:
     reading: ReadTrajectories
     rows: tuple[TrajectoryRow, ...]
 
+    def __repr__(self) -> str:
+        return f"<TrajectoryComparison: {', '.join(row.method for row in self.rows)}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {

@@ -26,6 +26,7 @@ from tripcloak.flows.model import Flows, ODMatrix, Travellers, TripEndSource
 from tripcloak.flows.release import Release, released_zones
 from tripcloak.ground.errors import InternalError, TripcloakError
 from tripcloak.ground.memory import Budget
+from tripcloak.ground.spelling import spelt_as_flags
 from tripcloak.pages.raster import Frame
 from tripcloak.pages.small_maps import SmallMap, small_map
 
@@ -43,6 +44,8 @@ class Workspace(NamedTuple):
     frame: Frame | None
     outline_bytes: int
     memory: Budget
+    flags: bool = False
+    """Whether errors spell options as flags."""
 
 
 def main(arguments: list[str]) -> None:
@@ -51,7 +54,7 @@ def main(arguments: list[str]) -> None:
     _end_with(parent)
     workspace: Workspace = take(shared, Address(*places[:2]))
     trial: Trial = take(shared, Address(*places[2:4]))
-    with os.fdopen(answers, "w", encoding="utf-8") as file:
+    with os.fdopen(answers, "w", encoding="utf-8") as file, spelt_as_flags(workspace.flags):
 
         def tell(answer: dict[str, Any]) -> None:
             file.write(json.dumps(answer, allow_nan=False) + "\n")

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 from tripcloak.comparing.rows import ComparisonRow, Trial
 from tripcloak.comparing.shared_memory import Address, SharedMemory
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.ground.threads import processors
 from tripcloak.pages.small_maps import SmallMap
 
@@ -196,9 +197,9 @@ def _reason(process: _Process, answer: dict[str, Any]) -> str:
         return str(answer["words"])
     if failure == "time":
         doing = {"solving": "", "checking": "was solved, but checking it "}.get(process.phase, "starting it ")
-        return f"{doing}took longer than the time limit of {process.seconds:g} s (--time-limit)"
+        return f"{doing}took longer than the time limit of {process.seconds:g} s ({spelt('time_limit')})"
     if failure == "memory":
-        return f"needed more than the {process.share / 1e9:.1f} GB of memory it may use (--memory)"
+        return f"needed more than the {process.share / 1e9:.1f} GB of memory it may use ({spelt('memory')})"
     if failure == "crash":
         return f"stopped by an unexpected {answer['words']}, our own bug; TRIPCLOAK_DEBUG=1 shows where"
     code = process.process.returncode

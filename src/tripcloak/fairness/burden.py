@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tripcloak.records.segments import Segment
 
 if TYPE_CHECKING:
-    from tripcloak.flows.anonymise import AnonymisationOutcome
+    from tripcloak.flows.anonymise import AnonymisationOutcome, MadeRelease
 
 
 class SegmentSample(NamedTuple):
@@ -42,7 +42,12 @@ class Burden(NamedTuple):
     at_equal_size: SegmentSample | None
 
     @classmethod
-    def of(cls, segment: Segment, outcome: AnonymisationOutcome, samples: Sequence[SegmentSample]) -> Burden:
+    def of(
+        cls,
+        segment: Segment,
+        outcome: AnonymisationOutcome | MadeRelease,
+        samples: Sequence[SegmentSample],
+    ) -> Burden:
         """Return the burden of a segment, given the losses of samples of it."""
         release = outcome.release
         return cls(

@@ -23,6 +23,8 @@ from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
+from tripcloak.ground.spelling import spelt
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.segments import Segment, SegmentBy
@@ -57,9 +59,9 @@ class Few(NamedTuple):
 
     def note(self) -> str:
         """Return the warning that goes with groups of few people."""
-        better = "--unit travellers,population protects both sides"
+        better = f"{spelt('unit', 'travellers,population')} protects both sides"
         if self.of_trips:
-            better = "--unit travellers counts people"
+            better = f"{spelt('unit', 'travellers')} counts people"
         return (
             f"{self.groups:,} released flows hold fewer than {self.fewer_than:,} {self.unit} (the smallest "
             f"{self.smallest:,}): people are not protected by what was asked for; {better}"
@@ -74,8 +76,8 @@ def refuse_hollow(matrix: ODMatrix, promise: Promise) -> None:
     if thresholds["population"] <= matrix.represented.mean:
         raise InputError(
             f"k = {thresholds['population']:,.0f} on population protects nobody here: one average record "
-            "stands for as many people. Ask for --k-population auto (k times the mean weight) or a larger "
-            "number, best with --unit travellers,population"
+            f"stands for as many people. Ask for {spelt('k_population', 'auto')} (k times the mean weight) "
+            f"or a larger number, best with {spelt('unit', 'travellers,population')}"
         )
 
 
@@ -121,26 +123,67 @@ def refuse_area_of_data(method: FlowMethod, zoning: Zoning) -> None:
     """
     if method.noisy and zoning.area is None and zoning.spec.strip().lower().startswith("quadtree"):
         raise InputError(
-            f"{method.name} needs a study area that does not follow from the data: give --area "
-            "SOUTH,WEST,NORTH,EAST, chosen without looking at the trips"
+            f"{method.name} needs a study area that does not follow from the data: give "
+            f"{spelt('area', 'SOUTH,WEST,NORTH,EAST')}, chosen without looking at the trips"
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnonymisationRequest:
-    """What was asked for: the input, the zones, the method, and where the release goes.
+class ReleaseRequest:
+    """What was asked for: the input, the zones and the method.
 
     With ``every_segment`` each segment, by these columns, must be safe in every released flow.
     """
 
     source: TripSource
     method: FlowMethod
-    out: Path
     zoning: Zoning = field(default_factory=Zoning)
     memory: Memory = None
     folder: Path | None = None
-    force: bool = False
     every_segment: tuple[SegmentBy, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnonymisationRequest(ReleaseRequest):
+    """What was asked for, and the folder that the release goes to."""
+
+    out: Path
+    force: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MadeRelease:
+    """A release that has passed its own audit, and is in memory alone; for the eyes of the data owner."""
+
+    request: ReleaseRequest
+    reading: MatrixReading
+    release: Release
+    measures: dict[str, Any]
+    audit: Verdict
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+    few: Few | None = None
+
+    def __repr__(self) -> str:
+        return f"<MadeRelease: {self.release!r}>"
+
+    @property
+    def matrix(self) -> ODMatrix:
+        """Return the input's flows."""
+        return self.reading.trips.matrix
+
+    def to_publish(self) -> dict[str, Any]:
+        """Return what the manifest says beside the release itself."""
+        return {
+            "dropped": _dropped(self.reading.trips.cleaning),
+            "tilings": _tilings(self.reading),
+            "segment": self.request.source.segment,
+        }
+
+    def run(self) -> dict[str, Any]:
+        """Return the private record of how the release was made."""
+        told = {"notes": list(self.notes), "measures": self.measures, "audit": self.audit.to_dict()}
+        return _private_record(self.request, self.reading) | told | {"seconds": self.seconds}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -157,6 +200,9 @@ class AnonymisationOutcome:
     out: Path
     zoning: Zoning = field(default_factory=Zoning)
     few: Few | None = None
+
+    def __repr__(self) -> str:
+        return f"<AnonymisationOutcome: {self.release!r} in {self.out}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak anonymise --json`` prints."""
@@ -211,27 +257,74 @@ def anonymise(
         The request's source, where it is open already.
     """
     refuse_if_taken(request.out, force=request.force)
+    made = make_release(request, progress, within)
+    return write_release(made, request.out, force=request.force, progress=progress)
+
+
+def make_release(
+    request: ReleaseRequest, progress: Progress = silent, within: Opened | None = None
+) -> MadeRelease:
+    """Return a release that has passed its own audit; nothing is written, and an unsafe one never returned.
+
+    Parameters
+    ----------
+    within
+        The request's source, where it is open already.
+    """
     request.method.check_request()
     refuse_area_of_data(request.method, request.zoning)
     if request.zoning.time_slot is not None:
         request.method.require_time()
     if not request.every_segment:
-        return _released(request, progress, within, ())
+        return _made(request, progress, within, ())
     request.method.require_segments()
     if request.zoning.apart:
-        raise InputError("segments in one release do not go together with slots kept apart (--slot)")
+        raise InputError(
+            f"segments in one release do not go together with slots kept apart ({spelt('slot')})"
+        )
     with opened_by_segment(
         request.source, request.every_segment, memory=request.memory, folder=request.folder
     ) as (
         shared,
         segments,
     ):
-        return _released(request, progress, shared, segments)
+        return _made(request, progress, shared, segments)
 
 
-def _released(
-    request: AnonymisationRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+def write_release(
+    made: MadeRelease, out: Path, *, force: bool = False, progress: Progress = silent
 ) -> AnonymisationOutcome:
+    """Return the outcome of a release that was made, after writing it to a folder, whole or not at all."""
+    progress("writing the release", 0, None)
+    started = time.perf_counter()
+    made = replace(made, notes=(*made.notes, *note_on_leftovers(out)))
+    zones = made.request.zoning.zones
+    publish(
+        out,
+        made.matrix,
+        made.release,
+        run=made.run(),
+        **made.to_publish(),
+        zones=zones if isinstance(zones, ZoneFile) else None,
+        force=force,
+    )
+    return AnonymisationOutcome(
+        release=made.release,
+        measures=made.measures,
+        audit=made.audit,
+        cleaning=made.reading.trips.cleaning,
+        notes=made.notes,
+        few=made.few,
+        seconds={**made.seconds, "write": time.perf_counter() - started},
+        hierarchy=made.reading.tiling.name,
+        out=out,
+        zoning=made.reading.zoning,
+    )
+
+
+def _made(
+    request: ReleaseRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+) -> MadeRelease:
     reading = read_matrix(
         request.source,
         request.zoning,
@@ -255,39 +348,21 @@ def _released(
     progress("measuring", 0, None)
     measures = measure(matrix, release)
     checked = time.perf_counter()
-    progress("writing the release", 0, None)
-    seconds = {"read": reading.seconds, "solve": solved - started, "check": checked - solved}
     few = groups_of_few(matrix, release)
-    notes = (*reading.trips.notes, *([few.note()] if few is not None and few.groups else []))
-    notes += note_on_leftovers(request.out)
-    told = {"notes": list(notes), "measures": measures, "audit": audit.to_dict(), "seconds": seconds}
-    run = _private_record(request, reading) | told
-    publish(
-        request.out,
-        matrix,
-        release,
-        run=run,
-        dropped=_dropped(reading.trips.cleaning),
-        tilings=_tilings(reading),
-        segment=request.source.segment,
-        force=request.force,
-    )
-    return AnonymisationOutcome(
+    return MadeRelease(
+        request=request,
+        reading=reading,
         release=release,
         measures=measures,
         audit=audit,
-        cleaning=reading.trips.cleaning,
-        notes=notes,
+        notes=(*reading.trips.notes, *([few.note()] if few is not None and few.groups else [])),
+        seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
         few=few,
-        seconds={**seconds, "write": time.perf_counter() - checked},
-        hierarchy=reading.tiling.name,
-        out=request.out,
-        zoning=reading.zoning,
     )
 
 
 def _parts(
-    request: AnonymisationRequest,
+    request: ReleaseRequest,
     reading: MatrixReading,
     within: Opened,
     segments: Sequence[Segment],
@@ -303,7 +378,7 @@ def _parts(
 
 
 def _for_every_segment(
-    request: AnonymisationRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
+    request: ReleaseRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
 ) -> FlowMethod:
     """Return the method with a promise that asks for every segment of the input to be safe.
 
@@ -321,7 +396,8 @@ def _for_every_segment(
     if small:
         raise ImpossibleRequestError(
             f"not possible: taken whole, these segments do not hold {asked.sentence()}: {', '.join(small)}. "
-            "Part the input less finely (--segment), leave these out (--where), or ask for less"
+            f"Part the input less finely ({spelt('segment')}), leave these out ({spelt('where')}), or ask "
+            "for less"
         )
     return replace(request.method, promise=promise)
 
@@ -332,7 +408,7 @@ def _people(matrix: ODMatrix) -> int:
     return 0 if travellers is None else len(np.unique(travellers.people))
 
 
-def _private_record(request: AnonymisationRequest, reading: MatrixReading) -> dict[str, Any]:
+def _private_record(request: ReleaseRequest, reading: MatrixReading) -> dict[str, Any]:
     """Return what stays inside: enough to replay the reading."""
     return {
         "source": request.source.to_dict(),

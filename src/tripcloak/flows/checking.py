@@ -10,7 +10,7 @@ from typing import Any
 from tripcloak.flows.audit import audit_folder
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.reading.matrix import Zoning, opened, read_matrix
+from tripcloak.flows.reading.matrix import KEPT_ZONES, Zoning, opened, read_matrix
 from tripcloak.flows.release.reading import read_release
 from tripcloak.flows.rewriting import rewritten_flows
 from tripcloak.ground.engine import plain_errors
@@ -19,15 +19,17 @@ from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
+from tripcloak.records.frames import Input
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 
 
 def audit_against(
     folder: Path,
-    inputs: tuple[str, ...],
+    inputs: tuple[Input, ...],
     *,
     k: float | None = None,
     known_items: int | None = None,
@@ -69,7 +71,7 @@ def audit_against(
 
 def measure_against(
     folder: Path,
-    inputs: tuple[str, ...],
+    inputs: tuple[Input, ...],
     *,
     volume: str | None = None,
     memory: Memory = None,
@@ -77,7 +79,7 @@ def measure_against(
 ) -> dict[str, Any]:
     """Return every measure of a release folder against the raw input."""
     if volume not in (None, "trips", "population"):
-        raise InputError(f"--volume must be trips or population; got {volume!r}")
+        raise InputError(f"{spelt('volume')} must be trips or population; got {volume!r}")
     source, zoning = how_it_was_read(folder, inputs)
     matrix = read_matrix(source, zoning, memory=memory, progress=progress).trips.matrix
     progress("measuring", 0, None)
@@ -85,7 +87,7 @@ def measure_against(
 
 
 def read_as_released(
-    folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
+    folder: Path, inputs: tuple[Input, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> ODMatrix:
     """Return the matrix of the very input that a release was made from, or raise where it is another."""
     source, zoning = how_it_was_read(folder, inputs)
@@ -98,14 +100,17 @@ def read_as_released(
     return matrix
 
 
-def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> tuple[TripSource, Zoning]:
+def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> tuple[TripSource, Zoning]:
     """Return how the input of a release was read, for these inputs, as its private record says."""
     facts, run = read_manifest(folder, "flows"), read_run(release_folder(folder))
     try:
         source = replace(TripSource.from_dict(run["source"]), paths=inputs)
         parted = tuple(SegmentBy.parse(text).column for text in _segmented_by(facts))
         carried = tuple(dict.fromkeys((*source.attributes, *parted)))
-        return replace(source, attributes=carried), Zoning.from_dict(run["tiling"])
+        zoning = Zoning.from_dict(run["tiling"])
+        if zoning.zones == KEPT_ZONES:
+            zoning = replace(zoning, zones=str(folder / KEPT_ZONES))
+        return replace(source, attributes=carried), zoning
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{folder}/private/run.json does not say how the input was read") from None
 

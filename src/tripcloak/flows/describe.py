@@ -10,6 +10,7 @@ import numpy as np
 
 from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.reading.matrix import Zoning, read_matrix
+from tripcloak.ground.masking import mask_small
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import KAnonymity, Unit
@@ -42,6 +43,12 @@ class Description:
     notes: tuple[str, ...]
     levels: tuple[HeightFacts, ...]
     advice: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Description: {mask_small(int(self.numbers['trips']), 'trips')} in zones of {self.hierarchy}, "
+            f"k = {self.k:g}>"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

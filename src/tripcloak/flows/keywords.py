@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.methods.registry import METHODS, find_method
 from tripcloak.flows.protection import asked_promise
-from tripcloak.ground.errors import InputError, OptionError
-from tripcloak.ground.options import Option, flag
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import Option
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.ground.threads import processors
 from tripcloak.records.keywords import MEMORY, TRIP_COLUMNS, TRIP_READING
 
@@ -252,7 +253,9 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
 
     slot, time_slot = given.get("slot"), given.get("time_slot")
     if slot is not None and time_slot is not None:
-        raise InputError("--slot keeps slots apart and --time-slot makes time an axis; give one of them")
+        raise InputError(
+            f"{called('slot')} keeps slots apart and {called('time_slot')} makes time an axis; give one of them"
+        )
     return Zoning(
         spec=given["hierarchy"],
         zones=given["zones"],
@@ -290,9 +293,8 @@ def flow_method(given: Mapping[str, Any]) -> FlowMethod:
 def _refuse_time_without_slots(given: Mapping[str, Any]) -> None:
     for one in METHODS.shared_options():
         if one.axis == "time" and given.get(one.name) is not None and given["time_slot"] is None:
-            raise OptionError(
-                f"{one.name} is about slots of time; give their length with time_slot",
-                f"{one.flag} is about slots of time; give their length with {flag('time_slot')}",
+            raise InputError(
+                f"{called(one.name)} is about slots of time; give their length with {spelt('time_slot')}"
             )
 
 
@@ -306,5 +308,7 @@ def segments(given: Mapping[str, Any]) -> tuple[SegmentBy, ...]:
 
     by = tuple(SegmentBy.parse(text) for text in given["segment"] or ())
     if given["segment_joint"] and not by:
-        raise InputError("--segment-joint needs what parts the people; give it with --segment")
+        raise InputError(
+            f"{called('segment_joint')} needs what parts the people; give it with {spelt('segment')}"
+        )
     return by

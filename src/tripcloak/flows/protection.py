@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 
 if TYPE_CHECKING:
     from tripcloak.promises import Promise
@@ -60,12 +61,13 @@ def _units(unit: str | None, k_population: str | None) -> list[str | None]:
     units: list[str | None] = [name.strip() for name in unit.split(",")]
     if k_population is not None and "population" not in units:
         raise InputError(
-            f"--k-population goes with --unit population or --unit travellers,population; got --unit {unit}"
+            f"{spelt('k_population')} goes with {spelt('unit', 'population')} or "
+            f"{spelt('unit', 'travellers,population')}; got {spelt('unit', unit)}"
         )
     if k_population is None and "population" in units and len(units) > 1:
         raise InputError(
             "k counts travellers or trips; say how much population a flow needs as well: "
-            "--k-population N, or --k-population auto for k times the mean weight"
+            f"{spelt('k_population', 'N')}, or {spelt('k_population', 'auto')} for k times the mean weight"
         )
     return units
 
@@ -79,7 +81,8 @@ def _on_population(k: float, text: str | None) -> Promise:
         number = float(text or "")
     except ValueError:
         raise InputError(
-            f"--k-population takes a number of people or auto (k times the mean weight); got {text!r}"
+            f"{spelt('k_population')} takes a number of people or auto (k times the mean weight); got "
+            f"{text!r}"
         ) from None
     return KAnonymity(k=_whole(number), unit="population")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.reading.matrix import KEPT_ZONES
 from tripcloak.flows.release import Release, manifest
 from tripcloak.flows.release.tables import (
     flows_over_time,
@@ -24,6 +25,7 @@ from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import PRIVATE, PUBLIC, staged, write_json
 from tripcloak.ground.manifest import write_manifest
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def publish(
     dropped: Mapping[str, int],
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
+    zones: ZoneFile | None = None,
     force: bool = False,
 ) -> dict[str, Any]:
     """Write ``release/`` and ``private/`` below ``out``, whole or not at all, and return the manifest.
@@ -53,6 +56,8 @@ def publish(
         How the zones were made.
     segment
         The segment of the input that the release is about, where it is about one only.
+    zones
+        Zones that came from no file: an audit needs them again.
     force
         Replace a release that is already there.
     """
@@ -63,6 +68,8 @@ def publish(
         facts = write_manifest(public, facts)
         _write_parquet(private / "groups.parquet", groups_batches(matrix, release))
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
+        if zones is not None:
+            zones.write(staging / KEPT_ZONES)
         write_json(private / "run.json", {"input_digest": release.input_digest, **run})
     return facts
 

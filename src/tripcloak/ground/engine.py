@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.memory import parse_size
+from tripcloak.ground.spelling import spelt
 
 if TYPE_CHECKING:
     import duckdb
@@ -70,9 +71,18 @@ def connect(
         _ended_by_signals(con),
     ):
         con.execute("SET TimeZone = 'UTC'")
-        # In a notebook or a prompt the engine would draw a bar of its own, on stdout.
-        con.execute("SET enable_progress_bar = false")
+        _draw_no_bar(con)
         yield con
+
+
+def _draw_no_bar(con: duckdb.DuckDBPyConnection) -> None:
+    """Keep the engine from drawing a progress bar of its own on stdout, in a notebook or at a prompt.
+
+    In a notebook without ipywidgets there is none, and the engine refuses to change even that.
+    """
+    ((drawn,),) = con.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+    if drawn:
+        con.execute("SET enable_progress_bar = false")
 
 
 @contextmanager
@@ -156,10 +166,11 @@ def plain_errors(what: str = "the input", *, has_condition: bool = True) -> Iter
         raise _plain_error(what, text, has_condition) from None
 
 
-_CONDITION = (
-    "the condition given with --where does not fit the columns; it must be an SQL condition on columns of "
-    "the input. Columns of CSV files are text: compare numbers as try_cast(age as double) > 30"
-)
+def _condition() -> str:
+    return (
+        f"the condition given with {spelt('where')} does not fit the columns; it must be an SQL condition on "
+        "columns of the input. Columns of CSV files are text: compare numbers as try_cast(age as double) > 30"
+    )
 
 
 def _plain_error(what: str, text: str, has_condition: bool) -> TripcloakError:
@@ -168,9 +179,11 @@ def _plain_error(what: str, text: str, has_condition: bool) -> TripcloakError:
     if "No space left" in text or "max_temp_directory_size" in text:
         return InputError(f"{what}: the disk is full; free some room or give another folder to spill to")
     if kind == "Out of Memory":
-        return InputError(f"{what}: the memory limit is too small for this input; raise it (--memory)")
+        return InputError(
+            f"{what}: the memory limit is too small for this input; raise it ({spelt('memory')})"
+        )
     if kind in ("Parser", "Binder", "Catalog", "Conversion", "Out of Range", "Mismatch Type"):
         if has_condition:
-            return InputError(f"{what}: {_CONDITION}")
+            return InputError(f"{what}: {_condition()}")
         return InternalError(f"{what}: wrong SQL was made for this input (a {kind} error of the engine)")
     return InputError(f"{what}: the file could not be read; it may be damaged or not be what its name says")

@@ -23,20 +23,6 @@ class InputError(TripcloakError):
     exit_code = 2
 
 
-class OptionError(InputError):
-    """An option that is not there, or has a value that it cannot have.
-
-    It says so twice: in the words of Python, where options are keywords, and in those of the command line,
-    where they are flags.
-    """
-
-    __module__ = "tripcloak"
-
-    def __init__(self, words: str, flagged: str) -> None:
-        super().__init__(words)
-        self.flagged = flagged
-
-
 class MissingColumnError(InputError):
     """A needed column was not found; the message lists what was found and the flag that names it."""
 
@@ -45,6 +31,12 @@ class MissingColumnError(InputError):
 
 class EmptyInputError(InputError):
     """No usable record is left; the message says what was dropped and why."""
+
+    __module__ = "tripcloak"
+
+
+class MissingExtraError(InputError, ImportError):
+    """A library is needed that is no part of the bare installation; the message says how to get it."""
 
     __module__ = "tripcloak"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tripcloak.ground.errors import InputError, OutputExistsError
+from tripcloak.ground.spelling import spelt
 
 PUBLIC = "release"
 PRIVATE = "private"
@@ -56,11 +57,12 @@ RELEASE = FolderParts("release", folders=(PRIVATE, PUBLIC))
 def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> None:
     """Raise if the folder already holds such parts, is no folder, or may not be written to."""
     if out.exists() and not out.is_dir():
-        raise OutputExistsError(f"{out} is a file; --out needs a folder")
+        raise OutputExistsError(f"{out} is a file; {spelt('out')} needs a folder")
     if out.is_dir() and not force and any((out / name).exists() for name in parts.names):
         article = "an" if parts.what[0] in "aeiou" else "a"
         raise OutputExistsError(
-            f"{out} already holds {article} {parts.what}; choose another folder, or replace it with --force"
+            f"{out} already holds {article} {parts.what}; choose another folder, or replace it with "
+            f"{spelt('force', True)}"
         )
     if any((folder / "manifest.json").is_file() for folder in (out, *out.resolve().parents)):
         raise OutputExistsError(
@@ -69,7 +71,7 @@ def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> 
         )
     there = next(folder for folder in (out, *out.parents) if folder.exists())
     if not there.is_dir():
-        raise OutputExistsError(f"{there} is a file; --out needs a folder below folders")
+        raise OutputExistsError(f"{there} is a file; {spelt('out')} needs a folder below folders")
     if not os.access(there, os.W_OK | os.X_OK):
         raise _explained(PermissionError(errno.EACCES, ""), out, parts)
 

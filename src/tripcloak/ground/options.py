@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
+from datetime import timedelta
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
-from tripcloak.ground.errors import InputError, OptionError
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import called, flag
 
 Kind = Literal["text", "texts", "number", "whole number", "switch"]
 Group = Literal[
@@ -126,16 +128,12 @@ class Option:
 
         >>> Option(name="loss", help="", values=("tiles", "area")).check("regret")
         Traceback (most recent call last):
-        tripcloak.OptionError: there is no loss 'regret'; there are: tiles, area
+        tripcloak.InputError: loss must be one of tiles, area; got 'regret'
         """
         if value is None and self.optional:
             return
         if self.values and value not in self.values:
-            listed = ", ".join(self.values)
-            raise OptionError(
-                f"there is no {self.name} {value!r}; there are: {listed}",
-                f"{self.flag} must be one of {listed}; got {value!r}",
-            )
+            raise self.refusal(f"must be one of {', '.join(self.values)}; got {value!r}")
         asked = {"number": Real, "whole number": Integral, "switch": bool}.get(self.kind)
         if asked is not None and (
             not isinstance(value, asked) or (isinstance(value, bool) and asked is not bool)
@@ -145,21 +143,12 @@ class Option:
         if self.least is not None and not value >= self.least:
             raise self.refusal(f"must be {self.least:g} or more; got {value:g}")
 
-    def refusal(self, words: str) -> OptionError:
+    def refusal(self, words: str) -> InputError:
         """Return the error that says what is wrong with a value of this option."""
-        return OptionError(f"{self.name} {words}", f"{self.flag} {words}")
+        return InputError(f"{called(self.name)} {words}")
 
 
 _ARTICLED = {"number": "a number", "whole number": "a whole number", "switch": "True or False"}
-
-
-def flag(name: str) -> str:
-    """Return what an option is called on the command line.
-
-    >>> flag("time_limit")
-    '--time-limit'
-    """
-    return f"--{name.replace('_', '-')}"
 
 
 def option(default: Any, **said: Any) -> Any:
@@ -269,6 +258,8 @@ def seconds(option: Option, given: Any) -> Any:
     >>> seconds(limit, "60s"), seconds(limit, "1.5min"), seconds(limit, "20"), seconds(limit, 20)
     (60.0, 90.0, 20.0, 20)
     """
+    if isinstance(given, timedelta):
+        return given.total_seconds()
     if not isinstance(given, str):
         return given
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|min|m|h)?\s*", given)
@@ -284,11 +275,13 @@ def minutes(option: Option, given: Any) -> Any:
     >>> minutes(slot, "15min"), minutes(slot, "1h"), minutes(slot, "1d"), minutes(slot, 30)
     (15, 60, 1440, 30)
     """
+    if isinstance(given, timedelta):
+        given = f"{given.total_seconds() / 60:g}min"
     if not isinstance(given, str):
         return given
     match = re.fullmatch(r"\s*(\d{1,5})\s*(min|m|h|d)\s*", given)
     if match is None:
-        raise InputError(f"--slot and --time-slot take a time such as 15min, 1h or 1d; got {given!r}")
+        raise option.refusal(f"takes a time such as 15min, 1h or 1d; got {given!r}")
     return int(match[1]) * {"min": 1, "m": 1, "h": 60, "d": 1440}[match[2]]
 
 

@@ -13,8 +13,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from tripcloak.ground.errors import OptionError
-from tripcloak.ground.options import Option, declared_options, described, flag, shared_options
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import Option, declared_options, described, shared_options
+from tripcloak.ground.spelling import called
 
 T = TypeVar("T")
 
@@ -106,13 +107,13 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
         {'levels': 4}
         >>> known.own("odkanon", {"loss": "tiles"})
         Traceback (most recent call last):
-        tripcloak.OptionError: odkanon has no option loss
+        tripcloak.InputError: odkanon has no option loss
         """
         has = {one.name: one for one in self.options(name)}
         asked = {option: value for option, value in given.items() if value is not None}
         for option in asked:
             if option not in has:
-                raise OptionError(f"{name} has no option {option}", f"{name} has no option {flag(option)}")
+                raise InputError(f"{name} has no option {called(option)}")
         return {option: has[option].take(value) for option, value in asked.items()}
 
     def own_of_each(self, names: Iterable[str], given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -123,8 +124,9 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
         for option in asked:
             if not any(option in has[name] for name in chosen):
                 owners = ", ".join(name for name in self if option in has[name])
-                words = f"none of {', '.join(chosen)} has an option {{0}}: {{0}} is an option of {owners}"
-                raise OptionError(words.format(option), words.format(flag(option)))
+                raise InputError(
+                    f"none of {', '.join(chosen)} has an option {called(option)}: it is one of {owners}"
+                )
         return {
             name: self.own(name, {option: asked[option] for option in asked if option in has[name]})
             for name in chosen

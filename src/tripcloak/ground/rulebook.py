@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ def _judge(rule: Rule[C], case: C) -> Finding:
         raise
     except duckdb.OutOfMemoryException:
         raise InputError(
-            "the audit needs more memory than it was given; raise the limit (--memory)"
+            f"the audit needs more memory than it was given; raise the limit ({spelt('memory')})"
         ) from None
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
         raise InternalError(f"the audit's own rule {rule.name} is broken ({type(error).__name__})") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -38,5 +39,7 @@ def in_threads(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterato
     if jobs <= 1 or len(items) <= 1:
         yield from map(work, items)
         return
+    # Errors of a thread spell options as those of its caller do.
+    contexts = [copy_context() for _ in items]
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        yield from pool.map(work, items)
+        yield from pool.map(lambda context, item: context.run(work, item), contexts, items)

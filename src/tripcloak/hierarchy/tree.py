@@ -27,6 +27,9 @@ class Lineage:
 
     ancestors: Ints
 
+    def __repr__(self) -> str:
+        return f"<Lineage of {self.ancestors.shape[1]:,} tiles>"
+
     @classmethod
     def of(cls, parent: Ints, n_tiles: int) -> Lineage:
         """Return the lineage in a tree given by its parents, tiles first.
@@ -106,6 +109,9 @@ class Zones:
     lon: Floats
     shape: Callable[[int], Geometry] | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self):,}>"
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -138,6 +144,9 @@ class Hierarchy:
     parent: Ints
     zones: Zones
     complete: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Hierarchy {self.name}: {self.n_tiles:,} tiles, {len(self):,} zones>"
 
     @classmethod
     def from_parents(
@@ -306,6 +315,9 @@ class Cut:
 
     hierarchy: Hierarchy
     members: Ints
+
+    def __repr__(self) -> str:
+        return f"<Cut of {len(self.members):,} zones>"
 
     def __post_init__(self) -> None:
         chosen = np.asarray(self.members, dtype=np.int64)

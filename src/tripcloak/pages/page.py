@@ -26,10 +26,32 @@ def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = ()
     **content
         What the template asks for; text is escaped.
     """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     style, script = ("\n".join(map(asset, files)) for files in ((*styles, f"{name}.css"), scripts))
+    return _filled(
+        name, policy=content_policy(style, script), style=Markup(style), script=Markup(script), **content
+    )
+
+
+def render_card(**content: Any) -> str:
+    """The text of ``card.html.j2``: a piece of HTML that stands in somebody else's page, such as a notebook.
+
+    Its style touches nothing but itself, and it follows the colours of the page around it.
+
+    Parameters
+    ----------
+    **content
+        What the template asks for; text is escaped.
+    """
+    from markupsafe import Markup
+
+    return _filled("card", style=Markup(asset("card.css")), **content)
+
+
+def _filled(name: str, **content: Any) -> str:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     page = Environment(
         loader=FunctionLoader(asset),
         autoescape=True,
@@ -37,9 +59,7 @@ def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = ()
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return page.get_template(f"{name}.html.j2").render(
-        policy=content_policy(style, script), style=Markup(style), script=Markup(script), **content
-    )
+    return page.get_template(f"{name}.html.j2").render(**content)
 
 
 def asset(name: str) -> str:

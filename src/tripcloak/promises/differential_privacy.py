@@ -96,6 +96,10 @@ class DifferentialPrivacy(Promise):
         """Return that numbers are noisy, and that no smallest one is promised."""
         return "Numbers", "noisy; no smallest number of people is promised (no k-anonymity)"
 
+    def in_brief(self) -> str:
+        """Return the same as a sentence."""
+        return "numbers are noisy; no smallest number of people is promised"
+
     def judgement(self, smallest: str) -> str:
         """Return what is said of a release that passed its audit."""
         return "safe; numbers are noisy, and no smallest number of people is promised"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises.promise import UNITS, FlowGroups, Input, Promise, Unit, whole_number
 
 
@@ -70,7 +71,7 @@ class KAnonymity(Promise):
         unit = self.unit or ("travellers" if "travellers" in matrix.units else "trips")
         if unit not in matrix.units:
             raise InputError(
-                f"k on {unit} needs {_NEEDS[unit]}; this input can only protect {' or '.join(matrix.units)}"
+                f"k on {unit} needs {_needed(unit)}; this input can only protect {' or '.join(matrix.units)}"
             )
         return replace(self, unit=unit)
 
@@ -96,11 +97,11 @@ class KAnonymity(Promise):
         return f"at least {int(self.k):,} {self.unit or 'travellers (trips without an id)'}"
 
 
-_NEEDS: dict[str, Any] = {
-    "trips": "trips",
-    "travellers": "a person or vehicle id column (--person)",
-    "population": "a weight column (--weight)",
-}
+def _needed(unit: Unit) -> str:
+    """Return what an input needs for a unit to be counted."""
+    if unit == "travellers":
+        return f"a person or vehicle id column ({spelt('person')})"
+    return "trips" if unit == "trips" else f"a weight column ({spelt('weight')})"
 
 
 @dataclass(frozen=True, kw_only=True)

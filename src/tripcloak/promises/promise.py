@@ -299,6 +299,16 @@ release of the same people, and it does not hide that something is true of every
         """Return the heading and the value that a map's facts begin with."""
         return "Every flow holds at least", self._least()
 
+    def in_brief(self) -> str:
+        """Return what it says first of all, in a few words.
+
+        >>> from tripcloak.promises import KAnonymity
+        >>> KAnonymity(k=10, unit="travellers").in_brief()
+        'every flow holds at least 10 travellers'
+        """
+        heading, words = self.headline()
+        return f"{heading[:1].lower()}{heading[1:]} {words}"
+
     def judgement(self, smallest: str) -> str:
         """Return what is said of a release that passed its audit, given its smallest support in words."""
         return f"safe; smallest flow {smallest}"

@@ -63,6 +63,9 @@ class EverySegment(Promise):
     by: tuple[str, ...] = ()
     people_in_several: bool = False
 
+    def __repr__(self) -> str:
+        return f"EverySegment({self.promise!r}, by={self.by!r}, {len(self.parts):,} segments)"
+
     def __post_init__(self) -> None:
         if not self.parts:
             raise InputError("there are no segments to protect")

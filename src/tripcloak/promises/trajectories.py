@@ -26,6 +26,10 @@ class TrajectoryPromise(Promise):
         if self.k < 2:
             raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
 
+    def in_brief(self) -> str:
+        """Return what the headline says, which needs no heading."""
+        return self.headline()[1]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Containment(TrajectoryPromise):

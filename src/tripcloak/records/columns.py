@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.schema import (
     COORDINATES,
     KNOWN_NAMES,
@@ -16,7 +17,7 @@ from tripcloak.records.schema import (
     ROLES,
     Endpoints,
     Form,
-    flag_of,
+    option_of,
 )
 
 _NONE = "none"
@@ -102,7 +103,7 @@ def find_roles(
             column = match_column(given[role], names)
             if column is None and given[role].lower() != _NONE:
                 raise MissingColumnError(
-                    f"the input has no column {given[role]!r} ({flag_of(role)}); "
+                    f"the input has no column {given[role]!r} ({option_of(role)}); "
                     f"its columns are: {listed(names)}"
                 )
         else:
@@ -128,9 +129,50 @@ def match_column(name: str, names: Iterable[str]) -> str | None:
 
 
 def listed(names: Sequence[str], most: int = 40) -> str:
-    """Return column names for a message, the first of them if there are many."""
+    """Return column names for a message, the first of them if there are many.
+
+    A table that was read without its line of names has a row of data for names: then none is told.
+
+    >>> listed(["lat", "lon"]), listed(["p17", "48.8566"])
+    ('lat, lon', '2 columns with names that look like data')
+    """
+    if any(looks_like_data(name) for name in names):
+        return f"{len(names)} {'column' if len(names) == 1 else 'columns'} with names that look like data"
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+_DATA_LIKE = re.compile(
+    r"\s*([-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?"  # a number
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"  # a date
+    r"|[0-9a-fA-F]{12,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a hash, a UUID
+    r"|\S+@\S+\.\S+)\s*"  # an address
+)
+
+
+def looks_like_data(name: str) -> bool:
+    """Return whether a column name looks like a cell: a number, a date, a hash, an address.
+
+    >>> looks_like_data("48.8566"), looks_like_data("start_lat")
+    (True, False)
+    """
+    return _DATA_LIKE.fullmatch(name) is not None
+
+
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return stripped names, each different from the others whatever the case.
+
+    >>> unique_names(["Lat", "lat", " "])
+    ('Lat', 'lat_1', 'column2')
+    """
+    seen: dict[str, str] = {}
+    for place, raw in enumerate(names):
+        name = base = raw.strip() or f"column{place}"
+        number = 1
+        while name.lower() in seen:
+            name, number = f"{base}_{number}", number + 1
+        seen[name.lower()] = name
+    return tuple(seen.values())
 
 
 def plain_name(name: str) -> str:
@@ -142,18 +184,18 @@ def _what_is_missing(names: Sequence[str], found: Mapping[str, str], form: Form 
     wanted = form or _closest_form(found)
     needed = min(NEEDED[wanted], key=lambda roles: sum(role not in found for role in roles))
     missing = [role for role in needed if role not in found]
-    words = "; ".join(f"{ROLES[role].words} ({flag_of(role)} NAME)" for role in missing)
+    words = "; ".join(f"{ROLES[role].words} ({option_of(role, 'NAME')})" for role in missing)
     other = (
         ""
         if form
         else (
-            " Other tables need --origin and --destination (zone ids), --polyline, "
-            "or --person --time --lat --lon (GPS fixes)."
+            f" Other tables need {spelt('origin')} and {spelt('destination')} (zone ids), "
+            f"{spelt('polyline')}, or {' '.join(map(spelt, ('person', 'time', 'lat', 'lon')))} (GPS fixes)."
         )
     )
     if {"lat", "lon"} & set(missing) and "antenna" in found:
-        other += " Records that name a base station need the table of their places (--stations)."
-    found_words = f"Columns found: {listed(names)}. Name the right ones with these flags."
+        other += f" Records that name a base station need the table of their places ({spelt('stations')})."
+    found_words = f"Columns found: {listed(names)}. Name the right ones with these."
     return f"missing columns: {words}. {found_words}{other}"
 
 
@@ -185,6 +227,7 @@ def check_same_form(assignments: Sequence[Assignment]) -> Assignment:
     if any((a.form, a.endpoints) != (first.form, first.endpoints) for a in assignments):
         raise InputError(
             "the files hold different kinds of tables (for example one with coordinates and one with "
-            "zone ids); read them one kind at a time, or say which with --form or --origin and --destination"
+            f"zone ids); read them one kind at a time, or say which with {spelt('form')} or "
+            f"{spelt('origin')} and {spelt('destination')}"
         )
     return first

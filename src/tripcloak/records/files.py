@@ -6,11 +6,12 @@ import csv
 import glob
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tripcloak.ground.errors import InputError
+from tripcloak.records.columns import looks_like_data, unique_names
 from tripcloak.records.presets import Layout, Preset
 
 FileKind = Literal["csv", "parquet"]
@@ -25,12 +26,6 @@ _KINDS: dict[str, FileKind] = {
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _DELIMITERS = ",;\t|"
 _TOP_BYTES = 1 << 16
-_DATA_LIKE = re.compile(
-    r"\s*([-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?"  # a number
-    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"  # a date
-    r"|[0-9a-fA-F]{12,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # a hash, a UUID
-    r"|\S+@\S+\.\S+)\s*"  # an address
-)
 
 
 class Top(NamedTuple):
@@ -107,11 +102,11 @@ def read_top(file: Path) -> Top:
     delimiter = max(_DELIMITERS, key=re.sub(r'"[^"]*"', "", first).count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     header = next(lines)
-    if any(_DATA_LIKE.fullmatch(name) for name in header):
+    if any(looks_like_data(name) for name in header):
         raise InputError(
             f"the first line of {file.name} looks like data; expected column names such as start_lat there"
         )
-    return Top(_unique(_padded(header, next((line for line in lines if line), []))), delimiter)
+    return Top(unique_names(_padded(header, next((line for line in lines if line), []))), delimiter)
 
 
 def _ending(file: Path) -> str:
@@ -195,15 +190,3 @@ def _padded(header: list[str], first_row: list[str]) -> list[str]:
     """
     extra = first_row[len(header) :]
     return header if any(cell.strip() for cell in extra) else header + [""] * len(extra)
-
-
-def _unique(names: Iterable[str]) -> tuple[str, ...]:
-    """Return stripped names, each different from the others whatever the case."""
-    seen: dict[str, str] = {}
-    for place, raw in enumerate(names):
-        name = base = raw.strip() or f"column{place}"
-        number = 1
-        while name.lower() in seen:
-            name, number = f"{base}_{number}", number + 1
-        seen[name.lower()] = name
-    return tuple(seen.values())

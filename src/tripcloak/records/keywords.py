@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.ground.options import Option
 
 if TYPE_CHECKING:
+    from tripcloak.records.frames import Input
     from tripcloak.records.source import TripSource
 
 
@@ -100,8 +101,8 @@ TRIP_COLUMNS = (
 """What the columns of a table of trips are, where their names do not tell."""
 
 
-def trip_source(paths: Sequence[str], given: Mapping[str, Any]) -> TripSource:
-    """Return what to read and how, from files and the values of keywords.
+def trip_source(inputs: Sequence[Input], given: Mapping[str, Any]) -> TripSource:
+    """Return what to read and how, from inputs and the values of keywords.
 
     >>> trip_source(["trips.csv"], {"person": "rider", "silence": 60.0}).columns
     {'person': 'rider'}
@@ -111,7 +112,7 @@ def trip_source(paths: Sequence[str], given: Mapping[str, Any]) -> TripSource:
     named = {one.name for one in TRIP_READING} & {name for name, value in given.items() if value is not None}
     wishes = {name: given[name] for name in named - {"attribute"}}
     return TripSource(
-        paths=tuple(paths),
+        paths=tuple(inputs),
         columns=columns_given(TRIP_COLUMNS, given),
         attributes=given.get("attribute") or (),
         **wishes,

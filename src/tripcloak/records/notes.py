@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.columns import plain_name
 from tripcloak.records.projection import Projection
-from tripcloak.records.schema import ROLES, VEHICLES, flag_of
+from tripcloak.records.schema import ROLES, VEHICLES, option_of
 from tripcloak.records.tables import literal, quoted
 from tripcloak.records.values import OFFSET, is_text
 
@@ -35,7 +36,7 @@ def without_empty_person(
     if "t" in having[0].columns and "trip_id" not in having[0].columns:
         raise MissingColumnError(
             f"column {column!r} is empty; GPS fixes need the id of a person, vehicle or trip "
-            f"({flag_of('person')} or {flag_of('trip_id')} NAME)"
+            f"({option_of('person')} or {option_of('trip_id', 'NAME')})"
         )
     bare = [
         replace(p, columns={name: c for name, c in p.columns.items() if name != "person"})
@@ -90,7 +91,7 @@ def _time_notes(
         if len(kinds) > 1:
             notes.append(
                 f"some times in the column for the {ROLES[role].words} have an offset and some have none; "
-                f"those without were read as {timezone} (set --timezone)"
+                f"those without were read as {timezone} (set {spelt('timezone')})"
             )
     return notes
 
@@ -130,7 +131,7 @@ def object_to_weights(report: CleaningReport, column: str) -> None:
     if report.dropped.get("negative_weight", 0) > report.kept:
         raise InputError(
             f"most values of column {column!r} are negative, so it cannot be the people that a trip stands "
-            "for; name another column with --weight, or say --weight none"
+            f"for; name another column with {spelt('weight')}, or say {spelt('weight', 'none')}"
         )
 
 
@@ -165,7 +166,7 @@ def object_to_text(
     _, column, role = worst
     raise InputError(
         f"nearly all values of column {column!r} cannot be read as the {ROLES[role].words}: expected values "
-        f"such as {ROLES[role].example}. Name another column with {flag_of(role)}, or mend this one"
+        f"such as {ROLES[role].example}. Name another column with {option_of(role)}, or mend this one"
     )
 
 
@@ -182,7 +183,7 @@ def _unread(con: duckdb.DuckDBPyConnection, projection: Projection) -> list[tupl
 def _how_to_swap(columns: dict[str, str]) -> str:
     pairs = (("origin_lat", "origin_lon"), ("destination_lat", "destination_lon"), ("lat", "lon"))
     flags = [
-        f"{flag_of(lat)} {columns[lon]!r} {flag_of(lon)} {columns[lat]!r}"
+        f"{spelt(lat, columns[lon], quoted=True)} {spelt(lon, columns[lat], quoted=True)}"
         for lat, lon in pairs
         if lat in columns and lon in columns
     ]

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
-from tripcloak.records.columns import Assignment, assign_columns, check_attributes, check_same_form
+from tripcloak.records.columns import (
+    Assignment,
+    assign_columns,
+    check_attributes,
+    check_same_form,
+    find_roles,
+    match_column,
+)
 from tripcloak.records.notes import object_to_swapped, object_to_text, object_to_weights, without_empty_person
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
+from tripcloak.records.schema import KNOWN_NAMES
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
 from tripcloak.records.tables import Table, open_tables
@@ -78,7 +87,7 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
     if source.stations is not None:
         # First, so that broken lines of that table are forgotten before those of the input are noted.
         open_stations(con, source.stations)
-    tables = open_tables(con, source.paths, preset)
+    tables = open_tables(con, source.paths, preset, lambda names: may_matter(names, source, preset))
     name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
     with plain_errors(name, has_condition=source.where is not None):
         projections, assignment = _project_all(tables, source, preset)
@@ -87,16 +96,36 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         name=name,
         assignment=assignment,
         preset=preset,
-        notes=notes,
+        notes=[*(note for table in tables for note in table.notes), *notes],
         files=sum(len(table.files) for table in tables),
         connection=con,
         projections=tuple(projections),
     )
 
 
+def may_matter(names: Sequence[str], source: TripSource, preset: Preset | None) -> set[str]:
+    """Return the columns that a source may ask for: in a role, carried along, derived from, or tested.
+
+    Examples
+    --------
+    >>> source = TripSource(paths=("trips.csv",), where="city = 'Paris'")
+    >>> sorted(may_matter(["City", "o_lat", "diary", "user"], source, None))
+    ['City', 'o_lat', 'user']
+    """
+    known = {**KNOWN_NAMES, **(preset.columns if preset else {})}
+    given = {role: name for role, name in source.columns.items() if match_column(name, names)}
+    found = set(find_roles(names, given, known).values())
+    derived = {name for item in (preset.derived if preset else ()) for name in item.needs}
+    asked = {match_column(name, names) for name in (*source.attributes, *derived)}
+    tested = {name for name in names if name.lower() in (source.where or "").lower()}
+    return {name for name in found | asked | tested if name is not None}
+
+
 def _check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
     if not con.execute("SELECT 1 FROM pg_timezone_names() WHERE name = ? LIMIT 1", [timezone]).fetchall():
-        raise InputError("unknown time zone (--timezone); expected a name such as UTC or Europe/Paris")
+        raise InputError(
+            f"unknown time zone ({spelt('timezone')}); expected a name such as UTC or Europe/Paris"
+        )
 
 
 def _project_all(
@@ -119,7 +148,7 @@ def _project_all(
             assignment = assign_columns(names, given=given, known=known, form=form)
             attributes = check_attributes(source.attributes, names)
         except MissingColumnError as error:
-            raise MissingColumnError(f"{table.name}: {error}") from None
+            raise MissingColumnError(f"{table.name}: {error}{table.hint}") from None
         assignments.append(assignment)
         projections.append(project(table, assignment, casts, attributes, source.where))
     if source.stations is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import Assignment
 from tripcloak.records.schema import ROLES
 from tripcloak.records.tables import Table, quoted
@@ -148,7 +149,7 @@ def _polyline(source: str, type_: str) -> dict[str, CleanColumn]:
         bad = f"(({unread}) AND {raw} IS NOT NULL AND trim({raw}) <> '' AND NOT {single})"
     else:
         raise InputError(
-            f"column {source!r} cannot be the path of a trip (--polyline): expected text such as "
+            f"column {source!r} cannot be the path of a trip ({spelt('polyline')}): expected text such as "
             f"{ROLES['polyline'].example}, found a column of type {type_}"
         )
     columns = {name: CleanColumn(sql=sql, type="DOUBLE", source=source) for name, sql in cells.items()}

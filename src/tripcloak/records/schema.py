@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import Literal, NamedTuple, get_args
 
+from tripcloak.ground.spelling import spelt
+
 Form = Literal["trips", "points", "polyline", "zones", "counts"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -15,49 +17,48 @@ Kind = Literal["number", "time", "person", "zone", "polyline", "truth", "separat
 
 
 class Role(NamedTuple):
-    """What a column means, the flag that names it, and an example of what it should hold."""
+    """What a column means, an example of what it should hold, and whether an option may name it."""
 
     name: str
     kind: Kind
-    flag: str | None
     words: str
     example: str
+    named: bool = True
 
 
 ROLES: dict[str, Role] = {
     role.name: role
     for role in (
-        Role("origin_lat", "number", "--origin-lat", "latitude of the origin", "48.8566"),
-        Role("origin_lon", "number", "--origin-lon", "longitude of the origin", "2.3522"),
-        Role("destination_lat", "number", "--destination-lat", "latitude of the destination", "48.8566"),
-        Role("destination_lon", "number", "--destination-lon", "longitude of the destination", "2.3522"),
-        Role("origin", "zone", "--origin", "id of the origin zone", "75056"),
-        Role("destination", "zone", "--destination", "id of the destination zone", "75056"),
-        Role("origin_place", "separator", "--origin-place", "id of the place at the origin", "station 17"),
+        Role("origin_lat", "number", "latitude of the origin", "48.8566"),
+        Role("origin_lon", "number", "longitude of the origin", "2.3522"),
+        Role("destination_lat", "number", "latitude of the destination", "48.8566"),
+        Role("destination_lon", "number", "longitude of the destination", "2.3522"),
+        Role("origin", "zone", "id of the origin zone", "75056"),
+        Role("destination", "zone", "id of the destination zone", "75056"),
+        Role("origin_place", "separator", "id of the place at the origin", "station 17"),
         Role(
             "destination_place",
             "separator",
-            "--destination-place",
             "id of the place at the destination",
             "station 17",
         ),
-        Role("person", "person", "--person", "id of the person or vehicle", "a17"),
-        Role("weight", "number", "--weight", "people a trip stands for", "112.5"),
-        Role("trips", "number", "--trips", "number of trips a row stands for", "12"),
-        Role("start_time", "time", "--start-time", "start of the trip", "2024-05-01 08:30:00"),
-        Role("end_time", "time", "--end-time", "end of the trip", "2024-05-01 08:52:00"),
-        Role("lat", "number", "--lat", "latitude of a GPS fix", "48.8566"),
-        Role("lon", "number", "--lon", "longitude of a GPS fix", "2.3522"),
-        Role("time", "time", "--time", "time of a GPS fix", "2024-05-01 08:30:00"),
-        Role("antenna", "zone", "--antenna", "id of the base station", "A17"),
-        Role("polyline", "polyline", "--polyline", "path of the trip", "[[2.35,48.85],[2.36,48.86]]"),
-        Role("trip_id", "separator", "--trip-id", "id that sets one person's trips apart", "7"),
-        Role("incomplete", "truth", None, "mark of an incomplete record", "True"),
-        Role("occupied", "truth", None, "mark of a passenger on board", "1"),
+        Role("person", "person", "id of the person or vehicle", "a17"),
+        Role("weight", "number", "people a trip stands for", "112.5"),
+        Role("trips", "number", "number of trips a row stands for", "12"),
+        Role("start_time", "time", "start of the trip", "2024-05-01 08:30:00"),
+        Role("end_time", "time", "end of the trip", "2024-05-01 08:52:00"),
+        Role("lat", "number", "latitude of a GPS fix", "48.8566"),
+        Role("lon", "number", "longitude of a GPS fix", "2.3522"),
+        Role("time", "time", "time of a GPS fix", "2024-05-01 08:30:00"),
+        Role("antenna", "zone", "id of the base station", "A17"),
+        Role("polyline", "polyline", "path of the trip", "[[2.35,48.85],[2.36,48.86]]"),
+        Role("trip_id", "separator", "id that sets one person's trips apart", "7"),
+        Role("incomplete", "truth", "mark of an incomplete record", "True", named=False),
+        Role("occupied", "truth", "mark of a passenger on board", "1", named=False),
     )
 }
 
-FLAGGED: tuple[str, ...] = tuple(name for name, role in ROLES.items() if role.flag)
+FLAGGED: tuple[str, ...] = tuple(name for name, role in ROLES.items() if role.named)
 
 COORDINATES = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")
 _ZONES = ("origin", "destination")
@@ -82,15 +83,15 @@ OPTIONAL: dict[Form, tuple[str, ...]] = {
 }
 
 
-def flag_of(role: str) -> str:
-    """Return the command-line flag that names the column of a role.
+def option_of(role: str, column: str | None = None) -> str:
+    """Return the option that names the column of a role, as the reader would write it.
 
     Examples
     --------
-    >>> flag_of("origin_lat")
-    '--origin-lat'
+    >>> option_of("origin_lat"), option_of("person", "NAME"), option_of("occupied")
+    ('--origin-lat', '--person NAME', "the preset's occupied column")
     """
-    return ROLES[role].flag or f"the preset's {role} column"
+    return spelt(role, column) if ROLES[role].named else f"the preset's {role} column"
 
 
 _LAT = ("lat", "latitude")

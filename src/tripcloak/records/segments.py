@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.tables import literal, quoted
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class SegmentBy:
         column, colon, width = text.rpartition(":") if ":" in text else (text, "", "")
         if not column.strip() or (colon and not (width.isdecimal() and int(width) > 0)):
             raise InputError(
-                "--segment takes a column, or a column and a whole width of bins such as age:10; "
+                f"{spelt('segment')} takes a column, or a column and a whole width of bins such as age:10; "
                 f"got {text!r}"
             )
         return cls(column.strip(), int(width) if colon else None)
@@ -97,7 +98,8 @@ def find_segments(con: duckdb.DuckDBPyConnection, by: Sequence[SegmentBy]) -> li
     for column, one in enumerate(by):
         if one.width is not None and rows and all(row[column] == UNKNOWN for row in rows):
             raise InputError(
-                f"the column {one.column} holds no numbers to make bins of; write --segment {one.column}"
+                f"the column {one.column} holds no numbers to make bins of; write "
+                f"{spelt('segment', one.column)}"
             )
     names = [str(one) for one in by]
     return [Segment(dict(zip(names, row, strict=False)), row[-2], row[-1]) for row in rows]

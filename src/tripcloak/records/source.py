@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
+from tripcloak.records.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
 from tripcloak.records.segments import SegmentBy
@@ -20,7 +22,10 @@ class Described:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold and :meth:`from_dict` reads."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {
+            name: [_plain(item) for item in value] if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -37,6 +42,11 @@ class Described:
         object.__setattr__(self, name, value)
 
 
+def _plain(item: Any) -> Any:
+    """Return what may be written down of one of several values: of a table in memory, what it was."""
+    return str(item) if isinstance(item, Frame) else item
+
+
 DEFAULT_SILENCE = 180.0
 """Seconds without a GPS fix after which a new trip starts."""
 
@@ -47,8 +57,9 @@ class TripSource(Described):
 
     Attributes
     ----------
-    paths : tuple of str
-        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet.
+    paths : tuple of str or Frame
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet; or
+        tables in memory.
     preset : str, optional
         Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping
@@ -89,7 +100,7 @@ class TripSource(Described):
     tripcloak.InputError: unknown form of table: expected one of trips, points, polyline, zones, counts
     """
 
-    paths: tuple[str, ...]
+    paths: tuple[Input, ...]
     preset: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     form: Form | None = None
@@ -106,8 +117,7 @@ class TripSource(Described):
     stations: str | None = None
 
     def __post_init__(self) -> None:
-        paths = (self.paths,) if isinstance(self.paths, str) else self.paths
-        self._set("paths", tuple(str(path) for path in paths))
+        self._set("paths", checked_inputs(self.paths))
         self._set("columns", dict(self.columns))
         self._set("segment", dict(self.segment))
         if len(set(self.attributes)) < len(tuple(self.attributes)):
@@ -122,8 +132,6 @@ class TripSource(Described):
         return hash((self.paths, self.preset, tuple(sorted(self.columns.items())), self.form, self.where))
 
     def _check_reading(self) -> None:
-        if not self.paths or not all(self.paths):
-            raise InputError("no input was given: name at least one file, glob or folder")
         if self.preset is not None:
             find_preset(self.preset)
         if self.form is not None and self.form not in FORMS:
@@ -136,7 +144,10 @@ class TripSource(Described):
         if not all(self.columns.values()):
             raise InputError('a column was given an empty name; write "none" to say that there is none')
         if len(set(PLACES) & set(self.columns)) == 1:
-            raise InputError("places are counted at both ends: give --origin-place and --destination-place")
+            raise InputError(
+                "places are counted at both ends: give "
+                f"{spelt('origin_place')} and {spelt('destination_place')}"
+            )
         if not all(self.attributes):
             raise InputError("attributes must be column names; one is empty")
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.area import Area
 from tripcloak.records.columns import find_roles, listed
 from tripcloak.records.projection import CleanColumn, Projection
-from tripcloak.records.schema import KNOWN_NAMES, flag_of
+from tripcloak.records.schema import KNOWN_NAMES, option_of
 from tripcloak.records.tables import Table, open_tables, quoted
 from tripcloak.records.values import Casts
 
@@ -47,10 +48,12 @@ def open_stations(con: duckdb.DuckDBPyConnection, path: str) -> None:
         )
         ((stations, twice),) = con.execute(f"SELECT count(*), count_if(twice) FROM {STATIONS}").fetchall()
     if not stations:
-        raise InputError("the table of base stations (--stations) holds no station with an id and a place")
+        raise InputError(
+            f"the table of base stations ({spelt('stations')}) holds no station with an id and a place"
+        )
     if twice:
         raise InputError(
-            "the table of base stations (--stations) lists some of them twice at different places; "
+            f"the table of base stations ({spelt('stations')}) lists some of them twice at different places; "
             "leave one place for each id"
         )
 
@@ -64,7 +67,7 @@ def place_at_stations(
     if "antenna" not in found:
         raise MissingColumnError(
             f"{table.name}: no column for the id of a base station was found; name it with "
-            f"{flag_of('antenna')} NAME. Columns found: {listed(names)}"
+            f"{option_of('antenna', 'NAME')}. Columns found: {listed(names)}"
         )
     key = Casts().value("antenna", found["antenna"], table.types[found["antenna"]]).sql
     placed = ", ".join(f"stations.{axis} AS {quoted(name)}" for axis, name in AT_STATIONS.items())
@@ -89,8 +92,8 @@ def _select(table: Table) -> str:
     missing = [role for role in _STATION_NAMES if role not in found]
     if missing:
         raise MissingColumnError(
-            "the table of base stations (--stations) needs columns such as antenna_id, lat and lon; "
-            f"columns found: {listed(names)}"
+            f"the table of base stations ({spelt('stations')}) needs columns such as antenna_id, lat and "
+            f"lon; columns found: {listed(names)}"
         )
     casts = Casts()
     values = (casts.value(role, found[role], table.types[found[role]]).sql for role in _STATION_NAMES)

@@ -1,8 +1,8 @@
-"""Table: files with the same columns, and the SQL that reads them."""
+"""Table: files with the same columns, or a table in memory, and the SQL that reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_top
+from tripcloak.records.frames import Frame, Input
 from tripcloak.records.presets import Derived, Preset
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Files with the same columns.
+    """Files with the same columns, or a table in memory.
 
     Attributes
     ----------
+    files : tuple of str
+        The files; of a table in memory, its name alone.
     types : mapping
         Column name to DuckDB type; every column of a text file is VARCHAR.
     scan : str
@@ -32,6 +35,10 @@ class Table:
         The table that holds broken lines after a scan.
     nameless : bool
         Names of the files are ids of people, so they may not be told.
+    notes : tuple of str
+        What a reader should know about how the table was taken; holds no values.
+    hint : str
+        What to know where a needed column is not found.
     """
 
     files: tuple[str, ...]
@@ -40,6 +47,8 @@ class Table:
     probe: str
     rejects: str | None = None
     nameless: bool = False
+    notes: tuple[str, ...] = ()
+    hint: str = ""
 
     @property
     def name(self) -> str:
@@ -53,8 +62,22 @@ class Table:
         return self.probe.replace(_list(self.files), _list([file]))
 
 
-def open_tables(con: duckdb.DuckDBPyConnection, paths: Sequence[str], preset: Preset | None) -> list[Table]:
-    """Return the tables that paths hold: one for every set of files with the same columns.
+Wanted = Callable[[Sequence[str]], Collection[str]]
+"""Tells which of the columns of a table may matter."""
+
+
+def open_tables(
+    con: duckdb.DuckDBPyConnection,
+    inputs: Sequence[Input],
+    preset: Preset | None,
+    wanted: Wanted = lambda names: names,
+) -> list[Table]:
+    """Return the tables of the inputs: one for every set of files with the same columns, and every frame.
+
+    Parameters
+    ----------
+    wanted
+        Which columns of a table in memory to take; those of files are read as they are needed anyway.
 
     Raises
     ------
@@ -63,8 +86,10 @@ def open_tables(con: duckdb.DuckDBPyConnection, paths: Sequence[str], preset: Pr
     EmptyInputError
         There is no row in any of them.
     """
-    tables: list[Table] = []
-    for key, files in _groups(con, expand_paths(paths, preset), preset).items():
+    frames = [one for one in inputs if isinstance(one, Frame)]
+    tables = [_frame_table(con, frame, preset, wanted, number) for number, frame in enumerate(frames)]
+    paths = expand_paths([one for one in inputs if isinstance(one, str)], preset)
+    for key, files in _groups(con, paths, preset).items():
         if isinstance(key, Top):
             tables.append(_text_table(con, files, key, preset, number=len(tables)))
         else:
@@ -124,6 +149,26 @@ def _parquet_types(con: duckdb.DuckDBPyConnection, file: Path) -> _Types:
 def _parquet_table(files: list[str], types: dict[str, str], preset: Preset | None) -> Table:
     sql, types = _with_derived(f"read_parquet({_list(files)}{_filename(preset)})", types, preset)
     return Table(files=tuple(files), types=types, scan=sql, probe=sql)
+
+
+UNREAD = "not read"
+"""The type of columns of a table in memory that cannot matter."""
+
+
+def _frame_table(
+    con: duckdb.DuckDBPyConnection, frame: Frame, preset: Preset | None, wanted: Wanted, number: int
+) -> Table:
+    """Return a table in memory, which the engine reads where it is."""
+    # One at least: what is missing is told later, and a table has columns.
+    loaded = frame.load(wanted(frame.names) or frame.names[:1])
+    view = f"tripcloak_frame_{number}"
+    with plain_errors(frame.kind, has_condition=False):
+        con.register(view, loaded.table)
+        rows = con.execute(f"DESCRIBE {view}").fetchall()
+    types = dict.fromkeys(frame.names, UNREAD) | {name: type_ for name, type_, *_ in rows}
+    sql, types = _with_derived(view, types, None if _filename(preset) else preset)
+    name = frame.kind.replace("a ", "the ", 1)
+    return Table(files=(name,), types=types, scan=sql, probe=sql, notes=loaded.notes, hint=frame.hint)
 
 
 def _text_table(

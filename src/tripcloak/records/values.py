@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tripcloak.ground.errors import InputError
-from tripcloak.records.schema import ROLES, flag_of
+from tripcloak.records.schema import ROLES, option_of
 from tripcloak.records.tables import literal, quoted
 
 _INTEGERS = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"))
@@ -75,7 +75,7 @@ class Casts:
         made = makers[ROLES[role].kind](raw, _plain_type(type_))
         if made is None:
             raise InputError(
-                f"column {column!r} cannot be the {ROLES[role].words} ({flag_of(role)}): "
+                f"column {column!r} cannot be the {ROLES[role].words} ({option_of(role)}): "
                 f"expected values such as {ROLES[role].example}, found a column of type {type_}"
             )
         return made

@@ -147,6 +147,18 @@ class Cdr:
         numbers = np.arange(self.antennas, dtype=np.int32)
         return pa.RecordBatch.from_arrays([pa.array(numbers), pa.array(lat), pa.array(lon)], schema=schema)
 
+    def table(self) -> pa.Table:
+        """All calls as one Arrow table in memory, which ``to_pandas()`` makes a data frame.
+
+        Examples
+        --------
+        >>> Cdr(users=5, samples=3, equal=True).table().num_rows
+        15
+        """
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self.batches())
+
     def batches(self, block_users: int | None = None) -> Iterator[pa.RecordBatch]:
         """Record batches, one a block of users; the rows and their order do not depend on the block's size.
 

@@ -111,6 +111,18 @@ class City:
         check_whole("batch_size", batch_size, 1, _LARGEST)
         return self._batches(batch_size)
 
+    def table(self) -> pa.Table:
+        """All trips as one Arrow table in memory, which ``to_pandas()`` makes a data frame.
+
+        Examples
+        --------
+        >>> City(trips=25, people=5).table().num_rows
+        25
+        """
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self.batches())
+
     def _batches(self, batch_size: int) -> Iterator[pa.RecordBatch]:
         plan = draw_plan(self.seed, self.radius_km * 1000.0)
         people = self.residents

@@ -129,6 +129,18 @@ class Survey:
             [*columns, *(city_schema().field(name) for name in ("weight", "age", "sex")), category]
         )
 
+    def table(self) -> pa.Table:
+        """All rows as one Arrow table in memory, which ``to_pandas()`` makes a data frame.
+
+        Examples
+        --------
+        >>> Survey(people=2, form="trips").table().column_names[:2]
+        ['trip_id', 'person_id']
+        """
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self.batches())
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Record batches of the rows, by person and then by time; one block of people is in memory at a time.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,20 @@ from tripcloak.ground.folders import PRIVATE, note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
+from tripcloak.ground.spelling import spelt
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
-from tripcloak.trajectories.release.writing import MOST, check_formats, write_trajectory_release
+from tripcloak.trajectories.release.writing import (
+    MOST,
+    NamedRelease,
+    check_formats,
+    name_release,
+    write_trajectory_release,
+)
 from tripcloak.trajectories.report.figures import trajectory_figures_page
 from tripcloak.trajectories.report.map import trajectory_pages
 
@@ -26,22 +34,60 @@ COLOCATION = (
     "within delta. Whoever knows original samples may still find their person; k-scale and glove hide "
     "people from them too"
 )
-UNLIKE = (
-    "the k trajectories that fit a person are not equally likely; --constraint full makes them identical "
-    "(`tripcloak trajectories attack --kind owner` says how often simple guesses are right)"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrajectoryRequest:
-    """What was asked for: the input, the method, and where the release goes."""
+class TrajectoryReleaseRequest:
+    """What was asked for: the input, the method, and which exchange formats to write."""
 
     source: TrajectorySource
     method: TrajectoryMethod
-    out: Path
     memory: Memory = None
-    force: bool = False
     formats: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryRequest(TrajectoryReleaseRequest):
+    """What was asked for, and the folder that the release goes to."""
+
+    out: Path
+    force: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MadeTrajectories:
+    """A release that has passed its own audit, and is in memory alone; for the eyes of the data owner.
+
+    Its pseudonyms are drawn once: the tables in memory and every folder written of them name people alike.
+    """
+
+    request: TrajectoryReleaseRequest
+    reading: ReadTrajectories
+    release: TrajectoryRelease
+    measures: TrajectoryMeasures
+    audit: Verdict
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+
+    def __repr__(self) -> str:
+        return f"<MadeTrajectories: {self.release!r}>"
+
+    @cached_property
+    def named(self) -> NamedRelease:
+        """Return what is published, under pseudonyms, with its manifest."""
+        return name_release(self.release, self.request.formats)
+
+    def run(self) -> dict[str, Any]:
+        """Return the private record of how the release was made."""
+        return {
+            "source": self.reading.source.to_dict(),
+            "cleaning": self.reading.cleaning.to_dict(),
+            "reading": dict(self.reading.facts),
+            "measures": self.measures.to_dict(),
+            "audit": self.audit.to_dict(),
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,6 +102,9 @@ class TrajectoryOutcome:
     notes: tuple[str, ...]
     seconds: dict[str, float]
     out: Path
+
+    def __repr__(self) -> str:
+        return f"<TrajectoryOutcome: {self.release!r} in {self.out}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak trajectories anonymise --json`` prints."""
@@ -87,6 +136,12 @@ def anonymise_trajectories(request: TrajectoryRequest, progress: Progress = sile
     the release in place. An unsafe result is never written.
     """
     refuse_if_taken(request.out, force=request.force)
+    made = make_trajectories(request, progress)
+    return write_trajectories(made, request.out, force=request.force, progress=progress)
+
+
+def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = silent) -> MadeTrajectories:
+    """Return a release that has passed its own audit; nothing is written, an unsafe one never returned."""
     check_formats(request.formats)
     started = time.perf_counter()
     reading = read_trajectories(request.source, memory=request.memory, progress=progress)
@@ -99,50 +154,55 @@ def anonymise_trajectories(request: TrajectoryRequest, progress: Progress = sile
     progress("measuring", 0, None)
     measures = take_measures(trajectories, release, timezone=local_clock(request.source))
     measured = time.perf_counter()
-    outcome = TrajectoryOutcome(
-        trajectories=trajectories,
-        release=release,
+    return MadeTrajectories(
+        request=request,
         reading=reading,
-        measures=measures.to_dict(),
+        release=release,
+        measures=measures,
         audit=audit,
-        notes=(*reading.notes, *promise_notes(release), *_notes_on_writing(request, release)),
+        notes=(*reading.notes, *promise_notes(release), *_note_on_formats(request, release)),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
-        out=request.out,
     )
+
+
+def write_trajectories(
+    made: MadeTrajectories, out: Path, *, force: bool = False, progress: Progress = silent
+) -> TrajectoryOutcome:
+    """Return the outcome of a release that was made, after writing it to a folder, whole or not at all."""
     progress("writing the release", 0, None)
-    _write(request, outcome, measures)
-    return replace(outcome, seconds={**outcome.seconds, "write": time.perf_counter() - measured})
-
-
-def _write(request: TrajectoryRequest, outcome: TrajectoryOutcome, measures: TrajectoryMeasures) -> None:
-    """Write the public and the private part, whole or not at all."""
-    reading, release = outcome.reading, outcome.release
-    run = {
-        "source": reading.source.to_dict(),
-        "cleaning": reading.cleaning.to_dict(),
-        "reading": dict(reading.facts),
-        "measures": outcome.measures,
-        "audit": outcome.audit.to_dict(),
-        "notes": list(outcome.notes),
-        "seconds": outcome.seconds,
-    }
-    with staged(request.out, force=request.force) as staging:
-        figures = trajectory_figures_page(measures, release)
+    started = time.perf_counter()
+    notes = (*made.notes, *note_on_leftovers(out))
+    with staged(out, force=force) as staging:
+        figures = trajectory_figures_page(made.measures, made.release)
         (staging / PRIVATE / "figures.html").write_text(figures, encoding="utf-8")
         write_trajectory_release(
-            staging, reading.trajectories, release, run=run, pages=trajectory_pages, formats=request.formats
+            staging,
+            made.reading.trajectories,
+            made.release,
+            run={**made.run(), "notes": list(notes)},
+            pages=trajectory_pages,
+            formats=made.request.formats,
+            named=made.named,
         )
+    return TrajectoryOutcome(
+        trajectories=made.reading.trajectories,
+        release=made.release,
+        reading=made.reading,
+        measures=made.measures.to_dict(),
+        audit=made.audit,
+        notes=notes,
+        seconds={**made.seconds, "write": time.perf_counter() - started},
+        out=out,
+    )
 
 
-def _notes_on_writing(request: TrajectoryRequest, release: TrajectoryRelease) -> tuple[str, ...]:
-    """Return what to know of files that are not written, and of what stands there already."""
-    left = note_on_leftovers(request.out)
+def _note_on_formats(request: TrajectoryReleaseRequest, release: TrajectoryRelease) -> tuple[str, ...]:
+    """Return what to know of files that are not written."""
     if request.formats is not None or release.n_boxes <= MOST:
-        return left
+        return ()
     return (
         f"GeoJSON and MF-JSON of more than {MOST:,} samples would be large and were left out; ask for them "
-        "with --formats geojson,mfjson",
-        *left,
+        f"with {spelt('formats', 'geojson,mfjson')}",
     )
 
 
@@ -155,4 +215,10 @@ def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:
     """Return what must be said of a promise that is weaker than it looks."""
     if release.promise.moves_samples:
         return (COLOCATION.format(method=release.method),)
-    return () if release.parameters.get("constraint") in {None, "full"} else (UNLIKE,)
+    if release.parameters.get("constraint") in {None, "full"}:
+        return ()
+    return (
+        "the k trajectories that fit a person are not equally likely; "
+        f"{spelt('constraint', 'full')} makes them identical (`tripcloak trajectories attack --kind owner` "
+        "says how often simple guesses are right)",
+    )

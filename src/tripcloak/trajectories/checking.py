@@ -14,6 +14,7 @@ from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.records.frames import Input
 from tripcloak.trajectories.anonymise import local_clock
 from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.measures import measure_trajectories
@@ -54,7 +55,7 @@ class ReadInput:
 
 def audit_trajectories_against(
     folder: Path,
-    inputs: tuple[str, ...],
+    inputs: tuple[Input, ...],
     *,
     k: int | None = None,
     memory: Memory = None,
@@ -78,7 +79,7 @@ def audit_trajectories_against(
 
 
 def measure_trajectories_against(
-    folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
+    folder: Path, inputs: tuple[Input, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> dict[str, Any]:
     """Return every measure of a release folder against the raw input."""
     trajectories, release = read_as_released(folder, inputs, memory=memory, progress=progress)
@@ -87,7 +88,7 @@ def measure_trajectories_against(
 
 
 def read_as_released(
-    folder: Path, inputs: tuple[str, ...], *, memory: Memory = None, progress: Progress = silent
+    folder: Path, inputs: tuple[Input, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> tuple[Trajectories, TrajectoryRelease]:
     """Return the trajectories of the very input that a release was made from, and the release."""
     source = how_it_was_read(folder, inputs)
@@ -103,7 +104,7 @@ def refuse_options(source: TrajectorySource) -> None:
         )
 
 
-def how_it_was_read(folder: Path, inputs: tuple[str, ...]) -> TrajectorySource:
+def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> TrajectorySource:
     """Return how the input of a release was read, for these inputs, as its private record says."""
     read_manifest(folder, "trajectories")
     run = read_run(release_folder(folder))

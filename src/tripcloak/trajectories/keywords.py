@@ -11,6 +11,7 @@ from tripcloak.records.keywords import MEMORY, STATIONS, TIMEZONE, column, colum
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 
 if TYPE_CHECKING:
+    from tripcloak.records.frames import Input
     from tripcloak.trajectories.methods.method import TrajectoryMethod
     from tripcloak.trajectories.reading import TrajectorySource
 
@@ -82,6 +83,14 @@ K = Option(
     default=5,
     group="privacy",
 )
+FORMATS = Option(
+    name="formats",
+    help="Exchange formats to write: geojson, mfjson.",
+    unset="both, up to 200,000 samples",
+    metavar="NAMES",
+    reads="names",
+    group="run",
+)
 ORDERED_K = replace(K, help="The k that was ordered, if it should be at least this.", default=None)
 
 
@@ -99,7 +108,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     ['neighbours', 'constraint', 'picking']
     """
     if command == "anonymise":
-        return (_method(), K, *INPUT, *TRAJECTORY_METHODS.shared_options())
+        return (_method(), K, FORMATS, *INPUT, *TRAJECTORY_METHODS.shared_options())
     if command == "compare":
         return (_METHODS, replace(K, default=2), *INPUT, *TRAJECTORY_METHODS.shared_options())
     return {"audit": (ORDERED_K, MEMORY), "measures": (MEMORY,)}.get(command, INPUT)
@@ -121,8 +130,8 @@ _METHODS = Option(
 )
 
 
-def trajectory_source(paths: Sequence[str], given: Mapping[str, Any]) -> TrajectorySource:
-    """Return what to read and how, from files and the values of keywords.
+def trajectory_source(inputs: Sequence[Input], given: Mapping[str, Any]) -> TrajectorySource:
+    """Return what to read and how, from inputs and the values of keywords.
 
     >>> trajectory_source(["calls.csv"], {"person": "user", "sample_users": 9, "seed": 1}).sample
     (9, 1)
@@ -132,7 +141,7 @@ def trajectory_source(paths: Sequence[str], given: Mapping[str, Any]) -> Traject
     drawn = {"sample_users", "seed"}
     named = {one.name for one in (*READING, *SAMPLES)} - drawn
     return TrajectorySource(
-        paths=tuple(paths),
+        paths=tuple(inputs),
         columns=columns_given(COLUMNS, given),
         sample=None if given.get("sample_users") is None else (given["sample_users"], given["seed"]),
         **{name: given[name] for name in named if given.get(name) is not None},
@@ -148,3 +157,14 @@ def trajectory_method(given: Mapping[str, Any]) -> TrajectoryMethod:
     kind = find_trajectory_method(given["method"])
     own = TRAJECTORY_METHODS.own(given["method"], TRAJECTORY_METHODS.asked(given))
     return kind(k=given["k"], **own)
+
+
+def trajectory_methods(given: Mapping[str, Any]) -> list[TrajectoryMethod]:
+    """Return the methods that are asked for, each with those of the options that it has.
+
+    >>> [one.name for one in trajectory_methods({"methods": ("w4m", "glove"), "k": 3, "delta": 500.0})]
+    ['w4m', 'glove']
+    """
+    kinds = {name: find_trajectory_method(name) for name in given["methods"]}
+    own = TRAJECTORY_METHODS.own_of_each(kinds, TRAJECTORY_METHODS.asked(given))
+    return [kinds[name](k=given["k"], **own[name]) for name in given["methods"]]

@@ -11,6 +11,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.masking import mask_small
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +116,11 @@ class Trajectories:
     x: Ints
     y: Ints
     users: Any = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Trajectories: {mask_small(self.n_samples, 'samples')} of {mask_small(self.n_users, 'people')}>"
+        )
 
     def __post_init__(self) -> None:
         for name, kind in (("offsets", np.int64), ("t", np.int32), ("x", np.int32), ("y", np.int32)):

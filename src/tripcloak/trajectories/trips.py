@@ -13,6 +13,7 @@ from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged
 from tripcloak.ground.manifest import is_release
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.records.frames import files_among
 from tripcloak.trajectories.checking import refuse_options
 from tripcloak.trajectories.model import Grid
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
@@ -79,7 +80,7 @@ def write_trips_of_trajectories(
     rules = rules or TripRules()
     parts = FolderParts("table of trips of this name", files=(out.name,))
     refuse_if_taken(out.parent, force=force, parts=parts)
-    if out.resolve() in {Path(path).resolve() for path in source.paths}:
+    if out.resolve() in {path.resolve() for path in files_among(source.paths)}:
         raise InputError("the trips would replace the very input they are taken from; choose another file")
     people, grid, visits, notes = _visits(source, memory, progress)
     progress("finding stays", 0, None)
@@ -125,7 +126,7 @@ def _visits(
     source: TrajectorySource, memory: Memory, progress: Progress
 ) -> tuple[Any, Grid, Visits, tuple[str, ...]]:
     """Return whose samples they are, the grid, the samples, and what is to be said of them."""
-    folders = [Path(path) for path in source.paths if is_release(Path(path))]
+    folders = [path for path in files_among(source.paths) if is_release(path)]
     if folders and len(source.paths) > 1:
         raise InputError(
             "trips are taken from raw files, or from one release folder; several things were given"

@@ -19,13 +19,6 @@ def command(
     given: Given,
     inputs: Inputs,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
-    formats: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Exchange formats to write: geojson, mfjson; both if not given, up to 200,000 samples.",
-        ),
-    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -55,7 +48,7 @@ def command(
         out=out,
         memory=given["memory"],
         force=force,
-        formats=None if formats is None else tuple(name.strip() for name in formats.split(",")),
+        formats=given["formats"],
     )
     with progress_on_stderr() as progress:
         outcome = anonymise_trajectories(request, progress)

@@ -7,12 +7,10 @@ import typer
 from tripcloak.cli.options import Given, Inputs, Json, takes
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 from tripcloak.ground.errors import AuditFailedError
-from tripcloak.trajectories.keywords import keywords, trajectory_source
-from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
+from tripcloak.trajectories.keywords import keywords, trajectory_methods, trajectory_source
 
 if TYPE_CHECKING:
     from tripcloak.comparing.trajectories import TrajectoryRow
-    from tripcloak.trajectories.methods.method import TrajectoryMethod
 
 COLUMNS = (
     "method",
@@ -51,7 +49,7 @@ def command(
     """
     from tripcloak.comparing.trajectories import compare_trajectories
 
-    source, chosen = trajectory_source(inputs, given), _chosen(given)
+    source, chosen = trajectory_source(inputs, given), trajectory_methods(given)
     with progress_on_stderr() as progress:
         found = compare_trajectories(source, chosen, memory=given["memory"], progress=progress)
     ran = [row for row in found.rows if row.reason is None]
@@ -69,12 +67,6 @@ def command(
         show(*(f"{row.method} did not run: {row.reason}" for row in found.rows if row.reason is not None))
     if not ran:
         raise AuditFailedError("no method came to a release")
-
-
-def _chosen(given: Given) -> list["TrajectoryMethod"]:
-    kinds = {name: find_trajectory_method(name) for name in given["methods"]}
-    own = TRAJECTORY_METHODS.own_of_each(kinds, TRAJECTORY_METHODS.asked(given))
-    return [kinds[name](k=given["k"], **own[name]) for name in given["methods"]]
 
 
 def _cells(row: "TrajectoryRow") -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from tripcloak.flows.audit.encoding import Encoder, H3Encoder, NamedEncoder, Til
 from tripcloak.flows.audit.evidence import FlowEvidence, column_names
 from tripcloak.flows.audit.queries import segment_sql
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 
 if TYPE_CHECKING:
@@ -135,7 +136,9 @@ def _view_columns(case: FlowEvidence) -> tuple[str, ...]:
             f"the view 'canonical' needs the columns reason, and {', '.join(POINTS)} or o_id, d_id"
         )
     if case.promise.slot is not None and "start_time" not in columns:
-        raise InputError("the release has times, so the audit needs the start of every trip (--start-time)")
+        raise InputError(
+            f"the release has times, so the audit needs the start of every trip ({spelt('start_time')})"
+        )
     return columns
 
 

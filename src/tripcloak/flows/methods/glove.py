@@ -17,6 +17,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import tile_centres
 from tripcloak.hierarchy.boxes import EARTH_KM, MICRO
 from tripcloak.promises import Promise
@@ -98,7 +99,8 @@ def refuse_many_flows(matrix: ODMatrix, name: str, most: int) -> None:
     if matrix.n_flows > most:
         raise InputError(
             f"{name} compares flows with each other and takes at most {most:,} of them; this input has "
-            "more. Use coarser tiles (--hierarchy), or a method for large inputs: productcut, mondrian"
+            f"more. Use coarser tiles ({spelt('hierarchy')}), or a method for large inputs: productcut, "
+            "mondrian"
         )
 
 

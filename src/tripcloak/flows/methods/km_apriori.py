@@ -29,6 +29,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KMAnonymity, Promise
 
@@ -297,20 +298,24 @@ class KMApriori(FlowMethod):
         if self.m is not None and self.m > items:
             raise InputError(
                 f"m is {self.m}, but a trip has {items} items here, its origin and its destination; "
-                "time is a third one with --time-slot"
+                f"time is a third one with {spelt('time_slot')}"
             )
         weaker = self.m is not None and self.m < items
         if weaker and (self.promise.by_release or self.promise.segments):
             raise InputError(
                 "with m below the number of items a flow may hold few people, so neither t-closeness "
-                "nor segments in one release can be had; leave out --m, or --t and the segments"
+                f"nor segments in one release can be had; leave out {spelt('m')}, or {spelt('t')} and the "
+                "segments"
             )
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and what is still unsafe withheld."""
         held, m = promise.of_items(len(matrix.axes))
         if self.m not in (None, m):
-            raise InputError("k^m-anonymity cannot be had slot by slot; leave out --m, or use --time-slot")
+            raise InputError(
+                f"k^m-anonymity cannot be had slot by slot; leave out {spelt('m')}, or use "
+                f"{spelt('time_slot')}"
+            )
         units = whole_units(matrix.volume(main_volume(held)))
         budget = budget_of(units, self.suppression_limit)
         losses: list[Loss] = [find_loss(self.loss), find_loss(self.loss), SlotLoss(self.time_weight)]

@@ -19,6 +19,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Promise
 
 ROW_BYTES = 24 + 32
@@ -78,8 +79,8 @@ class QuadtreeKnapsack(ATGDual):
             gap = 100 * (_mean(maps, attempt.offer) / maps.search.bound - 1)
             raise ImpossibleRequestError(
                 "not possible: the tables of the exact programme grow too large for "
-                f"{self.table_memory:g} GB. Allow more (--table-memory), take coarser tiles or fewer trips "
-                "(weights make the tables long, whole trips keep them short); or take atg-dual, "
+                f"{self.table_memory:g} GB. Allow more ({spelt('table_memory')}), take coarser tiles or "
+                "fewer trips (weights make the tables long, whole trips keep them short); or take atg-dual, "
                 f"which is within {gap:.1g} % of the best here."
             )
         bound = Bound(value=_mean(maps, best), gap=0.0, relaxation="exact for this origin cut")

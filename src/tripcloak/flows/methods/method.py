@@ -19,6 +19,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
 from tripcloak.ground.options import check_options, declared_options
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt, spelt_command
 from tripcloak.hierarchy import Zones
 from tripcloak.promises import KAnonymity, Promise
 
@@ -160,14 +161,18 @@ class FlowMethod(ABC):
         if matrix.times is not None:
             self.require_time()
             if self.promise.by_release:
-                raise InputError("t-closeness does not know time as an axis; leave out --t or --time-slot")
+                raise InputError(
+                    f"t-closeness does not know time as an axis; leave out {spelt('t')} or "
+                    f"{spelt('time_slot')}"
+                )
         self.check_request()
         if self.promise.segments:
             self.require_segments()
         if self.draws_zones and (self.promise.by_release or self.promise.floors):
             raise InputError(
-                f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not defined "
-                "here; leave out --l and --t, or choose a method that works on the hierarchy"
+                f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not "
+                f"defined here; leave out {spelt('l')} and {spelt('t')}, or choose a method that works on "
+                "the hierarchy"
             )
 
     @classmethod
@@ -175,7 +180,7 @@ class FlowMethod(ABC):
         """Raise if this method cannot make every segment of every group safe."""
         if cls.draws_zones or cls.noisy:
             raise InputError(
-                f"{cls.name} cannot ask for all segments at once; release segments apart (--segment)"
+                f"{cls.name} cannot ask for all segments at once; release segments apart ({spelt('segment')})"
             )
 
     @classmethod
@@ -188,7 +193,7 @@ class FlowMethod(ABC):
             able = ", ".join(name for name, method in METHODS.items() if method.handles_time)
             raise InputError(
                 f"{cls.name} does not know time as an axis; use a method that does ({able}), "
-                "or leave out the slots of time (--time-slot)"
+                f"or leave out the slots of time ({spelt('time_slot')})"
             )
 
     @abstractmethod
@@ -220,6 +225,6 @@ def _refuse_if_hopeless(matrix: ODMatrix, promise: Promise) -> None:
         raise TooFewError(
             f"not possible: the whole input, in one single group, does not hold {promise.sentence()}. "
             "Ask for less (a smaller k or l, another unit), or bring more data; "
-            "`tripcloak describe` shows what is realistic.",
+            f"{spelt_command('describe')} shows what is realistic.",
             needs=promise.sentence(),
         )

@@ -18,6 +18,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import declared_options
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Promise
 
 WORTH_A_PROCESS = 200_000
@@ -90,9 +91,11 @@ class SlotBySlot(FlowMethod):
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise if there are no slots, or the method cannot be run slot by slot."""
         if matrix.times is None:
-            raise InputError("there are no slots of time; give their length with --slot")
+            raise InputError(f"there are no slots of time; give their length with {spelt('slot')}")
         if self.promise.by_release:
-            raise InputError("t-closeness does not know slots of time; leave out --t or --slot")
+            raise InputError(
+                f"t-closeness does not know slots of time; leave out {spelt('t')} or {spelt('slot')}"
+            )
         if self.method.draws_zones or self.method.noisy:
             raise InputError(
                 f"{self.method.name} cannot be run slot by slot; choose a method that works on the hierarchy"
@@ -131,7 +134,7 @@ class SlotBySlot(FlowMethod):
         if hopeless > self._allowed(float(total)) or not slots:
             raise ImpossibleRequestError(
                 f"not possible: some slots of time, taken whole, do not hold {promise.sentence()}, and to "
-                f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. {_WAYS}"
+                f"withhold them takes up to {math.ceil(100 * hopeless / total)} % of the volume. {_ways()}"
             )
         return slots
 
@@ -179,11 +182,15 @@ class SlotBySlot(FlowMethod):
         if not slots or total - _held(volume, slots) > self._allowed(total):
             raise ImpossibleRequestError(
                 "not possible: some slots of time need more than all slots together may withhold, and so "
-                f"does withholding them whole. {_WAYS} One of them, taken alone, is {reason}"
+                f"does withholding them whole. {_ways()} One of them, taken alone, is {reason}"
             )
 
 
-_WAYS = "Take longer slots (--slot), fold them over days or weeks (--fold), or raise the limit (--suppress)."
+def _ways() -> str:
+    return (
+        f"Take longer slots ({spelt('slot')}), fold them over days or weeks ({spelt('fold')}), or raise "
+        f"the limit ({spelt('suppress')})."
+    )
 
 
 def _held(volume: Ints | Floats, slots: Sequence[Slot]) -> float:

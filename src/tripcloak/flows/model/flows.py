@@ -10,6 +10,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.masking import mask_small
 
 NOBODY = -1
 """The person code of a trip without an id: its volume counts, but it adds no traveller."""
@@ -40,6 +41,9 @@ class Flows:
     travellers: Travellers | None = None
     slot: Ints | None = None
     repeats: Ints | None = None
+
+    def __repr__(self) -> str:
+        return f"<Flows: {mask_small(len(self.trips))}>"
 
     @classmethod
     def join(cls, parts: Sequence[Flows]) -> Flows:

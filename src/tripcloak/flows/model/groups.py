@@ -13,6 +13,8 @@ from tripcloak.flows.model.flows import Travellers
 from tripcloak.flows.model.matrix import ODMatrix
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Unit
 
 
@@ -30,6 +32,9 @@ class SegmentPart(NamedTuple):
     name: str
     matrix: ODMatrix
     row: Ints
+
+    def __repr__(self) -> str:
+        return f"<SegmentPart {self.name}>"
 
     @classmethod
     def of(cls, name: str, matrix: ODMatrix, whole: ODMatrix) -> SegmentPart:
@@ -62,6 +67,9 @@ class Groups:
     destination: Ints
     known: Mapping[Unit, Ints] = field(default_factory=dict)
     time: Ints | None = None
+
+    def __repr__(self) -> str:
+        return f"<Groups: {mask_small(len(self))}>"
 
     def __len__(self) -> int:
         return len(self.origin)
@@ -112,7 +120,9 @@ class Groups:
     def of_segment(self, part: SegmentPart) -> Groups:
         """Return the same groups with nobody in them but a segment."""
         if part.row.max() >= self.matrix.n_flows:
-            raise InputError("segments in one release do not go together with slots kept apart (--slot)")
+            raise InputError(
+                f"segments in one release do not go together with slots kept apart ({spelt('slot')})"
+            )
         return Groups(part.matrix, self.of_flow[part.row], self.origin, self.destination)
 
     def _by_flow(self, values: Ints) -> Ints:

@@ -14,6 +14,8 @@ import numpy as np
 from tripcloak.flows.model.flows import Flows, Represented, WeightsSeen, flows_from_trips, represented_by
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import UNITS, Covered, Unit, Volume
 
@@ -119,6 +121,12 @@ class ODMatrix:
     places: PlaceCounts | None = None
     represented: Represented | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"<ODMatrix: {mask_small(self.n_flows, 'flows')} between {self.origins.n_tiles:,} origin and "
+            f"{self.destinations.n_tiles:,} destination tiles>"
+        )
+
     @classmethod
     def from_trips(
         cls,
@@ -221,7 +229,7 @@ class ODMatrix:
         if self.places is None:
             raise InputError(
                 "this input does not say at which places its trips start and end; "
-                "name the columns with --origin-place and --destination-place"
+                f"name the columns with {spelt('origin_place')} and {spelt('destination_place')}"
             )
         return self.places
 

@@ -26,6 +26,8 @@ from tripcloak.flows.reading.people import note_on_people
 from tripcloak.flows.reading.spool import Spool, find_duplicates
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import EmptyInputError, InputError
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy, Slots
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.records.cleaning import DUPLICATE, MISSING_START, OUTSIDE_TILING, CleaningReport
@@ -56,6 +58,9 @@ class CodedTrips:
     canonical: Canonical
     notes: tuple[str, ...] = ()
     """What a reader should know about how the input was read, and about the weights in it."""
+
+    def __repr__(self) -> str:
+        return f"<CodedTrips: {mask_small(self.cleaning.kept, self.cleaning.word)}>"
 
 
 def code_trips(
@@ -92,7 +97,8 @@ def code_trips(
     """
     if time_slot is not None and not canonical.has_start:
         raise InputError(
-            "slots of time (--slot, --time-slot) need the start of every trip; name it with --start-time"
+            f"slots of time ({spelt('slot')}, {spelt('time_slot')}) need the start of every trip; name it "
+            f"with {spelt('start_time')}"
         )
     columns = _columns(canonical) | ({} if time_slot is None else {"slot": np.int64})
     slots = None if time_slot is None else Slots(time_slot, fold)

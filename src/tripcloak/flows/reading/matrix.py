@@ -14,8 +14,10 @@ from tripcloak.ground.engine import connect, plain_errors
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Tiling, parse_tiling
 from tripcloak.hierarchy.time import check_fold, check_slot
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.records.segments import Segment, SegmentBy, find_segments
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import Canonical, narrow, open_canonical
@@ -28,12 +30,18 @@ if TYPE_CHECKING:
     import duckdb
 
 
+KEPT_ZONES = "private/zones.parquet"
+"""Where a release holds zones that came from no file, below its folder."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Zoning:
     """How places become zones, and times slots: the hierarchy's text, and what else it needs.
 
     Attributes
     ----------
+    zones : str or ZoneFile, optional
+        The path of a zones file, or zones in memory, which a release then holds in its private part.
     time_slot : int, optional
         Minutes of a slot, which makes time an axis.
     fold : str, optional
@@ -43,7 +51,7 @@ class Zoning:
     """
 
     spec: str = "h3:10"
-    zones: str | None = None
+    zones: str | ZoneFile | None = None
     area: tuple[float, float, float, float] | None = None
     time_slot: int | None = None
     fold: str | None = None
@@ -53,7 +61,9 @@ class Zoning:
         if self.time_slot is not None:
             check_slot(self.time_slot)
         elif self.fold is not None or self.apart:
-            raise InputError("there are no slots of time to fold or keep apart; give their length (--slot)")
+            raise InputError(
+                f"there are no slots of time to fold or keep apart; give their length ({spelt('slot')})"
+            )
         if self.fold is not None:
             check_fold(self.fold)
 
@@ -61,7 +71,7 @@ class Zoning:
         """Return plain values for JSON."""
         return {
             "spec": self.spec,
-            "zones": self.zones,
+            "zones": KEPT_ZONES if isinstance(self.zones, ZoneFile) else self.zones,
             "area": None if self.area is None else list(self.area),
             **({} if self.time_slot is None else {"time_slot": self.time_slot}),
             **({} if self.fold is None else {"fold": self.fold}),
@@ -90,6 +100,9 @@ class MatrixReading:
     tiling: Tiling
     zoning: Zoning
     seconds: float
+
+    def __repr__(self) -> str:
+        return f"<MatrixReading: {self.trips.matrix!r} of {self.tiling.name}>"
 
 
 @contextmanager
@@ -155,7 +168,7 @@ def opened_by_segment(
 ) -> Iterator[tuple[Opened, list[Segment]]]:
     """Give a source, opened once for all its segments by these columns, and the segments."""
     if len({one.column for one in by}) < len(by):
-        raise InputError("a column parts the input once; one was given twice (--segment)")
+        raise InputError(f"a column parts the input once; one was given twice ({spelt('segment')})")
     carried = tuple(dict.fromkeys((*source.attributes, *(one.column for one in by))))
     with opened(replace(source, attributes=carried), memory=memory, folder=folder) as within:
         with plain_errors():
@@ -183,7 +196,7 @@ def common_extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple
     somebody's own place; callers must widen the extent.
     """
     if canonical.endpoints != "points":
-        raise InputError("a quadtree over zone ids needs --area: south,west,north,east")
+        raise InputError(f"a quadtree over zone ids needs {spelt('area')}: south,west,north,east")
     nth, (known, one) = AT_AN_EDGE, _one_of(canonical)
     ((found, south, west, north, east),) = con.execute(
         "with ones as (select min(least(o_lat, d_lat)) as south, min(least(o_lon, d_lon)) as west, "
@@ -193,12 +206,12 @@ def common_extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple
         f"max(north, {nth})[{nth}], max(east, {nth})[{nth}] from ones"
     ).fetchall()
     if found == 0:
-        raise InputError("no usable trip is left, so the study area cannot be found; give --area")
+        raise InputError(f"no usable trip is left, so the study area cannot be found; give {spelt('area')}")
     # With fewer, the edges might stand the wrong way round.
     if found < 2 * nth:
         raise InputError(
             f"a study area is found from {2 * nth} {_counted(canonical)} or more, so that it does not tell "
-            "how far a single one goes; there are fewer here: give --area south,west,north,east"
+            f"how far a single one goes; there are fewer here: give {spelt('area', 'south,west,north,east')}"
         )
     return south, west, north, east
 
@@ -209,7 +222,7 @@ def with_note_on_area(trips: CodedTrips) -> CodedTrips:
         return trips
     note = (
         f"some trips go further than {AT_AN_EDGE} {_counted(trips.canonical)} do, beyond the study area that "
-        "was found from the data, and are left out; state the area to keep them (--area)"
+        f"was found from the data, and are left out; state the area to keep them ({spelt('area')})"
     )
     return replace(trips, notes=(*trips.notes, note))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tripcloak.flows.model import WeightsSeen
 from tripcloak.ground.masking import mask_small
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.fixes import uneven_fixes
 from tripcloak.records.tables import quoted
@@ -50,7 +51,7 @@ def _weight_notes(
     if {"missing_weight", "negative_weight"} & set(cleaning.dropped):
         notes.append(
             f"rows whose {weight!r} is missing, not finite or negative are left out; "
-            "give --weight none to keep them and do without a population"
+            f"give {spelt('weight', 'none')} to keep them and do without a population"
         )
     zero, word = (seen.zero, "people") if canonical.has_person else (seen.zero_rows, "rows")
     if zero:

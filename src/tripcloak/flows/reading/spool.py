@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 
 CHUNK = 1 << 18
 
@@ -102,7 +103,7 @@ class Spool:
             reason = error.strerror or "writing failed"
             raise InputError(
                 f"the temporary folder cannot hold what does not fit in memory ({reason}); "
-                "free some room, set TMPDIR to a larger disk, or allow more --memory"
+                f"free some room, set TMPDIR to a larger disk, or allow more {spelt('memory')}"
             ) from None
         self._bytes = 0
 

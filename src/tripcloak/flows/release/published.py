@@ -22,6 +22,9 @@ class PublishedZones:
     shapes: NDArray[Any]
     tiles: Ints
 
+    def __repr__(self) -> str:
+        return f"<PublishedZones: {len(self.ids):,}>"
+
     def rows(self, ids: NDArray[np.str_]) -> Ints:
         """Return the row of every id."""
         order = np.argsort(self.ids)
@@ -55,6 +58,9 @@ class Published:
     time: Ints | None
     volume: Floats
     zones: dict[str, PublishedZones]
+
+    def __repr__(self) -> str:
+        return f"<Published: {len(self.origin):,} flows>"
 
 
 def read_published(folder: Path) -> Published:

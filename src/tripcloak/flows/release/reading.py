@@ -16,6 +16,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import HierarchyError, InputError, InternalError
 from tripcloak.ground.folders import PRIVATE, PUBLIC
 from tripcloak.ground.manifest import read_manifest, read_run, release_folder
+from tripcloak.ground.spelling import spelt_command
 from tripcloak.hierarchy import BoxZones, Domain, Hierarchy, Zones, box_zones, read_box_names, shared_domains
 from tripcloak.promises import Promise
 
@@ -165,7 +166,7 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
         return _build(matrix, facts, promise.of_everybody, groups)
     except (KeyError, TypeError, ValueError, AttributeError, InternalError, InputError):
         raise InputError(
-            f"{folder} was changed since it was made; `tripcloak audit` says what is wrong"
+            f"{folder} was changed since it was made; {spelt_command('audit')} says what is wrong"
         ) from None
 
 

@@ -72,6 +72,12 @@ class Release:
     seconds: float = 0.0
     version: str = field(default=__version__)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Release by {self.method}: {self.n_groups:,} flows between "
+            f"{' x '.join(f'{n:,}' for n in self.zone_numbers)} zones; {self.promise.sentence()}>"
+        )
+
     @property
     def n_groups(self) -> int:
         """Return the number of released flows."""

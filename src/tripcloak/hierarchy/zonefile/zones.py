@@ -145,6 +145,40 @@ class ZoneFile:
         path = Path(path)
         return _interpret(read_columns(path), path.name, id_column)
 
+    @classmethod
+    def of(cls, values: Mapping[str, list[Any]], geometry: list[Any] | None = None) -> ZoneFile:
+        """Return the zones of a table in memory: values by column, and outlines as WKB, WKT or GeoJSON.
+
+        Examples
+        --------
+        >>> zones = ZoneFile.of({"zone": ["b", "a"], "lat": [48.1, 52.5], "lon": [11.5, 13.4]})
+        >>> zones
+        ZoneFile(2 zones)
+        """
+        if not values or not len(next(iter(values.values()))):
+            raise InputError("the table of zones holds no zones; expected one row a zone")
+        return _interpret(Columns(dict(values), geometry), "(a table in memory)", None)
+
+    def write(self, path: Path) -> None:
+        """Write the zones to a Parquet file, from which they are read as they are."""
+        import pyarrow as pa
+        import shapely
+        from pyarrow import parquet
+
+        outlines = None if self.outlines is None else shapely.to_wkb(_parse(self.outlines))
+        columns = {
+            "zone": pa.array(self.ids.tolist(), pa.string()),
+            "lat": pa.array(self.lat),
+            "lon": pa.array(self.lon),
+            **({} if self.stated_km2 is None else {"area_km2": pa.array(self.stated_km2, from_pandas=True)}),
+            **{name: pa.array(column.tolist(), pa.string()) for name, column in self.attributes.items()},
+            **({} if outlines is None else {"geometry": pa.array(outlines.tolist(), pa.binary())}),
+        }
+        parquet.write_table(pa.table(columns), path, compression="zstd", store_schema=False)
+
+    def __repr__(self) -> str:
+        return f"ZoneFile({len(self):,} zones)"
+
     def __len__(self) -> int:
         return len(self.ids)
 

@@ -104,6 +104,9 @@ class TrajectoryMeasures(NamedTuple):
     regularity: RegularityAgreement
     laws: tuple[dict[float, Law], dict[float, Law]]
 
+    def __repr__(self) -> str:
+        return "<TrajectoryMeasures, of unreleased data>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return every measure by name, ready for JSON; None stands for what cannot be told, never NaN."""
         sizes, errors, shape = self.accuracy, self.errors, self.shape

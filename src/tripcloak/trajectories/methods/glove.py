@@ -12,6 +12,7 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.ground.threads import processors
 from tripcloak.trajectories.methods.kmerge import Merged, k_merge, pair_costs
 from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
@@ -182,7 +183,7 @@ class TrajectoryGlove(TrajectoryMethod):
         if trajectories.n_users > self.most_users:
             raise InputError(
                 f"glove merges every two trajectories, so it takes {self.most_users:,} people at most, "
-                "and the input has more; use --method k-scale, which scales to millions"
+                f"and the input has more; use {spelt('method', 'k-scale')}, which scales to millions"
             )
         pool = Pool(
             trajectories,

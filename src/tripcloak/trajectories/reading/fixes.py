@@ -17,7 +17,7 @@ from tripcloak.records.fixes import judged_sql
 from tripcloak.records.notes import note_on_input
 from tripcloak.records.opening import Rows, open_rows
 from tripcloak.records.projection import Projection
-from tripcloak.records.schema import ROLES, flag_of
+from tripcloak.records.schema import ROLES, option_of
 from tripcloak.records.source import TripSource
 from tripcloak.trajectories.reading.source import TrajectorySource
 
@@ -79,7 +79,7 @@ def open_fixes_or_trips(con: duckdb.DuckDBPyConnection, source: TripSource) -> R
             raise missing from None
     lacking = [role for role in ("start_time", "end_time") if role not in rows.columns]
     if lacking:
-        words = "; ".join(f"{ROLES[role].words} ({flag_of(role)} NAME)" for role in lacking)
+        words = "; ".join(f"{ROLES[role].words} ({option_of(role, 'NAME')})" for role in lacking)
         raise MissingColumnError(
             f"{rows.name}: trips become trajectories if they say when they begin and end; missing: {words}"
         )
@@ -162,7 +162,8 @@ def open_fixes(con: duckdb.DuckDBPyConnection, source: TrajectorySource) -> Open
     if "person" not in rows.columns:
         raise MissingColumnError(
             f"{rows.name}: trajectories belong to people, and no column for their ids was found; name it "
-            f"with {flag_of('person')} NAME (the id of a trip will do where every trip is somebody else's)"
+            f"with {option_of('person', 'NAME')} (the id of a trip will do where every trip is somebody "
+            "else's)"
         )
     # The same input read again on the same day is read the same way.
     now = (time.time_ns() // 1000 // _DAY + 2) * _DAY

@@ -10,6 +10,7 @@ import numpy as np
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import FEW
+from tripcloak.ground.spelling import spelt
 from tripcloak.trajectories.reading.jumps import distance_km
 from tripcloak.trajectories.reading.tracks import Tracks
 
@@ -100,7 +101,7 @@ def too_far_apart() -> str:
     return (
         "the fixes lie too far apart: one projection in metres serves places within about "
         f"{REACH_KM:,.0f} km of its centre, and no such region holds {MOST:.0%} of the fixes and of the "
-        "people. Choose one with --box south,west,north,east (in degrees, such as 35,-10,45,5)"
+        f"people. Choose one with {spelt('box', 'south,west,north,east')} (in degrees, such as 35,-10,45,5)"
     )
 
 

@@ -14,6 +14,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading.facts import describe_trajectories
@@ -63,6 +64,9 @@ class ReadTrajectories:
     facts: Mapping[str, Any]
     source: TrajectorySource
 
+    def __repr__(self) -> str:
+        return f"<ReadTrajectories: {self.trajectories!r}>"
+
 
 def read_trajectories(
     source: TrajectorySource,
@@ -104,7 +108,7 @@ def read_trajectories(
     if tracks.n_users == 1:
         raise InputError(
             "the input holds one person alone after cleaning; a trajectory can only hide among those of "
-            "others, so fixes of at least two people are needed (check the --person column)"
+            f"others, so fixes of at least two people are needed (check {spelt('person')})"
         )
     seconds = source.seconds or find_seconds(tracks.instant)
     grid = Grid(seconds=seconds, start=start_of(tracks, seconds), projection=projection)
@@ -142,8 +146,9 @@ def _placed(tracks: Tracks, source: TrajectorySource) -> tuple[Tracks, str, Box 
     lost = tracks.n_users - inside.n_users
     people = f", and with them {mask_small(lost, people=lost)} people who were nowhere else" if lost else ""
     note = (
-        f"the fixes lie too far apart for one projection: the study area is where most people are (--box "
-        f"{edges}), and {mask_small(int(outside.sum()), people=away)} fixes outside it are left out{people}"
+        f"the fixes lie too far apart for one projection: the study area is where most people are "
+        f"({spelt('box', edges)}), and {mask_small(int(outside.sum()), people=away)} fixes outside it are "
+        f"left out{people}"
     )
     return inside, region.projection, region.box, [note]
 
@@ -159,12 +164,12 @@ def _notes_on_resolution(source: TrajectorySource, grid: Grid) -> list[str]:
     if source.seconds is None and grid.seconds != DEFAULT_SECONDS:
         notes.append(
             f"nearly all times are multiples of {grid.seconds:,} seconds, so a sample lasts that long "
-            "(set --seconds)"
+            f"(set {spelt('seconds')})"
         )
     if source.metres is None and grid.metres != DEFAULT_METRES:
         notes.append(
             f"nearly all places are {grid.metres:,} metres or more from the next, so a sample is that wide "
-            "(set --metres)"
+            f"(set {spelt('metres')})"
         )
     return notes
 
@@ -188,6 +193,12 @@ class TrajectoryDescription:
     facts: Mapping[str, Any]
     cleaning: CleaningReport
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<TrajectoryDescription: {mask_small(self.facts['samples'], 'samples')} of "
+            f"{mask_small(self.facts['users'], 'people')}>"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -9,6 +9,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
+from tripcloak.records.frames import Input
 from tripcloak.records.source import Described, TripSource
 
 DEFAULT_MAX_SPEED = 1000.0
@@ -21,8 +23,9 @@ class TrajectorySource(Described):
 
     Attributes
     ----------
-    paths : tuple of str
-        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet.
+    paths : tuple of str or Frame
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet; or
+        tables in memory.
     preset : str, optional
         Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping
@@ -57,7 +60,7 @@ class TrajectorySource(Described):
     tripcloak.InputError: the window of time is empty: --until must be later than --since
     """
 
-    paths: tuple[str, ...]
+    paths: tuple[Input, ...]
     preset: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     where: str | None = None
@@ -81,11 +84,13 @@ class TrajectorySource(Described):
         speed = self.max_speed
         if speed is not None and not (math.isfinite(speed) and speed > 0):
             raise InputError(
-                "the greatest speed (--max-speed) must be a positive number of kilometres an hour"
+                f"the greatest speed ({spelt('max_speed')}) must be a positive number of kilometres an hour"
             )
         since, until = self.window
         if since is not None and until is not None and until <= since:
-            raise InputError("the window of time is empty: --until must be later than --since")
+            raise InputError(
+                f"the window of time is empty: {spelt('until')} must be later than {spelt('since')}"
+            )
 
     @property
     def trips(self) -> TripSource:
@@ -121,9 +126,9 @@ class TrajectorySource(Described):
             return round(zoned.timestamp() * 1e6)
         except (ValueError, TypeError, OverflowError):
             raise InputError(
-                f"--{name} must be a day or a time such as 2024-05-01 or 2024-05-01T08:30:00"
+                f"{spelt(name)} must be a day or a time such as 2024-05-01 or 2024-05-01T08:30:00"
             ) from None
         except ZoneInfoNotFoundError:
             raise InputError(
-                "unknown time zone (--timezone); expected a name such as UTC or Europe/Paris"
+                f"unknown time zone ({spelt('timezone')}); expected a name such as UTC or Europe/Paris"
             ) from None

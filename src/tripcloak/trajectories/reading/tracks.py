@@ -14,6 +14,7 @@ from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.masking import FEW, mask_small
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import REASONS, CleaningReport
 from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
 from tripcloak.trajectories.reading.jumps import find_jumps
@@ -62,6 +63,9 @@ class Tracks:
     notes: list[str]
     now: int
     lacking: Any = field(repr=False, default_factory=lambda: np.empty(0, dtype=str))
+
+    def __repr__(self) -> str:
+        return f"<Tracks of {mask_small(self.n_users, 'people')}>"
 
     @property
     def n_users(self) -> int:
@@ -233,7 +237,8 @@ def _object_to_empty(report: CleaningReport, source: TrajectorySource, tally: _T
     late = report.dropped.get("outside_window", 0)
     if late and late * 2 > report.rows:
         raise EmptyInputError(
-            "no fix lies in the window of time; move --since and --until, or check the times and --timezone"
+            f"no fix lies in the window of time; move {spelt('since')} and {spelt('until')}, or check the "
+            f"times and {spelt('timezone')}"
         )
     few = {reason.name for reason in REASONS if tally.people.get(reason.number, 0) < FEW}
     raise EmptyInputError(report.why_empty("fix", few))

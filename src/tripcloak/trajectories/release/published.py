@@ -38,6 +38,9 @@ class PublishedTrajectories:
     boxes: Boxes
     manifest: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<PublishedTrajectories: {self.n_released:,} trajectories of {self.n_boxes:,} samples>"
+
     @property
     def n_released(self) -> int:
         """Return the number of trajectories."""

@@ -12,6 +12,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.folders import PRIVATE
 from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
+from tripcloak.ground.spelling import spelt_command
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.published import PublishedTrajectories
@@ -69,7 +70,7 @@ def release_of_folder(folder: Path, trajectories: Trajectories) -> TrajectoryRel
 
 def _changed(folder: Path) -> InputError:
     return InputError(
-        f"{folder} was changed since it was made; `tripcloak trajectories audit` says what is wrong"
+        f"{folder} was changed since it was made; {spelt_command('trajectories audit')} says what is wrong"
     )
 
 

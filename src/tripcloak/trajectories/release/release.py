@@ -25,6 +25,9 @@ class Boxes(NamedTuple):
     y0: Ints
     y1: Ints
 
+    def __repr__(self) -> str:
+        return f"<Boxes: {len(self.t0):,}>"
+
 
 class TrajectorySolution(NamedTuple):
     """What a method decides.
@@ -48,6 +51,9 @@ class TrajectorySolution(NamedTuple):
     released_of: Ints
     box_of: Ints
     facts: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<TrajectorySolution: {len(self.offsets) - 1:,} trajectories>"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,6 +84,12 @@ class TrajectoryRelease:
     facts: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     version: str = field(default=__version__)
+
+    def __repr__(self) -> str:
+        return (
+            f"<TrajectoryRelease by {self.method}: {self.n_released:,} trajectories of {self.n_boxes:,} "
+            f"samples; {self.promise.sentence()}>"
+        )
 
     @property
     def n_released(self) -> int:

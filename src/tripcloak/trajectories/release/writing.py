@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
@@ -18,12 +18,39 @@ from tripcloak.trajectories.release.published import PublishedTrajectories, new_
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.samples import write_samples
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Pages = Callable[[PublishedTrajectories], Mapping[str, str]]
 """Makes the pages for readers from what is published: name of a file to its text."""
 
 EXCHANGE = {"geojson": write_geojson, "mfjson": write_mfjson}
 MOST = 200_000
 """Samples up to which the exchange formats, which take many times the room, are written unasked."""
+
+
+class NamedRelease(NamedTuple):
+    """A release under pseudonyms: what is published, and the old row of each trajectory and of each box."""
+
+    published: PublishedTrajectories
+    order: Ints
+    boxes: Ints
+
+    def __repr__(self) -> str:
+        return f"<NamedRelease: {self.published!r}>"
+
+
+def name_release(release: TrajectoryRelease, formats: Collection[str] | None = None) -> NamedRelease:
+    """Return what is published of a release, under fresh pseudonyms, with its manifest.
+
+    Parameters
+    ----------
+    formats
+        Which of ``geojson`` and ``mfjson`` are written; both, up to 200,000 samples, where nothing is asked.
+    """
+    published, order, boxes = under_pseudonyms(release)
+    facts = _manifest(release, published, _chosen(formats, published))
+    return NamedRelease(replace(published, manifest=facts), order, boxes)
 
 
 def write_trajectory_release(
@@ -34,6 +61,7 @@ def write_trajectory_release(
     run: Mapping[str, Any],
     pages: Pages,
     formats: Collection[str] | None = None,
+    named: NamedRelease | None = None,
 ) -> dict[str, Any]:
     """Write the public and the private files of a release into a staging folder, and return the manifest.
 
@@ -49,18 +77,20 @@ def write_trajectory_release(
         Makes ``README.md`` and ``map.html`` of what is published.
     formats
         Which of ``geojson`` and ``mfjson`` to write; both, up to 200,000 samples, where nothing is asked.
+    named
+        The release under its pseudonyms, where it has been given some already.
     """
     public, private = staging / PUBLIC, staging / PRIVATE
-    published, order, boxes = under_pseudonyms(release)
+    named = named or name_release(release, formats)
+    published, _, boxes = named
     chosen = _chosen(formats, published)
-    published = replace(published, manifest=_manifest(release, published, chosen))
     write_samples(public, published)
     for name in chosen:
         EXCHANGE[name](public / f"trajectories.{name}", published)
     for name, text in pages(published).items():
         (public / name).write_text(text, encoding="utf-8")
     facts = write_manifest(public, published.manifest)
-    _write_mapping(private, trajectories, release, published.pseudonyms[new_rows(order)])
+    _write_private(private / "mapping.parquet", mapping_table(trajectories, release, named))
     if release.promise.moves_samples:
         _write_boxes(private, release, new_rows(boxes))
     write_json(
@@ -123,18 +153,18 @@ def restated(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: told[name] for name in ENTRIES if name in told}
 
 
-def _write_mapping(private: Path, trajectories: Trajectories, release: TrajectoryRelease, names: Any) -> None:
-    """Write whose trajectory each one is; people without ids are numbered as they come."""
+def mapping_table(trajectories: Trajectories, release: TrajectoryRelease, named: NamedRelease) -> pa.Table:
+    """Return whose trajectory each one is; people without ids are numbered as they come."""
     import pyarrow as pa
 
+    names = named.published.pseudonyms[new_rows(named.order)]
     users = range(trajectories.n_users) if trajectories.users is None else trajectories.users
     deleted = release.released_of < 0
-    _write_private(
-        private / "mapping.parquet",
+    return pa.table(
         {
             "user": pa.array([str(user) for user in users], pa.string()),
             "trajectory": pa.array(names[release.released_of], pa.string(), mask=deleted),
-        },
+        }
     )
 
 
@@ -146,11 +176,12 @@ def _write_boxes(private: Path, release: TrajectoryRelease, rows: Ints) -> None:
     import pyarrow as pa
 
     deleted = release.box_of < 0
-    _write_private(private / "boxes.parquet", {"sample": pa.array(rows[release.box_of], mask=deleted)})
+    _write_private(
+        private / "boxes.parquet", pa.table({"sample": pa.array(rows[release.box_of], mask=deleted)})
+    )
 
 
-def _write_private(path: Path, columns: dict[str, Any]) -> None:
-    import pyarrow as pa
+def _write_private(path: Path, table: pa.Table) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(pa.table(columns), path, compression="zstd", store_schema=False)
+    parquet.write_table(table, path, compression="zstd", store_schema=False)

@@ -16,6 +16,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Domain, steps_down
 from tripcloak.hierarchy.tiling import Keys
 
@@ -123,7 +124,7 @@ def _refuse_if_many(pairs: int) -> None:
     if pairs > MOST_PAIRS:
         raise ImpossibleRequestError(
             f"not possible: more than {MOST_PAIRS:,} pairs of zones would need noise at one height. "
-            "Choose coarser zones (--height), a smaller epsilon or more contributions."
+            f"Choose coarser zones ({spelt('height')}), a smaller epsilon or more contributions."
         )
 
 

@@ -15,6 +15,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import shared_domains
 
 EVERY_PAIR = 1_000_000
@@ -71,7 +72,7 @@ class Laplace(NoisyMethod):
             raise InputError(
                 f"{self.name} without a delta gives noise to every pair of zones of the study area, and at "
                 f"height {self._height(matrix)} there are {self._pairs(matrix, domains):,}, more than "
-                f"{EVERY_PAIR:,}; choose coarser zones (--height), or a delta above 0"
+                f"{EVERY_PAIR:,}; choose coarser zones ({spelt('height')}), or a delta above 0"
             )
 
     def draw(

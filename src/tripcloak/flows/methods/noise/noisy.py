@@ -18,6 +18,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Domain, Hierarchy, shared_domains
 from tripcloak.promises import DifferentialPrivacy, Promise
 
@@ -213,8 +214,8 @@ class NoisyMethod(FlowMethod):
         """Raise if there is no epsilon, or no OpenDP to draw noise with."""
         if self.epsilon is None:
             raise InputError(
-                f"{self.name} needs --epsilon, which is yours to choose: the smaller, the better it hides "
-                "one traveller and the noisier its numbers; 1 is a usual value"
+                f"{self.name} needs {spelt('epsilon')}, which is yours to choose: the smaller, the better "
+                "it hides one traveller and the noisier its numbers; 1 is a usual value"
             )
         require_opendp()
 
@@ -224,14 +225,15 @@ class NoisyMethod(FlowMethod):
         if not self.promise.plain:
             raise InputError(
                 f"{self.name} promises differential privacy, which knows no l-diversity, t-closeness or "
-                "safe segments; leave out --l, --l-places, --t and --segment-joint"
+                f"safe segments; leave out {spelt('l')}, {spelt('l_places')}, {spelt('t')} and "
+                f"{spelt('segment_joint')}"
             )
         if shared_domains(matrix.origins, matrix.destinations) is None:
             raise InputError(
                 f"{self.name} needs zones that do not depend on the data: use h3:RES (of the whole world), "
-                "h3:RES/root=CELL (of one H3 cell), quadtree:DEPTH with --area, or a zones file with "
-                "dendrogram or table (h3:RES/root=RES takes the cell that holds the data, and h3:RES/binary "
-                "leaves out unions that do not occur)"
+                f"h3:RES/root=CELL (of one H3 cell), quadtree:DEPTH with {spelt('area')}, or a zones file "
+                "with dendrogram or table (h3:RES/root=RES takes the cell that holds the data, and "
+                "h3:RES/binary leaves out unions that do not occur)"
             )
 
     def anonymise(
@@ -253,7 +255,7 @@ class NoisyMethod(FlowMethod):
         if len(drawn.trips) == 0:
             raise ImpossibleRequestError(
                 "not possible: with so much noise no number is large enough to be published. Choose a larger "
-                "epsilon, fewer contributions or coarser zones (--height), or bring more data."
+                f"epsilon, fewer contributions or coarser zones ({spelt('height')}), or bring more data."
             )
         origins, origin = domains[0].released(drawn.origin, matrix.origins)
         destinations, destination = domains[1].released(drawn.destination, matrix.destinations)

@@ -1,0 +1,128 @@
+"""The front door's verbs on releases that are there already, of flows or of trajectories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tripcloak.api.flows import ReleasedFlows
+from tripcloak.api.inputs import Inputs
+from tripcloak.api.progress import Shown
+from tripcloak.api.released import PublishedFolder
+from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
+from tripcloak.api.trajectories import ReleasedTrajectories
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.folders import PUBLIC
+from tripcloak.ground.manifest import public_part, read_manifest
+from tripcloak.ground.spelling import called
+
+
+def open(folder: str | Path) -> ReleasedFlows | ReleasedTrajectories:
+    """Return the release that a folder holds, of flows or of trajectories, as its manifest says.
+
+    Parameters
+    ----------
+    folder
+        What ``save``, or ``tripcloak anonymise --out``, has written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     made = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     release = tc.open(f"{place}/out")
+    ...     release.flows.equals(made.flows), release.audit(against=trips).safe
+    (True, True)
+    """
+    given = Path(folder)
+    facts, public = read_manifest(given), public_part(given)
+    home = public.parent if public.name == PUBLIC else None
+    if facts["kind"] == "trajectories":
+        return ReleasedTrajectories(PublishedFolder(public, facts, ("samples",)), home=home)
+    return ReleasedFlows(PublishedFolder(public, facts, ("flows", "zones", "segments")), home=home)
+
+
+def audit(
+    folder: str | Path,
+    against: Inputs,
+    *,
+    k: float | None = None,
+    m: int | None = None,
+    l: int | None = None,  # noqa: E741
+    l_places: int | None = None,
+    t: float | None = None,
+    memory: str | None = None,
+    progress: Shown = None,
+) -> ReleaseAudit:
+    """Return what an audit finds that counts everything afresh from the raw input.
+
+    Keywords are those of ``tripcloak audit``: what was ordered, where the release must hold it even if its
+    manifest promises less. Of trajectories, k alone can be ordered.
+
+    Parameters
+    ----------
+    folder
+        What ``save``, or ``tripcloak anonymise --out``, has written.
+    against
+        The raw input: a table, paths, or several of these.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     [tc.audit(f"{place}/out", against=trips, k=k).safe for k in (10, 20)]
+    [True, False]
+    """
+    ordered: dict[str, Any] = {"k": k, "m": m, "l": l, "l_places": l_places, "t": t}
+    asked = {name: value for name, value in ordered.items() if value is not None}
+    release = open(folder)
+    _refuse_of_flows(release, set(asked) - {"k"})
+    return release.audit(against, memory=memory, progress=progress, **asked)
+
+
+def measures(
+    folder: str | Path,
+    against: Inputs,
+    *,
+    volume: str | None = None,
+    memory: str | None = None,
+    progress: Shown = None,
+) -> ReleaseMeasures:
+    """Return what a release is still good for; the numbers look at unreleased data and stay inside.
+
+    Keywords are those of ``tripcloak metrics``.
+
+    Parameters
+    ----------
+    folder
+        What ``save``, or ``tripcloak anonymise --out``, has written.
+    against
+        The raw input: a table, paths, or several of these.
+    volume
+        Of flows: ``trips`` or ``population``; what was protected if not given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     made = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     tc.measures(f"{place}/out", against=trips)["G"] == made.measures()["G"]
+    True
+    """
+    asked = {} if volume is None else {"volume": volume}
+    release = open(folder)
+    _refuse_of_flows(release, set(asked))
+    return release.measures(against, memory=memory, progress=progress, **asked)
+
+
+def _refuse_of_flows(release: ReleasedFlows | ReleasedTrajectories, asked: set[str]) -> None:
+    """Raise where more is asked of a release of trajectories than there is."""
+    if asked and isinstance(release, ReleasedTrajectories):
+        raise InputError(f"{called(min(asked))} is for releases of flows, and this is one of trajectories")

@@ -1,0 +1,176 @@
+"""The keywords of the verbs, for readers and type checkers; their defaults are those of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from tripcloak.api.inputs import Table
+    from tripcloak.flows.methods import FlowMethod
+    from tripcloak.trajectories.methods.method import TrajectoryMethod
+
+Box = str | Sequence[float]
+"""South, west, north and east in degrees, as numbers or as text with commas."""
+
+Time = str | float | timedelta
+"""A length of time: ``"15min"``, ``"1h"``, a timedelta, or a number."""
+
+
+class RowKeywords(TypedDict, total=False):
+    """How the rows of an input are read, whatever it holds."""
+
+    preset: str | None
+    where: str | None
+    box: Box | None
+    polygon: str | PathLike[str] | None
+    timezone: str
+    stations: str | PathLike[str] | None
+    memory: str | None
+    person: str | None
+    origin_lat: str | None
+    origin_lon: str | None
+    destination_lat: str | None
+    destination_lon: str | None
+    start_time: str | None
+    end_time: str | None
+    lat: str | None
+    lon: str | None
+    time: str | None
+    antenna: str | None
+
+
+class TripKeywords(RowKeywords, total=False):
+    """How a table of trips is read, and which zones its places become."""
+
+    form: str | None
+    silence: float
+    people_once: bool | None
+    zone_prefix: int | None
+    attribute: str | Sequence[str] | None
+    origin: str | None
+    destination: str | None
+    origin_place: str | None
+    destination_place: str | None
+    weight: str | None
+    trips: str | None
+    trip_id: str | None
+    polyline: str | None
+    hierarchy: str
+    zones: str | PathLike[str] | Table | None
+    area: Box | None
+
+
+class FixKeywords(RowKeywords, total=False):
+    """How a table of fixes is read, and how fine its samples are."""
+
+    since: str | None
+    until: str | None
+    sample_users: int | None
+    seed: int
+    seconds: int | None
+    metres: int | None
+    max_speed: float | None
+
+
+class FlowOptions(TypedDict, total=False):
+    """Options of single methods on flows."""
+
+    loss: str | None
+    first: str | None
+    time_weight: float | None
+    m: int | None
+    v_target: float | None
+    multiplier: float | None
+    table_memory: float | None
+    time_limit: Time | None
+    levels: int | None
+    epsilon: float | None
+    delta: float | None
+    contributions: int | None
+    height: int | None
+
+
+class TrajectoryOptions(TypedDict, total=False):
+    """Options of single methods on trajectories."""
+
+    neighbours: int | None
+    constraint: str | None
+    picking: str | None
+    delta: float | None
+    trash: float | None
+    chunk: int | None
+    period: int | None
+    sampling: int | None
+    radius: float | None
+    growth: float | None
+    unmatched: float | None
+    jobs: int | None
+
+
+class AnonymiseKeywords(TripKeywords, FlowOptions, total=False):
+    """The keywords of ``anonymise``."""
+
+    method: str | FlowMethod | type[FlowMethod]
+    k: float
+    unit: str | Sequence[str] | None
+    k_population: float | str | None
+    suppress: float
+    l: int | None  # noqa: E741
+    l_places: int | None
+    t: float | None
+    draws: int
+    time_slot: Time | None
+    slot: Time | None
+    fold: str | None
+    out: str | PathLike[str] | None
+    force: bool
+
+
+class DescribeKeywords(TripKeywords, total=False):
+    """The keywords of ``describe``."""
+
+    k: float
+
+
+class CompareKeywords(TripKeywords, total=False):
+    """The keywords of ``compare``."""
+
+    methods: str | Sequence[str]
+    k: float | str | Sequence[float]
+    unit: str | Sequence[str] | None
+    k_population: float | str | None
+    suppress: float | str | Sequence[float]
+    epsilon: float | None
+    time_limit: Time
+    jobs: int | None
+    out: str | PathLike[str] | None
+    force: bool
+
+
+class AnonymiseTrajectoriesKeywords(FixKeywords, TrajectoryOptions, total=False):
+    """The keywords of ``trajectories.anonymise``."""
+
+    method: str | TrajectoryMethod | type[TrajectoryMethod]
+    k: int
+    formats: str | Sequence[str] | None
+    out: str | PathLike[str] | None
+    force: bool
+
+
+class CompareTrajectoriesKeywords(FixKeywords, TrajectoryOptions, total=False):
+    """The keywords of ``trajectories.compare``."""
+
+    methods: str | Sequence[str]
+    k: int
+
+
+def keywords_of(kind: Any) -> tuple[str, ...]:
+    """Return the names in a table of keywords.
+
+    >>> keywords_of(DescribeKeywords)[-1]
+    'k'
+    """
+    return tuple(kind.__annotations__)

@@ -1,0 +1,388 @@
+"""Results that are for the data owner: an audit, measures, what is in an input, methods side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.api.card import INTERNAL, CardTable, Fact, card
+from tripcloak.api.tables import to_pandas
+from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import Finding, Verdict
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow as pa
+
+    from tripcloak.comparing.choice import Choice
+    from tripcloak.comparing.compare import Comparison
+    from tripcloak.comparing.trajectories import TrajectoryComparison
+    from tripcloak.flows.describe import Description
+    from tripcloak.trajectories.reading.reading import TrajectoryDescription
+
+
+class ReleaseAudit:
+    """What an audit found: whether a release is safe, and one finding a rule.
+
+    Examples
+    --------
+    >>> found = ReleaseAudit(Verdict.of([Finding("digests-match", False, "a file was changed")]))
+    >>> found
+    <ReleaseAudit: NOT SAFE; broken: digests-match>
+    >>> found.safe, found.findings[0].words
+    (False, 'a file was changed')
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+
+    @property
+    def safe(self) -> bool:
+        """Return whether every rule holds."""
+        return self._verdict.safe
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what became of every rule, in words that tell no unreleased number."""
+        return self._verdict.findings
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Return the names of the rules that do not hold."""
+        return self._verdict.broken
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """Return one row a rule: its name, whether it holds, and in words what was found."""
+        return to_pandas(_arrow([vars(finding) for finding in self.findings]))
+
+    @property
+    def private(self) -> Mapping[str, Any]:
+        """Return what the auditor counted afresh; of a release that is not safe, unreleased numbers."""
+        return self._verdict.numbers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak audit --json`` prints."""
+        return self._verdict.to_dict()
+
+    def __repr__(self) -> str:
+        told = f"safe; all {len(self.findings)} rules hold"
+        if not self.safe:
+            told = f"NOT SAFE; broken: {', '.join(self.broken)}"
+        return f"<ReleaseAudit: {told}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(one.rule, "holds" if one.ok else "BROKEN", one.words) for one in self.findings]
+        return card(
+            "Safe: every rule holds" if self.safe else "Not safe: do not publish",
+            tone="safe" if self.safe else "unsafe",
+            said=f"{len(rows)} rules, checked by code that shares nothing with the method",
+            table=CardTable(columns=("rule", "", "what was found"), rows=rows, texts=True),
+        )
+
+
+class ReleaseMeasures(Mapping[str, Any]):
+    """What a release is still good for, measure by measure; they look at unreleased data and stay inside.
+
+    Examples
+    --------
+    >>> measures = ReleaseMeasures({"S": 0.0999, "G": 77.41, "size": {"mean": 3.0}})
+    >>> measures["G"], len(measures)
+    (77.41, 3)
+    >>> measures
+    <ReleaseMeasures: S 0.0999, G 77.41, size mean 3; internal>
+    """
+
+    def __init__(self, measures: Mapping[str, Any]) -> None:
+        self._measures = dict(measures)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._measures[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._measures)
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """Return one row a measure; those within others have names of several words."""
+        rows = [{"measure": name, "value": value} for name, value in self._plain()]
+        return to_pandas(_arrow(rows))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as ``tripcloak metrics --json`` prints them."""
+        return dict(self._measures)
+
+    def _plain(self) -> list[tuple[str, float]]:
+        """Return the measures that are numbers, those within others by their path."""
+        return [
+            (name, value)
+            for name, value in _flat(self._measures)
+            if isinstance(value, (int, float)) and not isinstance(value, bool)
+        ]
+
+    def __repr__(self) -> str:
+        # Of how something is spread, the mean will do.
+        told = [f"{name} {value:.4g}" for name, value in self._plain() if not _of_spread(name)]
+        more = [f"{len(told) - 6} more"] if len(told) > 6 else []
+        return f"<ReleaseMeasures: {', '.join([*told[:6], *more])}; internal>"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, figure(value)) for name, value in self._plain()]
+        return card("Measures", table=CardTable(columns=("measure", "value"), rows=rows), foot=INTERNAL)
+
+
+def _of_spread(name: str) -> bool:
+    """Return whether a measure tells of a spread what its mean does not.
+
+    >>> _of_spread("area_km2 q95"), _of_spread("area_km2 mean"), _of_spread("median")
+    (True, False, False)
+    """
+    return bool(re.fullmatch(r".+ (q\d+|median|min|max|std)", name))
+
+
+def _flat(measures: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in measures.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", value
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class InputSummary:
+    """What is in an input, and what is realistic; exact numbers, for the eyes of the data owner.
+
+    Attributes
+    ----------
+    numbers : mapping
+        How much there is of what.
+    columns : mapping
+        The column that was found for every role; for trajectories, nothing.
+    notes, advice : tuple of str
+        What a reader should know about how the input was read, and what to ask for.
+    """
+
+    numbers: Mapping[str, Any]
+    columns: Mapping[str, str]
+    notes: tuple[str, ...]
+    advice: tuple[str, ...]
+    title: str
+    _rows: Sequence[Mapping[str, Any]]
+    _told: Mapping[str, Any]
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """Return, for flows, the share of the trips below k at each height; for trajectories, the spread."""
+        return to_pandas(_arrow(self._rows))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak describe --json`` prints."""
+        return dict(self._told)
+
+    def __repr__(self) -> str:
+        counts = {name: n for name, n in self.numbers.items() if isinstance(n, (int, float))}
+        told = ", ".join(mask_small(int(n), name) for name, n in list(counts.items())[:3])
+        return f"<InputSummary: {told}>"
+
+    def _repr_html_(self) -> str:
+        facts = [Fact(name, _masked(value)) for name, value in self.numbers.items()]
+        columns = list(self._rows[0]) if self._rows else []
+        rows = [[_masked(row[name], name) for name in columns] for row in self._rows]
+        return card(
+            "What is in it",
+            said=self.title,
+            facts=facts,
+            words=(*self.advice, *(f"Note: {note}." for note in self.notes)),
+            table=CardTable(columns=[name.replace("_", " ") for name in columns], rows=rows)
+            if rows
+            else None,
+            foot=INTERNAL,
+        )
+
+
+def summary_of_flows(found: Description) -> InputSummary:
+    """Return what is in a table of trips."""
+    rows = [
+        {
+            "height": level.height,
+            "flows": level.pairs,
+            **{f"share_below_k_{unit}": level.below[unit] for unit in found.units},
+        }
+        for level in found.levels
+    ]
+    return InputSummary(
+        numbers=found.numbers,
+        columns=found.columns,
+        notes=found.notes,
+        advice=found.advice,
+        title=f"zones of {found.hierarchy}, k = {found.k:g}",
+        _rows=rows,
+        _told=found.to_dict(),
+    )
+
+
+def summary_of_fixes(found: TrajectoryDescription) -> InputSummary:
+    """Return what is in a table of fixes."""
+    facts = found.facts
+    spread = {name: value for name, value in facts.items() if isinstance(value, Mapping) and "50%" in value}
+    sample, period, extent = facts["resolution"], facts["period"], facts["extent_km"]
+    numbers = {
+        "people": facts["users"],
+        "samples": facts["samples"],
+        "a sample lasts and spans": f"{sample['seconds']} s, {sample['metres']} m",
+        **({} if period is None else {"from, to": ", ".join(period)}),
+        **({} if extent is None else {"extent, km": " x ".join(f"{side:g}" for side in extent)}),
+    }
+    return InputSummary(
+        numbers=numbers,
+        columns={},
+        notes=found.notes,
+        advice=(),
+        title="trajectories",
+        _rows=[{"measure": name, **value} for name, value in spread.items()],
+        _told=found.to_dict(),
+    )
+
+
+class MethodComparison:
+    """Methods side by side on one input; they are measured on unreleased data, and so stay inside.
+
+    Attributes
+    ----------
+    choices : tuple of Choice
+        What to use at every k and limit that were asked for, and why.
+    notes : tuple of str
+        What a reader should know about how the input was read.
+    """
+
+    def __init__(self, found: Comparison | TrajectoryComparison) -> None:
+        from tripcloak.comparing.compare import Comparison
+
+        self._found = found
+        self._told = found.to_dict()
+        flows = isinstance(found, Comparison)
+        self.choices: tuple[Choice, ...] = found.choices if isinstance(found, Comparison) else ()
+        self.notes: tuple[str, ...] = tuple(self._told["notes"])
+        self._columns = FLOW_COLUMNS if flows else TRAJECTORY_COLUMNS
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """Return one row a release: what was asked for, what is lost, and what it took."""
+        return to_pandas(_arrow(self._told["rows"]))
+
+    @property
+    def best(self) -> str | None:
+        """Return the method to use at the first k and limit that were asked for; None where there is none.
+
+        Of flows, ``choices`` says why, and has the others. Of trajectories it is the safe release in which
+        whole trajectories hide people whose samples moved least.
+        """
+        if self.choices:
+            return self.choices[0].method
+        safe = [row for row in self._told["rows"] if row.get("safe") and row["promise"] == "containment"]
+        return min(safe, key=lambda row: row["spatial_km"])["method"] if safe else None
+
+    def save(self, out: str | Path, *, force: bool = False) -> Path:
+        """Write ``compare.html``, ``.md``, ``.csv`` and ``.json`` to a folder, and return where it is."""
+        from tripcloak.comparing.compare import Comparison
+        from tripcloak.comparing.files import write_comparison
+        from tripcloak.ground.errors import InputError
+
+        if not isinstance(self._found, Comparison):
+            raise InputError("a comparison on trajectories has no page of its own; write its table")
+        write_comparison(Path(out), self._found, force=force)
+        return Path(out)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak compare --json`` prints."""
+        return self._told
+
+    def __repr__(self) -> str:
+        ran = sum(row.get("reason") is None for row in self._told["rows"])
+        best = "nothing to recommend" if self.best is None else f"use {self.best}"
+        return f"<MethodComparison: {ran} of {len(self._told['rows'])} releases were made; {best}>"
+
+    def _repr_html_(self) -> str:
+        ran = [row for row in self._told["rows"] if row.get("reason") is None]
+        chosen = {(one.k, one.limit, one.method) for one in self.choices}
+        asked = [(row["k"], row.get("suppression_limit"), row["method"]) for row in ran]
+        failed = [row for row in self._told["rows"] if row.get("reason") is not None]
+        return card(
+            "Nothing to recommend" if self.best is None else f"Use {self.best}",
+            said=f"{len(ran)} releases of the same input, all measured and audited alike",
+            words=(
+                *(self.choices[0].words if self.choices else ()),
+                *(f"{row['method']} did not run: {row['reason']}." for row in failed),
+            ),
+            table=CardTable(
+                columns=list(self._columns.values()),
+                rows=[[figure(row[key]) for key in self._columns] for row in ran],
+                chosen=[at for at, one in enumerate(asked) if one in chosen],
+                broken="NOT SAFE",
+            ),
+            foot=INTERNAL,
+        )
+
+
+FLOW_COLUMNS = {
+    "method": "method",
+    "k": "k",
+    "suppression_limit": "limit",
+    "audit": "audit",
+    "S": "S",
+    "G": "G",
+    "GDM_mean": "GDM m",
+    "CPC": "CPC",
+    "groups": "flows",
+    "origin_zones": "origins",
+    "destination_zones": "destinations",
+    "cpu_s": "CPU s",
+}
+"""Columns of a card on flows; the table has them all."""
+
+TRAJECTORY_COLUMNS = {
+    "method": "method",
+    "k": "k",
+    "promise": "promise",
+    "spatial_km": "space error, km",
+    "time_minutes": "time error, min",
+    "created": "created",
+    "deleted": "deleted",
+    "cpu_seconds": "CPU s",
+}
+
+
+def figure(value: Any) -> str:
+    """Return a value for people.
+
+    >>> figure(None), figure(1234567), figure(0.12345), figure(1234.5678), figure("safe")
+    ('-', '1,234,567', '0.1235', '1,234.6', 'safe')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.4f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+def _masked(value: Any, column: str = "") -> str:
+    """Return a value for people, unless it is a small number of something."""
+    if column == "height":
+        return str(value)
+    if column.startswith("share_"):
+        return f"{100 * value:.1f} %"
+    return mask_small(value, zero=True) if isinstance(value, int) else figure(value)
+
+
+def _arrow(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_pylist([dict(row) for row in rows])
