@@ -121,8 +121,10 @@ def wings(drawing: Drawing) -> None:
 
 STYLE = """
 text { font-family: system-ui, sans-serif; fill: #1d2733 }
-.title { font-size: 19px; font-weight: 700 } .name { font-size: 15px; font-weight: 600 } .idea { font-size: 12.5px }
-rect { stroke: #5b6b7c; stroke-width: 1 } .roof { fill: #f6e3c5 } .up { fill: #e8ecd9 } .wing { fill: #f4f6f8 }
+.title { font-size: 19px; font-weight: 700 }
+.name { font-size: 15px; font-weight: 600 } .idea { font-size: 12.5px }
+rect { stroke: #5b6b7c; stroke-width: 1 }
+.roof { fill: #f6e3c5 } .up { fill: #e8ecd9 } .wing { fill: #f4f6f8 }
 .quiet { fill: #ffffff } .apart { fill: #d7e6f2 } .below { fill: #e6e0ef } .ground { fill: #d9d4cc }
 """
 
@@ -139,7 +141,8 @@ def main() -> None:
     title = "<title>The house plan of tripcloak: two wings with the same rooms on one ground floor</title>"
     page = f'<rect x="0" y="0" width="{WIDTH}" height="{drawing.y + 8}" fill="#fff" stroke="none"/>'
     body = "\n".join(drawing.shapes)
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{title}<style>{STYLE}</style>{page}\n{body}\n</svg>\n'
+    opened = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{title}<style>{STYLE}</style>'
+    svg = f"{opened}{page}\n{body}\n</svg>\n"
     (HERE / "house.svg").write_text(svg, encoding="utf-8")
 
 

@@ -193,12 +193,12 @@ def test_a_method_is_a_name_a_class_or_an_object(trips: pd.DataFrame) -> None:
 
 def test_what_is_given_beside_an_object_counts(trips: pd.DataFrame) -> None:
     method = tc.ODkAnon(promise=tc.KAnonymity(k=5, unit="trips"), suppression_limit=0.05)
-    assert tc.anonymise(trips, zones="h3:7", method=method).facts["protects"] == {"trips": 5}
+    assert tc.anonymise(trips, zones="h3:7", method=method).facts["promise"]["sentence"] == "at least 5 trips"
     given = tc.anonymise(trips, zones="h3:7", method=method, k=10)
-    assert given.facts["protects"] == {"travellers": 10}
+    assert given.facts["promise"]["sentence"] == "at least 10 travellers"
     assert given.facts["parameters"]["suppression_limit"] == 0.05
     looser = tc.anonymise(trips, zones="h3:7", method=method, suppress=0.2, levels=2)
-    assert looser.facts["protects"] == {"trips": 5}
+    assert looser.facts["promise"]["sentence"] == "at least 5 trips"
     assert looser.facts["parameters"] == {**looser.facts["parameters"], "suppression_limit": 0.2, "levels": 2}
     with pytest.raises(InputError, match="name of a method or its object; got a dict"):
         tc.anonymise(trips, method={})  # type: ignore[typeddict-item]
@@ -284,11 +284,11 @@ def test_methods_side_by_side(trips: pd.DataFrame, tmp_path: Path) -> None:
 def test_what_cannot_be_had_is_said(trips: pd.DataFrame) -> None:
     with pytest.raises(ImpossibleRequestError, match=r"`tripcloak\.describe` shows what is realistic"):
         tc.anonymise(trips, k=10_000)
-    with pytest.raises(InputError, match=r"twincut has no option levels=\.\.\."):
+    with pytest.raises(InputError, match=r"twincut has no option levels"):
         tc.anonymise(trips, levels=3)
     with pytest.raises(TypeError, match=r"no keyword 'persn'; did you mean person\?"):
         tc.anonymise(trips, persn="x")  # type: ignore[call-overload]
-    with pytest.raises(InputError, match=r"slot=\.\.\. keeps slots apart and time_slot=\.\.\."):
+    with pytest.raises(InputError, match=r"slot keeps slots apart and time_slot"):
         tc.anonymise(trips, slot="1h", time_slot="1h")
 
 

@@ -15,7 +15,7 @@ import typer
 import tripcloak as tc
 from tripcloak.api import keywords as typed
 from tripcloak.api.flows import ReleasedFlows
-from tripcloak.cli.app import app
+from tripcloak.cli.app import built
 
 SRC = Path(tc.__file__).parent
 
@@ -24,7 +24,7 @@ VERBS: dict[str, tuple[Callable[..., Any], Any]] = {
     "describe": (tc.describe, typed.DescribeKeywords),
     "compare": (tc.compare, typed.CompareKeywords),
     "audit": (tc.audit, None),
-    "metrics": (tc.measures, None),
+    "measures": (tc.measures, None),
     "trajectories anonymise": (tc.trajectories.anonymise, typed.AnonymiseTrajectoriesKeywords),
     "trajectories describe": (tc.trajectories.describe, typed.FixKeywords),
     "trajectories compare": (tc.trajectories.compare, typed.CompareTrajectoriesKeywords),
@@ -35,9 +35,9 @@ PRINTED = {"json", "markdown", "help"}
 
 def options(command: str) -> dict[str, Any]:
     """Return the options of a command with their defaults, by the keyword that follows from the flag."""
+    app = typer.Typer(add_completion=False)
+    app.command()(built(command))
     found: Any = typer.main.get_command(app)
-    for name in command.split():
-        found = found.commands[name]
     return {
         one.opts[0].removeprefix("--").replace("-", "_"): _value(one)
         for one in found.params
@@ -88,11 +88,10 @@ def test_help_shows_all_keywords() -> None:
     assert "person: 'str | None' = None" in shown
 
 
-COMMANDS_ALONE = ("cli", "analysis", "demo.py", "exposure.py", "attacking.py", "attacks", "trips.py")
-"""What no verb leads to."""
+COMMANDS_ALONE = ("cli", "analysis", "exposure.py", "attacking.py", "attacks", "trips.py", "keywords.py")
+"""What no verb leads to, and the help of the command line."""
 ELSEWHERE = {
     # They name commands that have no verb.
-    "flows/checking.py: ' holds a release of trajectories; see `tripcloak trajectories --help`'",
     "trajectories/anonymise.py: ' makes them identical (`tripcloak trajectories attack --kind owner` says "
     "how often simple guesses are right)'",
 }
@@ -140,9 +139,9 @@ def test_errors_name_keywords_here_and_flags_on_the_command_line(
 
 
 def test_errors_of_threads_and_processes_speak_the_same_way(trips: Any) -> None:
-    from tripcloak.ground.spelling import spelt, spelt_as_keywords
+    from tripcloak.ground.spelling import spelt, spelt_as_flags
     from tripcloak.ground.threads import in_threads
 
-    with spelt_as_keywords():
-        assert list(in_threads(spelt, ["k", "memory"], jobs=2)) == ["k=...", "memory=..."]
-    assert list(in_threads(spelt, ["k", "memory"], jobs=2)) == ["--k", "--memory"]
+    with spelt_as_flags():
+        assert list(in_threads(spelt, ["k", "memory"], jobs=2)) == ["--k", "--memory"]
+    assert list(in_threads(spelt, ["k", "memory"], jobs=2)) == ["k=...", "memory=..."]

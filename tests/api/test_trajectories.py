@@ -93,7 +93,7 @@ def test_a_release_is_audited_measured_and_opened(calls: pa.Table, calls_file: P
     for audit in (tc.audit, tc.trajectories.audit):
         assert audit(tmp_path / "out", against=calls, k=3).safe
     assert tripcloak(["trajectories", "audit", str(tmp_path / "out"), "--against", str(calls_file)]) == 0
-    with pytest.raises(InputError, match=r"t=\.\.\. is for releases of flows"):
+    with pytest.raises(InputError, match=r"t is for releases of flows"):
         tc.audit(tmp_path / "out", against=calls, t=0.5)
     with pytest.raises(InputError, match=r"volume=\.\.\. is for releases of flows"):
         tc.measures(tmp_path / "out", against=calls, volume="trips")
@@ -112,13 +112,11 @@ def test_a_method_is_a_name_a_class_or_an_object(calls: pa.Table) -> None:
     by_object = tc.trajectories.anonymise(calls, method=tc.KScale(k=2, constraint="full"))
     by_class = tc.trajectories.anonymise(calls, method=tc.KScale, k=2, constraint="full")
     assert by_object.facts == by_class.facts
-    assert by_object.facts["k"] == 2
-    assert tc.trajectories.anonymise(calls, method=tc.KScale(k=2), k=3).facts["k"] == 3
-    with pytest.raises(InputError, match=r"k-scale has no option delta=\.\.\."):
+    assert by_object.facts["promise"]["k"] == 2
+    assert tc.trajectories.anonymise(calls, method=tc.KScale(k=2), k=3).facts["promise"]["k"] == 3
+    with pytest.raises(InputError, match=r"k-scale has no option delta"):
         tc.trajectories.anonymise(calls, delta=1.0)
-    with pytest.raises(
-        InputError, match=r"method=\.\.\. takes the name of a method or its object; got a int"
-    ):
+    with pytest.raises(InputError, match=r"method takes the name of a method or its object; got a int"):
         tc.trajectories.anonymise(calls, method=7)  # type: ignore[arg-type]
 
 
@@ -128,7 +126,7 @@ def test_methods_side_by_side(calls: pa.Table) -> None:
     assert found.best == "k-scale"
     with pytest.raises(InputError, match="no page of its own"):
         found.save("out")
-    with pytest.raises(InputError, match=r"none of k-scale has an option delta=\.\.\."):
+    with pytest.raises(InputError, match=r"none of k-scale has an option delta: it is one of w4m, nwa"):
         tc.trajectories.compare(calls, methods="k-scale", delta=1.0)
 
 

@@ -27,6 +27,10 @@ def test_tables_are_what_the_methods_declare(page: Path, tables: dict[str, Any])
     assert text == tables["rendered"](text), "run `make docs`"
 
 
+def test_types_are_what_the_methods_declare(tables: dict[str, Any]) -> None:
+    assert tables["TYPES"].read_text(encoding="utf-8") == tables["types"](), "run `make docs`"
+
+
 def test_every_method_has_its_table_on_one_page() -> None:
     told = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     marked = re.findall(r"<!-- options of (\S+) -->", told)

@@ -22,7 +22,7 @@ def test_every_error_is_of_the_family_and_says_what_it_is(kind: type[errors.Trip
 
 
 def test_the_family_is_as_large_as_its_module_says() -> None:
-    assert {errors.InputError, errors.OptionError, errors.InternalError} <= set(FAMILY)
+    assert {errors.InputError, errors.OutputExistsError, errors.InternalError} <= set(FAMILY)
 
 
 def test_exit_codes_say_whose_turn_it_is() -> None:

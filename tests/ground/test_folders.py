@@ -220,7 +220,7 @@ def test_a_release_that_was_finished_in_the_meantime_is_not_replaced(tmp_path):
             write(out, "first")
             (staging / "release" / "file.txt").write_text("second")
 
-    with pytest.raises(OutputExistsError, match="--force"):
+    with pytest.raises(OutputExistsError, match="force=True"):
         second()
     assert words_in(out) == both("first")
     assert sorted(os.listdir(out)) == sorted(PARTS)

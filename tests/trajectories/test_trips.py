@@ -125,7 +125,7 @@ def test_raw_trips_are_not_written_into_the_public_part(source, tmp_path):
 
 def test_a_file_that_is_there_stays(source, tmp_path):
     (tmp_path / "trips.parquet").write_text("mine")
-    with pytest.raises(OutputExistsError, match="--force"):
+    with pytest.raises(OutputExistsError, match="force=True"):
         write_trips_of_trajectories(source, tmp_path / "trips.parquet", EVERY)
     assert (tmp_path / "trips.parquet").read_text() == "mine"
     write_trips_of_trajectories(source, tmp_path / "trips.parquet", EVERY, force=True)

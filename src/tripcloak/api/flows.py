@@ -497,13 +497,12 @@ def _with_given(method: FlowMethod, given: Mapping[str, Any], values: dict[str, 
     asked = flow_method({**values, "method": method.name})
     if given.get("slot") is not None:
         raise InputError(f"{called('slot')} goes with the name of a method, not with its object")
-    of_promise = {"k", "unit", "k_population", "l", "l_places", "t"} & {
-        n for n in given if given[n] is not None
-    }
+    told = {name for name in given if given[name] is not None}
+    of_promise = {"k", "unit", "k_population", "l", "l_places", "t"} & told
     fields = {
         **({"promise": asked.promise} if of_promise else {}),
         **({"suppression_limit": asked.suppression_limit} if "suppress" in given else {}),
-        **{n: getattr(asked, n) for n in given if n in method.__dataclass_fields__ and given[n] is not None},
+        **{n: getattr(asked, n) for n in told if n in method.__dataclass_fields__},
     }
     return replace(method, **fields)
 
@@ -515,9 +514,8 @@ def _source(name: str, data: Inputs, given: dict[str, Any]) -> tuple[TripSource,
     points = Points(columns, ENDS)
     inputs = take(data, points)
     zones = settled.pop("zones", None)
-    values = values_of(
-        declared(name), {key: value for key, value in settled.items() if key not in points.used}
-    )
+    others = {key: value for key, value in settled.items() if key not in points.used}
+    values = values_of(declared(name), others)
     values["zones"] = str(Path(zones).resolve()) if isinstance(zones, (str, PathLike)) else zones
     return trip_source(inputs, values), values
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
+
+from tripcloak.api.method_options import AnonymiseOptions, FlowOptions, Time, TrajectoryOptions
 
 if TYPE_CHECKING:
     from tripcloak.api.inputs import Table
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
 Box = str | Sequence[float]
 """South, west, north and east in degrees, as numbers or as text with commas."""
-
-Time = str | float | timedelta
-"""A length of time: ``"15min"``, ``"1h"``, a timedelta, or a number."""
 
 
 class RowKeywords(TypedDict, total=False):
@@ -75,42 +73,7 @@ class FixKeywords(RowKeywords, total=False):
     max_speed: float | None
 
 
-class FlowOptions(TypedDict, total=False):
-    """Options of single methods on flows."""
-
-    loss: str | None
-    first: str | None
-    time_weight: float | None
-    m: int | None
-    v_target: float | None
-    multiplier: float | None
-    table_memory: float | None
-    time_limit: Time | None
-    levels: int | None
-    epsilon: float | None
-    delta: float | None
-    contributions: int | None
-    height: int | None
-
-
-class TrajectoryOptions(TypedDict, total=False):
-    """Options of single methods on trajectories."""
-
-    neighbours: int | None
-    constraint: str | None
-    picking: str | None
-    delta: float | None
-    trash: float | None
-    chunk: int | None
-    period: int | None
-    sampling: int | None
-    radius: float | None
-    growth: float | None
-    unmatched: float | None
-    jobs: int | None
-
-
-class AnonymiseKeywords(TripKeywords, FlowOptions, total=False):
+class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     """The keywords of ``anonymise``."""
 
     method: str | FlowMethod | type[FlowMethod]
@@ -135,7 +98,7 @@ class DescribeKeywords(TripKeywords, total=False):
     k: float
 
 
-class CompareKeywords(TripKeywords, total=False):
+class CompareKeywords(TripKeywords, FlowOptions, total=False):
     """The keywords of ``compare``."""
 
     methods: str | Sequence[str]
@@ -143,7 +106,6 @@ class CompareKeywords(TripKeywords, total=False):
     unit: str | Sequence[str] | None
     k_population: float | str | None
     suppress: float | str | Sequence[float]
-    epsilon: float | None
     time_limit: Time
     jobs: int | None
     out: str | PathLike[str] | None

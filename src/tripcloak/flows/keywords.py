@@ -254,7 +254,8 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
     slot, time_slot = given.get("slot"), given.get("time_slot")
     if slot is not None and time_slot is not None:
         raise InputError(
-            f"{called('slot')} keeps slots apart and {called('time_slot')} makes time an axis; give one of them"
+            f"{called('slot')} keeps slots apart and {called('time_slot')} makes time an axis; give one of "
+            "them"
         )
     return Zoning(
         spec=given["hierarchy"],

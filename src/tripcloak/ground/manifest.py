@@ -24,7 +24,7 @@ DEEPEST = 16
 
 _ELSEWHERE = {
     "flows": "`tripcloak audit` and `tripcloak metrics` are for those",
-    "trajectories": "see `tripcloak trajectories --help`",
+    "trajectories": "the commands below `tripcloak trajectories` are for those",
 }
 
 

@@ -1,0 +1,51 @@
+"""Options of methods as keywords, for type checkers; written by ``make docs`` from what methods declare."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TypedDict
+
+Time = str | float | timedelta
+"""A length of time: ``"15min"``, ``"1h"``, a timedelta, or a number."""
+
+
+class FlowOptions(TypedDict, total=False):
+    """Options of single methods on flows."""
+
+    loss: str | None
+    first: str | None
+    v_target: float | None
+    multiplier: float | None
+    table_memory: float | None
+    levels: int | None
+    tolerance: float | None
+    m: int | None
+    neighbours: int | None
+    epsilon: float | None
+    delta: float | None
+    contributions: int | None
+    height: int | None
+
+
+class AnonymiseOptions(FlowOptions, total=False):
+    """Those that only ``anonymise`` has: in a comparison they mean nothing, or something else."""
+
+    time_limit: Time | None
+    time_weight: float | None
+
+
+class TrajectoryOptions(TypedDict, total=False):
+    """Options of single methods on trajectories."""
+
+    neighbours: int | None
+    constraint: str | None
+    picking: str | None
+    jobs: int | None
+    delta: float | None
+    trash: float | None
+    chunk: int | None
+    radius: float | None
+    growth: float | None
+    unmatched: float | None
+    period: int | None
+    sampling: int | None
