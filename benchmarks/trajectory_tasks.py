@@ -88,7 +88,7 @@ def _worth(trajectories: Trajectories, release: TrajectoryRelease) -> dict[str, 
         "users": trajectories.n_users,
         "samples": trajectories.n_samples,
         "measures": measure_trajectories(trajectories, release),
-        "promise": release.promise,
+        "promise": release.promise.kind,
         "safe": audit.safe,
         "smallest_support": audit.smallest_support,
     }

@@ -12,8 +12,8 @@ import shapely
 from numpy.typing import NDArray
 
 from tripcloak.analysis.drawn import overlaps_with
-from tripcloak.analysis.regular import MOST_CELLS, regular_zones
-from tripcloak.flows.release.published import Published, PublishedZones
+from tripcloak.analysis.profiles import MOST_CELLS, regular_zones
+from tripcloak.flows.release.reading import Published, PublishedZones
 from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.hierarchy.h3.tiling import cell_outline
 

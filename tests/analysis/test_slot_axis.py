@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tripcloak.analysis.slot_axis import SlotAxis, slot_axis
-from tripcloak.flows.release.published import Published, PublishedZones
+from tripcloak.flows.release.reading import Published, PublishedZones
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.hierarchy import Slots
 from tripcloak.hierarchy.time import FOLDS

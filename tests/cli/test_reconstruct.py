@@ -228,7 +228,7 @@ def test_the_public_part_is_enough_but_not_for_a_comparison(tripcloak, true_rele
     assert tripcloak(*asked).code == 0
     told = tripcloak(*asked, "--against", trips, "--force")
     assert told.code == 2
-    assert "run.json is missing" in told.words
+    assert "holds the public part of a release alone" in told.words
 
 
 def test_another_input_than_that_of_the_release_is_noticed(tripcloak, true_release, trips, city, tmp_path):

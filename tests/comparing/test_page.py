@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tripcloak.comparing.columns import Advice
 from tripcloak.comparing.files import render_csv, render_markdown
 from tripcloak.comparing.page import render_compare
-from tripcloak.comparing.rows import MEASURES, ComparisonRow
-from tripcloak.pages.raster import Frame
+from tripcloak.comparing.rows import MEASURES, Advice, ComparisonRow
+from tripcloak.pages.raster import MapFrame
 from tripcloak.pages.small_maps import SmallMap, frame_of
 
-FRAME = Frame(2.2, 48.8, 2.4, 48.9, 80, 60)
+FRAME = MapFrame(2.2, 48.8, 2.4, 48.9, 80, 60)
 FACTS = {"Input": "trips<1>.csv"}
 # Suppression and loss of some methods of one real city: many close together at the limit.
 FOUND = {

@@ -76,7 +76,7 @@ STEPS = (
         "zones_geojson",
         "render_map",
         "render_readme",
-        "file_digest",
+        "write_manifest",
     ),
     *("write_json", "groups_batches", "hierarchy_table", "_write_parquet", "_write_public"),
 )

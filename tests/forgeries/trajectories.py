@@ -16,7 +16,7 @@ from pyarrow import csv, parquet
 from tripcloak.ground.folders import write_json
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.trajectories.audit import audit_folder
-from tripcloak.trajectories.audit.raw import RawInput
+from tripcloak.trajectories.audit.folder import RawInput
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import write_trajectory_release

@@ -12,9 +12,9 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripcloak.pages.raster import STEPS, ZERO, Frame, density_of, paint, png, ramp_colour
+from tripcloak.pages.raster import STEPS, ZERO, MapFrame, density_of, paint, png, ramp_colour
 
-FRAME = Frame(0.0, 0.0, 8.0, 6.0, 16, 12)
+FRAME = MapFrame(0.0, 0.0, 8.0, 6.0, 16, 12)
 BY_COVER = 2.0 ** np.arange(6)
 
 

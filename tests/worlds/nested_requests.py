@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from oracles.flows.kernels import safe
 from oracles.flows.maps import Outcome, outcomes, outcomes_of_map, size
-from tripcloak.flows.methods.atg_steps import origin_cut
+from tripcloak.flows.methods.atg import origin_cut
 from tripcloak.flows.release import Release, main_volume
 from tripcloak.promises import KAnonymity
 from worlds.matrices import Case, cases, single_criteria

@@ -28,11 +28,11 @@ from tripcloak.analysis import (
     spread_over,
 )
 from tripcloak.analysis.drawn import original_ends, overlaps_with, placed_flows, read_drawn
-from tripcloak.analysis.regular import regular_zones
+from tripcloak.analysis.profiles import regular_zones
 from tripcloak.analysis.slot_axis import SlotAxis, slot_axis
 from tripcloak.flows.checking import read_as_released
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.release.published import Published, read_published
+from tripcloak.flows.release.reading import Published, read_published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Memory

@@ -13,7 +13,7 @@ from tripcloak.analysis import Overlap, area_overlap, equal_area, point_overlap
 from tripcloak.analysis.overlap import Shapes, refuse_overlaps
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.model.matrix import TripEnds
-from tripcloak.flows.release.published import Published
+from tripcloak.flows.release.reading import Published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import OUTSIDE, Hierarchy, ZoneFile, member_cells

@@ -14,7 +14,7 @@ from tripcloak.analysis import Overlap, Reconstruction, reconstruct
 from tripcloak.analysis.drawn import Rule, original_ends, overlaps_with, placed_flows, read_drawn
 from tripcloak.flows.checking import read_as_released
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.release.published import Published, read_published
+from tripcloak.flows.release.reading import Published, read_published
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.analysis import time_shares
-from tripcloak.flows.release.published import Published
+from tripcloak.flows.release.reading import Published
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.hierarchy import Hierarchy, time_hierarchy

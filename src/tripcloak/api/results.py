@@ -12,6 +12,7 @@ from tripcloak.api.card import INTERNAL, CardTable, Fact, card
 from tripcloak.api.tables import to_pandas
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import Finding, Verdict
+from tripcloak.promises import TrajectoryPromise
 
 if TYPE_CHECKING:
     import pandas
@@ -285,7 +286,7 @@ class MethodComparison:
         """
         if self.choices:
             return self.choices[0].method
-        safe = [row for row in self._told["rows"] if row.get("safe") and row["promise"] == "containment"]
+        safe = [row for row in self._told["rows"] if row.get("safe") and _keeps_samples(row["promise"])]
         return min(safe, key=lambda row: row["spatial_km"])["method"] if safe else None
 
     def save(self, out: str | Path, *, force: bool = False) -> Path:
@@ -328,6 +329,11 @@ class MethodComparison:
             ),
             foot=INTERNAL,
         )
+
+
+def _keeps_samples(kind: str) -> bool:
+    """Return whether a promise on trajectories has every released sample hold the one it stands for."""
+    return not TrajectoryPromise.of_kind(kind).moves_samples
 
 
 FLOW_COLUMNS = {

@@ -177,7 +177,7 @@ class MadePublic(Published):
         """Return one of the tables."""
         import pyarrow as pa
 
-        from tripcloak.trajectories.release.samples import sample_batches
+        from tripcloak.trajectories.release.published import sample_batches
 
         table = pa.concat_tables(sample_batches(self._made.named.published))
         # Parquet knows no seconds: the file has them in thousandths.

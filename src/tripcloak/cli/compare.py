@@ -13,8 +13,8 @@ from tripcloak.ground.errors import AuditFailedError
 from tripcloak.records.keywords import trip_source
 
 if TYPE_CHECKING:
-    from tripcloak.comparing.columns import ComparisonColumn
     from tripcloak.comparing.compare import Comparison
+    from tripcloak.comparing.rows import ComparisonColumn
 
 
 FEW = 4
@@ -63,8 +63,8 @@ def command(
 
 
 def _show(found: "Comparison", out: Path | None) -> None:
-    from tripcloak.comparing.columns import INTERNAL, full_name
     from tripcloak.comparing.files import headline
+    from tripcloak.comparing.rows import INTERNAL, full_name
 
     records = [row.record() for row in found.rows]
     ran = [record for record in records if record["ran"]]
@@ -91,7 +91,7 @@ def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
     """Show one row a release, in as many tables as the terminal is too narrow for one."""
     from rich.console import Console
 
-    from tripcloak.comparing.columns import LOSS, RELEASE, asked_columns
+    from tripcloak.comparing.rows import LOSS, RELEASE, asked_columns
 
     asked, room = asked_columns(ran), Console().width - 2
     releases = [column for column in RELEASE if column.key != "wall_s"]
@@ -106,7 +106,7 @@ def _show_below(ran: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _width(column: "ComparisonColumn", ran: Sequence[Mapping[str, Any]]) -> int:
-    from tripcloak.comparing.columns import short
+    from tripcloak.comparing.rows import short
 
     return 2 + max(len(column.name), *(len(short(column, one[column.key])) for one in ran))
 
@@ -115,7 +115,7 @@ def _rows(title: str, columns: "Sequence[ComparisonColumn]", ran: Sequence[Mappi
     from rich import box
     from rich.table import Table
 
-    from tripcloak.comparing.columns import short
+    from tripcloak.comparing.rows import short
 
     made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     made.padding = (0, 1, 0, 0)
@@ -128,7 +128,7 @@ def _rows(title: str, columns: "Sequence[ComparisonColumn]", ran: Sequence[Mappi
 
 def _show_beside(ran: Sequence[Mapping[str, Any]]) -> None:
     """Show one column a release and one row a measure, with what it means."""
-    from tripcloak.comparing.columns import LOSS, RELEASE, asked_columns, written
+    from tripcloak.comparing.rows import LOSS, RELEASE, asked_columns, written
 
     first, *others = asked_columns(ran)
     rows = [

@@ -41,7 +41,7 @@ def _listed(registry: Registry[Any]) -> list[dict[str, Any]]:
     return [
         {
             "method": name,
-            **{fact: registry.fact(name, fact) for fact in _facts(registry)},
+            **_facts(registry, name),
             "parameters": {one.name: one.default for one in registry.options(name) if not one.same_result},
             "options": [_described(one) for one in registry.options(name)],
         }
@@ -49,9 +49,11 @@ def _listed(registry: Registry[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(registry: Registry[Any]) -> tuple[str, ...]:
+def _facts(registry: Registry[Any], name: str) -> dict[str, str]:
+    """Return what a method says of itself."""
+    facts = {fact: registry.fact(name, fact) for fact in ("summary", "source")}
     # What flows are promised is for the request to say, and not for the method.
-    return ("summary", "source", "promise") if registry is TRAJECTORY_METHODS else ("summary", "source")
+    return {**facts, "promise": registry[name].makes.kind} if registry is TRAJECTORY_METHODS else facts
 
 
 def _described(one: Option) -> dict[str, Any]:
@@ -67,15 +69,15 @@ def _described(one: Option) -> dict[str, Any]:
 
 
 def _show(title: str, registry: Registry[Any]) -> None:
-    facts = _facts(registry)
-    methods = [(name, *(registry.fact(name, fact) for fact in facts)) for name in registry]
-    heads = {"summary": "what it does", "source": "source", "promise": "promise"}
-    show(table(title, ("method", *(heads[fact] for fact in facts)), methods, numbers=False))
+    facts = {name: _facts(registry, name) for name in registry}
+    methods = [(name, *told.values()) for name, told in facts.items()]
+    heads = {"summary": "what it does"}
+    columns = ("method", *(heads.get(fact, fact) for fact in next(iter(facts.values()))))
+    show(table(title, columns, methods, numbers=False))
     rows = [
         (name if one is first else "", f"{one.flag} {one.metavar}", one.told_default, one.words)
         for name in registry
         for first in registry.options(name)[:1]
         for one in registry.options(name)
     ]
-    columns = ("method", "option", "default", "what it means")
-    show(table("Their own options", columns, rows, numbers=False))
+    show(table("Their own options", ("method", "option", "default", "what it means"), rows, numbers=False))

@@ -27,7 +27,7 @@ from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spells_flags, spelt
-from tripcloak.pages.raster import Frame
+from tripcloak.pages.raster import MapFrame
 from tripcloak.pages.small_maps import SmallMap, frame_of
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import CleaningReport
@@ -157,7 +157,7 @@ class Comparison:
 
     rows: tuple[ComparisonRow, ...]
     maps: tuple[SmallMap | None, ...]
-    frame: Frame | None
+    frame: MapFrame | None
     choices: tuple[Choice, ...]
     unit: str
     input: dict[str, Any]
@@ -271,7 +271,7 @@ def _notes_on_options(plan: ComparisonPlan) -> Iterator[str]:
         yield f"{told} ran with {spelt(option, value)}"
 
 
-def _frame(matrix: ODMatrix, maps: int) -> Frame | None:
+def _frame(matrix: ODMatrix, maps: int) -> MapFrame | None:
     """Return what the small maps show: where the trips begin."""
     tree = matrix.origins
     size = next(pixels for most, pixels in SIZES if maps <= most)

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tripcloak.comparing.choice import Choice
-from tripcloak.comparing.columns import (
+from tripcloak.comparing.compare import Comparison
+from tripcloak.comparing.page import render_compare
+from tripcloak.comparing.rows import (
     INTERNAL,
     LOSS,
     OVERLAP,
@@ -21,8 +23,6 @@ from tripcloak.comparing.columns import (
     full_name,
     written,
 )
-from tripcloak.comparing.compare import Comparison
-from tripcloak.comparing.page import render_compare
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 
 

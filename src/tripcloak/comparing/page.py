@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.comparing.columns import (
+from tripcloak.comparing.pareto import Kind, Point, off_the_scale, render_plot
+from tripcloak.comparing.rows import (
     INTERNAL,
     LOSS,
     OVERLAP,
@@ -25,9 +26,8 @@ from tripcloak.comparing.columns import (
     short,
     written,
 )
-from tripcloak.comparing.pareto import Kind, Point, off_the_scale, render_plot
 from tripcloak.pages.page import render_page
-from tripcloak.pages.raster import RAMP, Frame, density_of, png
+from tripcloak.pages.raster import RAMP, MapFrame, density_of, png
 from tripcloak.pages.small_maps import SmallMap
 from tripcloak.promises import Promise
 
@@ -54,7 +54,7 @@ def render_compare(
     advice: Sequence[Advice],
     records: Sequence[Record],
     maps: Sequence[SmallMap | None],
-    frame: Frame | None,
+    frame: MapFrame | None,
 ) -> str:
     """The text of ``compare.html``.
 
@@ -183,7 +183,7 @@ def _kind(record: Record) -> Kind:
 def _maps(
     records: Sequence[Record],
     maps: Sequence[SmallMap | None],
-    frame: Frame | None,
+    frame: MapFrame | None,
     chosen: Mapping[tuple[float, float], str | None],
 ) -> list[str]:
     least, most = _range(maps)
@@ -212,7 +212,7 @@ def _left_out(small: SmallMap) -> str:
     return f"<p>{small.left_out:,} zones of little volume are not drawn</p>" if small.left_out else ""
 
 
-def _scale_bar(frame: Frame) -> str:
+def _scale_bar(frame: MapFrame) -> str:
     """Return a bar of a round number of kilometres, about a quarter of the map long."""
     squeeze = math.cos(math.radians((frame.south + frame.north) / 2))
     wide = (frame.east - frame.west) * KM_A_DEGREE * squeeze

@@ -27,7 +27,7 @@ from tripcloak.flows.release import Release, released_zones
 from tripcloak.ground.errors import InternalError, TripcloakError
 from tripcloak.ground.memory import Budget
 from tripcloak.ground.spelling import spelt_as_flags
-from tripcloak.pages.raster import Frame
+from tripcloak.pages.raster import MapFrame
 from tripcloak.pages.small_maps import SmallMap, small_map
 
 SAMPLE = 1_000
@@ -41,7 +41,7 @@ class Workspace(NamedTuple):
 
     matrix: Address
     points: tuple[Address, ...] | None
-    frame: Frame | None
+    frame: MapFrame | None
     outline_bytes: int
     memory: Budget
     flags: bool = False
@@ -96,7 +96,7 @@ def run(workspace: Workspace, trial: Trial, taken: Callable[[Address], Any], tel
     return {"row": vars(row), "map": drawn}
 
 
-def _drawn(release: Release, frame: Frame, outline_bytes: int) -> SmallMap | None:
+def _drawn(release: Release, frame: MapFrame, outline_bytes: int) -> SmallMap | None:
     """Return a small map of the origin zones of a release."""
     side = released_zones(release)[0]
     volume = side.volumes[release.volume].astype(float)

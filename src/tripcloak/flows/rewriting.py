@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,7 @@ def _method_is_known(_: Path, written: WrittenFlows) -> bool:
     method = kind(**own, **limit)
     # Parameters that only speak of time are told where time is an axis.
     timed = "time_slot_minutes" in facts["hierarchy"] and "slots" not in facts["hierarchy"]
-    left_out = set() if timed else {f.name for f in fields(method) if f.metadata.get("axis") == "time"}
+    left_out = set() if timed else method.time_options()
     right = {name: value for name, value in method.parameters().items() if name not in left_out}
     # Their order and their kinds count too: 1 and 1.0 and true are equal.
     same = repr(list({**right, **limit}.items())) == repr(list(facts["parameters"].items()))

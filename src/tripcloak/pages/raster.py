@@ -25,7 +25,7 @@ RAMP = ("#fbf3c1", "#d3ebae", "#9cdcb0", "#5fc3ba", "#3da3c0", "#3f7fc0", "#4b58
 """From few to many: pale straw, sea green, indigo; as told apart by eyes that see red and green alike."""
 
 
-class Frame(NamedTuple):
+class MapFrame(NamedTuple):
     """The part of the world that a picture shows, in degrees, and its size in pixels.
 
     Longitudes run on past 180 degrees where the part lies across that meridian.
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
 
 def paint(
-    shapes: Sequence[Sequence[Polygon]], densities: NDArray[np.float64], frame: Frame
+    shapes: Sequence[Sequence[Polygon]], densities: NDArray[np.float64], frame: MapFrame
 ) -> NDArray[np.uint8]:
     """Return the shade of every pixel: the sum of the densities of all shapes that cover its middle.
 
@@ -67,7 +67,7 @@ def paint(
     Examples
     --------
     >>> square = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
-    >>> paint([[[square]], [[square]]], np.array([1.0, 1.0]), Frame(0.0, 0.0, 4.0, 1.0, 4, 1)).tolist()
+    >>> paint([[[square]], [[square]]], np.array([1.0, 1.0]), MapFrame(0.0, 0.0, 4.0, 1.0, 4, 1)).tolist()
     [[78, 78, 0, 0]]
     """
     depth = np.zeros((2, frame.height, frame.width + 1))
@@ -125,7 +125,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def _edges(
-    shapes: Sequence[Sequence[Polygon]], densities: NDArray[np.float64], frame: Frame
+    shapes: Sequence[Sequence[Polygon]], densities: NDArray[np.float64], frame: MapFrame
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
     """Return the edges of all rings in batches: where they start and end, and the shape's density, signed.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.hierarchy import Zones
 from tripcloak.pages.outlines import Polygon, flat_polygons, shape_area_km2
-from tripcloak.pages.raster import Frame, paint
+from tripcloak.pages.raster import MapFrame, paint
 
 SHOWN = 0.995
 """Share of the volume, on each side of either axis, that a frame has inside."""
@@ -49,7 +49,7 @@ class SmallMap(NamedTuple):
         return flat.reshape(self.height, self.width)
 
 
-def frame_of(lat: Floats, lon: Floats, volume: Floats, size: int) -> Frame | None:
+def frame_of(lat: Floats, lon: Floats, volume: Floats, size: int) -> MapFrame | None:
     """Return a frame of at most so many pixels a side around nearly all of the volume.
 
     None where places have no coordinates. The few per mille furthest out on each side are left to
@@ -74,10 +74,12 @@ def frame_of(lat: Floats, lon: Floats, volume: Floats, size: int) -> Frame | Non
     lon_half, lat_half = across / squeeze / 2, up / 2
     width, height = (round(size * side / max(across, up)) for side in (across, up))
     x, y = (west + east) / 2, (south + north) / 2
-    return Frame(x - lon_half, y - lat_half, x + lon_half, y + lat_half, width, height)
+    return MapFrame(x - lon_half, y - lat_half, x + lon_half, y + lat_half, width, height)
 
 
-def small_map(zones: Zones, rows: Ints, volume: Floats, frame: Frame, outline_bytes: int) -> SmallMap | None:
+def small_map(
+    zones: Zones, rows: Ints, volume: Floats, frame: MapFrame, outline_bytes: int
+) -> SmallMap | None:
     """Return a small map of released zones; None where they have no outlines.
 
     Parameters
@@ -109,11 +111,11 @@ def small_map(zones: Zones, rows: Ints, volume: Floats, frame: Frame, outline_by
     return SmallMap.of(shades, outlines, len(good) - len(picked))
 
 
-def outline_path(shapes: Sequence[Sequence[Polygon]], frame: Frame) -> str:
+def outline_path(shapes: Sequence[Sequence[Polygon]], frame: MapFrame) -> str:
     """Return all rings as one SVG path in whole pixels, without those out of sight or too small to see.
 
     >>> square = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
-    >>> outline_path([[[square]]], Frame(0.0, 0.0, 2.0, 1.0, 20, 10))
+    >>> outline_path([[[square]]], MapFrame(0.0, 0.0, 2.0, 1.0, 20, 10))
     'M0 10l20 0 0-10 -20 0z'
     """
     paths = []
@@ -154,7 +156,7 @@ class KindMap(NamedTuple):
 
 
 def kind_map(
-    title: str, geometries: Sequence[Mapping[str, Any]], kind: Ints, kinds: int, frame: Frame
+    title: str, geometries: Sequence[Mapping[str, Any]], kind: Ints, kinds: int, frame: MapFrame
 ) -> KindMap:
     """Return a map of zones: kinds are numbered from 0, and -1 is none.
 
@@ -170,7 +172,7 @@ def kind_map(
     Examples
     --------
     >>> square = {"type": "Polygon", "coordinates": [[[0, 0], [2, 0], [2, 1], [0, 1], [0, 0]]]}
-    >>> kind_map("one", [square], np.array([1]), 2, Frame(0.0, 0.0, 2.0, 1.0, 20, 10)).paths
+    >>> kind_map("one", [square], np.array([1]), 2, MapFrame(0.0, 0.0, 2.0, 1.0, 20, 10)).paths
     ['', 'M0 10l20 0 0-10 -20 0z', '']
     """
     shapes = [flat_polygons(geometry, 0.0, frame.meridian) for geometry in geometries]

@@ -11,9 +11,8 @@ from tripcloak.ground.rewriting import OTHERWISE, Rewriting, rewritten_findings,
 from tripcloak.ground.rulebook import Finding
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
-from tripcloak.trajectories.release.published import PublishedTrajectories
+from tripcloak.trajectories.release.published import PublishedTrajectories, write_samples
 from tripcloak.trajectories.release.reading import read_trajectory_folder
-from tripcloak.trajectories.release.samples import write_samples
 from tripcloak.trajectories.release.writing import restated
 from tripcloak.trajectories.report.map import render_trajectory_map
 from tripcloak.trajectories.report.readme import render_trajectory_readme

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from oracles.flows import measures as oracle
 from tripcloak.flows.measures import displacement, trip_length_distance
 from tripcloak.flows.measures._kernels import REACH_M, metres_between, metres_to, places, weigh_digits
-from tripcloak.flows.measures.distances import GeodesicPlaces, earth_movers_distance
-from tripcloak.flows.measures.spread import WeightedSpread
+from tripcloak.flows.measures.distances import GeodesicPlaces, WeightedSpread, earth_movers_distance
 from tripcloak.flows.model import TripEnds
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Zones

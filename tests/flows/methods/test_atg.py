@@ -20,7 +20,7 @@ from oracles.flows.maps import (
 )
 from oracles.readback import group_pairs, released_as
 from tripcloak.flows.methods import ATGDual, ATGSoft, NestedCut
-from tripcloak.flows.methods.atg_steps import OriginStep, critical_offer, destination_maps, origin_cut
+from tripcloak.flows.methods.atg import OriginStep, critical_offer, destination_maps, origin_cut
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import silent

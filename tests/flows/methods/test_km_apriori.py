@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from oracles.flows import apriori as plain
 from oracles.flows.kernels import Tree, safe
 from oracles.readback import group_pairs
-from tripcloak import AnonymisationRequest, TripSource, Zoning, anonymise
+from tripcloak import AnonymisationRequest, TripSource, Zoning
+from tripcloak.flows.anonymise import anonymise
 from tripcloak.flows.checking import audit_against, measure_against
 from tripcloak.flows.methods import KMApriori
 from tripcloak.flows.methods._kernels import km_apriori as _kernels

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.flows.cuts import Frontier, best_of, critical, least_mean, slopes
-from tripcloak.flows.methods.pricing import MOST_ROUNDS, PricedPartition, PriceSearch
+from tripcloak.flows.methods.tree_method import MOST_ROUNDS, PricedPartition, PriceSearch
 from tripcloak.ground.errors import InternalError
 from worlds.matrices import seeds
 

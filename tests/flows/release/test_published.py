@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from tripcloak.flows.release.published import PublishedZones, read_published
+from tripcloak.flows.release.reading import PublishedZones, read_published
 from tripcloak.ground.errors import InputError
 from worlds.released_flows import Folder, World, raw_trips
 

@@ -104,8 +104,8 @@ def place_at(path: Sequence[tuple[int, int, int]], time: int) -> tuple[float, fl
 
 def companions(release: TrajectoryRelease) -> list[int]:
     """Return how many released trajectories, itself among them, stay within delta of each one always."""
-    assert release.delta is not None
-    limit = release.delta / release.grid.metres
+    assert release.promise.delta is not None
+    limit = release.promise.delta / release.grid.metres
     boxes = release.boxes
     paths = [
         {int(boxes.t0[i]): (int(boxes.x0[i]), int(boxes.y0[i])) for i in range(*release.offsets[j : j + 2])}

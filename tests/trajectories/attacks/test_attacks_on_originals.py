@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from oracles.trajectories import attacks as oracle
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.attacks import ATTACKS, attack
-from tripcloak.trajectories.attacks.index import index_of, place_codes, sample_codes
-from tripcloak.trajectories.attacks.originals import random_points, random_window, top_places
+from tripcloak.trajectories.attacks.originals import (
+    index_of,
+    place_codes,
+    random_points,
+    random_window,
+    sample_codes,
+    top_places,
+)
 from tripcloak.trajectories.model import Grid, Trajectories
 
 EIGHT = [name for name, told in ATTACKS.items() if told.worst]

@@ -24,7 +24,7 @@ from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.audit.rules import files as tables
 from tripcloak.trajectories.checking import ReadInput
 from tripcloak.trajectories.reading import read_trajectories
-from tripcloak.trajectories.release import samples as trajectory_samples
+from tripcloak.trajectories.release import published as trajectory_samples
 from worlds.merged_trajectories import merged_release
 
 Forge = Callable[[Path], None]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tripcloak.trajectories.measures import PersonTracks, displacement_laws, paired_tracks, shapes, slopes
 from tripcloak.trajectories.measures.displacement import GROUPS_KM, group_of
-from tripcloak.trajectories.measures.tracks import moves_between
+from tripcloak.trajectories.measures.shape import moves_between
 from tripcloak.trajectories.model import Grid
 from worlds.trajectories import made, one_box_release, random_release
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripcloak.trajectories.reading.jumps import distance_km, find_jumps
+from tripcloak.trajectories.reading.tracks import distance_km, find_jumps
 
 MINUTE = 60_000_000
 

@@ -257,7 +257,7 @@ def test_large_releases_leave_large_formats_out_unless_asked(
 def test_parts_of_a_large_table_join_up(
     tmp_path: Path, people: Trajectories, release: TrajectoryRelease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tripcloak.trajectories.release.samples.BATCH", 50)
+    monkeypatch.setattr("tripcloak.trajectories.release.published.BATCH", 50)
     out = written(tmp_path / "out", people, release)
     assert sequences(release_of_folder(out, people)) == sequences(release)
     assert samples(out).num_rows == len((out / "release" / "samples.csv").read_text().splitlines()) - 1

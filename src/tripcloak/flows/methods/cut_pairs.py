@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
-from tripcloak.flows.methods.pricing import optimal_pruning
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts, worst_that_fit
+from tripcloak.flows.methods.tree_method import optimal_pruning
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.hierarchy import Hierarchy
 

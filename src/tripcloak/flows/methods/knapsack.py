@@ -8,11 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from tripcloak.flows.methods.atg import ATGDual
-from tripcloak.flows.methods.atg_steps import DestinationMaps, OriginStep, critical_offer
+from tripcloak.flows.methods.atg import ATGDual, DestinationMaps, OriginStep, critical_offer
 from tripcloak.flows.methods.method import Solution
-from tripcloak.flows.methods.pricing import PricedPartition
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN
+from tripcloak.flows.methods.tree_method import PricedPartition
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound
 from tripcloak.ground.arrays import Ints

@@ -200,6 +200,11 @@ class FlowMethod(ABC):
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return where every flow goes. The promise is resolved, and all flows together are safe."""
 
+    @classmethod
+    def time_options(cls) -> set[str]:
+        """Return its parameters that only speak of time."""
+        return {one.name for one in declared_options(cls) if one.axis == "time"}
+
     def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
         """Return the method's own parameters, beyond the promise and the limit.
 
@@ -207,7 +212,7 @@ class FlowMethod(ABC):
         """
         left_out = {f.name for f in fields(FlowMethod)}
         if matrix is not None and matrix.times is None:
-            left_out |= {one.name for one in declared_options(self) if one.axis == "time"}
+            left_out |= self.time_options()
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from tripcloak.flows.methods.losses import ABOUT_TIME_WEIGHT, SlotLoss
 from tripcloak.flows.methods.method import Solution
-from tripcloak.flows.methods.pricing import PricedPartition, PriceSearch
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts, worst_that_fit
-from tripcloak.flows.methods.tree_method import Clock, TreeMethod, certificate
+from tripcloak.flows.methods.tree_method import Clock, PricedPartition, PriceSearch, TreeMethod, certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError

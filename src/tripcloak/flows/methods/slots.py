@@ -16,7 +16,6 @@ from tripcloak.flows.model import ODMatrix, Slot, by_slot, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
-from tripcloak.ground.options import declared_options
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Promise
@@ -85,7 +84,7 @@ class SlotBySlot(FlowMethod):
 
     def parameters(self, matrix: ODMatrix | None = None) -> dict[str, Any]:
         """Return the parameters of the method that is run in every slot, where there is no time."""
-        of_time = {one.name for one in declared_options(self.method) if one.axis == "time"}
+        of_time = self.method.time_options()
         return {name: value for name, value in self.method.parameters().items() if name not in of_time}
 
     def refuse(self, matrix: ODMatrix) -> None:

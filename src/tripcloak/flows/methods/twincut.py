@@ -11,10 +11,9 @@ from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch, Settled
 from tripcloak.flows.methods.losses import TileLosses, find_loss
 from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.odkanon import ODkAnon
-from tripcloak.flows.methods.pricing import PricedPartition, PriceSearch
 from tripcloak.flows.methods.productcut import highest_price, nested, partition_search
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
-from tripcloak.flows.methods.tree_method import Clock, TreeMethod, certificate
+from tripcloak.flows.methods.tree_method import Clock, PricedPartition, PriceSearch, TreeMethod, certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Promise

@@ -3,6 +3,7 @@
 from tripcloak.flows.model.flows import (
     NOBODY,
     Flows,
+    Numbering,
     Represented,
     Travellers,
     WeightsSeen,
@@ -10,9 +11,15 @@ from tripcloak.flows.model.flows import (
     represented_by,
 )
 from tripcloak.flows.model.groups import Groups, Runs, SegmentPart, group_flows
-from tripcloak.flows.model.matrix import ODMatrix, PlaceCounts, TripEnds, TripEndSource, count_places
-from tripcloak.flows.model.numbering import Numbering
-from tripcloak.flows.model.slots import Slot, by_slot
+from tripcloak.flows.model.matrix import (
+    ODMatrix,
+    PlaceCounts,
+    Slot,
+    TripEnds,
+    TripEndSource,
+    by_slot,
+    count_places,
+)
 
 __all__ = [
     "NOBODY",

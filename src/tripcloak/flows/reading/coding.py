@@ -22,8 +22,7 @@ from tripcloak.flows.model import (
     flows_from_trips,
     represented_by,
 )
-from tripcloak.flows.reading.people import note_on_people
-from tripcloak.flows.reading.spool import Spool, find_duplicates
+from tripcloak.flows.reading.spool import Spool, find_duplicates, note_on_people
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import EmptyInputError, InputError
 from tripcloak.ground.masking import mask_small

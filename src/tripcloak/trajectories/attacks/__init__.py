@@ -1,6 +1,5 @@
 """Attacks with partial knowledge: how unique people are, before and after a release."""
 
-from tripcloak.trajectories.attacks.attack import ATTACKS, Attack, attack
-from tripcloak.trajectories.attacks.result import AttackResult
+from tripcloak.trajectories.attacks.attack import ATTACKS, Attack, AttackResult, attack
 
 __all__ = ["ATTACKS", "Attack", "AttackResult", "attack"]

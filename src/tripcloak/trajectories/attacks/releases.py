@@ -8,13 +8,16 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.threads import in_threads, processors
-from tripcloak.trajectories.attacks.index import PRECISIONS, index_of, place_codes, slots
 from tripcloak.trajectories.attacks.originals import (
+    PRECISIONS,
     Settings,
     for_each,
+    index_of,
     known_samples,
     only,
+    place_codes,
     random_points,
+    slots,
     top_places,
 )
 from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_supports

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,11 +17,53 @@ from tripcloak.trajectories.audit.containment import (
     count_companions,
     count_supports,
 )
-from tripcloak.trajectories.audit.manifest import Manifest, understand
-from tripcloak.trajectories.audit.raw import RawFixes, RawInput
+from tripcloak.trajectories.audit.promise import Manifest, understand
+from tripcloak.trajectories.model import Grid
 
 if TYPE_CHECKING:
     import duckdb
+
+
+class RawFixes(Protocol):
+    """The clean fixes of everybody, by person and time."""
+
+    @property
+    def offsets(self) -> Ints:
+        """Return where each person's fixes begin; one more than there are people."""
+
+    @property
+    def instant(self) -> Ints:
+        """Return when, in microseconds since 1970."""
+
+    @property
+    def lat(self) -> Floats:
+        """Return degrees of latitude."""
+
+    @property
+    def lon(self) -> Floats:
+        """Return degrees of longitude."""
+
+    @property
+    def users(self) -> Any:
+        """Return whose fixes they are, in this order."""
+
+    @property
+    def n_users(self) -> int:
+        """Return the number of people."""
+
+
+class RawTrajectories(Protocol):
+    """The raw input, read when it is first asked for: a folder without a table needs none."""
+
+    @property
+    def fixes(self) -> RawFixes:
+        """Return the clean fixes; an InputError where the input cannot be read."""
+
+    def grid(self) -> Grid | None:
+        """Return the grid on which such an input is told; None where nothing says how fine it is.
+
+        An InputError where no one projection serves the input.
+        """
 
 
 MICRO = 1_000_000
@@ -47,7 +89,7 @@ class TrajectoryEvidence:
         folder: Path,
         facts: dict[str, Any],
         con: duckdb.DuckDBPyConnection,
-        raw: RawInput,
+        raw: RawTrajectories,
         *,
         ordered: int | None = None,
         jobs: int | None = None,

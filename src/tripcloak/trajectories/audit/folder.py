@@ -8,13 +8,12 @@ from tripcloak.ground.manifest import read_manifest, release_folder
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.rulebook import BrokenPart, Verdict
 from tripcloak.trajectories.audit.containment import Supports
-from tripcloak.trajectories.audit.evidence import TrajectoryEvidence
-from tripcloak.trajectories.audit.raw import RawInput
+from tripcloak.trajectories.audit.evidence import RawTrajectories, TrajectoryEvidence
 
 
 def audit_folder(
     folder: Path,
-    raw: RawInput,
+    raw: RawTrajectories,
     *,
     k: int | None = None,
     memory: Memory = None,

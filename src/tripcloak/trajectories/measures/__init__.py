@@ -12,8 +12,7 @@ from tripcloak.trajectories.measures.scorecard import (
     measure_trajectories,
     take_measures,
 )
-from tripcloak.trajectories.measures.shape import agreement, shapes
-from tripcloak.trajectories.measures.tracks import PersonTracks, paired_tracks
+from tripcloak.trajectories.measures.shape import PersonTracks, agreement, paired_tracks, shapes
 
 __all__ = [
     "Accuracy",

@@ -11,7 +11,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.measures._kernels import most_visited
 from tripcloak.trajectories.measures.distribution import Distribution, distribution, share
-from tripcloak.trajectories.measures.tracks import PersonTracks
+from tripcloak.trajectories.measures.shape import PersonTracks
 
 NIGHT = (22, 7)
 WORKING_HOURS = (9, 17)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Floats
-from tripcloak.trajectories.measures.tracks import PersonTracks, moves_between
+from tripcloak.trajectories.measures.shape import PersonTracks, moves_between
 
 GROUPS_KM = (1.0, 4.0, 10.0, 40.0, 100.0, 200.0)
 """The radii of gyration that groups of people are named by: the paper's, and one for small towns."""

@@ -12,7 +12,7 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.trajectories.measures._kernels import new_lengths
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
-from tripcloak.trajectories.measures.tracks import PersonTracks
+from tripcloak.trajectories.measures.shape import PersonTracks
 
 HOLD_HOURS = 24
 """How long somebody is taken to stay where they were last seen."""

@@ -16,8 +16,14 @@ from tripcloak.trajectories.measures.anchors import (
 from tripcloak.trajectories.measures.displacement import FIT, Law, displacement_laws, slopes
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
 from tripcloak.trajectories.measures.entropy import RegularityAgreement, compare_regularity
-from tripcloak.trajectories.measures.shape import Agreement, agreement, centre_shift_km, shapes
-from tripcloak.trajectories.measures.tracks import PersonTracks, paired_tracks
+from tripcloak.trajectories.measures.shape import (
+    Agreement,
+    PersonTracks,
+    agreement,
+    centre_shift_km,
+    paired_tracks,
+    shapes,
+)
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 

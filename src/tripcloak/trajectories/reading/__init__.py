@@ -1,8 +1,7 @@
 """Reading: from files of fixes, check-ins or call records to trajectories, and what was dropped."""
 
-from tripcloak.trajectories.reading.facts import describe_trajectories
 from tripcloak.trajectories.reading.fixes import OpenFixes, open_fixes
-from tripcloak.trajectories.reading.reading import ReadTrajectories, read_trajectories
+from tripcloak.trajectories.reading.reading import ReadTrajectories, describe_trajectories, read_trajectories
 from tripcloak.trajectories.reading.source import TrajectorySource
 from tripcloak.trajectories.reading.tracks import Tracks, read_tracks
 

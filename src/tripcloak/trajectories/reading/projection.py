@@ -11,8 +11,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import FEW
 from tripcloak.ground.spelling import spelt
-from tripcloak.trajectories.reading.jumps import distance_km
-from tripcloak.trajectories.reading.tracks import Tracks
+from tripcloak.trajectories.reading.tracks import Tracks, distance_km
 
 REACH_KM = 1750.0
 """So far from the centre of an equal-area projection lengths are wrong by one in a hundred."""

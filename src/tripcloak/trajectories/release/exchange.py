@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.trajectories.release.published import PublishedTrajectories
-from tripcloak.trajectories.release.samples import sample_batches
+from tripcloak.trajectories.release.published import PublishedTrajectories, sample_batches
 
 Ring = list[list[float]]
 

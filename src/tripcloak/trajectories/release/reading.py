@@ -15,14 +15,13 @@ from tripcloak.ground.manifest import public_part, read_manifest, read_run, rele
 from tripcloak.ground.spelling import spelt_command
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
-from tripcloak.trajectories.release.published import PublishedTrajectories
+from tripcloak.trajectories.release.published import COLUMNS, PublishedTrajectories
 from tripcloak.trajectories.release.release import (
     Boxes,
     TrajectoryRelease,
     TrajectorySolution,
     build_trajectory_release,
 )
-from tripcloak.trajectories.release.samples import COLUMNS
 
 
 def read_trajectory_folder(folder: Path) -> PublishedTrajectories:

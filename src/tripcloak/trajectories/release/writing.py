@@ -14,9 +14,13 @@ from tripcloak.ground.manifest import new_manifest, write_manifest
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.exchange import write_geojson, write_mfjson
-from tripcloak.trajectories.release.published import PublishedTrajectories, new_rows, under_pseudonyms
+from tripcloak.trajectories.release.published import (
+    PublishedTrajectories,
+    new_rows,
+    under_pseudonyms,
+    write_samples,
+)
 from tripcloak.trajectories.release.release import TrajectoryRelease
-from tripcloak.trajectories.release.samples import write_samples
 
 if TYPE_CHECKING:
     import pyarrow as pa

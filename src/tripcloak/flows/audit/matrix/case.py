@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.audit.grids import grid_of
-from tripcloak.flows.audit.stated import Stated, read_stated
+from tripcloak.flows.audit.promise import StatedParts, read_stated
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
@@ -58,7 +58,7 @@ class MatrixCase:
         return rows[0][0] if rows else None
 
     @cached_property
-    def promise(self) -> Stated:
+    def promise(self) -> StatedParts:
         """Return what is promised, as the manifest will state it: the promise's own code decides nothing."""
         return read_stated(self.release.promise.to_manifest(), self.axes)
 

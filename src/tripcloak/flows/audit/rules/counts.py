@@ -6,9 +6,8 @@ import math
 
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.privacy import Privacy
-from tripcloak.flows.audit.promise import TOLERANCE, least
+from tripcloak.flows.audit.promise import TOLERANCE, UNITS, least
 from tripcloak.flows.audit.raw import WITHHELD
-from tripcloak.flows.audit.stated import UNITS
 from tripcloak.ground.entries import whole
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import Remark

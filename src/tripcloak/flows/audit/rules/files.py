@@ -9,8 +9,7 @@ from collections import Counter
 from typing import Any
 
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
-from tripcloak.flows.audit.promise import SPACE
-from tripcloak.flows.audit.stated import SEGMENTS
+from tripcloak.flows.audit.promise import SEGMENTS, SPACE
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
 from tripcloak.ground.rulebook import BrokenPart
 

@@ -21,11 +21,10 @@ from tripcloak.flows.audit.noise import (
     verdict,
 )
 from tripcloak.flows.audit.privacy import Privacy, too_little
-from tripcloak.flows.audit.promise import SPACE, least
+from tripcloak.flows.audit.promise import SPACE, UNITS, least
 from tripcloak.flows.audit.queries import segment_sql, too_far_sql
 from tripcloak.flows.audit.raw import WITHHELD
 from tripcloak.flows.audit.rules.files import differs_from_csv
-from tripcloak.flows.audit.stated import UNITS
 from tripcloak.flows.audit.trees import holders, lineage
 from tripcloak.ground.entries import unreadable
 from tripcloak.ground.manifest import read_run
