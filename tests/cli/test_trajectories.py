@@ -69,6 +69,7 @@ def test_a_release_says_what_it_is_and_stands_its_audit(tripcloak, calls, anonym
     assert {"read", "solve", "write"} <= set(told["seconds"])
     assert {path.name for path in (out / "release").iterdir()} == PUBLIC
     manifest = json.loads((out / "release" / "manifest.json").read_text())
+    assert manifest["promise"].pop("sentence").startswith(("k = 3:", "(k, delta) = (3, "))
     assert manifest["promise"] == told["promise"]
     assert manifest["released"] == told["released"]
     audit = tripcloak("trajectories", "audit", out, "--against", calls, "--k", 3, "--json")

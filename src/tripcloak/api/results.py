@@ -12,7 +12,7 @@ from tripcloak.api.card import INTERNAL, CardTable, Fact, card
 from tripcloak.api.tables import to_pandas
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import Finding, Verdict
-from tripcloak.promises import TrajectoryPromise
+from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
     import pandas
@@ -333,7 +333,7 @@ class MethodComparison:
 
 def _keeps_samples(kind: str) -> bool:
     """Return whether a promise on trajectories has every released sample hold the one it stands for."""
-    return not TrajectoryPromise.of_kind(kind).moves_samples
+    return not Promise.of_kind(kind).moves_samples
 
 
 FLOW_COLUMNS = {

@@ -99,6 +99,8 @@ class Promise(ABC):
     """What may be said in a word of a release that keeps it."""
     noisy: ClassVar[bool] = False
     """Whether released numbers are noisy: none is exact, and no limit on what is withheld is kept to."""
+    moves_samples: ClassVar[bool] = False
+    """Whether a released sample may lie elsewhere than the one it stands for, be made up or left out."""
     of_every_group: ClassVar[bool] = True
     """Whether every released group by itself holds what is promised."""
     tells_withheld: ClassVar[bool] = True

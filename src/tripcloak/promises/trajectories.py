@@ -17,9 +17,6 @@ from tripcloak.promises.promise import Passages, Promise
 class TrajectoryPromise(Promise):
     """Among k released trajectories each person's is hidden; how is for the promises themselves to say."""
 
-    moves_samples: ClassVar[bool] = False
-    """Whether a released sample may lie elsewhere than the one it stands for, be made up or left out."""
-
     k: int = 2
 
     def __post_init__(self) -> None:

@@ -113,7 +113,7 @@ class TrajectoryOutcome:
             "method": release.method,
             "parameters": dict(release.parameters),
             "k": release.promise.k,
-            "promise": release.promise.stated(),
+            "promise": release.promise.to_manifest(),
             "users": self.trajectories.n_users,
             "samples": self.trajectories.n_samples,
             "released": {"trajectories": release.n_released, "samples": release.n_boxes},
