@@ -126,7 +126,9 @@ def test_methods_side_by_side(calls: pa.Table) -> None:
     assert found.best == "k-scale"
     with pytest.raises(InputError, match="no page of its own"):
         found.save("out")
-    with pytest.raises(InputError, match=r"none of k-scale has an option delta: it is one of w4m, nwa"):
+    with pytest.raises(
+        InputError, match=r"none of k-scale has an option delta: delta is an option of w4m, nwa"
+    ):
         tc.trajectories.compare(calls, methods="k-scale", delta=1.0)
 
 

@@ -20,7 +20,7 @@ from tripcloak.records.keywords import trip_source
 from tripcloak.records.source import TripSource
 from tripcloak.trajectories.keywords import keywords as trajectory_keywords
 from tripcloak.trajectories.keywords import trajectory_source
-from tripcloak.trajectories.methods.kscale.constraints import CONSTRAINTS
+from tripcloak.trajectories.methods.kscale import CONSTRAINTS
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 from tripcloak.trajectories.reading import TrajectorySource
@@ -139,7 +139,7 @@ def test_an_option_goes_to_those_who_have_it() -> None:
     assert own == {"twincut": {"loss": "area"}, "odkanon": {"levels": 4}}
     with pytest.raises(InputError) as refused:
         METHODS.own_of_each(("twincut", "odkanon"), {"m": 2})
-    assert str(refused.value) == "none of twincut, odkanon has an option m: it is one of km-apriori"
+    assert str(refused.value) == "none of twincut, odkanon has an option m: m is an option of km-apriori"
     with spelt_as_flags(), pytest.raises(InputError, match="none of twincut, odkanon has an option --m: "):
         METHODS.own_of_each(("twincut", "odkanon"), {"m": 2})
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tripcloak.ground.options import option
-from tripcloak.trajectories.methods.kscale.method import KScale
+from tripcloak.trajectories.methods.kscale import KScale
 
 ABOUT_MANNER: dict[str, Any] = {
     "help": "How it goes round.",

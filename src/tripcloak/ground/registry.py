@@ -124,8 +124,9 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
         for option in asked:
             if not any(option in has[name] for name in chosen):
                 owners = ", ".join(name for name in self if option in has[name])
+                one = called(option)
                 raise InputError(
-                    f"none of {', '.join(chosen)} has an option {called(option)}: it is one of {owners}"
+                    f"none of {', '.join(chosen)} has an option {one}: {one} is an option of {owners}"
                 )
         return {
             name: self.own(name, {option: asked[option] for option in asked if option in has[name]})

@@ -15,12 +15,14 @@ from tripcloak.ground.progress import silent
 from tripcloak.trajectories.methods._kernels import kscale as _kernels
 from tripcloak.trajectories.methods._kernels import merging as merging_kernels
 from tripcloak.trajectories.methods.kmerge import k_merge, pair_costs
-from tripcloak.trajectories.methods.kscale import KScale
-from tripcloak.trajectories.methods.kscale.constraints import full, k_pick, nu_k_pick
-from tripcloak.trajectories.methods.kscale.costs import (
+from tripcloak.trajectories.methods.kscale import (
+    KScale,
     SparseCosts,
     Squares,
     SquareTree,
+    full,
+    k_pick,
+    nu_k_pick,
     sparse_costs,
     squares,
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TRAJECTORY_METHODS: Registry[TrajectoryMethod] = Registry(
     "tripcloak.trajectories.methods",
     {
-        "k-scale": "kscale.method:KScale",
+        "k-scale": "kscale:KScale",
         "glove": "glove:TrajectoryGlove",
         "w4m": "w4m:W4M",
         "nwa": "nwa:NWA",

@@ -1,0 +1,431 @@
+"""tripcloak trajectories: the commands on whole trajectories."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripcloak.cli.options import Force, Given, Inputs, Json, takes
+from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
+from tripcloak.ground.errors import AuditFailedError, InputError
+from tripcloak.ground.masking import mask_small
+from tripcloak.trajectories.keywords import keywords, trajectory_method, trajectory_methods, trajectory_source
+
+if TYPE_CHECKING:
+    from tripcloak.comparing.trajectories import TrajectoryRow
+    from tripcloak.trajectories.anonymise import TrajectoryOutcome
+    from tripcloak.trajectories.attacking import AttackRow
+
+
+def root() -> None:
+    """Make whole trajectories safe to publish: who was where and when, each hidden among k.
+
+    In goes a table of fixes, check-ins or calls: person, time, place.
+
+    Out come generalised samples, boxes in space and time, under fresh pseudonyms.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories describe calls.parquet
+
+      tripcloak trajectories anonymise calls.parquet --method k-scale --k 5 --out out
+
+      tripcloak trajectories audit out --against calls.parquet
+    """
+
+
+QUANTILES = {
+    "samples_per_user": "samples of a person",
+    "gap_minutes": "minutes from one sample to the next",
+    "radius_of_gyration_km": "radius of gyration, km",
+}
+
+
+@takes(lambda: keywords("describe"))
+def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
+    """Tell what is in a table of fixes or check-ins: people, samples, resolution, and what was dropped.
+
+    The numbers look at unreleased data: keep them inside.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories describe calls.parquet
+
+      tripcloak trajectories describe checkins.csv --preset foursquare --json
+    """
+    from tripcloak.trajectories.reading.reading import describe_fixes
+
+    source = trajectory_source(inputs, given)
+    with progress_on_stderr() as progress:
+        found = describe_fixes(source, memory=given["memory"], progress=progress)
+    if json:
+        print_json(found.to_dict())
+        return
+    show(table("What is in it", ("", "value"), [*cleaning_rows(found.cleaning), *_in_it(found.facts)]))
+    spread = {words: found.facts[name] for name, words in QUANTILES.items() if found.facts[name]}
+    if spread:
+        shares = tuple(next(iter(spread.values())))
+        rows = [(words, *(number(values[share]) for share in shares)) for words, values in spread.items()]
+        show(table("How it is spread", ("", *shares), rows))
+    for note in found.notes:
+        show(f"Note: {note}")
+
+
+def _in_it(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    sample, period, extent = facts["resolution"], facts["period"], facts["extent_km"]
+    rows = [("people", number(facts["users"])), ("samples", number(facts["samples"]))]
+    rows += [
+        ("a sample lasts", f"{sample['seconds']} s"),
+        ("a sample is wide and high", f"{sample['metres']} m"),
+    ]
+    rows += [] if period is None else [("from, to", ", ".join(period))]
+    return rows + ([] if extent is None else [("extent, km", " x ".join(number(side) for side in extent))])
+
+
+@takes(lambda: keywords("anonymise"))
+def anonymise(
+    given: Given,
+    inputs: Inputs,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make a k-anonymous release of trajectories, check it, and write it to a folder.
+
+    Each sample becomes a box in space and time.
+
+    With k-scale and glove, all samples of a person are in k released trajectories or more.
+
+    w4m and nwa promise less, and say so.
+
+    DIR/release may be published; DIR/private must stay inside.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories anonymise calls.parquet --k 5 --out out
+
+      tripcloak trajectories anonymise checkins.csv --preset foursquare --method k-scale --out out --json
+
+      tripcloak trajectories anonymise calls.parquet --method w4m --k 2 --delta 2000 --trash 0.1 --out out
+    """
+    from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
+
+    request = TrajectoryRequest(
+        source=trajectory_source(inputs, given),
+        method=trajectory_method(given),
+        out=out,
+        memory=given["memory"],
+        force=force,
+        formats=given["formats"],
+    )
+    with progress_on_stderr() as progress:
+        outcome = anonymise_trajectories(request, progress)
+    if json:
+        print_json(outcome.to_dict())
+    else:
+        _show_release(outcome)
+
+
+def _show_release(outcome: "TrajectoryOutcome") -> None:
+    release, grid = outcome.release, outcome.release.grid
+    rows = [
+        *cleaning_rows(outcome.reading.cleaning),
+        ("people who lost samples in that", mask_small(outcome.reading.cleaning.lacking or 0, zero=True)),
+        ("people", number(outcome.trajectories.n_users)),
+        ("samples", number(outcome.trajectories.n_samples)),
+        ("a sample lasts and spans", f"{grid.seconds} s, {grid.metres} m"),
+        ("protected", release.promise.sentence()),
+        ("released trajectories", number(release.n_released)),
+        ("released samples", number(release.n_boxes)),
+        *_measures(outcome.measures),
+        ("samples created", number(int(release.created.sum()))),
+        ("samples deleted", number(int(release.deleted.sum()))),
+        ("audit", release.promise.judgement(number(outcome.audit.smallest_support))),
+        ("seconds", ", ".join(f"{what} {spent:.1f}" for what, spent in outcome.seconds.items())),
+    ]
+    show(table(f"{release.method} on trajectories", ("", "value"), rows))
+    for note in outcome.notes:
+        show(f"Note: {note}")
+    show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _measures(measures: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("space error, mean km", number(measures["spatial_error_km"]["mean"])),
+        ("time error, mean minutes", number(measures["time_error_minutes"]["mean"])),
+        ("released area, median km2", number(measures["area_km2"]["median"])),
+        ("released duration, median minutes", number(measures["duration_minutes"]["median"])),
+    ]
+
+
+COMPARED = (
+    "method",
+    "seconds",
+    "memory, MB",
+    "space error, km",
+    "time error, min",
+    "created",
+    "deleted",
+    "promise",
+    "smallest support",
+    "audit",
+)
+
+
+@takes(lambda: keywords("compare"))
+def compare(
+    given: Given,
+    inputs: Inputs,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", metavar="", help="Print the table as Markdown.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run methods one after the other on the same trajectories, measure and audit each.
+
+    Errors are means over kept samples; created and deleted are shares of all samples.
+
+    The numbers look at unreleased data: keep them inside.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories compare calls.parquet --methods k-scale,glove,w4m --k 2
+
+      tripcloak trajectories compare calls.parquet --sample-users 2000 --delta 2000 --trash 0.1 --markdown
+    """
+    from tripcloak.comparing.trajectories import compare_trajectories
+
+    source, chosen = trajectory_source(inputs, given), trajectory_methods(given)
+    with progress_on_stderr() as progress:
+        found = compare_trajectories(source, chosen, memory=given["memory"], progress=progress)
+    ran = [row for row in found.rows if row.reason is None]
+    if json:
+        print_json(found.to_dict())
+    elif markdown:
+        lines = [COMPARED, (":--", *["--:"] * (len(COMPARED) - 1)), *map(_cells, ran)]
+        show("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    else:
+        # One column a method: a terminal is not wide enough for the other way round.
+        head, *rows = zip(COMPARED, *map(_cells, ran), strict=True)
+        people = found.reading.trajectories.n_users
+        show(table(f"k = {given['k']} on {number(people)} trajectories", head, rows))
+    if not json:
+        show(*(f"{row.method} did not run: {row.reason}" for row in found.rows if row.reason is not None))
+    if not ran:
+        raise AuditFailedError("no method came to a release")
+
+
+def _cells(row: "TrajectoryRow") -> tuple[str, ...]:
+    return (
+        row.method,
+        *(f"{value:,.1f}" if value is not None else "-" for value in (row.seconds, row.memory_mb)),
+        *(f"{value:,.3f}" if value is not None else "-" for value in (row.spatial_km, row.time_minutes)),
+        *(f"{value:.1%}" if value is not None else "-" for value in (row.created, row.deleted)),
+        row.promise or "-",
+        number(row.smallest_support),
+        _judgement(row),
+    )
+
+
+def _judgement(row: "TrajectoryRow") -> str:
+    from tripcloak.promises import Promise
+
+    return Promise.of_kind(row.promise).held if row.safe and row.promise else "NOT SAFE"
+
+
+ATTACKER = "What the attacker knows"
+
+
+@takes(lambda: keywords("attack"))
+def attack(
+    given: Given,
+    inputs: Inputs,
+    release: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A release made of INPUT, which is then read as it was for that."),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="points, window, places, home-work, location, location-sequence, location-time, "
+            "unique-location, location-frequency, location-probability, location-proportion, owner, or all.",
+            rich_help_panel=ATTACKER,
+        ),
+    ] = "points",
+    known: Annotated[
+        str | None,
+        typer.Option(
+            "--known",
+            "--points",
+            metavar="N,N|N..N",
+            help="How many samples, places or hours: 4, or 1,2,4, or 1..10; the attack's own if not given "
+            "(owner: all).",
+            rich_help_panel=ATTACKER,
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="By which numbers of visits may differ.", rich_help_panel=ATTACKER
+        ),
+    ] = 0.0,
+    precision: Annotated[
+        str,
+        typer.Option(
+            metavar="UNIT", help="location-time: times to the hour, day, ...", rich_help_panel=ATTACKER
+        ),
+    ] = "hour",
+    people: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Attack so many people, drawn at random.")
+    ] = None,
+    draw: Annotated[int, typer.Option(metavar="SEED", help="The same seed draws the same knowledge.")] = 0,
+    json: Json = False,
+) -> None:
+    """Try to find people by what somebody may know of them, before and after a release.
+
+    Shares of people: found for certain, hidden among fewer than 5, and the mean chance of a guess.
+
+    owner asks which of the released trajectories that fit is the person's own, by simple guesses.
+
+    The numbers look at unreleased data: keep them inside.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories attack calls.parquet --kind points --known 1..10
+
+      tripcloak trajectories attack calls.parquet --release out --kind points,home-work --json
+
+      tripcloak trajectories attack calls.parquet --release out --kind all --people 1000
+
+      tripcloak trajectories attack calls.parquet --release out --kind owner
+    """
+    from tripcloak.trajectories.attacking import AttackPlan, all_or_some, attack_trajectories
+
+    plan = AttackPlan(
+        kinds=all_or_some([name.strip() for name in kind.split(",")], released=release is not None),
+        known=whole_numbers(known),
+        tolerance=tolerance,
+        precision=precision,
+        people=people,
+        seed=draw,
+    )
+    source = trajectory_source(inputs, given)
+    with progress_on_stderr() as progress:
+        rows = attack_trajectories(source, plan, release=release, memory=given["memory"], progress=progress)
+    if json:
+        print_json({"attacks": [asdict(row) for row in rows]})
+    else:
+        _show_attacks(rows)
+
+
+def whole_numbers(text: str | None) -> tuple[int, ...]:
+    """Return the numbers of a list or a range; none where nothing was given.
+
+    >>> whole_numbers("1,2,4"), whole_numbers("1..3"), whole_numbers(None)
+    ((1, 2, 4), (1, 2, 3), ())
+    """
+    if text is None:
+        return ()
+    if match := re.fullmatch(r"\s*(\d{1,4})\s*\.\.\s*(\d{1,4})\s*", text):
+        return tuple(range(int(match[1]), int(match[2]) + 1))
+    if re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text):
+        return tuple(int(part) for part in text.split(","))
+    raise InputError(f"--known takes whole numbers such as 4, 1,2,4 or 1..10; got {text!r}")
+
+
+def _show_attacks(rows: "tuple[AttackRow, ...]") -> None:
+    lines = [(row.kind, _known(row), *_found(row)) for row in rows]
+    show(table("What attackers find", ("attack", "known", "found", "among fewer than 5", "mean risk"), lines))
+    if any(row.after is not None for row in rows):
+        show("Left of the arrow: among the original trajectories; right of it: among the released ones.")
+    for row in rows:
+        if row.after is not None and "named" in row.after:
+            _show_guesses(row, row.after["named"])
+
+
+def _known(row: "AttackRow") -> str:
+    return f"{'all' if row.knowledge is None else row.knowledge} {row.unit}"
+
+
+def _show_guesses(row: "AttackRow", named: dict[str, float]) -> None:
+    best = max((name for name in named if name != "blind"), key=lambda name: named[name])
+    of_whom = f"{row.kind}, {_known(row)} known"
+    show(f"{of_whom}: a blind guess among those that fit names {named['blind']:.1%} of people.")
+    show(f"{of_whom}: the best simple guess ({best}) names {named[best]:.1%} of people.")
+
+
+def _found(row: "AttackRow") -> list[str]:
+    before, after = (None if found is None else _shares(found) for found in (row.before, row.after))
+    if before is None or after is None:
+        return before or [f"→ {share}" for share in after or ()]
+    return [f"{one} → {other}" for one, other in zip(before, after, strict=True)]
+
+
+def _shares(found: dict[str, Any]) -> list[str]:
+    return [f"{found['unique']:.1%}", f"{found['fewer_than']['5']:.1%}", f"{found['mean_risk']:.3f}"]
+
+
+@takes(lambda: keywords("trips"))
+def trips(
+    given: Given,
+    inputs: Inputs,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
+    ],
+    stay: Annotated[
+        float,
+        typer.Option(
+            metavar="MINUTES", help="Time at a place that makes it an end of trips; 0 for check-ins."
+        ),
+    ] = 20.0,
+    place: Annotated[
+        float, typer.Option(metavar="METRES", help="Samples within this distance are at one place.")
+    ] = 200.0,
+    longest: Annotated[
+        float, typer.Option(metavar="HOURS", help="After a longer silence, a change of place is no trip.")
+    ] = 24.0,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Extract trips from trajectories, for the commands on origins and destinations.
+
+    A trip leads from a stay to the next one elsewhere.
+
+    INPUT is raw, or a folder written by anonymise, whose boxes are taken at their centres.
+
+    The file is what `tripcloak anonymise` reads without further options.
+
+    Places are told to 10 metres, unless --metres says otherwise.
+
+    [bold]Examples[/bold]
+
+      tripcloak trajectories trips calls.parquet --out trips.parquet
+
+      tripcloak trajectories trips out --out released-trips.parquet
+
+      tripcloak trajectories trips checkins.csv --preset foursquare --stay 0 --out trips.parquet
+    """
+    from tripcloak.trajectories.trips import TripRules, write_trips_of_trajectories
+
+    rules = TripRules(minutes=stay, metres=place, hours=longest)
+    source = trajectory_source(inputs, given)
+    with progress_on_stderr() as progress:
+        made = write_trips_of_trajectories(
+            source, out, rules, memory=given["memory"], force=force, progress=progress
+        )
+    if json:
+        print_json(made.to_dict())
+        return
+    rows = [
+        ("trajectories", number(made.trajectories)),
+        ("stays", number(made.stays)),
+        ("trips", number(made.trips)),
+        ("left out: silence too long", number(made.too_long)),
+    ]
+    show(table("Trips between stays", ("", "number"), rows))
+    for note in made.notes:
+        show(f"Note: {note}")
