@@ -102,7 +102,7 @@ def test_raw_ends_carry_the_slot_of_their_trip(tmp_path: Path) -> None:
 
 def test_an_input_without_times_is_refused(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "trips.csv", without(some_trips(20), "start_time"))
-    with pytest.raises(InputError, match=r"--time-slot.*--start-time"):
+    with pytest.raises(InputError, match=r"time_slot=.*start_time="):
         reading(path, 60)
 
 

@@ -16,7 +16,7 @@ from pyarrow import csv, parquet
 from tripcloak.ground.folders import write_json
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.trajectories.audit import audit_folder
-from tripcloak.trajectories.audit.folder import RawInput
+from tripcloak.trajectories.audit.evidence import RawTrajectories
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import write_trajectory_release
@@ -68,7 +68,7 @@ def entry(folder: Path, name: str) -> Any:
 
 
 def audit_of_forged(
-    forge: Callable[[Path], Any], rule: str, safe: Path, raw: RawInput, room: Path
+    forge: Callable[[Path], Any], rule: str, safe: Path, raw: RawTrajectories, room: Path
 ) -> Verdict:
     """Return the audit of a forged copy of a safe folder, which breaks the rule and tells nothing."""
     folder = room / "forged"

@@ -66,7 +66,7 @@ def test_the_mean_of_fewer_than_k_people_is_not_told() -> None:
 
 def test_weights_must_be_known_and_stand_for_somebody() -> None:
     bare = ODMatrix.from_trips(HERE, HERE, np.zeros(20, dtype=int), np.zeros(20, dtype=int))
-    with pytest.raises(InputError, match="--weight"):
+    with pytest.raises(InputError, match="weight="):
         AveragePeople(k=10).resolve(bare)
     with pytest.raises(InputError, match="too small"):
         threshold(2, matrix_of([0.0] * 20))

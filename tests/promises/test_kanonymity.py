@@ -69,14 +69,16 @@ def test_an_open_unit_has_no_threshold_yet() -> None:
     assert KAnonymity(k=4, unit="trips").thresholds == {"trips": 4}
 
 
-@pytest.mark.parametrize(("unit", "flag"), [("travellers", "--person"), ("population", "--weight")])
-def test_a_unit_the_input_cannot_tell_is_refused_with_the_flag_that_helps(unit: Unit, flag: str) -> None:
+@pytest.mark.parametrize(("unit", "keyword"), [("travellers", "person="), ("population", "weight=")])
+def test_a_unit_the_input_cannot_tell_is_refused_with_the_keyword_that_helps(
+    unit: Unit, keyword: str
+) -> None:
     matrix = one_group(oracle.Row("here", "here")).matrix()
     for promise in (
         KAnonymity(k=2, unit=unit),
         AllOf(promises=(KAnonymity(k=2, unit="trips"), KAnonymity(k=2, unit=unit))),
     ):
-        with pytest.raises(InputError, match=flag):
+        with pytest.raises(InputError, match=keyword):
             promise.resolve(matrix)
 
 

@@ -146,31 +146,33 @@ def test_given_names_win_and_forgive_case() -> None:
 
 
 def test_a_wrong_given_name_lists_the_columns() -> None:
-    with pytest.raises(MissingColumnError, match=r"no column 'rider' \(--person\).*o, d, user_id"):
+    with pytest.raises(MissingColumnError, match=r"no column 'rider' \(person=\.\.\.\).*o, d, user_id"):
         assign_columns(("o", "d", "user_id"), given={"person": "rider"})
 
 
 @pytest.mark.parametrize(
-    ("names", "flags", "silent"),
+    ("names", "keywords", "silent"),
     [
-        (("start_lat", "start_lon", "end_lat"), ["--destination-lon"], ["--origin-lat"]),
-        (("user_id", "lat", "lon"), ["--time"], ["--origin-lat "]),
-        (("origin", "x"), ["--destination"], []),
-        (("a", "b"), ["--origin-lat", "--destination-lon", "--polyline"], []),
+        (("start_lat", "start_lon", "end_lat"), ["destination_lon="], ["origin_lat="]),
+        (("user_id", "lat", "lon"), ["time="], ["origin_lat="]),
+        (("origin", "x"), ["destination="], []),
+        (("a", "b"), ["origin_lat=", "destination_lon=", "polyline="], []),
     ],
 )
-def test_missing_columns_name_the_flags(names: tuple[str, ...], flags: list[str], silent: list[str]) -> None:
+def test_missing_columns_name_the_keywords(
+    names: tuple[str, ...], keywords: list[str], silent: list[str]
+) -> None:
     with pytest.raises(MissingColumnError) as caught:
         assign_columns(names)
     message = str(caught.value)
     assert f"Columns found: {', '.join(names)}" in message
-    assert all(flag in message for flag in flags)
-    assert not any(f"{flag} NAME" in message for flag in silent)
+    assert all(keyword in message for keyword in keywords)
+    assert not any(f"{keyword}'NAME'" in message for keyword in silent)
 
 
 def test_a_form_that_was_asked_for_is_kept() -> None:
     names = ("user_id", "time", "lat", "lon", "origin", "destination")
     assert assign_columns(names).form == "zones"
     assert assign_columns(names, form="points").form == "points"
-    with pytest.raises(MissingColumnError, match="--trips"):
+    with pytest.raises(MissingColumnError, match="trips="):
         assign_columns(names, form="counts")

@@ -95,7 +95,7 @@ def test_a_source_with_a_segment_can_be_written_down() -> None:
 
 @pytest.mark.parametrize("text", ["", ":10", "age:", "age:-5", "age:x", "age:0", "age:1.5"])
 def test_a_wrong_segment_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--segment takes a column"):
+    with pytest.raises(InputError, match="segment takes a column"):
         SegmentBy.parse(text)
 
 

@@ -19,7 +19,7 @@ from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
 from tripcloak.records.frames import Input
@@ -79,7 +79,7 @@ def measure_against(
 ) -> dict[str, Any]:
     """Return every measure of a release folder against the raw input."""
     if volume not in (None, "trips", "population"):
-        raise InputError(f"{spelt('volume')} must be trips or population; got {volume!r}")
+        raise InputError(f"{called('volume')} must be trips or population; got {volume!r}")
     source, zoning = how_it_was_read(folder, inputs)
     matrix = read_matrix(source, zoning, memory=memory, progress=progress).trips.matrix
     progress("measuring", 0, None)

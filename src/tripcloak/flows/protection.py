@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 
 if TYPE_CHECKING:
     from tripcloak.promises import Promise
@@ -81,7 +81,7 @@ def _on_population(k: float, text: str | None) -> Promise:
         number = float(text or "")
     except ValueError:
         raise InputError(
-            f"{spelt('k_population')} takes a number of people or auto (k times the mean weight); got "
+            f"{called('k_population')} takes a number of people or auto (k times the mean weight); got "
             f"{text!r}"
         ) from None
     return KAnonymity(k=_whole(number), unit="population")

@@ -15,7 +15,15 @@ from tripcloak.flows.release.tables import as_published, zones_as_published, zon
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import json_text
 from tripcloak.ground.manifest import NAME, public_part, read_manifest
-from tripcloak.ground.rewriting import OTHERWISE, Rewriting, rewritten_findings, same_files, same_text
+from tripcloak.ground.rewriting import (
+    OTHERWISE,
+    Rewriting,
+    manifest_rewriting,
+    readme_rewriting,
+    rewritten_findings,
+    same_files,
+    same_text,
+)
 from tripcloak.ground.rulebook import Finding
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import REASONS
@@ -141,16 +149,6 @@ REWRITINGS: tuple[Rewriting[WrittenFlows], ...] = (
         "map.html is, byte by byte, what the released tables and the manifest give",
         OTHERWISE.format("map.html", "the released tables and the manifest"),
     ),
-    Rewriting(
-        "readme-as-written",
-        _readme_is_the_same,
-        "README.md is, byte by byte, what the manifest gives",
-        OTHERWISE.format("README.md", "the manifest"),
-    ),
-    Rewriting(
-        "manifest-as-written",
-        _manifest_is_the_same,
-        "manifest.json is, byte by byte, what its own entries give, each once and in its order",
-        OTHERWISE.format("manifest.json", "its entries"),
-    ),
+    readme_rewriting(_readme_is_the_same),
+    manifest_rewriting(_manifest_is_the_same),
 )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tripcloak.ground.errors import InputError, OutputExistsError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 
 PUBLIC = "release"
 PRIVATE = "private"
@@ -57,7 +57,7 @@ RELEASE = FolderParts("release", folders=(PRIVATE, PUBLIC))
 def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> None:
     """Raise if the folder already holds such parts, is no folder, or may not be written to."""
     if out.exists() and not out.is_dir():
-        raise OutputExistsError(f"{out} is a file; {spelt('out')} needs a folder")
+        raise OutputExistsError(f"{out} is a file; {called('out')} needs a folder")
     if out.is_dir() and not force and any((out / name).exists() for name in parts.names):
         article = "an" if parts.what[0] in "aeiou" else "a"
         raise OutputExistsError(
@@ -71,7 +71,7 @@ def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> 
         )
     there = next(folder for folder in (out, *out.parents) if folder.exists())
     if not there.is_dir():
-        raise OutputExistsError(f"{there} is a file; {spelt('out')} needs a folder below folders")
+        raise OutputExistsError(f"{there} is a file; {called('out')} needs a folder below folders")
     if not os.access(there, os.W_OK | os.X_OK):
         raise _explained(PermissionError(errno.EACCES, ""), out, parts)
 

@@ -35,6 +35,26 @@ class Rewriting(Generic[C]):
     fails: str
 
 
+def readme_rewriting(check: Callable[[Path, C], bool]) -> Rewriting[C]:
+    """Return the rule on the page for readers, which both wings write of the manifest alone."""
+    return Rewriting(
+        "readme-as-written",
+        check,
+        "README.md is, byte by byte, what the manifest gives",
+        OTHERWISE.format("README.md", "the manifest"),
+    )
+
+
+def manifest_rewriting(check: Callable[[Path, C], bool]) -> Rewriting[C]:
+    """Return the rule on the manifest, which both wings write of its own entries."""
+    return Rewriting(
+        "manifest-as-written",
+        check,
+        "manifest.json is, byte by byte, what its own entries give, each once and in its order",
+        OTHERWISE.format("manifest.json", "its entries"),
+    )
+
+
 def rewritten_findings(public: Path, content: C, rewritings: Iterable[Rewriting[C]]) -> tuple[Finding, ...]:
     """Return whether the public files are what this version writes of their content.
 

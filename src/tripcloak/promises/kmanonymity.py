@@ -10,14 +10,21 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.promise import Covered, FlowGroups, Input, Passages, Promise, Unit, Volume
-from tripcloak.promises.tcloseness import TCloseness
+from tripcloak.promises.promise import (
+    FlowGroups,
+    Input,
+    Passages,
+    Promise,
+    PromiseOnPromise,
+    Unit,
+    Volume,
+)
 
 ITEMS = ("origin", "destination", "time")
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMAnonymity(Promise):
+class KMAnonymity(PromiseOnPromise):
     """A promise that holds for every choice of ``m`` items: origin, destination and, if any, time.
 
     A weaker promise than the promise itself. Released flows with the same m items are safe together,
@@ -58,7 +65,6 @@ class KMAnonymity(Promise):
     of_every_group: ClassVar[bool] = False
     tells_withheld: ClassVar[bool] = False
 
-    promise: Promise
     m: int
     of: tuple[str, ...] = ITEMS[:2]
 
@@ -69,31 +75,6 @@ class KMAnonymity(Promise):
             )
         if self.of not in (ITEMS[:2], ITEMS):
             raise InputError(f"a trip has the items {', '.join(ITEMS[:2])} and, if any, {ITEMS[2]}")
-
-    @property
-    def thresholds(self) -> dict[Unit, float]:
-        """Return the smallest support of what shares m items; a single group may have less."""
-        return self.promise.thresholds
-
-    @property
-    def floors(self) -> dict[Covered, int]:
-        """Return how much a released zone covers at least."""
-        return self.promise.floors
-
-    @property
-    def counts_people(self) -> bool:
-        """Return whether the promise does."""
-        return self.promise.counts_people
-
-    @property
-    def by_group(self) -> KMAnonymity:
-        """Return the same of what is decided group by group."""
-        return replace(self, promise=self.promise.by_group)
-
-    @property
-    def by_release(self) -> tuple[TCloseness, ...]:
-        """Return what is judged of a finished release."""
-        return self.promise.by_release
 
     @property
     def segments(self) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
 from tripcloak.ground.arrays import Bools, Ints
@@ -334,6 +334,38 @@ release of the same people, and it does not hide that something is true of every
     @property
     def _whole_thresholds(self) -> dict[Unit, float]:
         return {unit: whole_number(k) for unit, k in self.thresholds.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PromiseOnPromise(Promise):
+    """Another promise, held to in a way of its own; what is not said anew is what the other one says."""
+
+    promise: Promise
+
+    @property
+    def thresholds(self) -> dict[Unit, float]:
+        """Return the smallest supports that the promise asks for."""
+        return self.promise.thresholds
+
+    @property
+    def floors(self) -> dict[Covered, int]:
+        """Return how much a released zone covers at least."""
+        return self.promise.floors
+
+    @property
+    def counts_people(self) -> bool:
+        """Return whether the promise does."""
+        return self.promise.counts_people
+
+    @property
+    def by_group(self) -> Self:
+        """Return the same of what is decided group by group."""
+        return replace(self, promise=self.promise.by_group)
+
+    @property
+    def by_release(self) -> tuple[TCloseness, ...]:
+        """Return what is judged of a finished release."""
+        return self.promise.by_release
 
 
 def whole_number(number: float) -> float:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit, Volume
-from tripcloak.promises.tcloseness import TCloseness
+from tripcloak.promises.promise import FlowGroups, Input, Promise, PromiseOnPromise, Unit, Volume
 
 
 class SegmentName(NamedTuple):
@@ -18,7 +17,7 @@ class SegmentName(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EverySegment(Promise):
+class EverySegment(PromiseOnPromise):
     """A promise that must hold for every segment in every group.
 
     A segment of which nobody is in a group is not safe there either: that nobody of a kind makes a trip
@@ -58,7 +57,6 @@ class EverySegment(Promise):
 
     kind: ClassVar[str] = "every segment"
 
-    promise: Promise
     parts: tuple[Any, ...] = field(repr=False)
     by: tuple[str, ...] = ()
     people_in_several: bool = False
@@ -69,31 +67,6 @@ class EverySegment(Promise):
     def __post_init__(self) -> None:
         if not self.parts:
             raise InputError("there are no segments to protect")
-
-    @property
-    def thresholds(self) -> dict[Unit, float]:
-        """Return the thresholds that hold for each segment, and so for all of them together."""
-        return self.promise.thresholds
-
-    @property
-    def floors(self) -> dict[Covered, int]:
-        """Return the floors of places."""
-        return self.promise.floors
-
-    @property
-    def counts_people(self) -> bool:
-        """Return whether the promise does."""
-        return self.promise.counts_people
-
-    @property
-    def by_group(self) -> EverySegment:
-        """Return the same of what is decided group by group."""
-        return replace(self, promise=self.promise.by_group)
-
-    @property
-    def by_release(self) -> tuple[TCloseness, ...]:
-        """Return what is judged of a finished release, of all segments together."""
-        return self.promise.by_release
 
     @property
     def of_people(self) -> EverySegment:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.tables import literal, quoted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SegmentBy:
         column, colon, width = text.rpartition(":") if ":" in text else (text, "", "")
         if not column.strip() or (colon and not (width.isdecimal() and int(width) > 0)):
             raise InputError(
-                f"{spelt('segment')} takes a column, or a column and a whole width of bins such as age:10; "
+                f"{called('segment')} takes a column, or a column and a whole width of bins such as age:10; "
                 f"got {text!r}"
             )
         return cls(column.strip(), int(width) if colon else None)

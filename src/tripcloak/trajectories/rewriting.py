@@ -7,7 +7,15 @@ from pathlib import Path
 from tripcloak.ground.errors import TripcloakError
 from tripcloak.ground.folders import json_text
 from tripcloak.ground.manifest import NAME, public_part
-from tripcloak.ground.rewriting import OTHERWISE, Rewriting, rewritten_findings, same_files, same_text
+from tripcloak.ground.rewriting import (
+    OTHERWISE,
+    Rewriting,
+    manifest_rewriting,
+    readme_rewriting,
+    rewritten_findings,
+    same_files,
+    same_text,
+)
 from tripcloak.ground.rulebook import Finding
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
@@ -72,22 +80,12 @@ REWRITINGS: tuple[Rewriting[PublishedTrajectories], ...] = (
         "samples.parquet and samples.csv are, byte by byte, what the boxes in steps of the grid give",
         OTHERWISE.format("samples.parquet or samples.csv", "the boxes"),
     ),
-    Rewriting(
-        "readme-as-written",
-        _readme_is_the_same,
-        "README.md is, byte by byte, what the manifest gives",
-        OTHERWISE.format("README.md", "the manifest"),
-    ),
+    readme_rewriting(_readme_is_the_same),
     Rewriting(
         "map-as-written",
         _map_is_the_same,
         "map.html is, byte by byte, what the samples and the manifest give",
         OTHERWISE.format("map.html", "the samples and the manifest"),
     ),
-    Rewriting(
-        "manifest-as-written",
-        _manifest_is_the_same,
-        "manifest.json is, byte by byte, what its own entries give, each once and in its order",
-        OTHERWISE.format("manifest.json", "its entries"),
-    ),
+    manifest_rewriting(_manifest_is_the_same),
 )

@@ -35,7 +35,7 @@ def test_only_rows_that_are_kept_make_the_area(tmp_path):
 
 def test_zone_ids_have_no_extent(tmp_path):
     file = write_csv(tmp_path / "trips.csv", zone_trips(20))
-    with pytest.raises(InputError, match="--area"):
+    with pytest.raises(InputError, match="area="):
         read_matrix(TripSource(paths=(str(file),)), Zoning(spec="quadtree:6"))
 
 
@@ -73,10 +73,10 @@ def test_a_study_area_does_not_tell_how_far_few_people_go(tmp_path, far, columns
     north, east = (48.9, 2.4) if far < 10 else (57.15, 9.95)
     assert reading.zoning.area == (48.85, 2.35, north, east)
     assert reading.trips.cleaning.dropped == {"outside_tiling": left_out}
-    assert [note for note in reading.trips.notes if "--area" in note]
+    assert [note for note in reading.trips.notes if "area=" in note]
     stated = read_matrix(source, Zoning(spec="quadtree:6", area=(48.0, 2.0, 59.0, 12.0)))
     assert stated.trips.cleaning.dropped == {}
-    assert not [note for note in stated.trips.notes if "--area" in note]
+    assert not [note for note in stated.trips.notes if "area=" in note]
 
 
 def test_one_person_who_travels_far_often_is_still_one(tmp_path):
@@ -102,5 +102,5 @@ def test_a_trip_that_is_written_ten_times_is_one(tmp_path):
 def test_few_people_do_not_make_an_area(tmp_path, columns):
     rows = some_trips(300, people=19) if not columns else some_trips(19)
     file = write_csv(tmp_path / "trips.csv", without(rows, *columns))
-    with pytest.raises(InputError, match=r"20 tr.* or more.*--area"):
+    with pytest.raises(InputError, match=r"20 tr.* or more.*area="):
         read_matrix(TripSource(paths=(str(file),)), Zoning(spec="quadtree:6"))

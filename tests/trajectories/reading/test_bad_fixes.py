@@ -51,17 +51,17 @@ def test_notes_do_not_tell_of_few_people(read: ReadLines) -> None:
 
 
 def test_empty_windows(read: ReadLines) -> None:
-    with pytest.raises(EmptyInputError, match=r"no fix lies in the window.*--since and --until"):
+    with pytest.raises(EmptyInputError, match=r"no fix lies in the window.*since=\.\.\. and until="):
         read(GOOD, since="2025-01-01")
-    with pytest.raises(InputError, match="--until must be later than --since"):
+    with pytest.raises(InputError, match="until must be later than since"):
         read(GOOD, since="2024-05-02", until="2024-05-02")
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"since": "yesterday"}, "--since must be a day or a time"),
-        ({"until": "2024-13-01"}, "--until must be a day or a time"),
+        ({"since": "yesterday"}, "since must be a day or a time"),
+        ({"until": "2024-13-01"}, "until must be a day or a time"),
         ({"since": "2024-05-01", "timezone": "Mars/Olympus"}, "unknown time zone"),
         ({"max_speed": 0.0}, "greatest speed"),
         ({"max_speed": float("nan")}, "greatest speed"),
@@ -101,7 +101,7 @@ def test_a_source_survives_being_written_down() -> None:
 
 
 def test_columns_that_are_not_there(read: ReadLines) -> None:
-    with pytest.raises(MissingColumnError, match=r"--lon NAME.*Columns found: user_id, timestamp, lat"):
+    with pytest.raises(MissingColumnError, match=r"lon='NAME'.*Columns found: user_id, timestamp, lat"):
         read(["a,1,48"], header="user_id,timestamp,lat")
     with pytest.raises(MissingColumnError, match="'rider'"):
         read(GOOD, columns={"person": "rider"})

@@ -192,7 +192,7 @@ def test_tables_of_stations_that_cannot_serve(tmp_path: Path) -> None:
 
 def test_stations_need_a_column_that_names_them(read: ReadLines, tmp_path: Path) -> None:
     (tmp_path / "stations.csv").write_text(STATIONS)
-    with pytest.raises(MissingColumnError, match="--antenna NAME"):
+    with pytest.raises(MissingColumnError, match="antenna='NAME'"):
         read([*walk("a"), *walk("b")], stations=str(tmp_path / "stations.csv"))
 
 

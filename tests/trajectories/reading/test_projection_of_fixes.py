@@ -119,7 +119,7 @@ def test_the_whole_world_needs_a_box(read: ReadLines) -> None:
         for user in range(5)
         for line in walk(f"{n}{user}", lat=lat, lon=lon)
     ]
-    with pytest.raises(InputError, match=r"too far apart.*--box south,west,north,east") as error:
+    with pytest.raises(InputError, match=r"too far apart.*box='south,west,north,east'") as error:
         read(lines)
     assert not any(town in str(error.value) for town in ("40.7", "51.5", "139.7"))
     reading = read(lines, box=(51, -1, 52, 1))

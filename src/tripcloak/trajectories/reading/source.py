@@ -9,7 +9,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.frames import Input
 from tripcloak.records.source import Described, TripSource
 
@@ -89,7 +89,7 @@ class TrajectorySource(Described):
         since, until = self.window
         if since is not None and until is not None and until <= since:
             raise InputError(
-                f"the window of time is empty: {spelt('until')} must be later than {spelt('since')}"
+                f"the window of time is empty: {called('until')} must be later than {called('since')}"
             )
 
     @property
@@ -126,7 +126,7 @@ class TrajectorySource(Described):
             return round(zoned.timestamp() * 1e6)
         except (ValueError, TypeError, OverflowError):
             raise InputError(
-                f"{spelt(name)} must be a day or a time such as 2024-05-01 or 2024-05-01T08:30:00"
+                f"{called(name)} must be a day or a time such as 2024-05-01 or 2024-05-01T08:30:00"
             ) from None
         except ZoneInfoNotFoundError:
             raise InputError(
