@@ -137,7 +137,7 @@ def test_names_that_a_page_gives_can_be_imported(page: Path) -> None:
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", text, flags=re.M | re.S))
     for name in re.findall(r"`(tripcloak(?:\.\w+)+)`", text):
         assert found(name), f"{name} is not there"
-    for name in re.findall(r"\btc\.((?:trajectories\.)?[A-Za-z_]+)", text):
+    for name in re.findall(r"\btc\.((?:trajectories\.)?\w+)", text):
         assert found(f"tripcloak.{name}"), f"tc.{name} is not there"
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tripcloak":
