@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).parent
-WIDTH, LEFT, GAP, LINE = 1120, 20, 12, 17
+WIDTH, LEFT, GAP, LINE, HEAD = 1120, 20, 12, 17, 34
 
 
 class Room(NamedTuple):
@@ -20,46 +20,168 @@ class Room(NamedTuple):
     ideas: tuple[str, ...]
 
 
-WING = {
+TOP = (
+    (Room("cli/", ("the command line, a file a command: parses, calls, prints; Ctrl-C, exit codes",)),),
+    (
+        Room(
+            "api/",
+            (
+                "the front door: tc.anonymise(frame, k=10); data frames in and out, releases in a notebook, "
+                "keywords, cards",
+            ),
+        ),
+    ),
+    (
+        Room(
+            "comparing/",
+            ("all methods side by side, each in a", "process of its own; Pareto plot, choice"),
+        ),
+        Room(
+            "analysis/",
+            ("flows between zones of your own; profiles,", "land use, typical flows; agreement"),
+        ),
+        Room("fairness/", ("one release per segment, what safety", "costs each; who is left exposed")),
+    ),
+)
+WINGS = {
     "flows/": (
-        Room("model", ("ODMatrix, flows, groups",)),
-        Room("reading", ("records to a matrix",)),
-        Room("release", ("Release, its tables,", "what may be public")),
-        Room("methods", ("TwinCut, ODkAnon, ATG,", "Mondrian, Laplace ...")),
-        Room("measures", ("G, GDM, CPC, E, D ...",)),
-        Room("audit", ("SQL of its own,", "a book of rules")),
-        Room("report", ("map, README",)),
+        (
+            Room(
+                "the road",
+                (
+                    "anonymise · publish · describe · checking (audit and measure a folder)",
+                    "keywords · protection (what is asked for) · rewriting (byte by byte)",
+                ),
+            ),
+        ),
+        (Room("report", ("map, README",)),),
+        (
+            Room(
+                "methods",
+                (
+                    "TwinCut, NestedCut,",
+                    "ProductCut, ATG,",
+                    "knapsack, ODkAnon,",
+                    "OIGH, km-apriori,",
+                    "Mondrian, Glove,",
+                    "noise; slots, losses",
+                ),
+            ),
+            Room(
+                "measures",
+                ("sizes (G, S, C_DM)", "distances (GDM)", "fidelity (E, D, CPC)", "scorecard: all of them"),
+            ),
+            Room(
+                "audit",
+                (
+                    "its own SQL, H3,",
+                    "calendar, and its own",
+                    "reading of promises;",
+                    "rules on folders, and",
+                    "on the matrix before",
+                    "anything is written",
+                ),
+            ),
+        ),
+        (
+            Room("reading", ("clean records to a", "matrix; spool, coding")),
+            Room("release", ("Release, its tables, what", "may be public, reading it")),
+        ),
+        (Room("model", ("ODMatrix: flows, groups of flows, travellers, weights",)),),
     ),
     "trajectories/": (
-        Room("model", ("Trajectories, Grid",)),
-        Room("reading", ("fixes to samples",)),
-        Room("release", ("boxes, pseudonyms,", "tables, exchange files")),
-        Room("methods", ("k-merge, k-scale,", "GLOVE, W4M, NWA")),
-        Room("measures", ("accuracy, anchors,", "entropy, shape ...")),
-        Room("audit · attacks", ("who contains whom;", "who is found by what")),
-        Room("report", ("map, figures, README",)),
+        (
+            Room(
+                "the road",
+                (
+                    "anonymise · checking · attacking (before and after) · trips (for flows)",
+                    "keywords (what is asked for) · rewriting (byte by byte)",
+                ),
+            ),
+        ),
+        (Room("report", ("map with a time slider, figures, README",)),),
+        (
+            Room(
+                "methods",
+                ("k-merge, k-scale,", "GLOVE, W4M, NWA;", "pivots: clusters that", "W4M and NWA share"),
+            ),
+            Room(
+                "measures",
+                ("accuracy, shape,", "anchors, entropy,", "displacement laws;", "scorecard: all of them"),
+            ),
+            Room(
+                "audit · attacks",
+                (
+                    "who contains whom,",
+                    "counted afresh; rules",
+                    "on folders and arrays;",
+                    "who is found by",
+                    "what, who is whose",
+                ),
+            ),
+        ),
+        (
+            Room("reading", ("fixes to samples;", "projection, jumps")),
+            Room("stays", ("stays, and the", "trips between")),
+            Room("release", ("boxes, pseudonyms,", "exchange formats")),
+        ),
+        (Room("model", ("Trajectories on a Grid: samples in steps of time and space",)),),
     ),
 }
-ROAD = {
-    "flows/": "anonymise · publish · checking · describe: the road through the wing",
-    "trajectories/": "anonymise · checking · attacking · trips: the road through the wing",
-}
-ROOF = (
-    Room("api/", ("the front door: tc.anonymise(frame, k=10),", "releases in a notebook")),
-    Room("cli/", ("the command line:", "parses, calls, prints")),
-)
-UPSTAIRS = (
-    Room("comparing/", ("all methods side by side,", "each in a process of its own")),
-    Room("analysis/", ("flows between zones of your own,", "profiles, land use, typical flows")),
-    Room("fairness/", ("what safety costs each segment,", "who is left exposed")),
-)
 BELOW = (
-    Room("records/", ("files and data frames to clean", "trips and fixes; presets")),
-    Room("hierarchy/", ("trees of zones: H3, quadtree,", "dendrogram, table, time, boxes")),
-    Room("promises/", ("one class per promise: k, k^m,", "l, t, noise, containment ...")),
-    Room("pages/", ("what all pages share:", "charts, rasters, outlines")),
+    (
+        Room(
+            "pages/",
+            (
+                "what all pages share: one offline file each; "
+                "plots, line charts, rasters, small maps, outlines",
+            ),
+        ),
+    ),
+    (
+        Room(
+            "records/",
+            (
+                "files and data frames to clean trips and fixes; "
+                "columns, presets, cleaning, areas, stations, segments",
+            ),
+        ),
+    ),
+    (
+        Room(
+            "promises/",
+            (
+                "one class per promise: k, several at once, every segment, k^m, l, t, noise, "
+                "containment, co-location",
+            ),
+        ),
+    ),
+    (
+        Room(
+            "hierarchy/",
+            (
+                "Hierarchy (a tree of zones), Cut; H3, quadtree, dendrogram,",
+                "table of parents, zones files, time, boxes, domains",
+            ),
+        ),
+        Room(
+            "synth/",
+            ("made-up people: a city of trips, a survey of GPS points,", "call detail records; seeded"),
+        ),
+    ),
+    (
+        Room(
+            "ground/",
+            (
+                "errors · progress · memory · threads · engine (DuckDB) · arrays · masking of small numbers "
+                "· folders written whole or not at all",
+                "manifest · entries · rulebook and verdict · rewriting · options, registry and spelling: "
+                "declared once, derived everywhere",
+            ),
+        ),
+    ),
 )
-GROUND = "errors · progress · memory · threads · engine · masking · folders · manifest · rulebook · options"
+KINDS = ("below", "below", "below", "below", "ground")
 
 
 class Drawing:
@@ -70,11 +192,16 @@ class Drawing:
         self.y = 16
 
     def storey(
-        self, rooms: tuple[Room, ...], kind: str, left: int = LEFT, width: int = WIDTH - 2 * LEFT
+        self,
+        rooms: tuple[Room, ...],
+        kind: str,
+        left: int = LEFT,
+        width: int = WIDTH - 2 * LEFT,
+        lines: int = 0,
     ) -> None:
-        """Draw rooms side by side."""
+        """Draw rooms side by side, with room for so many lines or more."""
         each = (width - GAP * (len(rooms) - 1)) / len(rooms)
-        height = 34 + LINE * max(len(room.ideas) for room in rooms)
+        height = HEAD + LINE * max(lines, lines_of(rooms))
         for at, room in enumerate(rooms):
             self.room(room, kind, left + at * (each + GAP), each, height)
         self.y += height + GAP
@@ -97,26 +224,29 @@ class Drawing:
         self.shapes.append(f'<text class="{kind}" x="{x:.0f}" y="{y:.0f}">{escape(words)}</text>')
 
 
+def lines_of(rooms: tuple[Room, ...]) -> int:
+    """Return how many lines the ideas of the fullest of these rooms take."""
+    return max(len(room.ideas) for room in rooms)
+
+
 def wings(drawing: Drawing) -> None:
-    """Draw both wings beside each other: the same rooms, and a wall between them."""
+    """Draw both wings beside each other: the same rooms at the same heights, and a wall between them."""
     top, width = drawing.y, (WIDTH - 2 * LEFT - 3 * GAP) / 2
-    bottom = top
-    for side, (name, rooms) in enumerate(WING.items()):
+    lines = [max(map(lines_of, both)) for both in zip(*WINGS.values(), strict=True)]
+    height = 46 + sum(HEAD + LINE * n + GAP for n in lines) + LINE
+    for side, (name, storeys) in enumerate(WINGS.items()):
         drawing.y = top
         x = int(LEFT + side * (width + 3 * GAP))
-        drawing.box(x, width, 366, "wing")
-        drawing.text(x + 14, top + 26, name, "title")
-        drawing.text(x + 14, top + 48, ROAD[name], "idea")
-        drawing.y = top + 62
-        inner = int(x + 14), int(width - 28)
-        drawing.storey(rooms[6:], "quiet", *inner)
-        drawing.storey(rooms[3:6], "apart", *inner)
-        drawing.text(x + 14, drawing.y + 2, "never import each other, not even at one remove", "idea")
-        drawing.y += 14
-        drawing.storey(rooms[2:3], "quiet", *inner)
-        drawing.storey(rooms[:2], "quiet", *inner)
-        bottom = max(bottom, top + 366)
-    drawing.y = bottom + GAP
+        drawing.box(x, width, height, "wing")
+        drawing.text(x + 14, top + 28, name, "title")
+        drawing.y = top + 42
+        for at, rooms in enumerate(storeys):
+            apart = at == 2
+            drawing.storey(rooms, "apart" if apart else "quiet", int(x + 14), int(width - 28), lines[at])
+            if apart:
+                drawing.text(x + 14, drawing.y + 6, "never import each other, not even at one remove", "idea")
+                drawing.y += LINE
+    drawing.y = top + height + GAP
 
 
 STYLE = """
@@ -129,22 +259,21 @@ rect { stroke: #5b6b7c; stroke-width: 1 }
 """
 
 
-def main() -> None:
-    """Write the drawing."""
+def drawn() -> str:
+    """Return the drawing."""
     drawing = Drawing()
-    drawing.storey(ROOF, "roof")
-    drawing.storey(UPSTAIRS, "up")
+    for rooms, kind in zip(TOP, ("roof", "roof", "up"), strict=True):
+        drawing.storey(rooms, kind)
     wings(drawing)
-    drawing.storey(BELOW, "below")
-    drawing.storey((Room("ground/", (GROUND,)),), "ground")
+    for rooms, kind in zip(BELOW, KINDS, strict=True):
+        drawing.storey(rooms, kind)
     size = f'width="{WIDTH}" height="{drawing.y + 8}" viewBox="0 0 {WIDTH} {drawing.y + 8}"'
     title = "<title>The house plan of tripcloak: two wings with the same rooms on one ground floor</title>"
-    page = f'<rect x="0" y="0" width="{WIDTH}" height="{drawing.y + 8}" fill="#fff" stroke="none"/>'
+    page = f'<rect x="0" y="0" width="{WIDTH}" height="{drawing.y + 8}" style="fill: #fff; stroke: none"/>'
     body = "\n".join(drawing.shapes)
     opened = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{title}<style>{STYLE}</style>'
-    svg = f"{opened}{page}\n{body}\n</svg>\n"
-    (HERE / "house.svg").write_text(svg, encoding="utf-8")
+    return f"{opened}{page}\n{body}\n</svg>\n"
 
 
 if __name__ == "__main__":
-    main()
+    (HERE / "house.svg").write_text(drawn(), encoding="utf-8")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tripcloak.cli.app import COMMANDS
 from tripcloak.cli.run import run as tripcloak
 from tripcloak.flows.audit.rules import BOOK
 from tripcloak.flows.rewriting import REWRITINGS
@@ -142,6 +143,12 @@ def test_pages_list_every_public_file(page: str) -> None:
     assert not [name for name in PUBLIC_FILES if name not in text]
 
 
+def test_the_first_page_names_every_command() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"(?:\$ |`)tripcloak (\w+)", text)) | set(re.findall("`(metrics)`", text))
+    assert shown == {name.split()[0] for name in COMMANDS}
+
+
 def test_the_promise_names_every_rule_of_the_audit() -> None:
     rules = [*(rule.name for rule in BOOK), *(one.rule for one in REWRITINGS)]
     for page in ("promise.md", "audit.md"):
@@ -160,3 +167,5 @@ def test_the_promise_names_every_kind_of_promise() -> None:
     # A threshold that is left to the mean weight is settled before anything is released.
     kinds = set(Promise._kinds) - {AveragePeople.kind}
     assert not [kind for kind in kinds if f"`{kind}`" not in text]
+    classes = {one.__name__ for one in Promise._kinds.values()}
+    assert not [name for name in classes if f"| `{name}` |" not in text]

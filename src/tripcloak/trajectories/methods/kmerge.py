@@ -40,7 +40,7 @@ def k_merge(trajectories: Trajectories, members: Any) -> Merged:
     """Return the cheapest generalised trajectory that holds every sample of all members.
 
     A generalised sample holds one sample or more of every member, and generalised samples do not
-    overlap in time. There is no cheaper one: see ``merging/_kernels.py`` for the programme.
+    overlap in time. There is no cheaper one: see ``trajectories/methods/_kernels/merging.py``.
 
     Examples
     --------
