@@ -95,7 +95,7 @@ def measures(
 ) -> ReleaseMeasures:
     """Return what a release is still good for; the numbers look at unreleased data and stay inside.
 
-    Keywords are those of ``tripcloak metrics``.
+    Keywords are those of ``tripcloak measures``.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class ReleaseMeasures(Mapping[str, Any]):
         return to_pandas(_arrow(rows))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, as ``tripcloak metrics --json`` prints them."""
+        """Return plain values, as ``tripcloak measures --json`` prints them."""
         return dict(self._measures)
 
     def _plain(self) -> list[tuple[str, float]]:

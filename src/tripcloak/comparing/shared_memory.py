@@ -16,7 +16,7 @@ ALIGNED = 64
 
 
 class Address(NamedTuple):
-    """Where a thing lies on a shared."""
+    """Where a thing lies in shared memory."""
 
     start: int
     size: int
@@ -80,7 +80,7 @@ class SharedMemory:
         return address
 
     def take(self, address: Address) -> Any:
-        """Return a thing that was put there; only things of this program's own lie on a shared."""
+        """Return a thing that was put there; only things of this program's own lie in shared memory."""
         return take(self.number, address)
 
     def _write(self, data: bytes | memoryview) -> Address:

@@ -23,7 +23,7 @@ DEEPEST = 16
 """Entries within entries that no manifest has; a file may be nested to exhaust whoever reads it."""
 
 _ELSEWHERE = {
-    "flows": "`tripcloak audit` and `tripcloak metrics` are for those",
+    "flows": "`tripcloak audit` and `tripcloak measures` are for those",
     "trajectories": "the commands below `tripcloak trajectories` are for those",
 }
 

@@ -1,4 +1,4 @@
-"""Compiled loops of the apriori anonymisation; each has a plain twin next to its test.
+"""Compiled loops of the apriori anonymisation; each has a plain twin in tests/oracles.
 
 All axes' zones are numbered in one row, axis after axis. An itemset is one zone per axis, -1 for an axis
 whose item is not known. ``code`` gives every zone a number such that the sum over an itemset's zones
