@@ -211,7 +211,7 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
         placed, size = _put(shared, matrix), shared.size
         jobs = jobs_that_fit(budget.total, size, plan.jobs)
         points = _put_points(shared, matrix)
-        # From here on the processes read the shared, and this one needs no flows.
+        # From here on the processes read what is shared, and this one needs no flows.
         cleaning, notes = reading.trips.cleaning, (*reading.trips.notes, *_notes_on_options(plan))
         del reading, matrix
         outlines = OUTLINES // max(len(trials), 1)

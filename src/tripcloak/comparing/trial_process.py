@@ -1,8 +1,8 @@
 """The process that runs one method of a comparison alone, so that its memory and time are its own.
 
-Started as ``python -m tripcloak.comparing.trial_process`` with numbers of two inherited files (the shared it
-reads from, the answers it writes to), that of the process that started it, and two addresses on the
-shared. It says nothing anywhere else.
+Started as ``python -m tripcloak.comparing.trial_process`` with numbers of two inherited files (the shared
+memory it reads from, the answers it writes to), that of the process that started it, and two addresses in
+the first. It says nothing anywhere else.
 """
 
 from __future__ import annotations
