@@ -246,8 +246,9 @@ def test_zones_may_be_a_table(trips: pd.DataFrame, tmp_path: Path) -> None:
     # The release keeps its zones, so that it can be audited from anywhere.
     assert from_table.audit().safe
     assert tc.audit(tmp_path / "out", against=trips).safe
-    with pytest.raises(InputError, match="hierarchy='dendrogram'"):
-        tc.anonymise(trips, zones=zones)
+    for wrong in (zones, "h33:9", 7):
+        with pytest.raises(InputError, match=r"names no hierarchy such as h3:9.*hierarchy='dendrogram'"):
+            tc.anonymise(trips, zones=wrong)  # type: ignore[call-overload]
 
 
 def test_one_release_a_segment(trips: pd.DataFrame, trips_file: Path, tmp_path: Path) -> None:
@@ -266,6 +267,7 @@ def test_one_release_a_segment(trips: pd.DataFrame, trips_file: Path, tmp_path: 
         assert one == other
     assert bytes_of(tmp_path / "python", "fairness.csv") == bytes_of(tmp_path / "command", "fairness.csv")
     assert "sex=F" in found._repr_html_()
+    assert repr(found) == "<ReleasedSegments: 2 releases: sex=F; sex=M>"
 
 
 def test_methods_side_by_side(trips: pd.DataFrame, tmp_path: Path) -> None:

@@ -285,7 +285,7 @@ class MethodComparison:
         """
         if self.choices:
             return self.choices[0].method
-        safe = [row for row in self._told["rows"] if row.get("safe") and row["promise"] == "containment"]
+        safe = [row for row in self._told["rows"] if row.get("safe") and not _moves_samples(row["promise"])]
         return min(safe, key=lambda row: row["spatial_km"])["method"] if safe else None
 
     def save(self, out: str | Path, *, force: bool = False) -> Path:
@@ -328,6 +328,17 @@ class MethodComparison:
             ),
             foot=INTERNAL,
         )
+
+
+def _moves_samples(kind: str) -> bool:
+    """Return whether a promise on trajectories is kept by moving samples away.
+
+    >>> _moves_samples("containment"), _moves_samples("colocation")
+    (False, True)
+    """
+    from tripcloak.promises import Promise
+
+    return bool(getattr(Promise.of_kind(kind), "moves_samples", False))
 
 
 FLOW_COLUMNS = {
