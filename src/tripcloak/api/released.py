@@ -151,7 +151,7 @@ class Released(ABC):
             facts=self._card_facts(),
             page=self._published.map_page(),
             page_title=self._title,
-            foot="Everything here may be published. What must stay inside is behind release.private.",
+            foot=_FEET[tone],
         )
 
     def _verdict(self) -> tuple[Tone, str]:
@@ -200,6 +200,13 @@ class Released(ABC):
             return
         with TemporaryDirectory(prefix="tripcloak-") as aside:
             yield self._write(Path(aside))
+
+
+_FEET: dict[Tone, str] = {
+    "safe": "Everything here may be published. What must stay inside is behind release.private.",
+    "plain": "What must stay inside is behind release.private.",
+    "unsafe": "Do not publish it: the audit says what is wrong.",
+}
 
 
 class PrivatePart:
