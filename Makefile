@@ -41,9 +41,11 @@ check: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The tables of options in docs/methods are what the methods declare; a test holds them to it.
+# The tables of options in docs/methods are what the methods declare, and docs/api.md is what the docstrings
+# say; tests hold them to it.
 docs: env
 	$(BIN)/python docs/make_tables.py
+	$(BIN)/python docs/make_reference.py
 
 # The examples keep what they show; a test runs them and compares.
 notebooks: env

@@ -103,7 +103,8 @@ _HERE = {
 
 
 def _indented(words: str) -> str:
-    return textwrap.fill(words, 106, initial_indent="    ", subsequent_indent="    ")
+    indent = " " * 4
+    return textwrap.fill(words, 106, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _type(annotation: Any) -> str:
