@@ -36,7 +36,8 @@ may be told), `.sentence()`, `.limits()` (what it does not cover), `.to_manifest
 """,
     "Methods": """
 Every method is its parameters, and has one verb: `.anonymise(matrix)`, or `.anonymise(trajectories)`. The
-front door takes its name, its class or its object as `method`. [Pages on methods](index.md) tell how they work.
+front door takes its name, its class or its object as `method`. [Pages on methods](index.md) tell how they
+work.
 """,
 }
 ROOMY = 10
