@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test test-deep check docs bench clean browser
+.PHONY: env demo test test-deep check docs notebooks bench clean browser
 
 # The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
 test test-deep: export PYTHONDONTWRITEBYTECODE =
@@ -41,9 +41,15 @@ check: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The tables of options in docs/methods are what the methods declare; a test holds them to it.
+# The tables of options in docs/methods are what the methods declare, and docs/api.md is what the docstrings
+# say; tests hold them to it.
 docs: env
 	$(BIN)/python docs/make_tables.py
+	$(BIN)/python docs/make_reference.py
+
+# The examples keep what they show; a test runs them and compares.
+notebooks: env
+	$(BIN)/python examples/make_notebooks.py
 
 bench: env
 	$(BIN)/python -m benchmarks

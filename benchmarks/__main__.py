@@ -60,6 +60,7 @@ def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
         "trajectories": lambda folder: trajectories.trajectories(folder, sizes, data),
         "measuring": cases.measuring,
         "rebuilding": drawing.rebuilding,
+        "frames": lambda folder: cases.frames(folder, 1_000_000 if quick else 10_000_000),
         "end-to-end": lambda folder: cases.end_to_end(folder, larger),
     }
 

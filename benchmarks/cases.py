@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.lines import Line
@@ -119,6 +120,30 @@ def end_to_end(folder: Path, trips: int) -> list[Line]:
             Line(f"{what}, --memory 1GB, peak memory", memory, 2, "GB", ours.peak_mb),
         ]
     return lines
+
+
+HOLDERS = {
+    "arrow": "Arrow table",
+    "polars": "Polars frame",
+    "pandas": "pandas frame",
+    "pandas-objects": "pandas frame, ids as Python objects",
+}
+
+
+def frames(folder: Path, trips: int) -> Iterator[Line]:
+    """Trips that are in memory already, against the same trips in a Parquet file."""
+    path = str(city(folder, trips))
+    in_file = task("door", path, "file").json()
+    what = f"anonymise {trips:,} trips"
+    yield Line(f"{what}, Parquet file", in_file["cpu_s"], math.inf, "CPU s", in_file["peak_mb"])
+    for holder, name in HOLDERS.items():
+        cost = task("door", path, holder).json()
+        assert cost["groups"] == in_file["groups"], "the same trips give the same release"
+        # Every cell of such a column is an object of its own, which somebody has to open.
+        limit = math.inf if holder == "pandas-objects" else 1.3
+        times = cost["cpu_s"] / in_file["cpu_s"]
+        remark = f"{cost['cpu_s']:.1f} CPU s; {cost['held_mb']:,.0f} MB before"
+        yield Line(f"{what}, {name}", times, limit, "times", cost["peak_mb"], remark)
 
 
 def _anonymise(path: Path, out: Path) -> list[str]:

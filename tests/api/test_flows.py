@@ -96,6 +96,16 @@ def test_an_audit_counts_afresh_and_leaves_nothing_behind(
     assert not list(tmp_path.iterdir())
 
 
+def test_an_order_of_more_than_was_promised_says_nothing_about_the_promise(trips: pd.DataFrame) -> None:
+    release = tc.anonymise(trips, zones="h3:7")
+    assert not release.audit(k=200).safe
+    assert "safe to publish" in repr(release)
+    assert "may be published" in release._repr_html_()
+    assert not release.audit(against=trips.iloc[:-50]).safe
+    assert "may be published" not in release._repr_html_()
+    assert "Do not publish it" in release._repr_html_()
+
+
 def test_a_saved_release_is_audited_where_it_lies(trips: pd.DataFrame, tmp_path: Path) -> None:
     release = tc.anonymise(trips, zones="h3:7")
     release.save(tmp_path / "out")
@@ -246,8 +256,9 @@ def test_zones_may_be_a_table(trips: pd.DataFrame, tmp_path: Path) -> None:
     # The release keeps its zones, so that it can be audited from anywhere.
     assert from_table.audit().safe
     assert tc.audit(tmp_path / "out", against=trips).safe
-    with pytest.raises(InputError, match="hierarchy='dendrogram'"):
-        tc.anonymise(trips, zones=zones)
+    for wrong in (zones, "h33:9", 7):
+        with pytest.raises(InputError, match=r"names no hierarchy such as h3:9.*hierarchy='dendrogram'"):
+            tc.anonymise(trips, zones=wrong)  # type: ignore[call-overload]
 
 
 def test_one_release_a_segment(trips: pd.DataFrame, trips_file: Path, tmp_path: Path) -> None:
@@ -266,6 +277,7 @@ def test_one_release_a_segment(trips: pd.DataFrame, trips_file: Path, tmp_path: 
         assert one == other
     assert bytes_of(tmp_path / "python", "fairness.csv") == bytes_of(tmp_path / "command", "fairness.csv")
     assert "sex=F" in found._repr_html_()
+    assert repr(found) == "<ReleasedSegments: 2 releases: sex=F; sex=M>"
 
 
 def test_methods_side_by_side(trips: pd.DataFrame, tmp_path: Path) -> None:
@@ -278,6 +290,10 @@ def test_methods_side_by_side(trips: pd.DataFrame, tmp_path: Path) -> None:
     assert (tmp_path / "compared" / "compare.html").is_file()
     reason = found.table[found.table.method == "laplace"].reason.iloc[0]
     assert "laplace needs epsilon=..." in reason
+    card = found._repr_html_()
+    assert "<summary>1 did not run</summary>" in card
+    assert card.count("laplace") == 2
+    assert 'title="share of the volume that is withheld"' in card
     assert tc.compare(trips, k="5", methods="oigh", zones="h3:6", suppress=0.1).table.k.tolist() == [5]
 
 

@@ -83,9 +83,30 @@ def test_results_have_the_keywords_of_the_verbs_too() -> None:
 
 def test_help_shows_all_keywords() -> None:
     shown = str(inspect.signature(tc.anonymise))
-    assert shown.startswith("(data: 'Inputs', /, *, segment:")
+    assert shown.startswith(
+        "(data: 'Inputs', /, *, method: 'str | FlowMethod | type[FlowMethod]' = 'twincut', k:"
+    )
     assert "k: 'float' = 10" in shown
     assert "person: 'str | None' = None" in shown
+
+
+@pytest.mark.parametrize("command", [name for name, (_, kind) in VERBS.items() if kind is not None])
+def test_help_says_what_every_keyword_means(command: str) -> None:
+    verb, _ = VERBS[command]
+    words = str(inspect.getdoc(verb))
+    told = set(re.findall(r"^([a-z_, ]+)\n    \S", words, flags=re.M))
+    named = {name for line in told for name in line.split(", ")}
+    assert set(inspect.signature(verb).parameters) <= named
+    assert "--" not in re.sub(r"^-+$", "", words, flags=re.M)
+    assert max(map(len, words.splitlines())) <= 110
+
+
+@pytest.mark.parametrize("keyword", ["k", "suppress", "timezone", "method", "hierarchy"])
+def test_none_is_not_given(keyword: str, trips: Any, release: ReleasedFlows) -> None:
+    asked: Any = {"hierarchy": "h3:7", keyword: None}
+    if keyword == "hierarchy":
+        asked["zones"] = "h3:7"
+    assert tc.anonymise(trips, **asked).facts == release.facts
 
 
 COMMANDS_ALONE = ("cli", "analysis", "exposure.py", "attacking.py", "attacks", "trips.py", "keywords.py")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import peers, tasks
+from benchmarks import cases, peers, tasks
 from benchmarks.lines import Line, Skipped
 from benchmarks.measuring import TookTooLong, city, run
 from benchmarks.stations import Stations
@@ -47,6 +47,14 @@ def test_hours_in_one_matrix_are_the_same_hours() -> None:
     country = Stations(tiles=30, trips=800, towns=2)
     for slot, alone in zip(by_slot(country.slots(3)), country.matrices(3), strict=True):
         assert slot.matrix.digest() == alone.digest()
+
+
+@pytest.mark.parametrize("holder", ["file", *cases.HOLDERS])
+def test_frames_and_files_give_the_same_release(small_city: Path, holder: str) -> None:
+    found = tasks.door(str(small_city), holder)
+    assert found["groups"] == tasks.door(str(small_city), "file")["groups"] > 0
+    assert found["cpu_s"] > 0
+    assert found["peak_mb"] > 0
 
 
 def test_every_release_is_written_with_one_row_a_trip(small_city: Path, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from worlds.fixes import some_fixes
@@ -128,8 +130,9 @@ def test_a_release_that_fails_its_own_audit_is_never_written(tripcloak, tmp_path
 
 def test_trajectories_that_fail_their_own_audit_are_our_own_bug_too(tripcloak, tmp_path, monkeypatch):
     from tripcloak.ground.rulebook import Finding, Verdict
-    from tripcloak.trajectories import anonymise
 
+    # A verb of this name stands before the room.
+    anonymise = import_module("tripcloak.trajectories.anonymise")
     fixes = write_csv(tmp_path / "fixes.csv", some_fixes(14))
     report = Verdict.of([Finding("support-reaches-k", False, "somebody is alone")])
     monkeypatch.setattr(anonymise, "audit_release", lambda *_, **__: report)

@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 RUN = [
     "README.md",
+    "docs/python.md",
     "docs/promise.md",
     "docs/architecture.md",
     "docs/methods/odkanon.md",

@@ -146,6 +146,6 @@ def test_a_release_of_another_kind_says_where_to_go(tmp_path: Path) -> None:
     flows, trajectories = written(tmp_path / "a"), written(tmp_path / "b", kind="trajectories")
     with pytest.raises(InputError, match="of flows, not of trajectories; `tripcloak audit`"):
         read_manifest(flows, "trajectories")
-    with pytest.raises(InputError, match="of trajectories, not of flows; see `tripcloak trajectories"):
+    with pytest.raises(InputError, match="of trajectories, not of flows; the commands below `tripcloak tr"):
         read_manifest(trajectories, "flows")
     assert read_manifest(trajectories, "trajectories")["kind"] == "trajectories"

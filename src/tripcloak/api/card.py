@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tripcloak.ground.errors import OutputExistsError
-from tripcloak.pages.page import render_card
+from tripcloak.pages.page import asset, render_card, with_style
 
 Tone = Literal["plain", "safe", "unsafe"]
 MARKS: dict[Tone, str] = {"plain": "", "safe": "\N{CHECK MARK}", "unsafe": "!"}
@@ -28,10 +28,14 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CardTable:
-    """The table of a card; cells that say ``broken`` and rows that were chosen stand out."""
+    """The table of a card; cells that say ``broken`` and rows that were chosen stand out.
+
+    Names of columns may have their meaning beside them, for readers who point at them.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    meanings: Sequence[str] = ()
     texts: bool = False
     chosen: Collection[int] = ()
     broken: str = "BROKEN"
@@ -46,6 +50,8 @@ def card(
     facts: Sequence[Fact] = (),
     words: Sequence[str] = (),
     table: CardTable | None = None,
+    asides: Sequence[str] = (),
+    aside_title: str = "",
     page: str = "",
     page_title: str = "",
     foot: str = "",
@@ -60,6 +66,8 @@ def card(
     """
     if len(page) > LARGEST:
         page, foot = "", f"{foot} The map is too large for a card: release.map() shows it.".strip()
+    if page:
+        page = with_style(page, asset("card_map.css"))
     return render_card(
         title=title,
         tone=tone,
@@ -69,6 +77,8 @@ def card(
         facts=facts,
         words=words,
         table=table,
+        asides=asides,
+        aside_title=aside_title,
         page=page,
         page_title=page_title,
         foot=foot,

@@ -8,7 +8,7 @@ from typing import Any
 from tripcloak.api.flows import ReleasedFlows
 from tripcloak.api.inputs import Inputs
 from tripcloak.api.progress import Shown
-from tripcloak.api.released import PublishedFolder
+from tripcloak.api.released import PublicFolder
 from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
 from tripcloak.api.trajectories import ReleasedTrajectories
 from tripcloak.ground.errors import InputError
@@ -40,8 +40,8 @@ def open(folder: str | Path) -> ReleasedFlows | ReleasedTrajectories:
     facts, public = read_manifest(given), public_part(given)
     home = public.parent if public.name == PUBLIC else None
     if facts["kind"] == "trajectories":
-        return ReleasedTrajectories(PublishedFolder(public, facts, ("samples",)), home=home)
-    return ReleasedFlows(PublishedFolder(public, facts, ("flows", "zones", "segments")), home=home)
+        return ReleasedTrajectories(PublicFolder(public, facts, ("samples",)), home=home)
+    return ReleasedFlows(PublicFolder(public, facts, ("flows", "zones", "segments")), home=home)
 
 
 def audit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os import PathLike
@@ -13,7 +13,7 @@ from tripcloak.api.card import INTERNAL, CardTable, Fact, card
 from tripcloak.api.inputs import Inputs, Points, take
 from tripcloak.api.keywords import AnonymiseKeywords, CompareKeywords, DescribeKeywords
 from tripcloak.api.progress import Shown, shown
-from tripcloak.api.released import PrivatePart, Published, Released
+from tripcloak.api.released import PrivatePart, PublicPart, Released
 from tripcloak.api.results import (
     InputSummary,
     MethodComparison,
@@ -179,7 +179,7 @@ def compare(
     >>> trips = tc.City(trips=2_000, people=200).table()
     >>> found = tc.compare(trips, k=[5, 10], methods=["twincut", "oigh"], zones="h3:7")
     >>> found.table[["method", "k", "audit"]].values.tolist()
-    [['twincut', 5.0, 'safe'], ['oigh', 5.0, 'safe'], ['twincut', 10.0, 'safe'], ['oigh', 10.0, 'safe']]
+    [['twincut', 5, 'safe'], ['oigh', 5, 'safe'], ['twincut', 10, 'safe'], ['oigh', 10, 'safe']]
     """
     from tripcloak.comparing.compare import ComparisonPlan
     from tripcloak.comparing.compare import compare as compared
@@ -194,7 +194,7 @@ def compare(
     return found
 
 
-class MadeFlows(Published):
+class MadeFlows(PublicPart):
     """The public part of a release of flows in memory."""
 
     def __init__(self, made: MadeRelease) -> None:
@@ -242,7 +242,7 @@ class ReleasedFlows(Released):
     """
 
     def __init__(
-        self, published: Published, *, home: Path | None = None, made: MadeRelease | None = None
+        self, published: PublicPart, *, home: Path | None = None, made: MadeRelease | None = None
     ) -> None:
         super().__init__(published, home=home)
         self._made = made
@@ -320,8 +320,11 @@ class ReleasedFlows(Released):
                 memory=memory,
                 progress=told,
             )
-        self._audit = ReleaseAudit(verdict)
-        return self._audit
+        found = ReleaseAudit(verdict)
+        # An order of more than was promised says nothing about the promise.
+        if k is m is l is l_places is t is None:
+            self._audit = found
+        return found
 
     def measures(
         self,
@@ -379,24 +382,24 @@ class ReleasedFlows(Released):
     def _sentences(self) -> list[str]:
         facts = self._published.facts
         zones = facts["zones"]
-        times = f" at {zones['times']:,} times" if "times" in zones else ""
-        between = f"between {zones['origins']:,} origin and {zones['destinations']:,} destination zones"
-        return [f"{facts['groups']:,} flows {between}{times}", self._protected()]
+        times = f" at {_counted(zones['times'], 'time')}" if "times" in zones else ""
+        ends = f"{zones['origins']:,} origin and {_counted(zones['destinations'], 'destination zone')}"
+        return [f"{_counted(facts['groups'], 'flow')} between {ends}{times}", self._protected()]
 
     def _card_facts(self) -> list[Fact]:
         facts = self._published.facts
         zones = facts["zones"]
         size = _typical_size(self.to_arrow("zones"), facts["volume"])
         bound = facts.get("bound")
-        more = {"times": f"at {zones['times']:,} times"} if "times" in zones else {}
+        times = f"at {_counted(zones['times'], 'time')}" if "times" in zones else ""
         share = facts.get("suppressed_share")
         return [
             Fact("Protected", self._protected()),
-            Fact("Released", f"{facts['groups']:,} flows", f"{facts['released']:,} {facts['volume']}"),
+            Fact("Released", _counted(facts["groups"], "flow"), f"{facts['released']:,} {facts['volume']}"),
             Fact(
                 "Zones",
-                f"{zones['origins']:,} origins, {zones['destinations']:,} destinations",
-                more.get("times", ""),
+                f"{_counted(zones['origins'], 'origin')}, {_counted(zones['destinations'], 'destination')}",
+                times,
             ),
             Fact("Withheld", facts["suppressed_words"], "" if share is None else f"{100 * share:.1f} %"),
             *([] if size is None else [Fact("Typical zone", *size)]),
@@ -449,8 +452,8 @@ class ReleasedSegments(Mapping[str, ReleasedFlows]):
         return Path(out)
 
     def __repr__(self) -> str:
-        held = f"; withheld: {', '.join(self.withheld)}" if self.withheld else ""
-        return f"<ReleasedSegments: {', '.join(self)}{held}>"
+        held = f"; {len(self.withheld):,} withheld: {_some(self.withheld)}" if self.withheld else ""
+        return f"<ReleasedSegments: {_counted(len(self), 'release')}: {_some(self)}{held}>"
 
     def _repr_html_(self) -> str:
         from tripcloak.fairness.page import fairness_words
@@ -501,7 +504,7 @@ def _with_given(method: FlowMethod, given: Mapping[str, Any], values: dict[str, 
     of_promise = {"k", "unit", "k_population", "l", "l_places", "t"} & told
     fields = {
         **({"promise": asked.promise} if of_promise else {}),
-        **({"suppression_limit": asked.suppression_limit} if "suppress" in given else {}),
+        **({"suppression_limit": asked.suppression_limit} if "suppress" in told else {}),
         **{n: getattr(asked, n) for n in told if n in method.__dataclass_fields__},
     }
     return replace(method, **fields)
@@ -564,6 +567,25 @@ def _typical_size(zones: pa.Table, volume: str) -> tuple[str, str] | None:
     below = np.cumsum(weight[known][order])
     middle = area[known][order][np.searchsorted(below, below[-1] / 2)]
     return f"{middle:,.3g} km²", f"half of the {volume} begin in one as small"
+
+
+def _counted(number: int, noun: str) -> str:
+    """Return how many there are of something that is released.
+
+    >>> _counted(1, "flow"), _counted(1963, "flow")
+    ('1 flow', '1,963 flows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _some(names: Iterable[str], most: int = 5) -> str:
+    """Return the first of some names, which may hold commas themselves.
+
+    >>> _some(["sex=F, age=0-19", "sex=M, age=0-19"]), _some("abc", most=2)
+    ('sex=F, age=0-19; sex=M, age=0-19', 'a; b; ...')
+    """
+    listed = list(names)
+    return "; ".join([*listed[:most], *(["..."] if len(listed) > most else [])])
 
 
 def _certificate(bound: Mapping[str, Any]) -> Fact:

@@ -197,10 +197,22 @@ def _named(names: Sequence[str], load: Callable[[list[str]], Any], kind: str) ->
     def loaded(wanted: list[str]) -> LoadedFrame:
         table = load([spelt[name] for name in wanted])
         if hasattr(table, "rename_columns"):
-            table = table.rename_columns(wanted)
+            table = _readable(table.rename_columns(wanted))
         return LoadedFrame(table)
 
     return Frame(tuple(spelt), loaded, kind=kind, hint=hint_on_names(names))
+
+
+def _readable(table: pa.Table) -> pa.Table:
+    """Return a table whose numbers the engine can read, which knows none of half precision."""
+    import pyarrow as pa
+
+    halves = {field.name: pa.float32() for field in table.schema if pa.types.is_float16(field.type)}
+    if not halves:
+        return table
+    return table.cast(
+        pa.schema([field.with_type(halves.get(field.name, field.type)) for field in table.schema])
+    )
 
 
 def spelt_names(names: Sequence[Any], kind: str = "a data frame") -> dict[str, Any]:

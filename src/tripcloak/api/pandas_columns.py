@@ -28,10 +28,13 @@ class PandasColumns:
     ----------
     hint : str
         What to know where a needed column is not found.
+    notes : tuple of str
+        What to know about the frame, whichever columns are read.
     """
 
     columns: dict[str, Column]
     hint: str
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, frame: Any, points: Points) -> PandasColumns:
@@ -55,7 +58,7 @@ class PandasColumns:
                 columns |= _point_columns(frame, name, points, set(spelt))
             else:
                 columns[text] = _plain_column(frame, name, text)
-        return cls(columns, hint_on_names(frame.columns) or _hint_on_index(frame))
+        return cls(columns, hint_on_names(frame.columns) or _hint_on_index(frame), _notes_on_index(frame))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,7 +70,7 @@ class PandasColumns:
         import pyarrow as pa
 
         found = {name: self.columns[name]() for name in names}
-        notes = dict.fromkeys(note for _, told in found.values() for note in told)
+        notes = dict.fromkeys([*self.notes, *(note for _, told in found.values() for note in told)])
         return LoadedFrame(pa.table({name: column for name, (column, _) in found.items()}), tuple(notes))
 
 
@@ -131,11 +134,23 @@ def _index_names(frame: Any) -> list[Any]:
 
 
 def _hint_on_index(frame: Any) -> str:
-    pandas = sys.modules["pandas"]
-    unnamed = any(name is None for name in frame.index.names)
-    if not unnamed or isinstance(frame.index, pandas.RangeIndex):
+    if not _has_unnamed_index(frame):
         return ""
     return " The index has no name and was not looked at: name it if it holds one of these."
+
+
+def _has_unnamed_index(frame: Any) -> bool:
+    unnamed = any(name is None for name in frame.index.names)
+    return unnamed and not isinstance(frame.index, sys.modules["pandas"].RangeIndex)
+
+
+def _notes_on_index(frame: Any) -> tuple[str, ...]:
+    """Return a note on an index that may hold people: other than rows that were numbered and picked."""
+    index = frame.index
+    numbered = index.nlevels == 1 and index.dtype.kind in "iu" and index.is_unique
+    if not _has_unnamed_index(frame) or numbered:
+        return ()
+    return ("the index has no name and was not looked at: name it if it tells people apart",)
 
 
 def _is_geometry(values: Any) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tripcloak.records.frames import Input
 
 
-class Published(ABC):
+class PublicPart(ABC):
     """The public part of a release, in memory or in a folder: its manifest, its tables and its map."""
 
     names: tuple[str, ...]
@@ -47,7 +47,7 @@ class Published(ABC):
         """Return the map, as one page of HTML."""
 
 
-class PublishedFolder(Published):
+class PublicFolder(PublicPart):
     """The public part of a release that lies in a folder."""
 
     def __init__(self, public: Path, facts: Mapping[str, Any], names: tuple[str, ...]) -> None:
@@ -86,7 +86,7 @@ class Released(ABC):
     ``private``.
     """
 
-    def __init__(self, published: Published, *, home: Path | None = None) -> None:
+    def __init__(self, published: PublicPart, *, home: Path | None = None) -> None:
         self._published = published
         self._home = home
         self._audit: ReleaseAudit | None = None
@@ -151,7 +151,7 @@ class Released(ABC):
             facts=self._card_facts(),
             page=self._published.map_page(),
             page_title=self._title,
-            foot="Everything here may be published. What must stay inside is behind release.private.",
+            foot=_FEET[tone],
         )
 
     def _verdict(self) -> tuple[Tone, str]:
@@ -200,6 +200,13 @@ class Released(ABC):
             return
         with TemporaryDirectory(prefix="tripcloak-") as aside:
             yield self._write(Path(aside))
+
+
+_FEET: dict[Tone, str] = {
+    "safe": "Everything here may be published. What must stay inside is behind release.private.",
+    "plain": "What must stay inside is behind release.private.",
+    "unsafe": "Do not publish it: the audit says what is wrong.",
+}
 
 
 class PrivatePart:

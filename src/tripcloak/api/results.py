@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tripcloak.comparing.choice import Choice
     from tripcloak.comparing.compare import Comparison
+    from tripcloak.comparing.rows import ComparisonColumn
     from tripcloak.comparing.trajectories import TrajectoryComparison
     from tripcloak.flows.describe import Description
     from tripcloak.trajectories.reading.reading import TrajectoryDescription
@@ -134,8 +135,29 @@ class ReleaseMeasures(Mapping[str, Any]):
         return f"<ReleaseMeasures: {', '.join([*told[:6], *more])}; internal>"
 
     def _repr_html_(self) -> str:
-        rows = [(name, figure(value)) for name, value in self._plain()]
-        return card("Measures", table=CardTable(columns=("measure", "value"), rows=rows), foot=INTERNAL)
+        words = _measures_in_words()
+        rows = [(name, figure(value), words.get(name, "")) for name, value in self._plain()]
+        table = CardTable(columns=("measure", "value", "what it is"), rows=rows, texts=True)
+        if not any(said for *_, said in rows):
+            table = CardTable(columns=("measure", "value"), rows=[row[:2] for row in rows])
+        return card("Measures", table=table, foot=INTERNAL)
+
+
+def _measures_in_words() -> dict[str, str]:
+    """Return what the measures of flows are, in a few words each.
+
+    >>> _measures_in_words()["S"]
+    'share of the volume that is withheld'
+    """
+    from tripcloak.comparing.rows import LOSS
+
+    return {
+        **{column.key: column.words for column in LOSS},
+        "GDM_median": "metres from the true to the released place, median",
+        "GDM_std": "the same, standard deviation",
+        "trip_length_emd_km": "kilometres between the lengths of released and true trips, as distributions",
+        "top_flow_agreement": "rank correlation of the largest flows, rebuilt and true",
+    }
 
 
 def _of_spread(name: str) -> bool:
@@ -192,7 +214,7 @@ class InputSummary:
         return f"<InputSummary: {told}>"
 
     def _repr_html_(self) -> str:
-        facts = [Fact(name, _masked(value)) for name, value in self.numbers.items()]
+        facts = [Fact(name, _masked(value, "number")) for name, value in self.numbers.items()]
         columns = list(self._rows[0]) if self._rows else []
         rows = [[_masked(row[name], name) for name in columns] for row in self._rows]
         return card(
@@ -270,7 +292,7 @@ class MethodComparison:
         flows = isinstance(found, Comparison)
         self.choices: tuple[Choice, ...] = found.choices if isinstance(found, Comparison) else ()
         self.notes: tuple[str, ...] = tuple(self._told["notes"])
-        self._columns = FLOW_COLUMNS if flows else TRAJECTORY_COLUMNS
+        self._columns = _flow_columns() if flows else _trajectory_columns()
 
     @property
     def table(self) -> pandas.DataFrame:
@@ -286,7 +308,7 @@ class MethodComparison:
         """
         if self.choices:
             return self.choices[0].method
-        safe = [row for row in self._told["rows"] if row.get("safe") and _keeps_samples(row["promise"])]
+        safe = [row for row in self._told["rows"] if row.get("safe") and not _moves_samples(row["promise"])]
         return min(safe, key=lambda row: row["spatial_km"])["method"] if safe else None
 
     def save(self, out: str | Path, *, force: bool = False) -> Path:
@@ -310,58 +332,82 @@ class MethodComparison:
         return f"<MethodComparison: {ran} of {len(self._told['rows'])} releases were made; {best}>"
 
     def _repr_html_(self) -> str:
-        ran = [row for row in self._told["rows"] if row.get("reason") is None]
+        rows = self._told["rows"]
+        ran = [row for row in rows if row.get("reason") is None]
         chosen = {(one.k, one.limit, one.method) for one in self.choices}
         asked = [(row["k"], row.get("suppression_limit"), row["method"]) for row in ran]
-        failed = [row for row in self._told["rows"] if row.get("reason") is not None]
+        from tripcloak.comparing.rows import written
+
         return card(
             "Nothing to recommend" if self.best is None else f"Use {self.best}",
             said=f"{len(ran)} releases of the same input, all measured and audited alike",
-            words=(
-                *(self.choices[0].words if self.choices else ()),
-                *(f"{row['method']} did not run: {row['reason']}." for row in failed),
-            ),
+            words=self.choices[0].words if self.choices else (),
             table=CardTable(
-                columns=list(self._columns.values()),
-                rows=[[figure(row[key]) for key in self._columns] for row in ran],
+                columns=[column.name for column in self._columns],
+                meanings=[column.words for column in self._columns],
+                rows=[[written(column, row[column.key]) for column in self._columns] for row in ran],
                 chosen=[at for at, one in enumerate(asked) if one in chosen],
                 broken="NOT SAFE",
             ),
+            aside_title="did not run",
+            asides=_reasons(rows),
             foot=INTERNAL,
         )
 
 
-def _keeps_samples(kind: str) -> bool:
-    """Return whether a promise on trajectories has every released sample hold the one it stands for."""
-    return not Promise.of_kind(kind).moves_samples
+def _flow_columns() -> tuple[ComparisonColumn, ...]:
+    """Return the columns of a card on flows; the table has them all."""
+    from tripcloak.comparing.rows import ASKED, LOSS, RELEASE
+
+    shown = ("audit", "S", "G", "GDM_mean", "CPC", "groups", "origin_zones", "destination_zones", "cpu_s")
+    by_key = {column.key: column for column in (*LOSS, *RELEASE)}
+    return (*ASKED, *(by_key[key] for key in shown))
 
 
-FLOW_COLUMNS = {
-    "method": "method",
-    "k": "k",
-    "suppression_limit": "limit",
-    "audit": "audit",
-    "S": "S",
-    "G": "G",
-    "GDM_mean": "GDM m",
-    "CPC": "CPC",
-    "groups": "flows",
-    "origin_zones": "origins",
-    "destination_zones": "destinations",
-    "cpu_s": "CPU s",
-}
-"""Columns of a card on flows; the table has them all."""
+def _trajectory_columns() -> tuple[ComparisonColumn, ...]:
+    from tripcloak.comparing.rows import ComparisonColumn
 
-TRAJECTORY_COLUMNS = {
-    "method": "method",
-    "k": "k",
-    "promise": "promise",
-    "spatial_km": "space error, km",
-    "time_minutes": "time error, min",
-    "created": "created",
-    "deleted": "deleted",
-    "cpu_seconds": "CPU s",
-}
+    return (
+        ComparisonColumn("method", "method", "what made the release", "text"),
+        ComparisonColumn("k", "k", "the k that was asked for", "whole"),
+        ComparisonColumn("promise", "promise", "what protects people", "text"),
+        ComparisonColumn(
+            "spatial_km", "space error, km", "how far samples are from the true place", "figure"
+        ),
+        ComparisonColumn("time_minutes", "time error, min", "how far they are from the true time", "figure"),
+        ComparisonColumn("created", "created", "share of the samples that were made up", "share"),
+        ComparisonColumn("deleted", "deleted", "share of the samples that were left out", "share"),
+        ComparisonColumn("cpu_seconds", "CPU s", "processor seconds", "seconds"),
+    )
+
+
+def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return which methods did not run and why, each reason once.
+
+    >>> _reasons([{"method": "laplace", "k": k, "reason": "it needs epsilon."} for k in (5, 10)])
+    ['laplace (k = 5, 10): it needs epsilon.']
+    """
+    told: dict[tuple[str, str], dict[str, None]] = {}
+    for row in rows:
+        if row.get("reason") is not None:
+            ks = told.setdefault((row["method"], row["reason"].rstrip(".")), {})
+            # Methods that add noise have no k.
+            ks.update({} if row["k"] is None else {f"{row['k']:g}": None})
+    several = len({row["k"] for row in rows} - {None}) > 1
+    return [
+        f"{method} (k = {', '.join(ks)}): {reason}." if several and ks else f"{method}: {reason}."
+        for (method, reason), ks in told.items()
+    ]
+
+
+def _moves_samples(kind: str) -> bool:
+    """Return whether a promise on trajectories is kept by moving samples away.
+
+    >>> _moves_samples("containment"), _moves_samples("colocation")
+    (False, True)
+    """
+
+    return Promise.of_kind(kind).moves_samples
 
 
 def figure(value: Any) -> str:
@@ -385,7 +431,9 @@ def _masked(value: Any, column: str = "") -> str:
         return str(value)
     if column.startswith("share_"):
         return f"{100 * value:.1f} %"
-    return mask_small(value, zero=True) if isinstance(value, int) else figure(value)
+    if isinstance(value, int) or (column == "number" and isinstance(value, float)):
+        return mask_small(round(value), zero=not value)
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
 
 
 def _arrow(rows: Sequence[Mapping[str, Any]]) -> pa.Table:

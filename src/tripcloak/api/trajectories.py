@@ -16,7 +16,7 @@ from tripcloak.api.keywords import (
     FixKeywords,
 )
 from tripcloak.api.progress import Shown, shown
-from tripcloak.api.released import PrivatePart, Published, Released
+from tripcloak.api.released import PrivatePart, PublicPart, Released
 from tripcloak.api.results import (
     InputSummary,
     MethodComparison,
@@ -160,7 +160,7 @@ def compare(
     return MethodComparison(found)
 
 
-class MadePublic(Published):
+class MadePublic(PublicPart):
     """The public part of a release of trajectories in memory, under pseudonyms that are drawn once."""
 
     names = ("samples",)
@@ -199,7 +199,7 @@ class ReleasedTrajectories(Released):
     """
 
     def __init__(
-        self, published: Published, *, home: Path | None = None, made: MadeTrajectories | None = None
+        self, published: PublicPart, *, home: Path | None = None, made: MadeTrajectories | None = None
     ) -> None:
         super().__init__(published, home=home)
         self._made = made
@@ -264,8 +264,11 @@ class ReleasedTrajectories(Released):
         inputs = self._inputs(against, () if self._made is None else self._made.request.source.paths)
         with shown(progress) as told, self._at_home() as home:
             verdict = audit_trajectories_against(home, inputs, k=k, memory=memory, progress=told)
-        self._audit = ReleaseAudit(verdict)
-        return self._audit
+        found = ReleaseAudit(verdict)
+        # An order of more than was promised says nothing about the promise.
+        if k is None:
+            self._audit = found
+        return found
 
     def measures(
         self, against: Inputs | None = None, *, memory: str | None = None, progress: Shown = None

@@ -11,7 +11,7 @@ from typing import Any
 
 from tripcloak.api.inputs import Points, take
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.records.frames import Frame
 
@@ -29,7 +29,7 @@ def with_zones(given: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_zones({"zones": "h3:9", "hierarchy": "h3:8"})
     Traceback (most recent call last):
     ...
-    tripcloak.InputError: --zones h3:9 and --hierarchy h3:8 are two hierarchies; give one
+    tripcloak.InputError: zones='h3:9' and hierarchy='h3:8' are two hierarchies; give one
     """
     zones, others = given.get("zones"), {name: value for name, value in given.items() if name != "zones"}
     if zones is None:
@@ -43,8 +43,9 @@ def with_zones(given: Mapping[str, Any]) -> dict[str, Any]:
         return {**others, "hierarchy": zones}
     if not isinstance(hierarchy, str) or not _OF_ZONES.fullmatch(hierarchy):
         raise InputError(
-            f"zones of a file or a table go with {spelt('hierarchy', 'dendrogram')} or, where it names their "
-            f"parents, {spelt('hierarchy', 'table:county,state')}"
+            f"{called('zones')} names no hierarchy such as h3:9 or quadtree:12; zones of a file or a table "
+            f"go with {spelt('hierarchy', 'dendrogram')} or, where it names their parents, "
+            f"{spelt('hierarchy', 'table:county,state')}"
         )
     return {**others, "zones": zones if isinstance(zones, (str, os.PathLike)) else zones_of(zones)}
 

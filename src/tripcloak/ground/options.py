@@ -196,12 +196,14 @@ def check_options(method: Any) -> None:
 
 
 def values_of(options: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of every option: what was given for it, or else its default.
+    """Return the value of every option: what was given for it, or else its default; None is not given.
 
-    >>> values_of([Option(name="k", help="", kind="number", default=10)], {})
-    {'k': 10}
+    >>> k = Option(name="k", help="", kind="number", default=10)
+    >>> values_of([k], {}), values_of([k], {"k": None})
+    ({'k': 10}, {'k': 10})
     """
-    return {one.name: one.take(given.get(one.name, one.default)) for one in options}
+    asked = {name: value for name, value in given.items() if value is not None}
+    return {one.name: one.take(asked.get(one.name, one.default)) for one in options}
 
 
 def shared_options(declared: Iterable[tuple[str, tuple[Option, ...]]]) -> tuple[Option, ...]:

@@ -49,6 +49,16 @@ def render_card(**content: Any) -> str:
     return _filled("card", style=Markup(asset("card.css")), **content)
 
 
+def with_style(page: str, style: str) -> str:
+    """A page with one more style, which its policy lets the browser use.
+
+    >>> with_style("<head>style-src 'sha256-a'; img-src data:</head>", "p {}")
+    "<head>style-src 'sha256-...' 'sha256-a'; img-src data:<style>p {}</style></head>"
+    """
+    allowed = page.replace("style-src ", f"style-src '{_fingerprint(style)}' ", 1)
+    return allowed.replace("</head>", f"<style>{style}</style></head>", 1)
+
+
 def _filled(name: str, **content: Any) -> str:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -69,11 +79,11 @@ def asset(name: str) -> str:
 
 def content_policy(style: str, script: str) -> str:
     """A policy under which the browser runs this one script and style and refuses every request."""
-
-    def fingerprint(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
     return (
-        f"default-src 'none'; script-src 'sha256-{fingerprint(script)}'; "
-        f"style-src 'sha256-{fingerprint(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_fingerprint(script)}'; "
+        f"style-src '{_fingerprint(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _fingerprint(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -23,7 +23,7 @@ _DICTIONARY = ("person_id", "weight", "age", "sex", "category")
 _DICTIONARY_OF_CALLS = ("user_id", "antenna_id", "lat", "lon")
 
 
-def write_city(city: City, path: Path, progress: Told | None = None) -> None:
+def write_city(city: City, path: str | Path, progress: Told | None = None) -> None:
     """Write the trips of a made-up city to a file; returns nothing.
 
     The rows go to a hidden file beside ``path``, which takes its name only when complete. After a failure
@@ -49,8 +49,8 @@ def write_city(city: City, path: Path, progress: Told | None = None) -> None:
     >>> import tempfile
     >>> import pyarrow.parquet as pq
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_city(City(trips=500), Path(folder) / "city.parquet")
-    ...     pq.read_metadata(Path(folder) / "city.parquet").num_rows
+    ...     write_city(City(trips=500), f"{folder}/city.parquet")
+    ...     pq.read_metadata(f"{folder}/city.parquet").num_rows
     500
     """
     done = 0
@@ -63,10 +63,10 @@ def write_city(city: City, path: Path, progress: Told | None = None) -> None:
             if progress is not None:
                 progress(done, city.trips)
 
-    _write_whole(path, city_schema(), batches())
+    _write_whole(Path(path), city_schema(), batches())
 
 
-def write_survey(survey: Survey, path: Path, progress: Told | None = None) -> None:
+def write_survey(survey: Survey, path: str | Path, progress: Told | None = None) -> None:
     """Write the points or trips of a made-up survey to a file, as :func:`write_city` does; returns nothing.
 
     Parameters
@@ -89,7 +89,7 @@ def write_survey(survey: Survey, path: Path, progress: Told | None = None) -> No
             if progress is not None:
                 progress(min(number * BLOCK_PEOPLE, survey.people), survey.people)
 
-    _write_whole(path, survey.schema, batches())
+    _write_whole(Path(path), survey.schema, batches())
 
 
 def write_cdr(cdr: Cdr, path: Path, progress: Told | None = None, *, stations: Path | None = None) -> None:
