@@ -136,7 +136,7 @@ def test_what_is_in_it(calls: pa.Table) -> None:
     found = tc.trajectories.describe(calls, since="2024-09-02", until="2024-09-03")
     assert found.numbers["people"] <= 40
     assert found.table.measure.tolist() == ["samples_per_user", "gap_minutes", "radius_of_gyration_km"]
-    with pytest.raises(InputError, match=r"until=\.\.\. must be later than since=\.\.\."):
+    with pytest.raises(InputError, match=r"until must be later than since"):
         tc.trajectories.describe(calls, since="2024-09-03", until="2024-09-02")
     with pytest.raises(InputError, match=r"check person=\.\.\."):
         tc.trajectories.describe(calls.to_pandas().assign(user_id="one"))

@@ -169,7 +169,7 @@ def test_where_clocks_are_put_forward_the_missing_hour_has_no_slot(tripcloak: An
         ("--slot 1h --fold month", "one of day, week, 2weeks; found 'month'"),
         ("--slot 7min", "divisor of 60 minutes"),
         ("--slot 5h", "whole hours that divide a day"),
-        ("--slot soon", "take a time such as 15min, 1h or 1d"),
+        ("--slot soon", "takes a time such as 15min, 1h or 1d"),
         ("--slot 1h --time-weight 2", "give their length with --time-slot"),
         ("--slot 1h --method mondrian", "mondrian cannot be run slot by slot"),
         ("--slot 1h --method laplace --epsilon 1", "laplace cannot be run slot by slot"),

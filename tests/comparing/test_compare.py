@@ -140,7 +140,7 @@ def test_noise_needs_an_epsilon_and_is_shown_but_not_judged(source):
         source=source, zoning=Zoning(spec="h3:7"), methods=(noise,), ks=(2, 5), limits=(0, 0.1)
     )
     assert [(row.k, row.limit) for row in compare(plan).rows] == [(None, None)]
-    assert "--epsilon" in str(compare(plan).rows[0].reason)
+    assert "epsilon=" in str(compare(plan).rows[0].reason)
     found = compare(replace(plan, epsilon=50.0, methods=(noise, "odkanon"), ks=(5,), limits=(0.1,)))
     row = row_of(found, noise)
     assert row.reason is None
@@ -179,8 +179,8 @@ def test_trees_whose_outlines_are_made_by_functions_reach_the_processes(tmp_path
         ({"jobs": 0}, "at least one method must run"),
         ({"epsilon": -1.0}, "epsilon"),
         ({"units": ("cats",)}, "unit must be one of"),
-        ({"units": ("travellers", "population")}, "--k-population N"),
-        ({"units": ("trips",), "k_population": "50"}, "goes with --unit population"),
+        ({"units": ("travellers", "population")}, "k_population='N'"),
+        ({"units": ("trips",), "k_population": "50"}, "goes with unit='population'"),
         ({"k_population": "many"}, "a number of people or auto"),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_threshold_that_one_person_reaches_protects_nobody(protect, tmp_path, 
         return
     with pytest.raises(InputError, match="protects nobody here") as caught:
         protect(rows, KAnonymity(k=k, unit="population"))
-    assert "--k-population auto" in str(caught.value)
+    assert "k_population='auto'" in str(caught.value)
     assert not (tmp_path / "out").exists()
     together = AllOf(promises=(KAnonymity(k=5, unit="travellers"), KAnonymity(k=k, unit="population")))
     assert protect(rows, together).audit.safe
@@ -160,7 +160,7 @@ def test_zero_weights_add_trips_but_no_population(tmp_path, notes_on) -> None:
 def test_weights_that_cannot_be_are_left_out_with_a_way_to_keep_them(notes_on, bad) -> None:
     rows = weighted(some_trips(300))
     rows[0]["weight"] = bad
-    assert "--weight none" in notes_on(rows)
+    assert "weight='none'" in notes_on(rows)
     assert notes_on(rows, columns={"weight": "none"}) == ""
 
 
@@ -193,6 +193,6 @@ def test_fixes_that_disagree_about_their_person_are_reported(notes_on, where) ->
 
 def test_the_warning_names_what_would_protect_people() -> None:
     of_trips = Few(10, "travellers", 3, 1, of_trips=True).note()
-    assert "--unit travellers counts people" in of_trips
+    assert "unit='travellers' counts people" in of_trips
     assert "population" not in of_trips
-    assert "--unit travellers,population" in Few(10, "travellers", 3, 1).note()
+    assert "unit='travellers,population'" in Few(10, "travellers", 3, 1).note()

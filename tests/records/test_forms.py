@@ -107,7 +107,7 @@ def test_typed_times_without_a_zone_use_the_given_one(write_parquet: WriteParque
 def test_times_with_and_without_an_offset_get_a_note(write_text: WriteText, read: ReadPaths) -> None:
     mixed = "o,d,start_time\nA,B,2024-05-01 08:30:00\nA,B,2024-05-01 08:30:00+02\n"
     result = read(write_text("a.csv", mixed), timezone="Europe/Paris")
-    assert [note for note in result.canonical.notes if "Europe/Paris (set --timezone)" in note]
+    assert [note for note in result.canonical.notes if "Europe/Paris (set timezone=...)" in note]
     assert len(set(result.rows("start_time::VARCHAR"))) == 1
     alike = write_text("b.csv", "o,d,start_time\nA,B,2024-05-01 08:30:00\n")
     assert not any("offset" in note for note in read(alike).canonical.notes)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tripcloak.ground.spelling import flag
 from tripcloak.records.cleaning import REASONS
 from tripcloak.records.presets import PRESETS
-from tripcloak.records.schema import FLAGGED, FORMS, option_of
+from tripcloak.records.schema import FLAGGED, FORMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "input.md"
 
@@ -19,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "input.md"
         *(reason.name for reason in REASONS),
         *PRESETS,
         *FORMS,
-        *(option_of(name) for name in FLAGGED),
+        *(flag(name) for name in FLAGGED),
     ],
 )
 def test_the_page_names(name: str) -> None:

@@ -131,7 +131,7 @@ def test_large_exchange_files_are_left_out_with_a_word(source, tmp_path, monkeyp
     for module in (writing, road):
         monkeypatch.setattr(module, "MOST", 10)
     outcome = released(source, tmp_path / "out")
-    assert any("--formats" in note for note in outcome.notes)
+    assert any("formats=" in note for note in outcome.notes)
     assert not (tmp_path / "out" / "release" / "trajectories.geojson").exists()
     assert audit_trajectories_against(tmp_path / "out", source.paths).safe
 

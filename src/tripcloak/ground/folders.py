@@ -114,6 +114,8 @@ def staged(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> Iterator[
             # Another run may have finished here in the meantime.
             refuse_if_taken(out, force=force, parts=parts)
             _swap(staging, out, parts)
+            # Still alone: while another run moves parts about, these would look as if they were missing.
+            shutil.rmtree(staging, ignore_errors=True)
     except OSError as error:
         raise _explained(error, out, parts) from error
     finally:

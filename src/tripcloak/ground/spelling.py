@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -35,6 +35,19 @@ def spelt(name: str, value: object = None, *, quoted: bool = False) -> str:
     if value is None or value is True:
         return flag(name)
     return f"{flag(name)} {value!r}" if quoted else f"{flag(name)} {value}"
+
+
+def spelt_together(values: Mapping[str, object]) -> str:
+    """Return several options with their values, as they would stand side by side.
+
+    >>> spelt_together({"lat": "y", "lon": "x"})
+    "lat='y', lon='x'"
+    >>> with spelt_as_flags():
+    ...     spelt_together({"lat": "y", "lon": "x"})
+    "--lat 'y' --lon 'x'"
+    """
+    written = (spelt(name, value, quoted=True) for name, value in values.items())
+    return (" " if _READER.flags else ", ").join(written)
 
 
 def called(name: str) -> str:

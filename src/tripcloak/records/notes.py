@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError, MissingColumnError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import spelt, spelt_together
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.columns import plain_name
 from tripcloak.records.projection import Projection
@@ -182,9 +182,6 @@ def _unread(con: duckdb.DuckDBPyConnection, projection: Projection) -> list[tupl
 
 def _how_to_swap(columns: dict[str, str]) -> str:
     pairs = (("origin_lat", "origin_lon"), ("destination_lat", "destination_lon"), ("lat", "lon"))
-    flags = [
-        f"{spelt(lat, columns[lon], quoted=True)} {spelt(lon, columns[lat], quoted=True)}"
-        for lat, lon in pairs
-        if lat in columns and lon in columns
-    ]
-    return f"Try {' '.join(flags)}" if flags else "Pairs in a path must be longitude first"
+    named = [(lat, lon) for lat, lon in pairs if lat in columns and lon in columns]
+    swapped = {role: columns[other] for lat, lon in named for role, other in ((lat, lon), (lon, lat))}
+    return f"Try {spelt_together(swapped)}" if swapped else "Pairs in a path must be longitude first"

@@ -89,7 +89,7 @@ def option_of(role: str, column: str | None = None) -> str:
     Examples
     --------
     >>> option_of("origin_lat"), option_of("person", "NAME"), option_of("occupied")
-    ('--origin-lat', '--person NAME', "the preset's occupied column")
+    ('origin_lat=...', "person='NAME'", "the preset's occupied column")
     """
     return spelt(role, column) if ROLES[role].named else f"the preset's {role} column"
 

@@ -27,7 +27,7 @@ class SegmentBy:
     SegmentBy(column='age', width=10)
     >>> SegmentBy.parse("age:0")
     Traceback (most recent call last):
-    tripcloak.InputError: --segment takes a column, or a column and a whole width of bins such as ...
+    tripcloak.InputError: segment takes a column, or a column and a whole width of bins such as ...
     """
 
     column: str

@@ -113,7 +113,7 @@ def test_areas_below_zero_are_refused(name: str, bad: float) -> None:
 @pytest.mark.parametrize("method", METHODS_WITH_LOSS, ids=lambda method: method.name)
 def test_an_unknown_loss_is_refused_by_name(method: type[FlowMethod]) -> None:
     options: dict[str, Any] = {"loss": "regret"}
-    with pytest.raises(InputError, match="there is no loss 'regret'; there are: tiles, area, metres"):
+    with pytest.raises(InputError, match="loss must be one of tiles, area, metres; got 'regret'"):
         method(**options)
 
 

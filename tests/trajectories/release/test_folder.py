@@ -337,7 +337,7 @@ def test_changed_samples_are_refused(folder: Path, tmp_path: Path, forge: Any) -
     shutil.copytree(folder, tmp_path / "out")
     path = tmp_path / "out" / "release" / "samples.parquet"
     parquet.write_table(forge(parquet.read_table(path)), path)
-    with pytest.raises(InputError, match=r"was changed since it was made; `tripcloak trajectories audit`"):
+    with pytest.raises(InputError, match=r"was changed since it was made; `tripcloak.trajectories.audit`"):
         read_trajectory_folder(tmp_path / "out")
 
 

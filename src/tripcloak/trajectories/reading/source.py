@@ -57,7 +57,7 @@ class TrajectorySource(Described):
     >>> TrajectorySource(paths=("fixes.csv",), since="2024-05-02", until="2024-05-01")
     Traceback (most recent call last):
     ...
-    tripcloak.InputError: the window of time is empty: --until must be later than --since
+    tripcloak.InputError: the window of time is empty: until must be later than since
     """
 
     paths: tuple[Input, ...]
