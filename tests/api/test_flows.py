@@ -326,7 +326,7 @@ def test_a_map_is_one_page(release: tc.ReleasedFlows, tmp_path: Path) -> None:
 
 
 def test_the_lines_of_the_readme(trips_file: Path, tmp_path: Path) -> None:
-    """As somebody would type them, in a process of their own."""
+    """As somebody would type them, in a process of their own; all of them run with the page itself."""
     script = f"""
 import pandas as pd
 import tripcloak as tc
@@ -336,7 +336,6 @@ print(release)
 print(len(release.flows), len(release.zones), len(release.to_polars()), len(release.to_arrow()))
 print(release.audit(), release.measures(), release.save("out"))
 print(tc.describe(trips, zones="h3:7"))
-print(tc.compare(trips, k=[5, 10], methods="oigh", zones="h3:7").table[["method", "k"]].shape)
 print(tc.open("out"), tc.audit("out", against={str(trips_file)!r}).safe)
 """
     place = os.pathsep.join(filter(None, sys.path))
@@ -350,5 +349,4 @@ print(tc.open("out"), tc.audit("out", against={str(trips_file)!r}).safe)
     )
     assert not done.stderr
     assert "safe to publish: all 14 rules" in done.stdout
-    assert "(2, 2)" in done.stdout
     assert done.stdout.rstrip().endswith("True")
