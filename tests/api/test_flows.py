@@ -281,11 +281,9 @@ def test_one_release_a_segment(trips: pd.DataFrame, trips_file: Path, tmp_path: 
 
 
 def test_methods_side_by_side(trips: pd.DataFrame, tmp_path: Path) -> None:
-    found = tc.compare(
-        trips, k=[5, 10], methods=["twincut", "oigh", "laplace"], zones="h3:6", out=tmp_path / "compared"
-    )
-    assert found.table[found.table.method != "laplace"].audit.tolist() == ["safe"] * 4
-    assert found.best in {"twincut", "oigh"}
+    found = tc.compare(trips, k=[5, 10], methods=["oigh", "laplace"], zones="h3:6", out=tmp_path / "compared")
+    assert found.table[found.table.method == "oigh"].audit.tolist() == ["safe"] * 2
+    assert found.best == "oigh"
     assert len(found.choices) == 2
     assert (tmp_path / "compared" / "compare.html").is_file()
     reason = found.table[found.table.method == "laplace"].reason.iloc[0]
@@ -328,7 +326,7 @@ def test_a_map_is_one_page(release: tc.ReleasedFlows, tmp_path: Path) -> None:
 
 
 def test_the_lines_of_the_readme(trips_file: Path, tmp_path: Path) -> None:
-    """As somebody would type them, in a process of their own."""
+    """As somebody would type them, in a process of their own; all of them run with the page itself."""
     script = f"""
 import pandas as pd
 import tripcloak as tc
@@ -338,7 +336,6 @@ print(release)
 print(len(release.flows), len(release.zones), len(release.to_polars()), len(release.to_arrow()))
 print(release.audit(), release.measures(), release.save("out"))
 print(tc.describe(trips, zones="h3:7"))
-print(tc.compare(trips, k=[5, 10], methods="twincut,oigh", zones="h3:7").table[["method", "k"]].shape)
 print(tc.open("out"), tc.audit("out", against={str(trips_file)!r}).safe)
 """
     place = os.pathsep.join(filter(None, sys.path))
@@ -352,5 +349,4 @@ print(tc.open("out"), tc.audit("out", against={str(trips_file)!r}).safe)
     )
     assert not done.stderr
     assert "safe to publish: all 14 rules" in done.stdout
-    assert "(4, 2)" in done.stdout
     assert done.stdout.rstrip().endswith("True")

@@ -18,7 +18,8 @@ strict = True
 # The package has a check of its own (make check); here bodies are passed over, and so are other libraries.
 [mypy-tripcloak.*]
 ignore_errors = True
-[mypy-numpy.*,scipy.*,numba.*,pyarrow.*,duckdb.*,pandas.*,geopandas.*,polars.*,shapely.*,h3.*,jinja2.*,rich.*]
+[mypy-numpy.*,scipy.*,numba.*,pyarrow.*,duckdb.*,pandas.*,geopandas.*,polars.*,shapely.*,h3.*,jinja2.*,rich.*,
+        matplotlib.*,IPython.*,typer.*,click.*,markupsafe.*]
 follow_imports = skip
 """
 

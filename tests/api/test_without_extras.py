@@ -15,11 +15,14 @@ BLOCKED = ("pandas", "geopandas", "polars", "matplotlib", "IPython", "ipywidgets
 def run(script: str, place: Path, *, blocked: tuple[str, ...] = BLOCKED) -> str:
     block = f"""
 import sys
-class NotInstalled:
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {blocked!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-sys.meta_path.insert(0, NotInstalled())
+        return None if name.split(".")[0] in {blocked!r} else self.finder.find_spec(name, path, target)
+sys.meta_path[:] = map(Without, sys.meta_path)
 """
     done = subprocess.run(
         [sys.executable, "-c", block + script],
@@ -61,6 +64,23 @@ for ask in (lambda: release.flows, lambda: release.zones, release.to_polars, rel
         "a data frame needs pandas, which is not installed: pip install 'tripcloak[frames]'",
         "a data frame needs pandas, which is not installed: pip install 'tripcloak[frames]'",
     ]
+
+
+def test_methods_that_need_a_library_say_which_extra_brings_it(trips_file: Path, tmp_path: Path) -> None:
+    told = run(
+        f"""
+import tripcloak as tc
+for asked in ({{"method": "laplace", "epsilon": 1.0}}, {{"method": "glove-sk"}}):
+    try:
+        tc.anonymise({str(trips_file)!r}, zones="h3:6", **asked)
+    except tc.MissingExtraError as error:
+        print(error)
+""",
+        tmp_path,
+        blocked=("opendp", "sklearn"),
+    )
+    assert "pip install 'tripcloak[dp]'" in told
+    assert "pip install 'tripcloak[sklearn]'" in told
 
 
 def test_the_extras_bring_what_they_are_for() -> None:

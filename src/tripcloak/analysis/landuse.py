@@ -8,7 +8,7 @@ import numpy as np
 
 from tripcloak.analysis.profiles import Profiles
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.errors import ImpossibleRequestError, MissingExtraError
 
 
 class ProfileClusters(NamedTuple):
@@ -29,7 +29,7 @@ def k_means(rows: Floats, clusters: int, weight: Floats, *, seed: int, starts: i
     try:
         from sklearn.cluster import KMeans
     except ImportError:
-        raise InputError(
+        raise MissingExtraError(
             "this analysis needs scikit-learn; install it with `pip install 'tripcloak[sklearn]'`"
         ) from None
     found = KMeans(clusters, n_init=starts, random_state=seed).fit(rows, sample_weight=weight)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
-from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.errors import InternalError, MissingExtraError
 from tripcloak.ground.progress import Progress
 
 CHUNK = 1 << 16
@@ -92,7 +92,7 @@ def in_chunks(add: Callable[[Ints], Ints], exact: Ints, progress: Progress) -> I
 def require_opendp() -> None:
     """Raise if OpenDP is not installed."""
     if find_spec("opendp") is None:
-        raise InputError(
+        raise MissingExtraError(
             "differential privacy draws its noise with OpenDP, which is not installed; "
             "install it with: pip install 'tripcloak[dp]'"
         )
