@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from datetime import timedelta
@@ -350,3 +351,21 @@ print(tc.open("out"), tc.audit("out", against={str(trips_file)!r}).safe)
     assert not done.stderr
     assert "safe to publish: all 14 rules" in done.stdout
     assert done.stdout.rstrip().endswith("True")
+
+
+def test_the_public_part_alone_is_shown_and_says_what_it_lacks(trips: pd.DataFrame, tmp_path: Path) -> None:
+    made = tc.anonymise(trips, zones="h3:7", k=5, out=tmp_path / "out")
+    shutil.copytree(tmp_path / "out" / "release", tmp_path / "downloaded")
+    alone = tc.open(tmp_path / "downloaded")
+    assert isinstance(alone, tc.ReleasedFlows)
+    assert alone.flows.equals(made.flows)
+    for asked in (
+        lambda: alone.audit(against=trips),
+        lambda: alone.private.groups,
+        lambda: alone.private.run,
+    ):
+        with pytest.raises(InputError, match="holds the public part of a release alone"):
+            asked()
+    with pytest.raises(InputError, match="copy that one"):
+        alone.save(tmp_path / "again")
+    assert tc.open(tmp_path / "out" / "release").audit(against=trips).safe

@@ -12,7 +12,6 @@ from tripcloak.api.released import PublicFolder
 from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
 from tripcloak.api.trajectories import ReleasedTrajectories
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PUBLIC
 from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.ground.spelling import called
 
@@ -38,10 +37,9 @@ def open(folder: str | Path) -> ReleasedFlows | ReleasedTrajectories:
     """
     given = Path(folder)
     facts, public = read_manifest(given), public_part(given)
-    home = public.parent if public.name == PUBLIC else None
     if facts["kind"] == "trajectories":
-        return ReleasedTrajectories(PublicFolder(public, facts, ("samples",)), home=home)
-    return ReleasedFlows(PublicFolder(public, facts, ("flows", "zones", "segments")), home=home)
+        return ReleasedTrajectories(PublicFolder(public, facts, ("samples",)), home=given)
+    return ReleasedFlows(PublicFolder(public, facts, ("flows", "zones", "segments")), home=given)
 
 
 def audit(

@@ -241,13 +241,6 @@ class ReleasedFlows(Released):
     Made by :func:`tripcloak.anonymise`, or read from a folder by :func:`tripcloak.open`.
     """
 
-    def __init__(
-        self, published: PublicPart, *, home: Path | None = None, made: MadeRelease | None = None
-    ) -> None:
-        super().__init__(published, home=home)
-        self._made = made
-        self._audit = None if made is None else ReleaseAudit(made.audit)
-
     @property
     def flows(self) -> pandas.DataFrame:
         """Return the released flows: a zone of every axis, and the numbers that are published."""
@@ -268,21 +261,10 @@ class ReleasedFlows(Released):
         """Return what must stay inside: ``groups`` (which flow went where), ``hierarchy``, ``run``."""
         return PrivatePart(self._home, self._made, {"groups": _groups, "hierarchy": _hierarchy})
 
-    def save(self, out: str | Path, *, force: bool = False) -> Path:
-        """Write the release to a folder, as ``tripcloak anonymise`` does, and return where it is.
-
-        ``release/`` in it may be published; ``private/`` must stay inside. Both appear whole or not at all.
-        """
-        self._home = self._write(Path(out), force=force)
-        return self._home
-
-    def _write(self, out: Path, *, force: bool = False) -> Path:
+    def _write(self, out: Path, *, force: bool = False) -> None:
         from tripcloak.flows.anonymise import write_release
 
-        if self._made is None:
-            raise InputError("the release was read from a folder, where it is whole already: copy that one")
         write_release(self._made, out, force=force)
-        return out
 
     def audit(
         self,
@@ -307,7 +289,7 @@ class ReleasedFlows(Released):
         """
         from tripcloak.flows.checking import audit_against
 
-        inputs = self._inputs(against, () if self._made is None else self._made.request.source.paths)
+        inputs = self._inputs(against)
         diversity = {"tiles": l, "places": l_places}
         with shown(progress) as told, self._at_home() as home:
             verdict = audit_against(
@@ -320,11 +302,7 @@ class ReleasedFlows(Released):
                 memory=memory,
                 progress=told,
             )
-        found = ReleaseAudit(verdict)
-        # An order of more than was promised says nothing about the promise.
-        if k is m is l is l_places is t is None:
-            self._audit = found
-        return found
+        return self._judged(verdict, k, m, l, l_places, t)
 
     def measures(
         self,
@@ -347,7 +325,7 @@ class ReleasedFlows(Released):
 
         if self._made is not None and against is None and volume is None:
             return ReleaseMeasures(self._made.measures)
-        inputs = self._inputs(against, () if self._made is None else self._made.request.source.paths)
+        inputs = self._inputs(against)
         with shown(progress) as told, self._at_home() as home:
             return ReleaseMeasures(measure_against(home, inputs, volume=volume, memory=memory, progress=told))
 

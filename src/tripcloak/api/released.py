@@ -17,6 +17,8 @@ from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
 from tripcloak.api.tables import to_pandas, to_polars
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, PUBLIC
+from tripcloak.ground.manifest import read_run, release_folder
+from tripcloak.ground.rulebook import Verdict
 from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
@@ -86,10 +88,11 @@ class Released(ABC):
     ``private``.
     """
 
-    def __init__(self, published: PublicPart, *, home: Path | None = None) -> None:
+    def __init__(self, published: PublicPart, *, home: Path | None = None, made: Any = None) -> None:
         self._published = published
         self._home = home
-        self._audit: ReleaseAudit | None = None
+        self._made = made
+        self._audit = None if made is None else ReleaseAudit(made.audit)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -118,9 +121,16 @@ class Released(ABC):
         """Return the map, which notebooks show and ``save(path)`` writes as one page for readers offline."""
         return Map(self._published.map_page(), self._title)
 
-    @abstractmethod
     def save(self, out: str | Path, *, force: bool = False) -> Path:
-        """Write the release to a folder, as the command line does, and return where it is."""
+        """Write the release to a folder, as the command line does, and return where it is.
+
+        ``release/`` in it may be published; ``private/`` must stay inside. Both appear whole or not at all.
+        """
+        if self._made is None:
+            raise InputError("the release was read from a folder, where it is whole already: copy that one")
+        self._write(Path(out), force=force)
+        self._home = Path(out)
+        return self._home
 
     @abstractmethod
     def audit(
@@ -180,14 +190,23 @@ class Released(ABC):
     def _frame(self, name: str) -> pandas.DataFrame:
         return to_pandas(self.to_arrow(name))
 
-    def _inputs(self, against: Inputs | None, kept: tuple[Input, ...]) -> tuple[Input, ...]:
+    def _inputs(self, against: Inputs | None) -> tuple[Input, ...]:
         """Return the input to check against: what was given, or what the release was made from."""
+        kept = () if self._made is None else self._made.request.source.paths
         if against is None and not kept:
             raise InputError("the release was read from a folder; say what it was made from: against=...")
         return kept if against is None else self._take(against)
 
+    def _judged(self, verdict: Verdict, *ordered: object) -> ReleaseAudit:
+        """Return what an audit found; one for more than was promised says nothing about the promise."""
+        found = ReleaseAudit(verdict)
+        if all(one is None for one in ordered):
+            self._audit = found
+        return found
+
     @abstractmethod
-    def _write(self, out: Path, *, force: bool = False) -> Path: ...
+    def _write(self, out: Path, *, force: bool = False) -> None:
+        """Write what was made here to a folder."""
 
     @abstractmethod
     def _take(self, against: Inputs) -> tuple[Input, ...]: ...
@@ -195,11 +214,12 @@ class Released(ABC):
     @contextmanager
     def _at_home(self) -> Iterator[Path]:
         """Give the folder of the release; one that was never saved is written aside, for its owner alone."""
-        if self._home is not None and (self._home / PUBLIC).is_dir():
+        if self._home is not None and (self._made is None or (self._home / PUBLIC).is_dir()):
             yield self._home
             return
         with TemporaryDirectory(prefix="tripcloak-") as aside:
-            yield self._write(Path(aside))
+            self._write(Path(aside))
+            yield Path(aside)
 
 
 _FEET: dict[Tone, str] = {
@@ -233,10 +253,13 @@ class PrivatePart:
         """Return the record of how the release was made, as ``private/run.json`` holds it."""
         if self.made is not None:
             return dict(self.made.run())
-        from tripcloak.ground.manifest import read_run
+        return read_run(self._folder)
 
+    @property
+    def _folder(self) -> Path:
+        """Return the folder that holds both parts; an InputError where the public part is alone."""
         assert self._home is not None
-        return read_run(self._home)
+        return release_folder(self._home)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -252,8 +275,7 @@ class PrivatePart:
             raise InputError(f"there is no private table {table!r}; there are {', '.join(self._tables)}")
         if self.made is not None:
             return self._tables[table](self.made)
-        assert self._home is not None
-        path = self._home / PRIVATE / f"{table}.parquet"
+        path = self._folder / PRIVATE / f"{table}.parquet"
         try:
             return parquet.read_table(path)
         except (OSError, pa.ArrowException):

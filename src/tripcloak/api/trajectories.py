@@ -198,13 +198,6 @@ class ReleasedTrajectories(Released):
     Made by :func:`tripcloak.trajectories.anonymise`, or read from a folder by :func:`tripcloak.open`.
     """
 
-    def __init__(
-        self, published: PublicPart, *, home: Path | None = None, made: MadeTrajectories | None = None
-    ) -> None:
-        super().__init__(published, home=home)
-        self._made = made
-        self._audit = None if made is None else ReleaseAudit(made.audit)
-
     @property
     def samples(self) -> pandas.DataFrame:
         """Return the released samples by trajectory and time: when, where in metres, where in degrees."""
@@ -226,21 +219,10 @@ class ReleasedTrajectories(Released):
         """Return what must stay inside: ``mapping`` (whose trajectory is whose), ``run``, ``made``."""
         return PrivatePart(self._home, self._made, {"mapping": _mapping})
 
-    def save(self, out: str | Path, *, force: bool = False) -> Path:
-        """Write the release to a folder, as the command line does, and return where it is.
-
-        ``release/`` in it may be published; ``private/`` must stay inside. Both appear whole or not at all.
-        """
-        self._home = self._write(Path(out), force=force)
-        return self._home
-
-    def _write(self, out: Path, *, force: bool = False) -> Path:
+    def _write(self, out: Path, *, force: bool = False) -> None:
         from tripcloak.trajectories.anonymise import write_trajectories
 
-        if self._made is None:
-            raise InputError("the release was read from a folder, where it is whole already: copy that one")
         write_trajectories(self._made, out, force=force)
-        return out
 
     def audit(
         self,
@@ -261,14 +243,10 @@ class ReleasedTrajectories(Released):
         """
         from tripcloak.trajectories.checking import audit_trajectories_against
 
-        inputs = self._inputs(against, () if self._made is None else self._made.request.source.paths)
+        inputs = self._inputs(against)
         with shown(progress) as told, self._at_home() as home:
             verdict = audit_trajectories_against(home, inputs, k=k, memory=memory, progress=told)
-        found = ReleaseAudit(verdict)
-        # An order of more than was promised says nothing about the promise.
-        if k is None:
-            self._audit = found
-        return found
+        return self._judged(verdict, k)
 
     def measures(
         self, against: Inputs | None = None, *, memory: str | None = None, progress: Shown = None
@@ -284,7 +262,7 @@ class ReleasedTrajectories(Released):
 
         if self._made is not None and against is None:
             return ReleaseMeasures(self._made.measures.to_dict())
-        inputs = self._inputs(against, () if self._made is None else self._made.request.source.paths)
+        inputs = self._inputs(against)
         with shown(progress) as told, self._at_home() as home:
             return ReleaseMeasures(measure_trajectories_against(home, inputs, memory=memory, progress=told))
 
