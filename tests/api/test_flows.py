@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -324,33 +321,6 @@ def test_a_map_is_one_page(release: tc.ReleasedFlows, tmp_path: Path) -> None:
         page.save(tmp_path / "map.html")
     assert 'sandbox="allow-scripts"' in page._repr_html_()
     assert "<!doctype" not in page._repr_html_()
-
-
-def test_the_lines_of_the_readme(trips_file: Path, tmp_path: Path) -> None:
-    """As somebody would type them, in a process of their own; all of them run with the page itself."""
-    script = f"""
-import pandas as pd
-import tripcloak as tc
-trips = pd.read_parquet({str(trips_file)!r})
-release = tc.anonymise(trips, k=10, zones="h3:7")
-print(release)
-print(len(release.flows), len(release.zones), len(release.to_polars()), len(release.to_arrow()))
-print(release.audit(), release.measures(), release.save("out"))
-print(tc.describe(trips, zones="h3:7"))
-print(tc.open("out"), tc.audit("out", against={str(trips_file)!r}).safe)
-"""
-    place = os.pathsep.join(filter(None, sys.path))
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": place},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert not done.stderr
-    assert "safe to publish: all 14 rules" in done.stdout
-    assert done.stdout.rstrip().endswith("True")
 
 
 def test_the_public_part_alone_is_shown_and_says_what_it_lacks(trips: pd.DataFrame, tmp_path: Path) -> None:

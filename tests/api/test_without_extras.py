@@ -119,3 +119,20 @@ print([name for name in ("polars", "geopandas", "matplotlib", "IPython") if name
         blocked=(),
     )
     assert told.strip() == "[]"
+
+
+def test_the_command_line_loads_no_data_frames(trips_file: Path, tmp_path: Path) -> None:
+    """Arrow and the engine would, where pandas is installed, as it is here."""
+    told = run(
+        f"""
+sys.argv = ["tripcloak", "anonymise", {str(trips_file)!r}, "--hierarchy", "h3:7", "--out", "out", "--json"]
+from tripcloak.cli.run import main
+try:
+    main()
+except SystemExit as end:
+    print(end.code, "pandas" in sys.modules)
+""",
+        tmp_path,
+        blocked=(),
+    )
+    assert told.splitlines()[-1] == "0 False"

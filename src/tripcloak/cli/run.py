@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from tripcloak.cli.interrupt import INTERRUPT
+from tripcloak.ground.engine import do_without_data_frames
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.spelling import spelt_as_flags
 
@@ -14,6 +15,7 @@ from tripcloak.ground.spelling import spelt_as_flags
 def main() -> None:
     """Run the command line; exit 0 done, 1 the answer is no, 2 bad usage or input, 3 our own bug."""
     INTERRUPT.watch()
+    do_without_data_frames()
     try:
         code = run()
     except BaseException:
