@@ -338,7 +338,7 @@ class ATGDual(FlowMethod):
 
     name: ClassVar[str] = "atg-dual"
     summary: ClassVar[str] = "origins near a target volume, then the best destination cut for each of them"
-    source: ClassVar[str] = "ATG paper, sections 3.2 to 3.5 and appendix J"
+    source: ClassVar[str] = "Matet et al. 2023, sections 3.2 to 3.5 and appendix J"
 
     v_target: float | None = option(
         None,
@@ -392,7 +392,7 @@ class ATGSoft(ATGDual):
     summary: ClassVar[str] = (
         "as atg-dual at a fixed price of suppression; no released flow is coarser than that"
     )
-    source: ClassVar[str] = "ATG paper, sections 3.3 and 3.6, appendix E"
+    source: ClassVar[str] = "Matet et al. 2023, sections 3.3 and 3.6, appendix E"
 
     multiplier: float | None = option(
         None, help="Tiles that a suppressed trip counts as.", unset="a tenth of the map", metavar="TILES"

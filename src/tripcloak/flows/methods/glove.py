@@ -176,7 +176,7 @@ class Glove(BoxMethod):
 
     name: ClassVar[str] = "glove"
     summary: ClassVar[str] = "merges boxes of flows, cheapest pair first, until each is safe; boxes overlap"
-    source: ClassVar[str] = "Gramaglia and Fiore 2015, on flows as in the ATG paper, 4.2 and appendix B"
+    source: ClassVar[str] = "Gramaglia and Fiore 2015, on flows as in Matet et al. 2023, 4.2 and appendix B"
 
     most_flows: ClassVar[int] = 400_000
     """Beyond this many flows the graph of neighbours outgrows 1 GB of memory."""
@@ -270,7 +270,7 @@ class GloveSk(BoxMethod):
 
     name: ClassVar[str] = "glove-sk"
     summary: ClassVar[str] = "scikit-learn's clustering of flows, blind to volume; boxes overlap"
-    source: ClassVar[str] = "the ATG paper, 4.2 and appendix B; scikit-learn"
+    source: ClassVar[str] = "Matet et al. 2023, 4.2 and appendix B; scikit-learn"
 
     most_flows: ClassVar[int] = 120_000
     """Beyond this many flows the clustering takes more than ten minutes, and more than 3 GB of memory."""

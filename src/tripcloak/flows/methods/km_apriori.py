@@ -263,7 +263,7 @@ class KMApriori(FlowMethod):
     summary: ClassVar[str] = (
         "k^m-anonymity: generalises rare origins, destinations and times, then rare combinations of them"
     )
-    source: ClassVar[str] = "ODkAnon thesis, section 2.5.2"
+    source: ClassVar[str] = "Armenante 2025, section 2.5.2"
     handles_time: ClassVar[bool] = True
 
     m: int | None = option(

@@ -53,7 +53,7 @@ class ODkAnon(FlowMethod):
     summary: ClassVar[str] = (
         "merges sibling zones in balance until the smallest flow is safe; zones never overlap"
     )
-    source: ClassVar[str] = "ODkAnon thesis, chapter 3"
+    source: ClassVar[str] = "Armenante 2025, chapter 3"
 
     levels: int = option(3, help="Heights its filter looks up, the same on both sides.", metavar="N", least=0)
     tolerance: float = option(

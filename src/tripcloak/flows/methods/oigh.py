@@ -59,7 +59,7 @@ class OIGH(FlowMethod):
     summary: ClassVar[str] = (
         "all origins at one height, all destinations at another; the best pair of heights that fits"
     )
-    source: ClassVar[str] = "ODkAnon thesis, section 2.5.2; ATG paper, appendix B"
+    source: ClassVar[str] = "Armenante 2025, section 2.5.2; Matet et al. 2023, appendix B"
     handles_time: ClassVar[bool] = True
 
     loss: LossName = option("tiles", **ABOUT_LOSS)

@@ -97,7 +97,7 @@ class NestedCut(RecursiveCut):
     summary: ClassVar[str] = (
         "one cut of the origins, and the best cut of the destinations for each of its zones"
     )
-    source: ClassVar[str] = "ours; the coupled problem of the ATG paper"
+    source: ClassVar[str] = "ours; the coupled problem of Matet et al. 2023"
     relaxation: ClassVar[str] = "Lagrangian bound over all nested cuts"
 
     first: Literal["origins", "destinations"] = option(

@@ -37,7 +37,7 @@ class Suppression(FlowMethod):
 
     name: ClassVar[str] = "suppression"
     summary: ClassVar[str] = "no generalisation: flows between tiles that are not safe are withheld"
-    source: ClassVar[str] = "a yardstick; ATG paper, section 4.2"
+    source: ClassVar[str] = "a yardstick; Matet et al. 2023, section 4.2"
     handles_time: ClassVar[bool] = True
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
