@@ -27,7 +27,7 @@ def written(out: Path, **entries: Any) -> Path:
     """Return a folder with both parts of a release of flows, whose manifest says these things instead."""
     for part in ("release", "private"):
         (out / part).mkdir(parents=True)
-    told = {"version": "0.2.0", "method": "twincut", "parameters": {}, "promise": PROMISE}
+    told = {"version": "0.3.0", "method": "twincut", "parameters": {}, "promise": PROMISE}
     facts = {**new_manifest("flows", **told), **entries}  # type: ignore[arg-type]
     (out / "release" / "flows.csv").write_text("origin,destination,trips\n")
     write_manifest(out / "release", {name: value for name, value in facts.items() if value is not None})
@@ -122,7 +122,8 @@ def test_a_file_is_no_release(tmp_path: Path) -> None:
     [
         ({"format": "tripcloak release 1"}, "format 1, which tripcloak 0.1 reads and this version does not"),
         ({"format": None, "kind": "trajectories", "tripcloak": "0.1.0"}, "which tripcloak 0.1 reads"),
-        ({"format": "tripcloak release 3"}, "format 3, .* update tripcloak"),
+        ({"format": "tripcloak release 2"}, "format 2, which tripcloak 0.2 reads and this version does not"),
+        ({"format": "tripcloak release 4"}, "format 4, .* update tripcloak"),
         ({"format": "tripcloak release 9999"}, "format 9999, .* update tripcloak"),
         ({"format": "tripcloak release 0"}, "not a manifest of tripcloak"),
         ({"format": "tripcloak release 2 for p17"}, "not a manifest of tripcloak"),

@@ -15,9 +15,9 @@ from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, write_json
 Kind = Literal["flows", "trajectories"]
 
 NAME = "manifest.json"
-FORMAT = 2
+FORMAT = 3
 """Counted up when what a manifest says can no longer be read by an older version."""
-READ_BY = {1: "0.1"}
+READ_BY = {1: "0.1", 2: "0.2"}
 """Formats that are no longer read, and the version that reads them."""
 DEEPEST = 16
 """Entries within entries that no manifest has; a file may be nested to exhaust whoever reads it."""
@@ -44,7 +44,7 @@ def new_manifest(
 
     Examples
     --------
-    >>> told = {"version": "0.2.0", "method": "twincut", "parameters": {}, "promise": {"kind": "k-anonymity"}}
+    >>> told = {"version": "0.3.0", "method": "twincut", "parameters": {}, "promise": {"kind": "k-anonymity"}}
     >>> list(new_manifest("flows", **told))
     ['format', 'kind', 'version', 'method', 'parameters', 'promise']
     """

@@ -186,7 +186,7 @@ def test_the_manifest_says_this_and_no_more(
     facts = json.loads((folder / "release" / "manifest.json").read_text())
     files = facts.pop("files")
     assert facts == {
-        "format": "tripcloak release 2",
+        "format": "tripcloak release 3",
         "kind": "trajectories",
         "version": release.version,
         "method": "by-hand",
@@ -302,10 +302,10 @@ def test_a_missing_or_damaged_table_is_named(
         ("[]", "is not a manifest"),
         ('{"kind": "trajectories"}', "is not a manifest of tripcloak"),
         (
-            '{"format": "tripcloak release 2", "kind": "flows"}',
+            '{"format": "tripcloak release 3", "kind": "flows"}',
             "of flows, not of trajectories",
         ),
-        ('{"format": "tripcloak release 2", "kind": "trajectories"}', "was changed since it was made"),
+        ('{"format": "tripcloak release 3", "kind": "trajectories"}', "was changed since it was made"),
     ],
 )
 def test_a_broken_manifest_is_named(folder: Path, tmp_path: Path, text: str | None, words: str) -> None:
