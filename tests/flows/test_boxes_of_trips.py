@@ -59,7 +59,7 @@ def test_the_public_part_speaks_of_boxes(make, input_of, form):
     assert facts["zone_form"] == "boxes"
     assert set(facts["tile_km2"]) == {"origins", "destinations"}
     assert facts["homogeneous"] is False
-    assert (facts["suppressed"], facts["suppressed_share"]) in {(0, 0.0), (None, None)}
+    assert facts["withheld"]["at_least"] == 0
     assert all("members" not in zone and zone["height"] == 0 for zone in public.zones)
     read_box_names(np.array([zone["zone"] for zone in public.zones]))
     words = " ".join((out / "release" / "README.md").read_text(encoding="utf-8").split())

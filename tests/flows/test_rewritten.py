@@ -178,7 +178,7 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
         "zones-as-written",
     ),
     "map.html: a remark": (appended("map.html", f"<!-- {MESSAGE} -->".encode()), "map-as-written"),
-    "map.html: a letter": (text("map.html", "Suppressed", "suppressed"), "map-as-written"),
+    "map.html: a letter": (text("map.html", "Withheld", "withheld"), "map-as-written"),
     "README.md: a line": (appended("README.md", f"{MESSAGE}\n".encode()), "readme-as-written"),
     "README.md: a blank": (appended("README.md", b" "), "readme-as-written"),
     "README.md: gone": (lambda folder: folder.public("README.md").unlink(), "readme-as-written"),
@@ -197,10 +197,12 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
     ),
     "manifest: other words on what is withheld": (
         lambda folder: folder.edit_manifest(
-            lambda facts: facts.update(suppressed_words=facts["suppressed_words"] + ".")
+            lambda facts: facts["withheld"].update(words=facts["withheld"]["words"] + ".")
         ),
         "manifest-as-written",
     ),
+    "manifest: another band": (within("withheld", at_most=17), "manifest-as-written"),
+    "manifest: more on what is withheld": (within("withheld", exact=17), "manifest-as-written"),
     "another method": (entry(method="magic"), "method-known"),
     "a method that makes another promise": (entry(method="laplace"), "method-known"),
     "a parameter more": (within("parameters", note=123456789), "method-known"),

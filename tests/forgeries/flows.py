@@ -243,22 +243,25 @@ def stated(**entries: Any) -> Callable[[Folder], None]:
 
 
 def tell_what_is_withheld(folder: Folder) -> None:
-    """Tell the true withheld volume, of too few people, with a share and words that fit it."""
+    """Tell the true withheld volume, of too few people, as a band of its own."""
     groups = parquet.read_table(folder.path / "private/groups.parquet").to_pylist()
     withheld = sum(row["trips"] for row in groups if not row["released_origin"])
     assert 0 < withheld < 10
-    share = withheld / (withheld + folder.facts["released"])
-    manifest_entry(suppressed=withheld, suppressed_share=share, suppressed_words=f"{withheld} trips")(folder)
+    folder.edit_manifest(lambda facts: facts["withheld"].update(at_least=withheld, at_most=withheld))
 
 
 def tell_a_wrong_volume(folder: Folder) -> None:
-    share = 40 / (40 + folder.facts["released"])
-    manifest_entry(suppressed=40, suppressed_share=share, suppressed_words="40 trips")(folder)
+    """Tell the band below the one that the withheld volume lies in."""
+    words = "between 1 and 2 % of the trips"
+    released = folder.facts["released"]
+    lower = {"at_least": released // 99 + 1, "at_most": released // 49, "words": words}
+    assert folder.facts["withheld"]["at_least"] == lower["at_most"] + 1
+    manifest_entry(withheld=lower)(folder)
 
 
 def tell_it_in_words(folder: Folder) -> None:
     folder.edit_manifest(
-        lambda facts: facts.update(suppressed_words=facts["suppressed_words"] + " (4 trips)")
+        lambda facts: facts["withheld"].update(words=facts["withheld"]["words"] + " (4 trips)")
     )
 
 

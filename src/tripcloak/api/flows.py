@@ -370,7 +370,6 @@ class ReleasedFlows(Released):
         size = _typical_size(self.to_arrow("zones"), facts["volume"])
         bound = facts.get("bound")
         times = f"at {_counted(zones['times'], 'time')}" if "times" in zones else ""
-        share = facts.get("suppressed_share")
         return [
             Fact("Protected", self._protected()),
             Fact("Released", _counted(facts["groups"], "flow"), f"{facts['released']:,} {facts['volume']}"),
@@ -379,7 +378,7 @@ class ReleasedFlows(Released):
                 f"{_counted(zones['origins'], 'origin')}, {_counted(zones['destinations'], 'destination')}",
                 times,
             ),
-            Fact("Withheld", facts["suppressed_words"], "" if share is None else f"{100 * share:.1f} %"),
+            Fact("Withheld", facts["withheld"]["words"]),
             *([] if size is None else [Fact("Typical zone", *size)]),
             *([] if bound is None else [_certificate(bound)]),
         ]

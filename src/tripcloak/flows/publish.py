@@ -119,7 +119,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             "Origin zones": f"{facts['zones']['origins']:,}",
             "Destination zones": f"{facts['zones']['destinations']:,}",
             f"Released {facts['volume']}": f"{facts['released']:,}",
-            "Suppressed": facts["suppressed_words"],
+            "Withheld": facts["withheld"]["words"],
             **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
             **_not_drawn(places),
         },

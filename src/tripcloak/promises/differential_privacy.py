@@ -54,6 +54,9 @@ class DifferentialPrivacy(Promise):
     noisy: ClassVar[bool] = True
     of_every_group: ClassVar[bool] = False
     tells_withheld: ClassVar[bool] = False
+    silence: ClassVar[str] = (
+        "not told: under differential privacy no exact number about the input is published"
+    )
 
     epsilon: float
     delta: float = 0.0
@@ -83,10 +86,6 @@ class DifferentialPrivacy(Promise):
     def told_rows(self, rows: Mapping[str, int]) -> dict[str, int | str]:
         """Return nothing: exact numbers are not private in themselves."""
         return {}
-
-    def silence(self, volume: Volume, limit: float) -> str:
-        """Return why the withheld volume is never told."""
-        return "not told: under differential privacy no exact number about the input is published"
 
     def further(self) -> tuple[str, ...]:
         """Return the promise in words: there are no thresholds to say it with."""

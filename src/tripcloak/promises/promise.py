@@ -104,7 +104,9 @@ class Promise(ABC):
     of_every_group: ClassVar[bool] = True
     """Whether every released group by itself holds what is promised."""
     tells_withheld: ClassVar[bool] = True
-    """Whether the withheld volume may be told, where enough people stand behind it."""
+    """Whether more may be told of the withheld volume than that it is within the limit."""
+    silence: ClassVar[str] = ""
+    """Why nothing at all is told of the withheld volume, where that is so."""
 
     _kinds: ClassVar[dict[str, type[Promise]]] = {}
 
@@ -204,13 +206,6 @@ class Promise(ABC):
         """Return the numbers of dropped rows that may be told, by reason; small ones in words."""
         k = self.k
         return {} if k is None else {reason: guarded(number, k) for reason, number in rows.items() if number}
-
-    def silence(self, volume: Volume, limit: float) -> str:
-        """Return the words in place of a withheld volume that is not told."""
-        return (
-            f"{volume} within the limit of {limit:.2%}; "
-            "not told exactly, because the number could tell about too few people"
-        )
 
     def to_manifest(self) -> dict[str, Any]:
         """Return plain values for JSON, from which it can be read back."""

@@ -162,7 +162,7 @@ def test_map_data_of_another_form(data: str, world: World, folder: Folder) -> No
 
 
 def keys_of(facts: dict[str, Any]) -> list[str]:
-    left_out = ("format", "kind", "version", "method", "seed", "bound", "suppressed")
+    left_out = ("format", "kind", "version", "method", "seed", "bound")
     return [key for key in facts if key not in left_out]
 
 

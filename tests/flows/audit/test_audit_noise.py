@@ -298,7 +298,7 @@ TAMPERINGS: dict[str, tuple[Callable[[Folder], Any], str]] = {
         "manifest-consistent",
     ),
     "what is withheld": (
-        told(suppressed=50, suppressed_share=0.01, suppressed_words="50 trips"),
+        told(withheld={"at_least": 0, "at_most": 50, "words": "between 0 and 1 % of the trips"}),
         "suppressed-told-safely",
     ),
     "dropped rows": (told(dropped_rows={"unparsable": 4000}), "dropped-told-safely"),

@@ -32,7 +32,7 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def honest(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Honest releases: ``told`` tells what it withheld, ``untold`` may not, ``trips`` protects trips."""
+    """Honest releases: ``told``, ``untold`` with room for few withheld trips, ``trips`` protects trips."""
     root = tmp_path_factory.mktemp("honest")
     world.publish(root / "told", world.release(), null_island=14)
     world.publish(root / "untold", world.release(limit=0.002))
@@ -140,7 +140,7 @@ TAMPERINGS = {
         "manifest-consistent", forgery.tell_it_in_words, "untold", noticed=False
     ),
     "tell a share of the untold": Tampering(
-        "manifest-consistent", forgery.manifest_entry(suppressed_share=0.001), "untold", noticed=False
+        "manifest-consistent", forgery.manifest_entry(suppressed_share=0.001), noticed=False
     ),
     "tell a small number of dropped rows": Tampering(
         "dropped-told-safely", forgery.manifest_entry(dropped_rows={"null_island": 3}), noticed=False

@@ -166,7 +166,8 @@ def test_the_manifest_tells_the_volume_and_never_what_was_withheld(limit: float)
     facts = [manifest(matrix, release, dropped={}, tilings={}) for release in releases]
     assert [one["promise"].get("m") for one in facts] == [1, None]
     assert facts[0]["columns"] == ["trips"]
-    assert facts[0]["suppressed"] is None
+    assert facts[0]["withheld"]["at_least"] == 0
+    assert facts[0]["withheld"]["at_most"] == int(limit * facts[0]["released"] / (1 - limit))
     assert any("may hold fewer" in words for words in releases[0].promise.further())
     assert "may hold fewer" in facts[0]["promise"]["sentence"]
     assert not releases[1].promise.further()

@@ -8,12 +8,12 @@ from tripcloak.flows.release.public import (
     released_zones,
     restated,
     segment_numbers,
-    suppressed_volume,
-    withheld_words,
 )
 from tripcloak.flows.release.release import Bound, Release, build_noisy_release, build_release, main_volume
+from tripcloak.flows.release.withheld import Band, withheld_bands
 
 __all__ = [
+    "Band",
     "Bound",
     "Release",
     "ReleasedZones",
@@ -26,6 +26,5 @@ __all__ = [
     "released_zones",
     "restated",
     "segment_numbers",
-    "suppressed_volume",
-    "withheld_words",
+    "withheld_bands",
 ]

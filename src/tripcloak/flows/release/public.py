@@ -1,8 +1,8 @@
 """What the public part of a release may say: the released table, and totals that hide small numbers.
 
 Everything written to ``release/`` is a function of the released flows, the hierarchy and the
-parameters. The only exceptions, the suppressed volume and the rows dropped in cleaning, pass
-through the guards of this module. A threshold that was left to the mean weight is a parameter too:
+parameters. The only exceptions, the withheld volume (told in a band, see ``withheld.py``) and the rows
+dropped in cleaning, are guarded. A threshold that was left to the mean weight is a parameter too:
 it looks at everybody at once, and is refused where they are few.
 """
 
@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.model import Groups, ODMatrix, group_flows
+from tripcloak.flows.model import Groups, ODMatrix
 from tripcloak.flows.release.release import Release
+from tripcloak.flows.release.withheld import restated_withheld, withheld_entry
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.manifest import new_manifest
 from tripcloak.hierarchy import BoxZones, Zones
-from tripcloak.promises import Promise, Unit, Volume
+from tripcloak.promises import Promise, Unit
 
 
 def published_units(release: Release) -> tuple[Unit, ...]:
@@ -68,29 +69,6 @@ def released_zones(release: Release) -> tuple[ReleasedZones, ...]:
     return tuple(sides)
 
 
-def suppressed_volume(matrix: ODMatrix, release: Release) -> int | None:
-    """Return the withheld volume, or None where the number itself would tell about too few people.
-
-    It is told when nothing was withheld, or when the withheld flows, taken as one group, are safe.
-    Two exceptions, both needed so that nobody can solve for a small number. Zero is not told where
-    not telling could mean one single trip or person only. And a volume is not told that leaves all
-    absent pairs of released zones only one way to share it. Under differential privacy every exact
-    number about the input is out, and where flows may be small the volume is never told: what may
-    be in absent pairs could be solved for in more ways than are looked at here.
-    """
-    hidden = release.suppressed
-    if not release.promise.tells_withheld:
-        return None
-    if not hidden.any():
-        return None if _silence_would_tell(release) else 0
-    roots = (np.full(matrix.n_flows, tree.root) for tree in (matrix.origins, matrix.destinations))
-    withheld = group_flows(matrix, *roots, keep=hidden)
-    if withheld is None or not release.promise.safe(withheld).all():
-        return None
-    volume = int(np.rint(matrix.volume(release.volume)[hidden].sum()))
-    return None if _fills_absent_pairs(release, volume) else volume
-
-
 def manifest(
     matrix: ODMatrix,
     release: Release,
@@ -110,7 +88,6 @@ def manifest(
     segment
         The segment of the input that the release is about, where it is about one only.
     """
-    suppressed = suppressed_volume(matrix, release)
     released = int(np.rint(release.support(release.volume).sum()))
     units = published_units(release)
     smallest = {unit: int(n.min()) for unit, n in published_numbers(release).items()}
@@ -133,13 +110,9 @@ def manifest(
         "columns": list(units),
         "volume": release.volume,
         "released": released,
-        "suppressed": suppressed,
-        "suppressed_share": None if suppressed is None else suppressed / (released + suppressed),
-        "suppressed_words": withheld_words(
-            release.promise, suppressed, release.volume, release.suppression_limit
-        ),
+        "withheld": withheld_entry(matrix, release, released),
         "smallest": smallest,
-        "bound": None if suppressed is None else _public_bound(release),
+        "bound": _public_bound(release),
         "measures": _measures(release, released),
         "dropped_rows": release.promise.told_rows(dropped),
     }
@@ -147,13 +120,14 @@ def manifest(
 
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise", "zone_form", "tile_km2", "segment"),
-    *("seed", "hierarchy", "homogeneous", "groups", "zones", "columns", "volume", "released", "suppressed"),
-    *("suppressed_share", "suppressed_words", "smallest", "bound", "measures", "dropped_rows", "files"),
+    *("seed", "hierarchy", "homogeneous", "groups", "zones", "columns", "volume", "released", "withheld"),
+    *("smallest", "bound", "measures", "dropped_rows", "files"),
 )
 INNER = {
     "tile_km2": ("origins", "destinations"),
     "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "slots", "timezone"),
     "zones": ("origins", "destinations", "times"),
+    "withheld": ("at_least", "at_most", "words"),
     "smallest": ("trips", "travellers", "population"),
     "bound": ("within_percent", "relaxation"),
     "measures": ("G", "C_AVG", "G_time"),
@@ -170,9 +144,7 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
         Why rows may be dropped, in their order.
     """
     promise = Promise.from_manifest(facts["promise"])
-    limit = facts["parameters"].get("suppression_limit", 0.0)
-    words = withheld_words(promise, facts["suppressed"], facts["volume"], limit)
-    told = {**facts, "promise": promise.stated(), "suppressed_words": words}
+    told = {**facts, "promise": promise.stated(), "withheld": restated_withheld(facts)}
     orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}
     for name in (name for name in orders if isinstance(told.get(name), dict)):
         told[name] = {entry: told[name][entry] for entry in orders[name] if entry in told[name]}
@@ -204,33 +176,6 @@ def _public_bound(release: Release) -> dict[str, Any] | None:
     if release.bound is None:
         return None
     return {"within_percent": math.ceil(release.bound.gap), "relaxation": release.bound.relaxation}
-
-
-def _silence_would_tell(release: Release) -> bool:
-    """Return whether a withheld volume that is not told could have one value only, were it not for zero.
-
-    With a k of 2 that is one person; with a tight limit, the one trip there is room for.
-    """
-    limit = release.suppression_limit
-    released = float(release.support(release.volume).sum())
-    room = math.inf if limit >= 1 else limit * released / (1 - limit) * (1 + 1e-9)
-    return room >= 1 and (room < 2 or min(release.promise.thresholds.values()) <= 2)
-
-
-def _fills_absent_pairs(release: Release, volume: int) -> bool:
-    """Return whether every absent pair of released zones must hold k - 1 for the withheld volume to fit."""
-    k, absent = release.k, math.prod(release.zone_numbers) - release.n_groups
-    return k is not None and release.volume == "trips" and volume == absent * (k - 1)
-
-
-def withheld_words(promise: Promise, suppressed: int | None, volume: Volume, limit: float) -> str:
-    """Return what is said of the withheld volume: the number, or why it is not told.
-
-    >>> from tripcloak.promises import KAnonymity
-    >>> withheld_words(KAnonymity(k=10, unit="trips"), 5998, "trips", 0.1)
-    '5,998 trips'
-    """
-    return promise.silence(volume, limit) if suppressed is None else f"{suppressed:,} {volume}"
 
 
 def _measures(release: Release, released: int) -> dict[str, float]:

@@ -29,7 +29,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 - Released flows: {facts["groups"]:,}, between {facts["zones"]["origins"]:,} origin zones and \
 {facts["zones"]["destinations"]:,} destination zones
 - Released volume: {facts["released"]:,} {facts["volume"]}
-- Withheld: {facts["suppressed_words"]}
+- Withheld: {facts["withheld"]["words"]}
 - {_overlap(facts)}
 {also}
 ## Files

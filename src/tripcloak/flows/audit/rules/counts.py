@@ -8,6 +8,7 @@ from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.privacy import Privacy
 from tripcloak.flows.audit.promise import TOLERANCE, UNITS, least
 from tripcloak.flows.audit.raw import WITHHELD
+from tripcloak.flows.audit.withheld import band_around, told_band
 from tripcloak.ground.entries import whole
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import Remark
@@ -147,23 +148,17 @@ def suppression_within_limit(case: FlowEvidence) -> str | Remark | None:
 
 
 @BOOK.rule("suppressed-told-safely", "recount")
-def suppressed_told_safely(case: FlowEvidence) -> str | None:
-    """The withheld volume is told only if it is right and enough people stand behind it."""
-    # Silence is always safe, even where nothing is withheld: else silence itself would tell a number.
-    if case.facts.get("suppressed") is None:
-        return None
+def suppressed_told_safely(case: FlowEvidence) -> str | Remark | None:
+    """The withheld volume is told as a band alone, and lies in it."""
+    told = told_band(case.facts)
     if case.promise.privacy is not None:
-        return "the manifest tells an exact number about the input, which is not private"
-    if case.promise.known_items is not None:
-        return "the manifest tells the withheld volume, from which small flows could be solved for"
-    number = whole(case.facts, "suppressed")
+        return None if told is None else "the manifest tells of the input what is not private"
     withheld = _volumes(case)[1]
-    if abs(number - withheld) > 0.5 + TOLERANCE * withheld:
-        return "the manifest's withheld volume is not the true one"
-    for unit, k in case.thresholds.items() if number else ():
-        support = case.value(f"select {unit} from audit_recount where pair = {WITHHELD}")
-        if support is None or support < least(unit, k):
-            return f"the manifest tells the withheld volume, though fewer than {k:g} {unit} stand behind it"
+    slack = TOLERANCE * withheld if case.promise.volume == "population" else 0.0
+    if told is None or not any(
+        told == band_around(case, around)[:2] for around in (withheld - slack, withheld)
+    ):
+        return "the manifest's band is not the one that the withheld volume lies in"
     return None
 
 
@@ -208,38 +203,12 @@ def _near(one: float, other: float) -> bool:
 
 @BOOK.rule("suppressed-not-solvable", "flows")
 def suppressed_not_solvable(case: FlowEvidence) -> str | None:
-    """Neither the withheld volume nor silence about it settles a number below k."""
-    if case.facts.get("suppressed") is None or case.promise.privacy is not None:
+    """Nobody can solve for a number below k: the band follows from public numbers, and leaves room."""
+    told = told_band(case.facts)
+    if told is None:
         return None
-    told = whole(case.facts, "suppressed")
-    if told == 0 and _silence_means_one(case):
-        return "the manifest tells that nothing is withheld, so that silence elsewhere would mean one"
-    if told and told == _volume_of_full_pairs(case):
-        return "the withheld volume fits only if every absent pair of zones holds one less than k"
+    if case.promise.privacy is not None:
+        return "the manifest tells of the input what is not private"
+    if told != band_around(case, told[0])[:2]:
+        return "the withheld volume is told more finely than absent pairs of zones allow"
     return None
-
-
-def _silence_means_one(case: FlowEvidence) -> bool:
-    """Return whether a withheld volume that must not be told could be one, and no other number.
-
-    Where zero is told, silence excludes it. It also excludes k and more, and what the limit has no room
-    for, which together may leave nothing but one.
-    """
-    released, limit = whole(case.facts, "released"), case.promise.limit
-    # The manifest rounds a population to whole people, so it is a range.
-    ends = (released - 0.5, released + 0.5) if case.promise.volume == "population" else (released, released)
-    below_k = min(case.promise.thresholds.values()) <= 2
-    for volume in ends:
-        room = volume * limit / (1 - limit) * (1 + 1e-9)
-        if room < 1 or (room >= 2 and not below_k):
-            return False
-    return True
-
-
-def _volume_of_full_pairs(case: FlowEvidence) -> float | None:
-    """Return the trips there would be if every absent pair of released zones held one less than k."""
-    if case.promise.volume != "trips":
-        return None
-    axes = ", ".join(f"count(distinct {axis})" for axis in case.promise.axes)
-    rows, *zones = next(case.rows(f"select count(*), {axes} from audit_flows"))
-    return float((math.prod(zones) - rows) * (case.promise.k - 1))

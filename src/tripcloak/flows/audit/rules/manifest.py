@@ -7,11 +7,12 @@ import re
 from typing import Any
 
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
+from tripcloak.flows.audit.withheld import ENTRY, band_around, told_band
 from tripcloak.ground.entries import close, figures, unreadable, whole
 
 KEYS = {
     "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
-    "groups", "zones", "columns", "volume", "released", "suppressed", "suppressed_share", "suppressed_words",
+    "groups", "zones", "columns", "volume", "released", "withheld",
     "smallest", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2", "segment",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
@@ -25,7 +26,7 @@ def manifest_consistent(case: FlowEvidence) -> str | None:
         return "the manifest holds an entry that this audit does not know"
     wrong = next((words for words in _statements(case) if words), None)
     wrong = wrong or _beyond_the_table(case)
-    return wrong or _share(case) or _measures(case) or _sentence(case)
+    return wrong or _band(case) or _measures(case) or _sentence(case)
 
 
 def _statements(case: FlowEvidence) -> list[str | None]:
@@ -59,19 +60,12 @@ def _released_fits(case: FlowEvidence, rows: int) -> bool:
     return abs(whole(case.facts, "released") - in_table) <= slack
 
 
-def _share(case: FlowEvidence) -> str | None:
-    """Return what is wrong with the withheld share and its words, given the withheld volume."""
-    told, share, words = (case.facts.get(f"suppressed{end}") for end in ("", "_share", "_words"))
-    if not isinstance(words, str):
-        raise unreadable("suppressed_words", "text")
-    if told is None:
-        if share is not None or re.search(r"\d", words.replace(f"{case.promise.limit:.2%}", "")):
-            return "the manifest hides the withheld volume and tells it elsewhere"
-        return None
-    number = whole(case.facts, "suppressed")
-    all_of_it = number + whole(case.facts, "released")
-    if not close(share, number / all_of_it if all_of_it else 0.0) or figures(words) != [f"{number:,}"]:
-        return "the manifest's withheld share or its words do not fit the withheld volume"
+def _band(case: FlowEvidence) -> str | None:
+    """Return what is wrong with the words on the withheld volume, given the band."""
+    told = told_band(case.facts)
+    right = [] if told is None or case.promise.privacy is not None else band_around(case, told[0])[2]
+    if figures(case.facts[ENTRY]["words"]) != right:
+        return "the manifest's words on the withheld volume do not fit the band that it tells"
     return None
 
 
@@ -79,8 +73,8 @@ def _beyond_the_table(case: FlowEvidence) -> str | None:
     """Return what is wrong with what cannot be read off the released table: the bound and the seed."""
     bound, seed = case.facts.get("bound"), case.facts.get("seed")
     if bound is not None:
-        if case.facts.get("suppressed") is None:
-            return "the manifest hides the withheld volume and tells a bound worked out from it"
+        if case.promise.privacy is not None:
+            return "the manifest tells a bound, which is worked out from exact numbers"
         if not isinstance(bound, dict) or set(bound) != {"within_percent", "relaxation"}:
             raise unreadable("bound", "whole percent and a relaxation")
         if not isinstance(bound["relaxation"], str) or type(bound["within_percent"]) is not int:
