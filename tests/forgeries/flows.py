@@ -251,12 +251,8 @@ def tell_what_is_withheld(folder: Folder) -> None:
 
 
 def tell_a_wrong_volume(folder: Folder) -> None:
-    """Tell the band below the one that the withheld volume lies in."""
-    words = "between 1 and 2 % of the trips"
-    released = folder.facts["released"]
-    lower = {"at_least": released // 99 + 1, "at_most": released // 49, "words": words}
-    assert folder.facts["withheld"]["at_least"] == lower["at_most"] + 1
-    manifest_entry(withheld=lower)(folder)
+    """Tell a band that the withheld volume does not lie in."""
+    folder.edit_manifest(lambda facts: facts["withheld"].update(at_least=facts["withheld"]["at_most"]))
 
 
 def tell_it_in_words(folder: Folder) -> None:
