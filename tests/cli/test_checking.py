@@ -68,6 +68,49 @@ def test_another_input_breaks_rules_and_names_them(tripcloak, made, tmp_path, ro
     assert leaks(told.out, [*rows, *others]) == []
 
 
+def test_the_verdict_comes_first_and_what_is_broken_is_said_again_at_the_end(tripcloak, made, trips):
+    lines = tripcloak("audit", made, "--against", trips).out.strip().splitlines()
+    assert lines[0].startswith("Safe: every rule holds. ")
+    told = tripcloak("audit", made, "--against", trips, "--k", 20)
+    first, last = told.out.strip().splitlines()[0], told.out.strip().splitlines()[-1]
+    assert first == last
+    assert first.startswith("NOT SAFE: do not publish. ")
+    assert first.endswith("every-group-safe.")
+    ending = told.out[told.out.index("\nBroken:\n") :]
+    assert "every-group-safe: the manifest promises less than the 20 travellers that were ordered" in ending
+    assert "digests-match" not in ending
+
+
+def test_what_nobody_promised_is_not_called_ok(tripcloak, made, trips):
+    states = {
+        finding["rule"]: (finding["state"], finding["ok"])
+        for finding in tripcloak("audit", made, "--against", trips, "--json").json["findings"]
+    }
+    for rule in ("zones-diverse", "destinations-close", "noise-as-stated", "segments-safe"):
+        assert states[rule] == ("not promised", True)
+    for rule in ("every-group-safe", "zones-disjoint", "digests-match"):
+        assert states[rule] == ("ok", True)
+    ordered = tripcloak("audit", made, "--against", trips, "--l", 2, "--json").json["findings"]
+    assert {one["rule"]: one["state"] for one in ordered}["zones-diverse"] == "broken"
+
+
+def test_another_file_is_called_that_and_audited_all_the_same(tripcloak, made, tmp_path, trips, rows):
+    assert tripcloak("audit", made, "--against", trips, "--json").json["same_input"] is True
+    copied = tmp_path / "copied.csv"
+    copied.write_bytes(trips.read_bytes())
+    assert tripcloak("audit", made, "--against", copied, "--json").json["same_input"] is True
+    # The same trips in another order, and still another file.
+    write_csv(copied, rows[::-1])
+    told = tripcloak("audit", made, "--against", copied)
+    assert told.code == 0
+    assert "this is not the file it was made from" in told.out
+    other = tripcloak(
+        "audit", made, "--against", write_csv(tmp_path / "other.csv", some_trips(seed=99)), "--json"
+    )
+    assert (other.code, other.json["same_input"]) == (1, False)
+    assert any("not the file it was made from" in note for note in other.json["notes"])
+
+
 def test_a_changed_file_is_named(tripcloak, made, trips):
     (made / "release" / "flows.csv").write_text("origin,destination,trips,travellers\n")
     told = tripcloak("audit", made, "--against", trips)

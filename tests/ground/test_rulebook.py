@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from tripcloak.ground.engine import connect
-from tripcloak.ground.rulebook import Finding, Remark, Rulebook
+from tripcloak.ground.rulebook import Finding, NotPromised, Remark, Rulebook, Verdict
 
 ENDLESS = {
     "while main waits": "select count(*) from range(1_000_000) a, range(1_000_000) b where hash(a, b) = 0",
@@ -64,3 +64,25 @@ def test_a_remark_is_no_failure_and_speaks_for_itself() -> None:
         return Remark("not promised: numbers are noisy")
 
     assert book_of(remark).judge(Nothing()) == (Finding("made-up", True, "not promised: numbers are noisy"),)
+
+
+def test_what_is_not_promised_is_neither_ok_nor_broken() -> None:
+    def silent(case: Nothing) -> NotPromised:
+        """Every flow holds ten people."""
+        return NotPromised("not promised: numbers are noisy")
+
+    (found,) = book_of(silent).judge(Nothing())
+    assert (found.ok, found.promised, found.state) == (True, False, "not promised")
+    assert found.to_dict()["state"] == "not promised"
+    assert (Finding("made-up", True, "").state, Finding("made-up", False, "").state) == ("ok", "broken")
+
+
+def test_a_verdict_says_in_a_sentence_what_is_broken_and_what_was_never_promised() -> None:
+    held, silent = Finding("held", True, "it holds"), Finding("silent", True, "not promised", promised=False)
+    assert Verdict.of([held, silent]).sentence() == (
+        "Safe: every rule holds. 1 was checked; 1 more is about what is not promised."
+    )
+    assert Verdict.of([held, Finding("torn", False, "")]).sentence() == (
+        "NOT SAFE: do not publish. 1 of 2 rules is broken: torn."
+    )
+    assert Verdict.of([]).sentence() == "NOT SAFE: do not publish. Nothing was checked."

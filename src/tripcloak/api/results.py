@@ -57,9 +57,14 @@ class ReleaseAudit:
         return self._verdict.broken
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what else to know, such as that this is another file than the release was made of."""
+        return self._verdict.notes
+
+    @property
     def table(self) -> pandas.DataFrame:
-        """Return one row a rule: its name, whether it holds, and in words what was found."""
-        return to_pandas(_arrow([vars(finding) for finding in self.findings]))
+        """Return one row a rule: its name, whether it holds, its state, and in words what was found."""
+        return to_pandas(_arrow([finding.to_dict() for finding in self.findings]))
 
     @property
     def private(self) -> Mapping[str, Any]:
@@ -71,17 +76,20 @@ class ReleaseAudit:
         return self._verdict.to_dict()
 
     def __repr__(self) -> str:
-        told = f"safe; all {len(self.findings)} rules hold"
+        promised = sum(finding.promised for finding in self.findings)
+        told = f"safe; all {promised} rules hold"
         if not self.safe:
             told = f"NOT SAFE; broken: {', '.join(self.broken)}"
         return f"<ReleaseAudit: {told}>"
 
     def _repr_html_(self) -> str:
-        rows = [(one.rule, "holds" if one.ok else "BROKEN", one.words) for one in self.findings]
+        states = {"ok": "holds", "broken": "BROKEN", "not promised": "not promised"}
+        rows = [(one.rule, states[one.state], one.words) for one in self.findings]
         return card(
             "Safe: every rule holds" if self.safe else "Not safe: do not publish",
             tone="safe" if self.safe else "unsafe",
             said=f"{len(rows)} rules, checked by code that shares nothing with the method",
+            words=[f"{note[:1].upper()}{note[1:]}." for note in self.notes],
             table=CardTable(columns=("rule", "", "what was found"), rows=rows, texts=True),
         )
 

@@ -19,7 +19,7 @@ from tripcloak.flows.keywords import keywords
 from tripcloak.trajectories.keywords import keywords as trajectory_keywords
 
 if TYPE_CHECKING:
-    from tripcloak.ground.rulebook import Verdict
+    from tripcloak.ground.rulebook import Finding, Verdict
 
 
 @takes(lambda: keywords("audit"))
@@ -27,6 +27,8 @@ def command(given: Given, folder: Folder, against: Against, json: Json = False) 
     """Check a release against the raw input, independently of the method that made it.
 
     DIR holds a release of flows or of trajectories; its manifest says which.
+
+    The verdict comes first. Rules on what the release does not promise say so.
 
     Exits 1 and names the rule when one does not hold.
 
@@ -100,12 +102,27 @@ def _audit_trajectories(given: Given, folder: Path, against: list[str], *, json:
     )
 
 
+STATES = {"ok": "ok", "broken": "BROKEN", "not promised": "not promised"}
+
+
 def _tell(verdict: "Verdict", folder: Path, *more: str, json: bool) -> None:
     if json:
         print_json(verdict.to_dict())
     else:
-        rows = [(one.rule, "ok" if one.ok else "BROKEN", one.words) for one in verdict.findings]
-        show(table(f"Audit of {folder}", ("rule", "", "what was found"), rows, numbers=False))
-        show(*more, "Safe: every rule holds." if verdict.safe else "NOT SAFE: do not publish.")
+        rows = [(one.rule, STATES[one.state], _in_words(one)) for one in verdict.findings]
+        found = table(f"Audit of {folder}", ("rule", "", "what was found"), rows, numbers=False)
+        show(verdict.sentence(), *more, *(f"Note: {note}." for note in verdict.notes), found)
+        _repeat_broken(verdict)
     if not verdict.safe:
         raise typer.Exit(1)
+
+
+def _in_words(finding: "Finding") -> str:
+    return finding.words.removeprefix(f"{finding.state}: ")
+
+
+def _repeat_broken(verdict: "Verdict") -> None:
+    """Show again, below a long table, what is broken and what follows from it."""
+    broken = [one for one in verdict.findings if not one.ok]
+    if broken:
+        show("Broken:", *(f"  {one.rule}: {one.words}" for one in broken), verdict.sentence())

@@ -27,6 +27,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.fingerprints import input_digests
 from tripcloak.records.segments import Segment, SegmentBy
 from tripcloak.records.source import TripSource
 
@@ -412,6 +413,7 @@ def _private_record(request: ReleaseRequest, reading: MatrixReading) -> dict[str
     """Return what stays inside: enough to replay the reading."""
     return {
         "source": request.source.to_dict(),
+        "input_files": input_digests(request.source.paths, request.source.preset),
         "tiling": reading.zoning.to_dict(),
         "columns": dict(reading.trips.canonical.columns),
         "cleaning": reading.trips.cleaning.to_dict(),

@@ -22,6 +22,7 @@ from tripcloak.ground.rulebook import Verdict
 from tripcloak.ground.spelling import called
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
+from tripcloak.records.fingerprints import ANOTHER, same_input
 from tripcloak.records.frames import Input
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
@@ -66,7 +67,13 @@ def audit_against(
             progress=progress,
         )
     progress("writing the public files anew", 0, None)
-    return replace(audit, findings=(*audit.findings, *rewritten_flows(folder)))
+    same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
+    return replace(
+        audit,
+        findings=(*audit.findings, *rewritten_flows(folder)),
+        numbers={**audit.numbers, "same_input": same},
+        notes=(*audit.notes, *([ANOTHER] if same is False else [])),
+    )
 
 
 def measure_against(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
+
+State = Literal["ok", "broken", "not promised"]
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,30 @@ class Finding:
         Whether it holds.
     words : str
         What holds, or what does not. Never an id, a coordinate or an unreleased number.
+    promised : bool
+        Whether anything was promised that the rule could break.
+
+    Examples
+    --------
+    >>> Finding("zones-diverse", True, "not promised: no number of places", promised=False).state
+    'not promised'
     """
 
     rule: str
     ok: bool
     words: str
+    promised: bool = field(default=True, repr=False)
+
+    @property
+    def state(self) -> State:
+        """Return in a word what became of it; that nothing was promised is no praise."""
+        if not self.ok:
+            return "broken"
+        return "ok" if self.promised else "not promised"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"rule": self.rule, "ok": self.ok, "state": self.state, "words": self.words}
 
 
 class BrokenPart(Exception):
@@ -38,6 +59,10 @@ class Remark(NamedTuple):
     """The verdict that nothing is wrong, in other words than the rule's, which would say too much."""
 
     words: str
+
+
+class NotPromised(Remark):
+    """The verdict that the rule asks for something that this release does not promise at all."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +76,8 @@ class Verdict:
     numbers : mapping
         What the auditor counted afresh, such as the smallest support. Of a release that is not safe
         these are unreleased numbers: they stay inside.
+    notes : tuple of str
+        What else whoever asked should know, such as that this is another input than the release was made of.
 
     Examples
     --------
@@ -63,6 +90,7 @@ class Verdict:
 
     findings: tuple[Finding, ...]
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, findings: Iterable[Finding], **numbers: Any) -> Verdict:
@@ -79,6 +107,26 @@ class Verdict:
         """Return the names of the rules that do not hold."""
         return tuple(finding.rule for finding in self.findings if not finding.ok)
 
+    def sentence(self) -> str:
+        """Return the verdict in a sentence, with the names of the rules that are broken.
+
+        >>> Verdict.of([Finding("digests-match", False, "a file was changed")]).sentence()
+        'NOT SAFE: do not publish. 1 of 1 rules is broken: digests-match.'
+        """
+        promised, broken = [one for one in self.findings if one.promised], self.broken
+        if not self.findings:
+            return "NOT SAFE: do not publish. Nothing was checked."
+        if broken:
+            are = "is" if len(broken) == 1 else "are"
+            of = f"{len(broken)} of {len(promised)} rules {are} broken"
+            return f"NOT SAFE: do not publish. {of}: {', '.join(broken)}."
+        were = "was" if len(promised) == 1 else "were"
+        others = len(self.findings) - len(promised)
+        more = (
+            f"; {others} more {'is' if others == 1 else 'are'} about what is not promised" if others else ""
+        )
+        return f"Safe: every rule holds. {len(promised)} {were} checked{more}."
+
     @property
     def smallest_support(self) -> Any:
         """Return what stands behind the smallest of all that was released, in the auditor's own recount."""
@@ -86,8 +134,8 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        findings = [asdict(finding) for finding in self.findings]
-        return {"safe": self.safe, **self.numbers, "findings": findings}
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"safe": self.safe, **self.numbers, "notes": list(self.notes), "findings": findings}
 
     def __repr__(self) -> str:
         broken = "" if self.safe else f", broken={', '.join(self.broken)!r}"
@@ -192,5 +240,5 @@ def _judge(rule: Rule[C], case: C) -> Finding:
         # The engine's own words may quote cells of the files, so none of them are passed on.
         wrong = "could not be checked: a file holds values of an unexpected kind"
     if isinstance(wrong, Remark):
-        return Finding(rule.name, True, wrong.words)
+        return Finding(rule.name, True, wrong.words, promised=not isinstance(wrong, NotPromised))
     return Finding(rule.name, wrong is None, rule.words if wrong is None else wrong)

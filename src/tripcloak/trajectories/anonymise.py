@@ -13,6 +13,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
+from tripcloak.records.fingerprints import input_digests
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.method import TrajectoryMethod
@@ -81,6 +82,7 @@ class MadeTrajectories:
         """Return the private record of how the release was made."""
         return {
             "source": self.reading.source.to_dict(),
+            "input_files": input_digests(self.request.source.paths, self.request.source.preset),
             "cleaning": self.reading.cleaning.to_dict(),
             "reading": dict(self.reading.facts),
             "measures": self.measures.to_dict(),

@@ -14,6 +14,7 @@ from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.records.fingerprints import ANOTHER, same_input
 from tripcloak.records.frames import Input
 from tripcloak.trajectories.anonymise import local_clock
 from tripcloak.trajectories.audit import audit_folder
@@ -75,7 +76,13 @@ def audit_trajectories_against(
     audit = audit_folder(folder, ReadInput(source, memory), k=k, memory=memory)
     progress("writing the public files anew", 0, None)
     more = rewritten_trajectories(folder)
-    return replace(audit, findings=(*audit.findings, *more))
+    same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
+    return replace(
+        audit,
+        findings=(*audit.findings, *more),
+        numbers={**audit.numbers, "same_input": same},
+        notes=(*audit.notes, *([ANOTHER] if same is False else [])),
+    )
 
 
 def measure_trajectories_against(

@@ -91,6 +91,7 @@ CLEAR = 0.5
 """Chances above this are left out where others are smaller: they would tell nothing."""
 
 
+NO_NOISE = "not promised: numbers are exact, without noise (no differential privacy)"
 CANNOT_TELL = "not to be told: so few numbers, or so little noise, do not show whether there is any"
 TOO_MANY = "more trips are published than the stated contributions allow"
 TOO_CLOSE = "published numbers are closer to the recount than the stated noise would leave them"

@@ -9,7 +9,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import BrokenPart, Remark, Rulebook, Verdict
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark, Rulebook, Verdict
 from tripcloak.trajectories.audit.containment import (
     BoxSpans,
     Samples,
@@ -165,7 +165,7 @@ def own_samples_held(case: Arrays) -> str | Remark | None:
     """Every sample lies in a box of its own person's released trajectory."""
     made, release = case.trajectories, case.release
     if case.promise.moves:
-        return Remark("not promised: released points may lie elsewhere than the original ones")
+        return NotPromised("not promised: released points may lie elsewhere than the original ones")
     box = np.asarray(release.box_of)
     if len(box) != made.n_samples or len(release.released_of) != made.n_users:
         return "the release does not account for every sample"
@@ -208,7 +208,7 @@ def nobody_alone(case: Arrays) -> str | Remark | None:
 def companions_reach_k(case: Arrays) -> str | Remark | None:
     """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
     if not case.promise.moves:
-        return Remark("not promised: released trajectories are boxes that hold several people")
+        return NotPromised("not promised: released trajectories are boxes that hold several people")
     spans = zip(case.release.boxes[::2], case.release.boxes[1::2], strict=True)
     if any((np.asarray(high) - low != 1).any() for low, high in spans):
         return "a promise of colocation is about points, and some released boxes are larger"

@@ -12,7 +12,7 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.entries import figures
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import BrokenPart, Remark
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.trajectories.audit.containment import Supports
 
 PROMISES = ("containment", "colocation")
@@ -77,7 +77,9 @@ def support_faults(supports: Supports, promise: Stated) -> str | Remark | None:
     """Return whether k released trajectories contain each original one; a remark where nobody promised."""
     short = int((supports.support < promise.k).sum())
     if promise.moves:
-        return Remark(f"{NOT_LINKAGE}; it {'holds here all the same' if not short else 'does not hold here'}")
+        return NotPromised(
+            f"{NOT_LINKAGE}; it {'holds here all the same' if not short else 'does not hold here'}"
+        )
     return (
         f"{mask_small(short, 'original trajectories')} are contained in fewer than k released ones"
         if short
@@ -88,7 +90,7 @@ def support_faults(supports: Supports, promise: Stated) -> str | Remark | None:
 def two_sided_faults(supports: Supports, promise: Stated) -> str | Remark | None:
     """Return the same of released trajectories that have no box without a sample of the original one."""
     if promise.moves:
-        return Remark(NOT_LINKAGE)
+        return NotPromised(NOT_LINKAGE)
     short = int((supports.two_sided < promise.k).sum())
     if short:
         return (
@@ -101,7 +103,7 @@ def two_sided_faults(supports: Supports, promise: Stated) -> str | Remark | None
 def lone_faults(supports: Supports, promise: Stated) -> str | Remark | None:
     """Return whether a released trajectory stands for one person alone."""
     if promise.moves:
-        return Remark(NOT_LINKAGE)
+        return NotPromised(NOT_LINKAGE)
     alone = int((supports.members < 2).sum())
     return (
         f"{mask_small(alone, 'released trajectories')} stand for one person alone, or for nobody"

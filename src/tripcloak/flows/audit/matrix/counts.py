@@ -11,6 +11,7 @@ import numpy as np
 from tripcloak.flows.audit.matrix.case import BOOK, MatrixCase
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
+    NO_NOISE,
     TOO_CLOSE,
     TOO_MANY,
     Counted,
@@ -24,7 +25,7 @@ from tripcloak.flows.audit.noise import (
 from tripcloak.flows.audit.privacy import Privacy, too_little
 from tripcloak.flows.audit.promise import TOLERANCE, least
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import BrokenPart, Remark
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 
 
 def count_shared(case: MatrixCase, known_items: int) -> None:
@@ -89,7 +90,9 @@ def every_group_safe(case: MatrixCase) -> str | Remark | None:
     if not case.release.n_groups:
         return "nothing is released"
     if case.promise.privacy is not None:
-        return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
+        return NotPromised(
+            "not promised: under differential privacy a flow may stand for few people, or nobody"
+        )
     known, table = case.promise.known_items, "groups left join recount using (number)"
     if known is not None:
         count_shared(case, known)
@@ -101,7 +104,7 @@ def every_group_safe(case: MatrixCase) -> str | Remark | None:
         if short:
             return f"{mask_small(short, 'groups')} hold fewer than {k:g} {unit}"
     if known is not None:
-        return Remark(
+        return NotPromised(
             "not promised of a flow alone, which may hold fewer than k: all flows together that share any "
             f"{known} of {', '.join(case.axes)} reach every threshold"
         )
@@ -114,7 +117,7 @@ def flows_match_recount(case: MatrixCase) -> str | Remark | None:
     if case.value(f"select count(*) > count(distinct ({', '.join(case.axes)})) from groups"):
         return "a pair of zones is released twice"
     if case.promise.privacy is not None:
-        return Remark("not promised: numbers are noisy, and whole; each pair of zones is released once")
+        return NotPromised("not promised: numbers are noisy, and whole; each pair of zones is released once")
     differ = " or ".join(
         f"not coalesce(abs(groups.{unit} - recount.{unit}) <= {TOLERANCE!r} * recount.{unit}, false)"
         for unit in case.numbers
@@ -127,7 +130,7 @@ def flows_match_recount(case: MatrixCase) -> str | Remark | None:
 def totals_add_up(case: MatrixCase) -> str | Remark | None:
     """Released and withheld volume add up to the matrix's."""
     if case.promise.privacy is not None:
-        return Remark("not promised: noisy numbers do not add up to the input's")
+        return NotPromised("not promised: noisy numbers do not add up to the input's")
     volume = case.release.volume
     released = float(case.value(f"select coalesce(sum({volume}), 0) from groups"))
     withheld = float(case.value(f"select coalesce(sum({volume}), 0) from recount where number < 0"))
@@ -141,7 +144,9 @@ def totals_add_up(case: MatrixCase) -> str | Remark | None:
 def suppression_within_limit(case: MatrixCase) -> str | Remark | None:
     """The withheld share of the volume is within the limit."""
     if case.promise.privacy is not None:
-        return Remark("not promised: under differential privacy there is no limit on what is not published")
+        return NotPromised(
+            "not promised: under differential privacy there is no limit on what is not published"
+        )
     volume, limit = case.release.volume, case.release.suppression_limit
     withheld = float(case.value(f"select coalesce(sum({volume}), 0) from recount where number < 0"))
     total = float(case.value(f"select sum({volume}) from flows"))
@@ -169,11 +174,13 @@ def smallest_support(case: MatrixCase) -> dict[str, float]:
 
 
 @BOOK.rule("segments-safe", "recount")
-def segments_safe(case: MatrixCase) -> str | None:
+def segments_safe(case: MatrixCase) -> str | Remark | None:
     """Where it is promised, every segment reaches every threshold in every group."""
     stated, parts = case.promise.segments, case.release.promise.segments
     if tuple(part.name for part in parts) != stated:
         return "the release promises other segments than it was made for"
+    if not parts:
+        return NotPromised("not promised: that every segment of the people is safe on its own")
     for part in parts:
         groups = case.release.group_of_flow[part.row]
         alone = MatrixCase(part.matrix, replace(case.release, group_of_flow=groups), case.con.cursor())
@@ -189,11 +196,11 @@ def segments_safe(case: MatrixCase) -> str | None:
 
 
 @BOOK.rule("noise-suffices", "recount")
-def noise_suffices(case: MatrixCase) -> str | None:
+def noise_suffices(case: MatrixCase) -> str | Remark | None:
     """Where differential privacy is promised, the stated noise gives the stated epsilon and delta."""
     privacy = case.promise.privacy
     if privacy is None:
-        return None
+        return NotPromised(NO_NOISE)
     if case.release.seed is not None:
         return "noise goes with no seed, which could take it off again"
     if not (
@@ -208,7 +215,7 @@ def noise_as_stated(case: MatrixCase) -> str | Remark | None:
     """Where noise is promised, published numbers are as far from the recount as it takes them."""
     privacy = case.promise.privacy
     if privacy is None:
-        return None
+        return NotPromised(NO_NOISE)
     numbers = _numbers(case, privacy)
     if too_many(privacy, numbers):
         return TOO_MANY

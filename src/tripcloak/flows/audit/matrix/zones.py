@@ -13,6 +13,7 @@ from tripcloak.flows.audit.matrix.case import AXES, BOOK, Form, MatrixCase
 from tripcloak.flows.audit.queries import climb, overlaps_sql, too_far_sql
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.masking import mask_small
+from tripcloak.ground.rulebook import NotPromised, Remark
 from tripcloak.hierarchy import BoxZones, Hierarchy
 
 
@@ -41,9 +42,11 @@ def _outside_subtrees(case: MatrixCase, axis: str) -> int:
 
 
 @BOOK.rule("zones-disjoint", "recount")
-def zones_disjoint(case: MatrixCase) -> str | None:
+def zones_disjoint(case: MatrixCase) -> str | Remark | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
-    for axis in case.axes if case.release.homogeneous else ():
+    if not case.release.homogeneous:
+        return NotPromised("not promised: zones may overlap, each flow as fine as its own numbers allow")
+    for axis in case.axes:
         if case.form(axis) not in (Form.TREE, Form.NAMES):
             return "zones are boxes, which may overlap, and the release says that they do not"
         nested = nested_names(case, axis) if case.form(axis) is Form.NAMES else _nested_subtrees(case, axis)
@@ -57,10 +60,10 @@ def _nested_subtrees(case: MatrixCase, axis: str) -> int:
 
 
 @BOOK.rule("flows-never-overlap", "recount")
-def flows_never_overlap(case: MatrixCase) -> str | None:
+def flows_never_overlap(case: MatrixCase) -> str | Remark | None:
     """In a release with times, no two flows share a pair of places at the same time."""
     if case.matrix.times is None:
-        return None
+        return NotPromised("not promised: time is no axis of this release")
     if not case.in_trees:
         return "zones are not those of the hierarchy, and whether their flows overlap cannot be told"
     case.con.execute("create or replace temp table released as select * from groups")
@@ -82,8 +85,10 @@ def zones_table_matches(case: MatrixCase) -> str | None:
 
 
 @BOOK.rule("zones-diverse", "recount")
-def zones_diverse(case: MatrixCase) -> str | None:
+def zones_diverse(case: MatrixCase) -> str | Remark | None:
     """Every released zone covers as many different places that occur in the matrix as promised."""
+    if not case.promise.floors:
+        return NotPromised("not promised: how many different places a zone covers (no l-diversity)")
     for what, least_of in case.promise.floors.items():
         if not case.in_trees:
             return "the release promises different places in zones of its own, which cannot be told"
@@ -114,11 +119,11 @@ def _places_below(case: MatrixCase, axis: str) -> str:
 
 
 @BOOK.rule("destinations-close", "recount")
-def destinations_close(case: MatrixCase) -> str | None:
+def destinations_close(case: MatrixCase) -> str | Remark | None:
     """The destinations of every released origin zone are as close to those of all as promised."""
     t, volume = case.promise.closeness, case.release.volume
     if t is None:
-        return None
+        return NotPromised("not promised: that an origin hides where its trips go (no t-closeness)")
     if not case.in_trees:
         return "the release promises close destinations of zones of its own, which means nothing"
     zones = case.release.destinations

@@ -11,7 +11,7 @@ from tripcloak.flows.audit.raw import WITHHELD
 from tripcloak.flows.audit.withheld import band_around, told_band
 from tripcloak.ground.entries import whole
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import Remark
+from tripcloak.ground.rulebook import NotPromised, Remark
 
 
 @BOOK.rule("every-group-safe", "recount")
@@ -46,9 +46,11 @@ def _too_few(case: FlowEvidence) -> str | None:
 def _weaker(case: FlowEvidence) -> Remark | None:
     """Return what is promised where it is not that every flow reaches every threshold."""
     if case.promise.privacy is not None:
-        return Remark("not promised: under differential privacy a flow may stand for few people, or nobody")
+        return NotPromised(
+            "not promised: under differential privacy a flow may stand for few people, or nobody"
+        )
     if case.promise.known_items is not None:
-        return Remark(
+        return NotPromised(
             "not promised of a flow alone, which may hold fewer than k: all flows together that share any "
             f"{case.promise.known_items} of {', '.join(case.promise.axes)} reach every threshold"
         )
@@ -83,7 +85,7 @@ def _noisy_flows(case: FlowEvidence, privacy: Privacy) -> str | Remark:
         return "some noisy numbers are below the smallest that may be published"
     if case.value(f"select count(*) from audit_pairs anti join audit_flows using ({axes})"):
         return "private/groups.parquet sends flows to a pair of zones that is not released"
-    return Remark("not promised: numbers are noisy, and whole; each pair of zones is released once")
+    return NotPromised("not promised: numbers are noisy, and whole; each pair of zones is released once")
 
 
 @BOOK.rule("both-or-neither", "groups")
@@ -116,7 +118,7 @@ def every_flow_accounted(case: FlowEvidence) -> str | None:
 def totals_add_up(case: FlowEvidence) -> str | Remark | None:
     """Released and withheld volume add up to the raw input's."""
     if case.promise.privacy is not None:
-        return Remark("not promised: noisy numbers do not add up to the input's")
+        return NotPromised("not promised: noisy numbers do not add up to the input's")
     volume = case.promise.volume
     released, withheld = _volumes(case)
     in_table = case.value(f"select sum({volume}) from audit_flows") if _has(case, volume) else None
@@ -140,7 +142,9 @@ def totals_add_up(case: FlowEvidence) -> str | Remark | None:
 def suppression_within_limit(case: FlowEvidence) -> str | Remark | None:
     """The withheld share of the volume is within the limit that the manifest states."""
     if case.promise.privacy is not None:
-        return Remark("not promised: under differential privacy there is no limit on what is not published")
+        return NotPromised(
+            "not promised: under differential privacy there is no limit on what is not published"
+        )
     released, withheld = _volumes(case)
     if withheld > case.promise.limit * (released + withheld) * (1 + TOLERANCE):
         return f"more than {case.promise.limit:.2%} of the {case.promise.volume} are withheld"

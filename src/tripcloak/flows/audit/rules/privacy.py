@@ -9,6 +9,7 @@ import numpy as np
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence, column_names
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
+    NO_NOISE,
     TOO_CLOSE,
     TOO_MANY,
     Counted,
@@ -29,13 +30,15 @@ from tripcloak.flows.audit.trees import holders, lineage
 from tripcloak.ground.entries import unreadable
 from tripcloak.ground.manifest import read_run
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import Remark
+from tripcloak.ground.rulebook import NotPromised, Remark
 
 
 @BOOK.rule("zones-diverse", "flows", "raw", "tree")
-def zones_diverse(case: FlowEvidence) -> str | None:
+def zones_diverse(case: FlowEvidence) -> str | Remark | None:
     """Every released zone covers as many different places that occur in the raw input as promised."""
     promised, ordered = case.promise.floors, case.request.diversity
+    if not promised and not ordered:
+        return NotPromised("not promised: how many different places a zone covers (no l-diversity)")
     for what in {**promised, **ordered}:
         least = promised.get(what, 0)
         if least < ordered.get(what, 0):
@@ -60,13 +63,13 @@ def zones_diverse(case: FlowEvidence) -> str | None:
 
 
 @BOOK.rule("destinations-close", "flows", "zones", "tree")
-def destinations_close(case: FlowEvidence) -> str | None:
+def destinations_close(case: FlowEvidence) -> str | Remark | None:
     """The destinations of every released origin zone are as close to those of all as promised."""
     t, volume, ordered = case.promise.closeness, case.promise.volume, case.request.closeness
     if ordered is not None and (t is None or t > ordered):
         return f"the manifest does not promise the closeness of {ordered:g} that was ordered"
     if t is None:
-        return None
+        return NotPromised("not promised: that an origin hides where its trips go (no t-closeness)")
     if case.promise.boxes:
         return "the manifest promises close destinations of boxes, which means nothing"
     if case.promise.slot is not None:
@@ -88,14 +91,12 @@ def destinations_close(case: FlowEvidence) -> str | None:
 
 
 @BOOK.rule("noise-suffices", "flows", "tree")
-def noise_suffices(case: FlowEvidence) -> str | None:
+def noise_suffices(case: FlowEvidence) -> str | Remark | None:
     """Where differential privacy is promised, the stated noise gives the stated epsilon and delta."""
     privacy = case.promise.privacy
-    return (
-        None
-        if privacy is None
-        else too_little(privacy) or _other_parameters(case, privacy) or _outside(case, privacy)
-    )
+    if privacy is None:
+        return NotPromised(NO_NOISE)
+    return too_little(privacy) or _other_parameters(case, privacy) or _outside(case, privacy)
 
 
 def _other_parameters(case: FlowEvidence, privacy: Privacy) -> str | None:
@@ -127,7 +128,7 @@ def noise_as_stated(case: FlowEvidence) -> str | Remark | None:
     """Where noise is promised, published numbers are as far from the recount as it takes them."""
     privacy = case.promise.privacy
     if privacy is None:
-        return None
+        return NotPromised(NO_NOISE)
     if "trips" not in case.columns("audit_flows"):
         return "the released flows lack the column 'trips'"
     if case.value("select count(*) = 0 from audit_flows"):
@@ -186,10 +187,10 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
 
 
 @BOOK.rule("segments-safe", "recount")
-def segments_safe(case: FlowEvidence) -> str | None:
+def segments_safe(case: FlowEvidence) -> str | Remark | None:
     """Where it is promised, every segment of every released flow is safe and told right."""
     if not case.promise.segments:
-        return None
+        return NotPromised("not promised: that every segment of the people is safe on its own")
     case.load("segments")
     if case.promise.privacy is not None or case.promise.known_items is not None:
         return (
@@ -210,14 +211,14 @@ def segments_safe(case: FlowEvidence) -> str | None:
 
 
 @BOOK.rule("segment-as-read", "raw")
-def segment_as_read(case: FlowEvidence) -> str | None:
+def segment_as_read(case: FlowEvidence) -> str | Remark | None:
     """Where a release is about one segment, the raw records it was counted from are of that segment."""
     segment = case.promise.segment
     recorded = read_run(case.folder).get("source", {})
     if not isinstance(recorded, dict) or (recorded.get("segment") or {}) != dict(segment):
         return "the manifest names another segment than the record of how the input was read"
     if not segment:
-        return None
+        return NotPromised("not promised: the release is about all records that were read, not one segment")
     label = segment_sql(tuple(segment), column_names(case.con, "canonical"))
     name = ", ".join(f"{by.rpartition(':')[0] or by}={value}" for by, value in segment.items())
     others = case.value(f"select count(*) from canonical where reason = 0 and {label} <> {_literal(name)}")

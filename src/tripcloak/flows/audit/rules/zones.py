@@ -13,7 +13,7 @@ from tripcloak.flows.audit.promise import SPACE, StatedPromise
 from tripcloak.flows.audit.queries import overlaps_sql
 from tripcloak.flows.audit.trees import check_pairs, lineage, nested_zones
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import BrokenPart
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 
 CENTRE_DEGREES = 1e-6
 
@@ -33,10 +33,10 @@ def zones_contain_tiles(case: FlowEvidence) -> str | None:
 
 
 @BOOK.rule("zones-disjoint", "groups", "flows", "tree")
-def zones_disjoint(case: FlowEvidence) -> str | None:
+def zones_disjoint(case: FlowEvidence) -> str | Remark | None:
     """In a release that promises it, zones of one axis do not overlap and each tile goes to one zone."""
     if not case.promise.homogeneous:
-        return None
+        return NotPromised("not promised: zones may overlap, each flow as fine as its own numbers allow")
     if case.promise.boxes:
         return "zones are boxes, which may overlap, and the manifest says that they do not"
     for axis in SPACE:
@@ -55,10 +55,10 @@ def zones_disjoint(case: FlowEvidence) -> str | None:
 
 
 @BOOK.rule("flows-never-overlap", "flows", "tree")
-def flows_never_overlap(case: FlowEvidence) -> str | None:
+def flows_never_overlap(case: FlowEvidence) -> str | Remark | None:
     """In a release with times, no two flows share a pair of places at the same time."""
     if case.promise.slot is None:
-        return None
+        return NotPromised("not promised: time is no axis of this release")
     if case.promise.boxes:
         return "zones are boxes, and whether flows of boxes and times overlap cannot be told"
     for axis in case.promise.axes:

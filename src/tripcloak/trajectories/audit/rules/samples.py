@@ -9,7 +9,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools, Floats
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import Remark
+from tripcloak.ground.rulebook import NotPromised, Remark
 from tripcloak.trajectories.audit.evidence import BOOK, MICRO, TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import (
     companion_faults,
@@ -104,7 +104,7 @@ def nobody_alone(case: TrajectoryEvidence) -> str | Remark | None:
 def companions_reach_k(case: TrajectoryEvidence) -> str | Remark | None:
     """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
     if not case.manifest.promise.moves:
-        return Remark("not promised: released trajectories are boxes that hold several people")
+        return NotPromised("not promised: released trajectories are boxes that hold several people")
     spans = case.spans
     step, metres = case.manifest.seconds * 1e6, case.manifest.metres
     sizes = ((spans.t0, spans.t1, step), (spans.x0, spans.x1, metres), (spans.y0, spans.y1, metres))

@@ -1,0 +1,42 @@
+"""Fingerprints of inputs: by them a file is known again that a release was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tripcloak.ground.folders import file_digest
+from tripcloak.records.files import expand_paths
+from tripcloak.records.frames import Input
+from tripcloak.records.presets import find_preset
+
+ANOTHER = (
+    "this is not the file it was made from: its SHA-256 differs from the one of the private record. "
+    "The release is held against the file given here all the same"
+)
+
+
+def input_digests(inputs: Sequence[Input], preset: str | None = None) -> list[str] | None:
+    """Return the SHA-256 of every file of an input, ascending; None where tables in memory are among them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "trips.csv"
+    ...     _ = path.write_text("o,d")
+    ...     [digest[:8] for digest in input_digests([str(path)])]
+    ['a181a346']
+    """
+    paths = [one for one in inputs if isinstance(one, str)]
+    if len(paths) < len(inputs):
+        return None
+    files = expand_paths(paths, None if preset is None else find_preset(preset))
+    return sorted(file_digest(file) for file in files)
+
+
+def same_input(recorded: Any, inputs: Sequence[Input], preset: str | None = None) -> bool | None:
+    """Return whether these are the files of which the digests were recorded; None where nobody can tell."""
+    found = input_digests(inputs, preset) if isinstance(recorded, list) else None
+    return None if found is None else found == recorded
