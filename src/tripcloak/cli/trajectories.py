@@ -144,12 +144,25 @@ def _show_release(outcome: "TrajectoryOutcome") -> None:
         ("samples created", number(int(release.created.sum()))),
         ("samples deleted", number(int(release.deleted.sum()))),
         ("audit", release.promise.judgement(number(outcome.audit.smallest_support))),
+        *_raw_record(outcome),
         ("seconds", ", ".join(f"{what} {spent:.1f}" for what, spent in outcome.seconds.items())),
     ]
     show(table(f"{release.method} on trajectories", ("", "value"), rows))
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _raw_record(outcome: "TrajectoryOutcome") -> list[tuple[str, str]]:
+    """Return how people are hidden from those who know dropped samples too; nothing where nobody lost any."""
+    told = outcome.audit.numbers["raw_record"]
+    if outcome.release.promise.moves_samples or not told["people"]:
+        return []
+    widened = mask_small(outcome.release.facts.get("widened_samples", 0), "released samples", zero=True)
+    return [
+        ("with dropped samples", f"smallest support {number(told['smallest_support'])} trajectories"),
+        ("widened for that", widened),
+    ]
 
 
 def _measures(measures: dict[str, Any]) -> list[tuple[str, str]]:

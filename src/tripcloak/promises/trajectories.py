@@ -71,8 +71,9 @@ samples that were kept when the data was read are in it, and none was invented.
             f"""\
 - Against linking records: take any samples of one person, some or all, and look for released
   trajectories whose boxes hold them. At least {k} do. This holds for knowledge as fine as the finest step
-  above, or coarser, and for all samples that were kept when the data was read: of records that were left
-  out then, such as places that nobody could have reached in time, nothing is said.
+  above, or coarser, and for all samples that were kept when the data was read. Records that were left out
+  then, such as places that nobody could have reached in time, lead no further: add any of them to what was
+  kept, and at least {k} released trajectories fit all of it, or none does.
 """,
             (
                 f"""\

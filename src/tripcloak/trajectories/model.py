@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,6 +86,27 @@ class Grid:
         return Transformer.from_crs("EPSG:4326", self.projection, always_xy=True)
 
 
+class Dropped(NamedTuple):
+    """Samples that reading dropped though they can be placed: whose, when and where, by person and time."""
+
+    owner: Ints
+    t: Ints
+    x: Ints
+    y: Ints
+
+    @classmethod
+    def of(cls, owner: Any, t: Any, x: Any, y: Any) -> Dropped:
+        """Return these samples by person, time and place, each once."""
+        columns = [np.asarray(column, dtype=np.int32) for column in (owner, t, x, y)]
+        return cls(*np.unique(np.stack(columns), axis=1))
+
+    def __repr__(self) -> str:
+        return f"<Dropped: {mask_small(len(self.t), people=len(np.unique(self.owner)))} samples>"
+
+
+NONE_DROPPED = Dropped.of([], [], [], [])
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trajectories:
     """The samples of many people: one trajectory a person, samples by time.
@@ -102,6 +123,9 @@ class Trajectories:
         Each sample's steps of time and space.
     users : array of str, optional
         Whose trajectory each one is. Never published, never told.
+    dropped : Dropped
+        What was recorded of these people within the same period and area and left out when it was read,
+        such as jumps. It is in no trajectory, but somebody may know it.
 
     Examples
     --------
@@ -116,6 +140,7 @@ class Trajectories:
     x: Ints
     y: Ints
     users: Any = field(default=None, repr=False)
+    dropped: Dropped = NONE_DROPPED
 
     def __repr__(self) -> str:
         return (
@@ -131,6 +156,11 @@ class Trajectories:
             raise InputError("offsets must begin at 0 and end at the number of samples")
         if (np.diff(self.offsets) < 1).any():
             raise InputError("every trajectory needs a sample")
+        if (
+            len(self.dropped.owner)
+            and not 0 <= self.dropped.owner.min() <= self.dropped.owner.max() < self.n_users
+        ):
+            raise InputError("dropped samples must be of people who have a trajectory")
 
     @classmethod
     def of(cls, *, user: Any, t: Any, x: Any, y: Any, grid: Grid) -> Trajectories:
@@ -139,8 +169,8 @@ class Trajectories:
         columns = [np.asarray(column, dtype=np.int32) for column in (t, x, y)]
         order = np.lexsort((columns[2], columns[1], columns[0], code))
         offsets = np.concatenate(([0], np.cumsum(np.bincount(code, minlength=len(users)))))
-        made = (column[order] for column in columns)
-        return cls(grid=grid, offsets=offsets, users=users, **dict(zip("txy", made, strict=True)))
+        t, x, y = (column[order] for column in columns)
+        return cls(grid=grid, offsets=offsets, users=users, t=t, x=x, y=y)
 
     @property
     def n_users(self) -> int:
@@ -164,9 +194,9 @@ class Trajectories:
 
     @cached_property
     def digest(self) -> str:
-        """Return a digest of all samples and of the grid; ids play no part."""
+        """Return a digest of all samples, dropped ones too, and of the grid; ids play no part."""
         hashed = hashlib.sha256(repr(self.grid).encode())
-        for column in (self.offsets, self.t, self.x, self.y):
+        for column in (self.offsets, self.t, self.x, self.y, *self.dropped):
             hashed.update(column.tobytes())
         return hashed.hexdigest()
 
@@ -183,4 +213,13 @@ class Trajectories:
             x=self.x[samples],
             y=self.y[samples],
             users=None if self.users is None else self.users[rows],
+            dropped=self._dropped_of(rows),
         )
+
+    def _dropped_of(self, rows: Ints) -> Dropped:
+        """Return the dropped samples of these rows; whoever stands in several has them in each."""
+        first, last = (np.searchsorted(self.dropped.owner, rows, side=side) for side in ("left", "right"))
+        lengths = last - first
+        at = np.arange(lengths.sum()) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+        owner = np.repeat(np.arange(len(rows)), lengths)
+        return Dropped.of(owner, *(column[at] for column in self.dropped[1:]))

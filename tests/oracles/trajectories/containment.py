@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -59,3 +60,40 @@ def count_near(offsets: np.ndarray, t: np.ndarray, x: np.ndarray, y: np.ndarray,
         )
         for mine in ranges
     ]
+
+
+def find_holding(mine: list[tuple], spans: tuple) -> list[int]:
+    """Return, by released trajectory, 0 unless it holds all samples; 2 if no box is without one, else 1."""
+    starts, *sides = spans
+    boxes = list(zip(*sides, strict=True))
+    found = []
+    for first, last in pairwise(starts):
+        theirs = boxes[first:last]
+        holds = all(any(inside(sample, box) for box in theirs) for sample in mine)
+        filled = all(any(inside(sample, box) for sample in mine) for box in theirs)
+        found.append(2 if holds and filled else int(holds))
+    return found
+
+
+def find_held(lost: list[tuple], spans: tuple) -> list[list[bool]]:
+    """Return, by released trajectory, which of these samples lie in one of its boxes."""
+    starts, *sides = spans
+    boxes = list(zip(*sides, strict=True))
+    return [
+        [any(inside(sample, box) for box in boxes[first:last]) for sample in lost]
+        for first, last in pairwise(starts)
+    ]
+
+
+def fewest_by_any_of(mine: list[tuple], lost: list[tuple], spans: tuple) -> tuple[int, int]:
+    """Return the fewest that fit, of one side and of two, by anything that is known of dropped samples."""
+    verdict, held = find_holding(mine, spans), find_held(lost, spans)
+    fewest = []
+    for least in (1, 2):
+        numbers = [
+            sum(told >= least and all(held[r][s] for s in known) for r, told in enumerate(verdict))
+            for size in range(len(lost) + 1)
+            for known in combinations(range(len(lost)), size)
+        ]
+        fewest.append(min((number for number in numbers if number), default=0))
+    return fewest[0], fewest[1]

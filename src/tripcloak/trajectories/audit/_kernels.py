@@ -147,6 +147,53 @@ def count_holding(
 
 
 @njit(cache=True, nogil=True)
+def find_holding(
+    row: int,
+    offsets: NDArray[np.int64],
+    t: NDArray[Any],
+    x: NDArray[Any],
+    y: NDArray[Any],
+    marks: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    boxes: NDArray[Any],
+    released_marks: NDArray[np.uint64],
+    joined: NDArray[np.uint64],
+) -> NDArray[np.uint8]:  # pragma: no cover - compiled
+    """Return 0 for every released trajectory that does not hold all samples of this row, else 1 or 2.
+
+    2 where besides no box is without one of its samples; arguments are as in :func:`count_holding`.
+    """
+    found = np.zeros(len(starts) - 1, np.uint8)
+    first, last = offsets[row], offsets[row + 1]
+    for block in range(len(joined)):
+        if not _touches_all(marks, row, joined, block):
+            continue
+        for r in range(block * BLOCK, min((block + 1) * BLOCK, len(starts) - 1)):
+            if _touches_all(marks, row, released_marks, r):
+                found[r] = _holding(first, last, t, x, y, starts[r], starts[r + 1], boxes)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def find_held(
+    rows: NDArray[np.int64],
+    first: int,
+    last: int,
+    t: NDArray[Any],
+    x: NDArray[Any],
+    y: NDArray[Any],
+    starts: NDArray[np.int64],
+    boxes: NDArray[Any],
+) -> NDArray[np.bool_]:  # pragma: no cover - compiled
+    """Return, for each of these released trajectories, which of some samples lie in one of its boxes."""
+    held = np.zeros((len(rows), last - first), np.bool_)
+    for at in range(len(rows)):
+        for s in range(first, last):
+            held[at, s - first] = _may_hold(s, t, x, y, starts[rows[at]], starts[rows[at] + 1], boxes)
+    return held
+
+
+@njit(cache=True, nogil=True)
 def count_near(
     rows: NDArray[np.int64],
     order: NDArray[np.int64],

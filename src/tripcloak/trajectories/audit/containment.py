@@ -101,17 +101,12 @@ def count_supports(samples: Samples, spans: BoxSpans, *, jobs: int | None = None
     >>> count_supports(samples, BoxSpans(np.array([0, 1, 2]), *wide)).support.tolist()
     [2, 2]
     """
-    from tripcloak.trajectories.audit._kernels import count_holding, join_marks, mark_cells
+    from tripcloak.trajectories.audit._kernels import count_holding
 
     n, released = len(samples.offsets) - 1, len(spans.offsets) - 1
     if n < 1 or released < 1:
         return Supports(*(np.zeros(size, np.int64) for size in (n, n, released)))
-    cuts = _cuts(samples)
-    order = _near_each_other(spans, cuts)
-    starts, boxes = _in_order(spans, order)
-    marks = mark_cells(samples.offsets, *_sample_bins(samples, cuts))
-    released_marks = mark_cells(starts, *_box_bins(boxes, cuts))
-    released_side = (starts, boxes, released_marks, join_marks(released_marks))
+    order, marks, released_side = _marked(samples, spans)
     workers = processors(jobs)
     support, both = np.zeros(n, np.int64), np.zeros(n, np.int64)
     held = np.zeros((workers, released), np.int64)
@@ -125,6 +120,122 @@ def count_supports(samples: Samples, spans: BoxSpans, *, jobs: int | None = None
     members = np.empty(released, np.int64)
     members[order] = held.sum(axis=0)
     return Supports(support, both, members)
+
+
+class Marked(NamedTuple):
+    """Released trajectories in an order in which neighbours are near each other, with their cells."""
+
+    starts: Ints
+    boxes: Any
+    marks: Any
+    joined: Any
+
+
+def _marked(samples: Samples, spans: BoxSpans) -> tuple[Ints, Any, Marked]:
+    """Return an order of the released trajectories, cells of the originals, and boxes with their cells."""
+    from tripcloak.trajectories.audit._kernels import join_marks, mark_cells
+
+    cuts = _cuts(samples)
+    order = _near_each_other(spans, cuts)
+    starts, boxes = _in_order(spans, order)
+    marks = mark_cells(samples.offsets, *_sample_bins(samples, cuts))
+    released_marks = mark_cells(starts, *_box_bins(boxes, cuts))
+    return order, marks, Marked(starts, boxes, released_marks, join_marks(released_marks))
+
+
+class RawSupports(NamedTuple):
+    """How well people are hidden from somebody who also knows samples that reading dropped.
+
+    Attributes
+    ----------
+    people : array of int64
+        The original trajectories of which such samples lie where and when something was released.
+    support : array of int64
+        For each of them, the fewest released trajectories that contain all samples and some of the dropped
+        ones, whichever, where any trajectory contains these at all.
+    two_sided : array of int64
+        The same of trajectories that have no box without one of the samples that were kept.
+    """
+
+    people: Ints
+    support: Ints
+    two_sided: Ints
+
+    @staticmethod
+    def told(raw: RawSupports | None) -> dict[str, Any]:
+        """Return the numbers of a verdict: how many people, and the smallest of both numbers."""
+        known = raw is not None and len(raw.people) > 0
+        return {
+            "raw_record": {
+                "people": None if raw is None else len(raw.people),
+                "smallest_support": int(raw.support.min()) if raw is not None and known else None,
+                "smallest_two_sided_support": int(raw.two_sided.min()) if raw is not None and known else None,
+            }
+        }
+
+
+def count_raw_supports(samples: Samples, dropped: Samples, spans: BoxSpans) -> RawSupports:
+    """Return in how many released trajectories people are found by dropped samples beside their own.
+
+    Parameters
+    ----------
+    samples
+        The original trajectories, each by time.
+    dropped
+        What else was recorded of the same people, in the same order; somebody may have none.
+    spans
+        The released trajectories, each by time, without overlaps in time.
+
+    Examples
+    --------
+    >>> samples = Samples(np.array([0, 1, 2]), np.array([0, 0]), np.array([5, 9]), np.array([0, 0]))
+    >>> dropped = Samples(np.array([0, 1, 1]), np.array([0]), np.array([11]), np.array([0]))
+    >>> wide = [np.array(side) for side in ([0, 0], [1, 1], [0, 0], [10, 12], [0, 0], [1, 1])]
+    >>> count_raw_supports(samples, dropped, BoxSpans(np.array([0, 1, 2]), *wide)).support.tolist()
+    [1]
+    """
+    from tripcloak.trajectories.audit._kernels import find_held, find_holding
+
+    dropped = _within(dropped, spans)
+    people = np.flatnonzero(np.diff(dropped.offsets))
+    fewest = np.zeros((len(people), 2), np.int64)
+    if not len(people) or len(spans.offsets) < 2:
+        return RawSupports(people, *fewest.T)
+    own = _of(samples, people)
+    _, marks, released = _marked(own, spans)
+    for at, (first, last) in enumerate(
+        zip(dropped.offsets[people], dropped.offsets[people + 1], strict=True)
+    ):
+        verdict = find_holding(at, *own, marks, *released)
+        rows = np.flatnonzero(verdict)
+        held = find_held(rows, first, last, *dropped[1:], released.starts, released.boxes)
+        fewest[at] = [_fewest(held[verdict[rows] >= least]) for least in (1, 2)]
+    return RawSupports(people, *fewest.T)
+
+
+def _of(samples: Samples, people: Ints) -> Samples:
+    """Return the samples of these people alone."""
+    lengths = np.diff(samples.offsets)[people]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    at = np.arange(offsets[-1]) + np.repeat(samples.offsets[people] - offsets[:-1], lengths)
+    return Samples(offsets, *(column[at] for column in samples[1:]))
+
+
+def _within(dropped: Samples, spans: BoxSpans) -> Samples:
+    """Return the samples that lie where and when anything was released; no box holds the others."""
+    inside = np.ones(len(dropped.t), dtype=bool)
+    for column, low, high in zip(dropped[1:], spans[1::2], spans[2::2], strict=True):
+        inside &= (low.min() <= column) & (column < high.max())
+    kept = np.concatenate(([0], np.cumsum(inside)))
+    return Samples(kept[dropped.offsets], *(column[inside] for column in dropped[1:]))
+
+
+def _fewest(held: Any) -> int:
+    """Return the fewest rows that hold all that any one row holds, given what each holds."""
+    if not len(held):
+        return 0
+    kinds, number = np.unique(held, axis=0, return_counts=True)
+    return min(int(number[kinds[:, kind].all(axis=1)].sum()) for kind in kinds)
 
 
 def _cuts(samples: Samples) -> list[Any]:

@@ -12,9 +12,11 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.trajectories.audit.containment import (
     BoxSpans,
+    RawSupports,
     Samples,
     Supports,
     count_companions,
+    count_raw_supports,
     count_supports,
 )
 from tripcloak.trajectories.audit.promise import Manifest, understand
@@ -22,6 +24,26 @@ from tripcloak.trajectories.model import Grid
 
 if TYPE_CHECKING:
     import duckdb
+
+
+class DroppedFixes(Protocol):
+    """Fixes that were dropped though they can be placed: whose, by the row of the person, when and where."""
+
+    @property
+    def owner(self) -> Ints:
+        """Return the row of the person."""
+
+    @property
+    def instant(self) -> Ints:
+        """Return when, in microseconds since 1970."""
+
+    @property
+    def lat(self) -> Floats:
+        """Return degrees of latitude."""
+
+    @property
+    def lon(self) -> Floats:
+        """Return degrees of longitude."""
 
 
 class RawFixes(Protocol):
@@ -50,6 +72,10 @@ class RawFixes(Protocol):
     @property
     def n_users(self) -> int:
         """Return the number of people."""
+
+    @property
+    def dropped(self) -> DroppedFixes:
+        """Return what else was recorded of these people, in any order."""
 
 
 class RawTrajectories(Protocol):
@@ -153,6 +179,16 @@ class TrajectoryEvidence:
     def supports(self) -> Supports:
         """Return in how many released trajectories each original one is contained."""
         return count_supports(self.samples, self.spans, jobs=self.jobs)
+
+    @cached_property
+    def raw_supports(self) -> RawSupports:
+        """Return in how many released trajectories people are found by what was dropped of them."""
+        dropped = self.tracks.dropped
+        order = np.lexsort((dropped.instant, dropped.owner))
+        x, y = self.project(dropped.lon[order], dropped.lat[order])
+        offsets = np.searchsorted(dropped.owner[order], np.arange(self.tracks.n_users + 1))
+        instant = dropped.instant[order].astype(np.float64)
+        return count_raw_supports(self.samples, Samples(offsets, instant, x, y), self.spans)
 
     @cached_property
     def companions(self) -> Ints:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tripcloak.ground.manifest import read_manifest, release_folder
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.rulebook import BrokenPart, Verdict
-from tripcloak.trajectories.audit.containment import Supports
+from tripcloak.trajectories.audit.containment import RawSupports, Supports
 from tripcloak.trajectories.audit.evidence import RawTrajectories, TrajectoryEvidence
 
 
@@ -51,7 +51,7 @@ def audit_folder(
         case = TrajectoryEvidence(folder, facts, con, raw, ordered=k, jobs=jobs)
         findings = BOOK.judge(case)
         try:
-            supports = case.supports
+            numbers = Supports.told(case.supports) | RawSupports.told(case.raw_supports)
         except BrokenPart:
-            supports = None
-    return Verdict.of(findings, **Supports.told(supports))
+            numbers = Supports.told(None) | RawSupports.told(None)
+    return Verdict.of(findings, **numbers)

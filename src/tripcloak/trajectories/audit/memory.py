@@ -12,15 +12,18 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark, Rulebook, Verdict
 from tripcloak.trajectories.audit.containment import (
     BoxSpans,
+    RawSupports,
     Samples,
     Supports,
     count_companions,
+    count_raw_supports,
     count_supports,
 )
 from tripcloak.trajectories.audit.promise import (
     Stated,
     companion_faults,
     lone_faults,
+    raw_faults,
     read_stated,
     support_faults,
     two_sided_faults,
@@ -63,10 +66,10 @@ def audit_release(
     case = Arrays(trajectories, release, jobs)
     findings = BOOK.judge(case)
     try:
-        supports = case.supports
+        numbers = Supports.told(case.supports) | RawSupports.told(case.raw_supports)
     except BrokenPart:
-        supports = None
-    return Verdict.of(findings, **Supports.told(supports))
+        numbers = Supports.told(None) | RawSupports.told(None)
+    return Verdict.of(findings, **numbers)
 
 
 @dataclass(frozen=True)
@@ -87,9 +90,22 @@ class Arrays:
         """Return in how many released trajectories each original one is contained."""
         if shape_faults(self.release):
             raise BrokenPart("could not be checked: the released boxes are not whole")
+        return count_supports(*self._sides(), jobs=self.jobs)
+
+    @cached_property
+    def raw_supports(self) -> RawSupports:
+        """Return in how many released trajectories people are found by what was dropped of them."""
+        if shape_faults(self.release):
+            raise BrokenPart("could not be checked: the released boxes are not whole")
+        samples, spans = self._sides()
+        owner, *columns = self.trajectories.dropped
+        offsets = np.searchsorted(owner, np.arange(self.trajectories.n_users + 1))
+        return count_raw_supports(samples, Samples(offsets, *columns), spans)
+
+    def _sides(self) -> tuple[Samples, BoxSpans]:
         made = self.trajectories
         samples = Samples(made.offsets, made.t, made.x, made.y)
-        return count_supports(samples, BoxSpans(self.release.offsets, *self.release.boxes), jobs=self.jobs)
+        return samples, BoxSpans(self.release.offsets, *self.release.boxes)
 
     @cached_property
     def companions(self) -> Ints:
@@ -202,6 +218,12 @@ def two_sided_support_reaches_k(case: Arrays) -> str | Remark | None:
 def nobody_alone(case: Arrays) -> str | Remark | None:
     """Every released trajectory may stand for two people or more."""
     return lone_faults(case.supports, case.promise)
+
+
+@BOOK.rule("raw-record-reaches-k")
+def raw_record_reaches_k(case: Arrays) -> str | Remark | None:
+    """Kept samples and any that were dropped are contained in k released trajectories or more, or in none."""
+    return raw_faults(case.raw_supports, case.promise)
 
 
 @BOOK.rule("companions-reach-k")

@@ -13,7 +13,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.entries import figures
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
-from tripcloak.trajectories.audit.containment import Supports
+from tripcloak.trajectories.audit.containment import RawSupports, Supports
 
 PROMISES = ("containment", "colocation")
 
@@ -110,6 +110,19 @@ def lone_faults(supports: Supports, promise: Stated) -> str | Remark | None:
         if alone
         else None
     )
+
+
+def raw_faults(raw: RawSupports, promise: Stated) -> str | Remark | None:
+    """Return whether samples that reading dropped lead to fewer than k released trajectories."""
+    if promise.moves:
+        return NotPromised(NOT_LINKAGE)
+    short = int((np.minimum(raw.support, raw.two_sided) < promise.k).sum())
+    if short:
+        return (
+            f"{mask_small(short, 'people')} are found among fewer than k released trajectories by what was "
+            "dropped of them when the data was read"
+        )
+    return None
 
 
 def companion_faults(companions: Ints, promise: Stated) -> str | None:

@@ -11,6 +11,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import check_options, declared_options
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Containment, TrajectoryPromise
+from tripcloak.trajectories.methods.dropped import cover_dropped
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import (
     TrajectoryRelease,
@@ -60,6 +61,8 @@ class TrajectoryMethod(ABC):
             )
         started = time.perf_counter()
         solution = self.solve(trajectories, progress)
+        if not self.promise.moves_samples:
+            solution = cover_dropped(trajectories, solution, self.k)
         return build_trajectory_release(
             trajectories,
             solution,

@@ -34,6 +34,7 @@ from tripcloak.trajectories.reading.sampling import (
     project_tracks,
     sample_tracks,
     start_of,
+    with_dropped,
 )
 from tripcloak.trajectories.reading.source import TrajectorySource
 from tripcloak.trajectories.reading.tracks import Tracks, note_on_fixes, read_distinct
@@ -186,6 +187,7 @@ def read_trajectories(
     x, y = project_tracks(tracks, grid)
     grid = replace(grid, metres=source.metres or find_metres(x, y))
     trajectories, again = sample_tracks(tracks, x, y, grid)
+    trajectories = with_dropped(trajectories, tracks)
     cleaning, now = _with_repeated(tracks.cleaning, again), tracks.now
     cleaning = replace(cleaning, lacking=len(tracks.lacking))
     # Facts need room too.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.model import Dropped, Grid, Trajectories
 from tripcloak.trajectories.reading.tracks import Tracks
 
 DEFAULT_SECONDS = 60
@@ -150,6 +152,47 @@ def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Tra
         grid=grid, offsets=offsets, t=t[kept], x=east[kept], y=north[kept], users=tracks.users
     )
     return made, n - made.n_samples
+
+
+def with_dropped(trajectories: Trajectories, tracks: Tracks) -> Trajectories:
+    """Return the trajectories with those of the dropped fixes that lie where and when somebody's samples do.
+
+    No box reaches beyond the first and the last sample of all, in time or in space. A fix in the same
+    step as a sample of the same person adds nothing to it.
+    """
+    owner, instant, lat, lon = tracks.dropped
+    if not len(owner):
+        return trajectories
+    grid = trajectories.grid
+    x, y = grid.project(lon, lat)
+    seconds = instant // 1_000_000
+    within = np.isfinite(x) & np.isfinite(y)
+    for column, own, begins in (
+        (seconds, trajectories.t, grid.times),
+        (x, trajectories.x, grid.places),
+        (y, trajectories.y, grid.places),
+    ):
+        low, high = begins(np.array([int(own.min()), int(own.max()) + 1]))
+        within &= (low <= column) & (column < high)
+    steps = grid.steps(seconds=seconds[within], x=x[within], y=y[within])
+    return replace(trajectories, dropped=_beside(trajectories, Dropped.of(owner[within], *steps)))
+
+
+def _beside(trajectories: Trajectories, dropped: Dropped) -> Dropped:
+    """Return the dropped samples that are none of those that their person has."""
+    first, span = int(trajectories.t.min()), int(np.ptp(trajectories.t)) + 1
+    moment = trajectories.owner * span + (trajectories.t - first)
+    wanted = dropped.owner.astype(np.int64) * span + (dropped.t - first)
+    new = np.ones(len(wanted), dtype=bool)
+    rows, at = np.arange(len(wanted)), np.searchsorted(moment, wanted)
+    # Samples of one person and moment follow each other: each round compares with the next of them.
+    while len(rows):
+        there = np.flatnonzero(at < len(moment))
+        there = there[moment[at[there]] == wanted[rows[there]]]
+        rows, at = rows[there], at[there]
+        new[rows[(trajectories.x[at] == dropped.x[rows]) & (trajectories.y[at] == dropped.y[rows])]] = False
+        at = at + 1
+    return Dropped(*(column[new] for column in dropped))
 
 
 def _order_ties(t: Ints, x: Ints, y: Ints, first: Bools) -> None:

@@ -15,7 +15,8 @@ from tripcloak.ground.masking import FEW, mask_small
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
-from tripcloak.records.cleaning import REASONS, CleaningReport
+from tripcloak.records.area import Area
+from tripcloak.records.cleaning import NUMBERS, REASONS, CleaningReport
 from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
 from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectorySource
 
@@ -158,6 +159,22 @@ _PEOPLE = "tripcloak_people"
 _BATCH = 1 << 18
 
 
+class DroppedFixes(NamedTuple):
+    """Fixes that were dropped though they can be placed: whose (the row of the person), when and where."""
+
+    owner: Ints
+    instant: Ints
+    lat: Floats
+    lon: Floats
+
+    def __repr__(self) -> str:
+        return f"<DroppedFixes: {mask_small(len(self.lat), people=len(np.unique(self.owner)))}>"
+
+
+def _no_fixes() -> DroppedFixes:
+    return DroppedFixes(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tracks:
     """The clean fixes of many people, by person and time.
@@ -182,6 +199,8 @@ class Tracks:
         The first instant that is in the future, in microseconds since 1970.
     lacking : array of str
         Everybody of whom a fix was dropped that was no repetition of another; never told.
+    dropped : DroppedFixes
+        Those of the dropped fixes that can be placed and are of somebody who is still there; never told.
     """
 
     offsets: Ints
@@ -193,6 +212,7 @@ class Tracks:
     notes: list[str]
     now: int
     lacking: Any = field(repr=False, default_factory=lambda: np.empty(0, dtype=str))
+    dropped: DroppedFixes = field(repr=False, default_factory=_no_fixes)
 
     def __repr__(self) -> str:
         return f"<Tracks of {mask_small(self.n_users, 'people')}>"
@@ -231,7 +251,17 @@ class Tracks:
             users=self.users[left],
             cleaning=replace(self.cleaning, kept=self.cleaning.kept - n, dropped=taken),
             lacking=self.lacking if reason == "duplicate" else np.union1d(self.lacking, of_whom),
+            dropped=self._dropped_with(dropped & (reason != "duplicate"), left),
         )
+
+    def _dropped_with(self, more: Bools, left: Ints) -> DroppedFixes:
+        """Return the dropped fixes and some more, of the people who are left, by their new rows."""
+        found = DroppedFixes(self.owner[more], self.instant[more], self.lat[more], self.lon[more])
+        joined = DroppedFixes(*map(np.concatenate, zip(self.dropped, found, strict=True)))
+        row = np.full(self.n_users, -1)
+        row[left] = np.arange(len(left))
+        there = row[joined.owner] >= 0
+        return DroppedFixes(row[joined.owner[there]], *(column[there] for column in joined[1:]))
 
 
 def read_tracks(
@@ -268,6 +298,7 @@ def read_distinct(
             report = replace(CleaningReport.from_rows(tally.by_reason, opened), word="fixes")
             _object_to_empty(report, source, tally)
             tracks = _stream(con, tally, report, opened, progress)
+            tracks = replace(tracks, dropped=_dropped(con, source, tally))
     return tracks.without(_repeats(tracks), "duplicate")
 
 
@@ -346,8 +377,63 @@ def _stream(
         cleaning=report,
         notes=list(opened.notes),
         now=opened.now,
-        **columns,
+        instant=columns["instant"],
+        lat=columns["lat"],
+        lon=columns["lon"],
     )
+
+
+_PLACED = tuple(
+    NUMBERS[reason]
+    for reason in (
+        *("unparsable", "incomplete", "outside_window", "swapped", "null_island"),
+        *("outside_box", "outside_polygon", "end_before_start"),
+    )
+)
+"""Reasons by which a fix goes that may have a time and a place; a clock that was never set says neither."""
+
+_DAY = 86_400_000_000
+
+
+def _dropped(con: duckdb.DuckDBPyConnection, source: TrajectorySource, tally: _Tally) -> DroppedFixes:
+    """Return the dropped fixes that a released box may hold: near enough to the window and to the box."""
+    if not any(tally.people.get(number) for number in _PLACED):
+        return _no_fixes()
+    lat, lon = (
+        f"(CASE WHEN f.reason = {NUMBERS['swapped']} THEN f.{other} ELSE f.{own} END)"
+        for own, other in (("lat", "lon"), ("lon", "lat"))
+    )
+    found = con.sql(
+        f"SELECT p.code - 1 AS owner, instant, {lat} AS lat, {lon} AS lon FROM {FIXES} AS f "
+        f"JOIN {_PEOPLE} AS p ON f.person = p.person WHERE f.reason IN {_PLACED} AND p.reason = 0 "
+        f"AND {Area(box=_twice_as_far(source.box)).in_box(lat, lon)} AND instant IS NOT NULL"
+    )
+    begin, end = source.window
+    # A box reaches beyond the window by less than a step.
+    step = max(_DAY, (source.seconds or 0) * 1_000_000)
+    parts = [_no_fixes()]
+    for batch in found.to_arrow_reader(_BATCH):
+        part = [batch.column(name).to_numpy(zero_copy_only=False) for name in DroppedFixes._fields]
+        near = np.ones(len(batch), dtype=bool)
+        near &= True if begin is None else part[1] >= begin - step
+        near &= True if end is None else part[1] < end + step
+        parts.append(DroppedFixes(*(column[near] for column in part)))
+    return DroppedFixes(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _twice_as_far(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:
+    """Return a box with a margin of its own width and height; edges of a projection are bent in degrees.
+
+    >>> _twice_as_far((10.0, 170.0, 20.0, -170.0))
+    (0.0, 150.0, 30.0, -150.0)
+    """
+    if box is None:
+        return None
+    south, west, north, east = box
+    height, width = north - south, (east - west) % 360 or 360
+    west, east = (west - width, east + width) if 3 * width < 360 else (-180.0, 180.0)
+    turned = [edge if -180 <= edge <= 180 else (edge + 180) % 360 - 180 for edge in (west, east)]
+    return max(-90.0, south - height), turned[0], min(90.0, north + height), turned[1]
 
 
 def _repeats(tracks: Tracks) -> Bools:

@@ -14,6 +14,7 @@ from tripcloak.trajectories.audit.evidence import BOOK, MICRO, TrajectoryEvidenc
 from tripcloak.trajectories.audit.promise import (
     companion_faults,
     lone_faults,
+    raw_faults,
     support_faults,
     two_sided_faults,
 )
@@ -98,6 +99,12 @@ def two_sided_support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None
 def nobody_alone(case: TrajectoryEvidence) -> str | Remark | None:
     """Every released trajectory may stand for two people or more."""
     return lone_faults(case.supports, case.manifest.promise)
+
+
+@BOOK.rule("raw-record-reaches-k")
+def raw_record_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
+    """Kept fixes and any that were dropped are contained in k released trajectories or more, or in none."""
+    return raw_faults(case.raw_supports, case.manifest.promise)
 
 
 @BOOK.rule("companions-reach-k")
