@@ -181,7 +181,7 @@ def test_together_every_segment_of_every_flow_is_safe(
 ) -> None:
     out = tmp_path / "out"
     order = ("anonymise", two, "--segment", "sex", "--segment-joint", "--k", 5, "--hierarchy", "h3:8")
-    told = tripcloak(*order, "--out", out, "--json")
+    told = tripcloak(*order, "--publish", "both", "--out", out, "--json")
     assert (told.code, told.err) == (0, "")
     assert told.json["audit"]["safe"] is True
     assert told.json["audit"]["smallest_support"] >= 10
@@ -193,6 +193,9 @@ def test_together_every_segment_of_every_flow_is_safe(
     assert tripcloak("audit", out, "--against", two).code == 0
     # Floors of places are those of all people together.
     assert tripcloak(*order, "--l", 2, "--out", tmp_path / "more").code == 0
+    # Segments add up to the flow: numbers in steps of both would narrow each other.
+    header = (tmp_path / "more" / "release" / "segments.csv").read_text().partition("\n")[0]
+    assert header.replace('"', "") == "origin,destination,segment,trips"
 
 
 def test_together_the_segments_that_are_too_small_are_named(

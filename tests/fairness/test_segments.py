@@ -111,7 +111,9 @@ def recount(folder: Path, rows: list[Row]) -> dict[tuple[str, str, str], set[str
 @pytest.mark.parametrize("method", [TwinCut, ODkAnon])
 def test_together_every_segment_of_every_flow_is_safe(tmp_path: Path, method: type) -> None:
     rows = [row for row in rows_with_sex(900) if row["sex"] != "X"]
-    order = order_of(rows, tmp_path, method=method(promise=KAnonymity(k=5)), every_segment=SEX)
+    order = order_of(
+        rows, tmp_path, method=method(promise=KAnonymity(k=5)), every_segment=SEX, publish="both"
+    )
     outcome = anonymise(order)
     people = recount(order.out, rows)
     table = parquet.read_table(order.out / "release" / "segments.parquet").to_pylist()

@@ -461,6 +461,7 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
         zoning=zoning(values),
         method=flow_method(values) if chosen is None else _with_given(chosen, given, values),
         memory=values["memory"],
+        publish=values["publish"],
         every_segment=by if values["segment_joint"] else (),
     )
     return request, values

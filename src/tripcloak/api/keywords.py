@@ -81,6 +81,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     unit: str | Sequence[str] | None
     k_population: float | str | None
     suppress: float
+    publish: str
     l: int | None  # noqa: E741
     l_places: int | None
     t: float | None

@@ -46,6 +46,7 @@ def command(
         source=trip_source(inputs, given),
         zoning=zoning(given),
         method=flow_method(given),
+        publish=given["publish"],
         out=out,
         memory=given["memory"],
         force=force,

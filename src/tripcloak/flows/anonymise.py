@@ -17,7 +17,8 @@ from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
-from tripcloak.flows.release import Release
+from tripcloak.flows.release import Publish, Release
+from tripcloak.flows.release.publication import main_volume, publication
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
@@ -134,6 +135,7 @@ class ReleaseRequest:
     """What was asked for: the input, the zones and the method.
 
     With ``every_segment`` each segment, by these columns, must be safe in every released flow.
+    ``publish`` says which numbers of a flow are published, and how exactly.
     """
 
     source: TripSource
@@ -142,6 +144,7 @@ class ReleaseRequest:
     memory: Memory = None
     folder: Path | None = None
     every_segment: tuple[SegmentBy, ...] = ()
+    publish: Publish = "rounded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,7 +345,8 @@ def _made(
     method = request.method
     if within is not None and segments:
         method = _for_every_segment(request, reading, _parts(request, reading, within, segments, progress))
-    release = method.anonymise(matrix, progress)
+    _refuse_columns(method, matrix, request.publish)
+    release = replace(method.anonymise(matrix, progress), publish=request.publish)
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = passed(audit_matrix(matrix, release, memory=request.memory))
@@ -356,10 +360,23 @@ def _made(
         release=release,
         measures=measures,
         audit=audit,
-        notes=(*reading.trips.notes, *([few.note()] if few is not None and few.groups else [])),
+        notes=(
+            *reading.trips.notes,
+            *([few.note()] if few is not None and few.groups else []),
+            *_note_on_columns(release),
+        ),
         seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
         few=few,
     )
+
+
+def _refuse_columns(method: FlowMethod, matrix: ODMatrix, publish: Publish) -> None:
+    """Raise, before any work, if the numbers that should be published are not covered by what is promised."""
+    if not method.noisy:
+        promise = method.promise.resolve(matrix)
+        publication(promise, main_volume(promise), publish)
+    elif publish not in ("rounded", "trips"):
+        raise InputError(f"{method.name} publishes noisy trips alone; leave out {spelt('publish', publish)}")
 
 
 def _parts(
@@ -407,6 +424,16 @@ def _people(matrix: ODMatrix) -> int:
     """Return how many different people there are; 0 where nobody is told apart."""
     travellers = matrix.flows.travellers
     return 0 if travellers is None else len(np.unique(travellers.people))
+
+
+def _note_on_columns(release: Release) -> list[str]:
+    """Return what to know where several numbers of a flow are published exactly."""
+    told = release.publication
+    return (
+        []
+        if told.steps or not (words := told.words())
+        else [f"{words} ({spelt('publish', release.publish)})"]
+    )
 
 
 def _private_record(request: ReleaseRequest, reading: MatrixReading) -> dict[str, Any]:

@@ -71,6 +71,13 @@ SUPPRESS = privacy(
     kind="number",
     default=0.1,
 )
+PUBLISH = privacy(
+    "publish",
+    "Numbers of a flow: rounded (trips exact, travellers in steps of k), both (exact), trips or travellers.",
+    metavar="NUMBERS",
+    default="rounded",
+    values=("rounded", "both", "trips", "travellers"),
+)
 DIVERSITY = (
     privacy(
         "l",
@@ -145,13 +152,13 @@ def keywords(command: str) -> tuple[Option, ...]:
     Examples
     --------
     >>> [one.name for one in keywords("anonymise") if one.group == "privacy"]
-    ['k', 'unit', 'k_population', 'suppress', 'l', 'l_places', 't']
+    ['k', 'unit', 'k_population', 'suppress', 'publish', 'l', 'l_places', 't']
     >>> next(one.help for one in keywords("anonymise") if one.name == "levels")
     'odkanon: heights its filter looks up, the same on both sides.'
     """
     read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
     if command == "anonymise":
-        own = (K, UNIT, K_POPULATION, SUPPRESS, *DIVERSITY, *ZONES, *_times(), *SEGMENTS)
+        own = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *ZONES, *_times(), *SEGMENTS)
         return (_METHOD, *own, *read, *METHODS.shared_options())
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)

@@ -120,6 +120,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             "Destination zones": f"{facts['zones']['destinations']:,}",
             f"Released {facts['volume']}": f"{facts['released']:,}",
             "Withheld": facts["withheld"]["words"],
+            **({"Numbers": words} if (words := facts.get("columns_words")) else {}),
             **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
             **_not_drawn(places),
         },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.publish import render_map_of, write_flows, write_zones
-from tripcloak.flows.release import restated
+from tripcloak.flows.release import Publication, publication_of, restated
 from tripcloak.flows.release.tables import as_published, zones_as_published, zones_geojson
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import json_text
@@ -59,9 +59,14 @@ class WrittenFlows:
         return Promise.from_manifest(self.facts["promise"])
 
     @cached_property
+    def publication(self) -> Publication:
+        """Return which numbers are published, and how exactly."""
+        return publication_of(self.facts, self.promise)
+
+    @cached_property
     def flows(self) -> pa.Table:
         """Return the released flows."""
-        return as_published(self._read("flows"), self.promise.published(self.facts["volume"]))
+        return as_published(self._read("flows"), self.publication.columns)
 
     @cached_property
     def segments(self) -> pa.Table | None:
@@ -70,13 +75,13 @@ class WrittenFlows:
             return None
         found = self._read("segments")
         # Whether travellers are told depends on whether some are in several segments.
-        told = [name for name in self.promise.published(self.facts["volume"]) if name in found.column_names]
+        told = [name for name in self.publication.by_segment if name in found.column_names]
         return as_published(found, told)
 
     @cached_property
     def zones(self) -> pa.Table:
         """Return the released zones."""
-        return zones_as_published(self._read("zones"), self.promise.published(self.facts["volume"]))
+        return zones_as_published(self._read("zones"), self.publication.columns)
 
     def _read(self, name: str) -> pa.Table:
         from pyarrow import parquet

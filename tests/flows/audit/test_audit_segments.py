@@ -38,6 +38,7 @@ def made(trips: Path, out: Path, **changes: Any) -> Path:
         "source": TripSource(paths=(str(trips),)),
         "method": TwinCut(promise=KAnonymity(k=3)),
         "zoning": Zoning(spec="h3:8"),
+        "publish": "both",
         "out": out,
     }
     anonymise(AnonymisationRequest(**(order | changes)))

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,11 +33,15 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def honest(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Honest releases: ``told``, ``untold`` with room for few withheld trips, ``trips`` protects trips."""
+    """Honest releases: ``told``, ``untold`` with room for few withheld trips, ``trips`` protects trips.
+
+    ``exact`` tells trips and travellers, both exactly.
+    """
     root = tmp_path_factory.mktemp("honest")
     world.publish(root / "told", world.release(), null_island=14)
     world.publish(root / "untold", world.release(limit=0.002))
     world.publish(root / "trips", world.release(KAnonymity(k=10, unit="trips")))
+    world.publish(root / "exact", replace(world.release(), publish="both"))
     yield root
     shutil.rmtree(root)
 
@@ -64,6 +69,24 @@ def also(part: dict[str, Any], words: str = "at least 10 travellers") -> Callabl
 TAMPERINGS = {
     "raise one number": Tampering("flows-match-recount", forgery.add("trips", 1)),
     "lower one number": Tampering("flows-match-recount", forgery.add("travellers", -1)),
+    "round travellers up": Tampering("flows-match-recount", forgery.add("travellers", 10)),
+    "round travellers too far down": Tampering("flows-match-recount", forgery.add("travellers", -10)),
+    "leave out the step": Tampering(
+        "flows-match-recount",
+        lambda f: f.edit_manifest(lambda facts: facts.pop("steps")),
+        noticed=False,
+    ),
+    "state another step": Tampering(
+        "flows-match-recount", forgery.manifest_entry(steps={"travellers": 5}), noticed=False
+    ),
+    "state a step of exact numbers": Tampering(
+        "flows-match-recount", forgery.manifest_entry(steps={"travellers": 10}), "exact", noticed=False
+    ),
+    "state a step of trips": Tampering(
+        "flows-match-recount",
+        forgery.manifest_entry(steps={"trips": 10, "travellers": 10}),
+        noticed=False,
+    ),
     "remove a flow": Tampering("flows-match-recount", forgery.remove_a_flow),
     "add a flow": Tampering("every-group-safe", forgery.add_a_flow),
     "repeat a flow": Tampering("flows-match-recount", forgery.repeat_a_flow),
@@ -245,7 +268,7 @@ def test_every_rule_is_put_to_the_test() -> None:
         assert f'"{rule}"' in (ROOT / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["told", "untold", "trips"])
+@pytest.mark.parametrize("name", ["told", "untold", "trips", "exact"])
 def test_honest_release_passes_every_rule(world: World, honest: Path, name: str) -> None:
     report = audit(world, honest / name)
     assert [finding for finding in report.findings if not finding.ok] == []
@@ -306,7 +329,7 @@ def assert_discreet(report: Verdict, folder: Folder) -> None:
 
 
 def test_lower_k_is_held_against_the_order(world: World, honest: Path, tmp_path: Path) -> None:
-    shutil.copytree(honest / "told", tmp_path / "out")
+    shutil.copytree(honest / "exact", tmp_path / "out")
     folder = Folder(tmp_path / "out")
 
     def weaken(facts: dict[str, Any]) -> None:

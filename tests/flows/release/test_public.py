@@ -19,7 +19,6 @@ from tripcloak.flows.release import (
     Release,
     manifest,
     published_numbers,
-    published_units,
     released_zones,
 )
 from tripcloak.ground.masking import guarded
@@ -122,7 +121,7 @@ def test_only_numbers_that_a_threshold_covers_are_published() -> None:
         (AllOf(promises=(population, travellers)), ("trips", "travellers", "population")),
         (AllOf(promises=(population, trips)), ("trips", "population")),
     ):
-        assert published_units(released(promise, **everything)) == units
+        assert released(promise, **everything).publication.columns == units
 
 
 @pytest.mark.parametrize(

@@ -72,15 +72,21 @@ def numbers_in(value: Any) -> set[float]:
     return {float(value)} if isinstance(value, int | float) and not isinstance(value, bool) else set()
 
 
-def check_tables(public: PublicPart, truth: Truth, columns: list[str]) -> None:
+def check_tables(public: PublicPart, truth: Truth, columns: list[str], k: int) -> None:
     """Every table tells the same released flows, truly, with the columns that may be told."""
     assert public.manifest["columns"] == columns
     for flow in public.flows:
         assert list(flow) == ["origin", "destination", *columns]
         pair = (flow["origin"], flow["destination"])
         for unit in columns:
-            # Only populations have halves to be rounded.
-            assert flow[unit] == pytest.approx(truth.support(unit, pair), rel=0, abs=0.5 + 1e-9)
+            step, true = public.manifest.get("steps", {}).get(unit), truth.support(unit, pair)
+            if step is None:
+                # Only populations have halves to be rounded.
+                assert flow[unit] == pytest.approx(true, rel=0, abs=0.5 + 1e-9)
+            else:
+                assert flow[unit] - 1e-9 <= true < flow[unit] + step
+                assert step == k
+                assert flow[unit] % step == 0
     assert public.flows_csv == [{name: str(value) for name, value in flow.items()} for flow in public.flows]
     assert {(flow["origin"], flow["destination"]) for flow in public.flows} == set(truth.trips) - {WITHHELD}
     volumes = [unit for unit in columns if unit != "travellers"]
@@ -120,7 +126,8 @@ def check_manifest(public: PublicPart, truth: Truth, k: int, dropped: dict[str, 
     """Every number of the manifest follows from the released table, or is guarded."""
     facts, volume = public.manifest, public.manifest["volume"]
     released = sum(flow[volume] for flow in public.flows)
-    assert set(facts) == KEYS
+    several = {"steps", "columns_words"} if len(facts["columns"]) > 1 else set()
+    assert set(facts) == KEYS | several
     assert set(facts["files"]) == PUBLIC_FILES - {"manifest.json"}
     assert set(facts["hierarchy"]) == {"spec"}
     assert facts["released"] == pytest.approx(released, abs=len(public.flows))
@@ -181,7 +188,7 @@ def test_everything_public_is_safe_to_read(make, tmp_path, units, seed):
     assert {path.name for path in (outcome.out / "release").iterdir()} == PUBLIC_FILES
     for pair, unit in itertools.product(set(truth.trips) - {WITHHELD}, units):
         assert truth.support(unit, pair) >= k
-    check_tables(public, truth, UNITS[units])
+    check_tables(public, truth, UNITS[units], k)
     check_zones(public, truth)
     check_manifest(public, truth, k, {"unparsable": small, "out_of_range": large})
     check_words(public, outcome.out, rows)

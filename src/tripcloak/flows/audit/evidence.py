@@ -156,7 +156,11 @@ TABLE_FILES = {
             "lat": "number",
             "lon": "number",
         },
-        {"trips": "whole", "population": "whole", "members": "texts", "geometry": "binary"},
+        {
+            **dict.fromkeys(("trips", "travellers", "population"), "whole"),
+            "members": "texts",
+            "geometry": "binary",
+        },
         frozenset({"area_km2", "lat", "lon", "members", "geometry"}),
     ),
     "groups": TableFile(

@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from tripcloak.flows.audit.calendar import FOLDS
+from tripcloak.flows.audit.columns import TOLERANCE, UNITS, StatedColumns, read_columns
 from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
 from tripcloak.flows.audit.privacy import NOISE, Privacy, read_privacy
 from tripcloak.ground.entries import figures, is_number, unreadable
 from tripcloak.ground.errors import InputError
 
 ENTRY = "promise"
-UNITS = ("trips", "travellers", "population")
 COVERED = ("tiles", "places")
 SEGMENTS = "every segment"
 FEW_ITEMS = "k^m-anonymity"
@@ -75,9 +75,6 @@ class AuditRequest:
         return {} if self.k is None else {self.unit or main: self.k}
 
 
-TOLERANCE = 1e-9
-"""Relative, for sums of weights."""
-
 GRIDS = ("h3", "quadtree")
 SPACE = ("origin", "destination")
 
@@ -123,8 +120,8 @@ class StatedPromise(StatedParts):
 
     Attributes
     ----------
-    volume : str
-        What is summed: trips, or population when nothing else is protected.
+    told : StatedColumns
+        The numbers of a flow that are published.
     limit : float
         Share of the volume that may be withheld; all of it where no limit is promised.
     homogeneous : bool
@@ -145,7 +142,7 @@ class StatedPromise(StatedParts):
         The segment that the release is about, where it is about one only.
     """
 
-    volume: str
+    told: StatedColumns
     limit: float
     homogeneous: bool
     spec: str
@@ -178,16 +175,13 @@ class StatedPromise(StatedParts):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the numbers that may be published: trips go with their travellers, others stand alone.
+        """Return the numbers of a flow that are published."""
+        return self.told.columns
 
-        Under differential privacy they are the noisy trips; where a flow may be small, its volume only.
-        """
-        if self.privacy is not None:
-            return ("trips",)
-        if self.known_items is not None:
-            return (self.volume,)
-        allowed = set(self.thresholds) | ({"trips"} if "travellers" in self.thresholds else set())
-        return tuple(unit for unit in UNITS if unit in allowed)
+    @property
+    def volume(self) -> str:
+        """Return the number that is summed over flows."""
+        return self.told.volume
 
     @property
     def row_threshold(self) -> float:
@@ -204,7 +198,8 @@ class StatedPromise(StatedParts):
     def resolution(self) -> int | None:
         """Return the H3 resolution of the tiles, None for another hierarchy.
 
-        >>> StatedPromise(volume="trips", limit=0.1, homogeneous=True, spec="h3:9/root=5").resolution
+        >>> told = StatedColumns(columns=("trips",), volume="trips", limited="trips")
+        >>> StatedPromise(told=told, limit=0.1, homogeneous=True, spec="h3:9/root=5").resolution
         9
         """
         return self.names.resolution if isinstance(self.names, H3Grid) else None
@@ -236,15 +231,12 @@ def read_promise(facts: Mapping[str, Any]) -> StatedPromise:
         raise unreadable("hierarchy.spec", "a text such as h3:10")
     slot, timezone = _clock(hierarchy)
     stated = read_stated(facts.get("promise"), axes_of(slot))
-    volume = facts.get("volume")
-    if volume != ("population" if set(stated.thresholds) == {"population"} else "trips"):
-        raise unreadable("volume", "population when nothing else is protected, trips otherwise")
     homogeneous = facts.get("homogeneous")
     if not isinstance(homogeneous, bool):
         raise unreadable("homogeneous", "true or false")
     return StatedPromise(
         **vars(stated),
-        volume=str(volume),
+        told=read_columns(facts, stated),
         limit=_limit(facts, stated.privacy),
         homogeneous=homogeneous,
         spec=spec,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from tripcloak.flows.audit.promise import TOLERANCE
+from tripcloak.flows.audit.columns import TOLERANCE
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import BrokenPart
 

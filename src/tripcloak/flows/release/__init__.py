@@ -4,27 +4,38 @@ from tripcloak.flows.release.public import (
     ReleasedZones,
     manifest,
     published_numbers,
-    published_units,
     released_zones,
     restated,
     segment_numbers,
 )
-from tripcloak.flows.release.release import Bound, Release, build_noisy_release, build_release, main_volume
+from tripcloak.flows.release.publication import (
+    PUBLISH,
+    Publication,
+    Publish,
+    main_volume,
+    publication_of,
+    summed,
+)
+from tripcloak.flows.release.release import Bound, Release, build_noisy_release, build_release
 from tripcloak.flows.release.withheld import Band, withheld_bands
 
 __all__ = [
+    "PUBLISH",
     "Band",
     "Bound",
+    "Publication",
+    "Publish",
     "Release",
     "ReleasedZones",
     "build_noisy_release",
     "build_release",
     "main_volume",
     "manifest",
+    "publication_of",
     "published_numbers",
-    "published_units",
     "released_zones",
     "restated",
     "segment_numbers",
+    "summed",
     "withheld_bands",
 ]

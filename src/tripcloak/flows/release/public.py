@@ -15,32 +15,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.flows.model import Groups, ODMatrix
+from tripcloak.flows.release.publication import publication_of
 from tripcloak.flows.release.release import Release
 from tripcloak.flows.release.withheld import restated_withheld, withheld_entry
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.manifest import new_manifest
 from tripcloak.hierarchy import BoxZones, Zones
-from tripcloak.promises import Promise, Unit
-
-
-def published_units(release: Release) -> tuple[Unit, ...]:
-    """Return the numbers that may be published per flow."""
-    return release.promise.published(release.volume)
+from tripcloak.promises import Promise
 
 
 def published_numbers(release: Release) -> dict[str, Ints]:
-    """Return the published columns, one value per group; population is rounded to whole people."""
-    return {unit: np.rint(release.support(unit)).astype(np.int64) for unit in published_units(release)}
+    """Return the published columns, one value per group, as they are rounded."""
+    told = release.publication
+    return {unit: told.rounded(unit, release.support(unit)) for unit in told.columns}
 
 
 def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
     """Return the published columns of every segment that is safe in every group; nothing without segments."""
     numbers: dict[str, dict[str, Ints]] = {}
-    units = release.promise.published_by_segment(release.volume)
+    told = release.publication
     for part in release.promise.segments:
         members = release.group_of_flow[part.row]
         groups = Groups(part.matrix, members, release.group_origin, release.group_destination)
-        numbers[part.name] = {unit: np.rint(groups.support(unit)).astype(np.int64) for unit in units}
+        numbers[part.name] = {unit: told.rounded(unit, groups.support(unit)) for unit in told.by_segment}
     return numbers
 
 
@@ -56,9 +53,10 @@ class ReleasedZones(NamedTuple):
 def released_zones(release: Release) -> tuple[ReleasedZones, ...]:
     """Return the origin, the destination and, if any, the time zones that occur in a released flow.
 
-    Travellers are left out: one person may be in several flows of a zone.
+    Travellers are left out, unless they alone are published: one person may be in several flows of a zone.
     """
-    numbers = {unit: n for unit, n in published_numbers(release).items() if unit != "travellers"}
+    told = release.publication.summed
+    numbers: dict[str, Ints] = {unit: n for unit, n in published_numbers(release).items() if unit in told}
     sides = []
     for axis, zones, column in release.axes:
         rows, place = np.unique(column, return_inverse=True)
@@ -88,8 +86,8 @@ def manifest(
     segment
         The segment of the input that the release is about, where it is about one only.
     """
-    released = int(np.rint(release.support(release.volume).sum()))
-    units = published_units(release)
+    told = release.publication
+    released = int(np.rint(release.support(told.volume).sum()))
     smallest = {unit: int(n.min()) for unit, n in published_numbers(release).items()}
     begun = new_manifest(
         "flows",
@@ -107,8 +105,10 @@ def manifest(
         "homogeneous": release.homogeneous,
         "groups": release.n_groups,
         "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
-        "columns": list(units),
-        "volume": release.volume,
+        "columns": list(told.columns),
+        **({"steps": told.steps} if told.steps else {}),
+        **({"columns_words": words} if (words := told.words()) else {}),
+        "volume": told.volume,
         "released": released,
         "withheld": withheld_entry(matrix, release, released),
         "smallest": smallest,
@@ -120,13 +120,14 @@ def manifest(
 
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise", "zone_form", "tile_km2", "segment"),
-    *("seed", "hierarchy", "homogeneous", "groups", "zones", "columns", "volume", "released", "withheld"),
-    *("smallest", "bound", "measures", "dropped_rows", "files"),
+    *("seed", "hierarchy", "homogeneous", "groups", "zones", "columns", "steps", "columns_words", "volume"),
+    *("released", "withheld", "smallest", "bound", "measures", "dropped_rows", "files"),
 )
 INNER = {
     "tile_km2": ("origins", "destinations"),
     "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "slots", "timezone"),
     "zones": ("origins", "destinations", "times"),
+    "steps": ("travellers", "population"),
     "withheld": ("at_least", "at_most", "words"),
     "smallest": ("trips", "travellers", "population"),
     "bound": ("within_percent", "relaxation"),
@@ -145,6 +146,8 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
     """
     promise = Promise.from_manifest(facts["promise"])
     told = {**facts, "promise": promise.stated(), "withheld": restated_withheld(facts)}
+    if "columns_words" in facts or "steps" in facts:
+        told["columns_words"] = publication_of(facts, promise).words()
     orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}
     for name in (name for name in orders if isinstance(told.get(name), dict)):
         told[name] = {entry: told[name][entry] for entry in orders[name] if entry in told[name]}
@@ -180,7 +183,7 @@ def _public_bound(release: Release) -> dict[str, Any] | None:
 
 def _measures(release: Release, released: int) -> dict[str, float]:
     """Return the measures that anyone can compute from the released table itself."""
-    volume: Floats = published_numbers(release)[release.volume].astype(float)
+    volume: Floats = published_numbers(release)[release.publication.volume].astype(float)
     tiles = (
         release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
     )

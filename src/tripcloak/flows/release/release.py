@@ -11,6 +11,7 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.flows.model import Groups, ODMatrix, group_flows
+from tripcloak.flows.release.publication import Publication, Publish, main_volume, publication
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.hierarchy import Zones
@@ -47,7 +48,9 @@ class Release:
     times, group_time : optional
         The zones of time and each group's row in them, where time is an axis.
     volume : str
-        What is published and summed for utility: trips, or population when only that is protected.
+        What is summed for utility: trips, or population when only that is protected.
+    publish : str
+        Which numbers of a flow are published, and how exactly.
     """
 
     method: str
@@ -67,6 +70,7 @@ class Release:
     input_digest: str
     times: Zones | None = None
     group_time: Ints | None = None
+    publish: Publish = "rounded"
     bound: Bound | None = None
     seed: int | None = None
     seconds: float = 0.0
@@ -96,6 +100,11 @@ class Release:
     def support(self, unit: Unit) -> Any:
         """Return what stands behind every released group."""
         return {"trips": self.trips, "travellers": self.travellers, "population": self.population}[unit]
+
+    @property
+    def publication(self) -> Publication:
+        """Return which numbers are published, and how exactly."""
+        return publication(self.promise, self.volume, self.publish)
 
     @property
     def axes(self) -> tuple[tuple[str, Zones, Ints], ...]:
@@ -181,11 +190,6 @@ def build_release(
         seed=seed,
         seconds=seconds,
     )
-
-
-def main_volume(promise: Promise) -> Volume:
-    """Return the volume that goes with a promise: population when nothing else is protected."""
-    return "population" if set(promise.thresholds) == {"population"} else "trips"
 
 
 def _close(matrix: ODMatrix, groups: Groups, volume: Volume, promise: Promise) -> bool:

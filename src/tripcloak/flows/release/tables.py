@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.release import Release, published_numbers, released_zones, segment_numbers
+from tripcloak.flows.release import Release, published_numbers, released_zones, segment_numbers, summed
 from tripcloak.ground.arrays import Ints
 from tripcloak.hierarchy import BoxZones, Geometry, Hierarchy
+from tripcloak.promises import Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,17 +54,16 @@ def as_published(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
     return in_order(table.select(schema.names).cast(schema))
 
 
-def zones_as_published(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
+def zones_as_published(table: pa.Table, numbers: Sequence[Unit]) -> pa.Table:
     """Return the table of released zones, read from a file, with the columns and order it is written with."""
     import pyarrow as pa
 
-    volumes = [name for name in numbers if name != "travellers"]
     kinds = {
         **dict.fromkeys(("axis", "zone"), pa.string()),
         "height": pa.int32(),
         "tiles": pa.int64(),
         **dict.fromkeys(("area_km2", "lat", "lon"), pa.float64()),
-        **dict.fromkeys(volumes, pa.int64()),
+        **dict.fromkeys(summed(tuple(numbers)), pa.int64()),
         "members": pa.list_(pa.string()),
         "geometry": pa.binary(),
     }
@@ -111,14 +111,14 @@ def segments_table(release: Release) -> pa.Table | None:
 def flows_over_time(flows: pa.Table) -> pa.Table:
     """Return released flows summed over all times; as they are where they have no time.
 
-    Travellers are left out of sums: one person may travel at several times.
+    Travellers are left out of sums, unless they are alone: one person may travel at several times.
     """
     if "time" not in flows.column_names:
         return flows
     ends = ["origin", "destination"]
-    volumes = [name for name in flows.column_names if name not in (*ends, "time", "travellers")]
-    summed = flows.group_by(ends, use_threads=False).aggregate([(name, "sum") for name in volumes])
-    return summed.select([*ends, *(f"{name}_sum" for name in volumes)]).rename_columns([*ends, *volumes])
+    volumes = summed(tuple(name for name in flows.column_names if name not in (*ends, "time")))
+    over_time = flows.group_by(ends, use_threads=False).aggregate([(name, "sum") for name in volumes])
+    return over_time.select([*ends, *(f"{name}_sum" for name in volumes)]).rename_columns([*ends, *volumes])
 
 
 def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:

@@ -20,6 +20,8 @@ from tripcloak.promises import Promise, Volume
 LADDER = (1, 2, 5, 10, 20, 50)
 """Percent of the whole volume at which bands may end, below the limit."""
 
+WITHOUT_TRIPS = "within the limit; not told, because trips are not published"
+
 _HAIR = Fraction(1, 10**12)
 """By so much releases may pass their limit, where sums differ by rounding alone."""
 
@@ -83,7 +85,9 @@ def withheld_bands(
 def withheld_entry(matrix: ODMatrix, release: Release, released: int) -> dict[str, Any]:
     """Return what the manifest says of the withheld volume, given the released one; of noise, nothing."""
     if release.promise.noisy:
-        return _untold(release.promise)
+        return _untold(release.promise.silence)
+    if release.volume not in release.publication.columns:
+        return _untold(WITHOUT_TRIPS)
     volume = float(matrix.volume(release.volume)[release.suppressed].sum())
     # Sums of weights depend on their order in the last digits.
     number = math.ceil(volume * (1 - 1e-9))
@@ -104,7 +108,9 @@ def restated_withheld(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry on the withheld volume as it would be written anew, given the manifest."""
     promise, told = Promise.from_manifest(facts["promise"]), facts["withheld"]
     if promise.noisy:
-        return _untold(promise)
+        return _untold(promise.silence)
+    if facts["volume"] == "travellers":
+        return _untold(WITHOUT_TRIPS)
     bands = withheld_bands(
         promise,
         volume=facts["volume"],
@@ -116,8 +122,8 @@ def restated_withheld(facts: Mapping[str, Any]) -> dict[str, Any]:
     return band.entry(facts["volume"])
 
 
-def _untold(promise: Promise) -> dict[str, Any]:
-    return {"at_least": None, "at_most": None, "words": promise.silence}
+def _untold(words: str) -> dict[str, Any]:
+    return {"at_least": None, "at_most": None, "words": words}
 
 
 def _absent(zones: tuple[int, ...], groups: int, homogeneous: bool) -> int:

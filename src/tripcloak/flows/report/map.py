@@ -13,7 +13,7 @@ from tripcloak.pages.page import render_page
 
 AXES = ("origin", "destination")
 MEASURES = ("trips", "travellers", "population")
-VOLUMES = ("trips", "population")
+VOLUMES = ("trips", "population", "travellers")
 SCRIPTS = (
     "map_scale.js",
     "map_zones.js",

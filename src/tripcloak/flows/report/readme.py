@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 from tripcloak.promises import Promise
@@ -19,7 +20,7 @@ def render_readme(facts: Mapping[str, Any]) -> str:
     promise = Promise.from_manifest(facts["promise"])
     short, covers, limits = promise.in_full()
     words = _WORDS | ({"trips": "number of trips, with noise"} if promise.noisy else {})
-    columns = "\n".join(f"  - `{name}`: {words[name]}" for name in facts["columns"])
+    columns = "\n".join(f"  - `{name}`: {words[name]}{_step(facts, name)}" for name in facts["columns"])
     also = "".join(f"- Also: {words}\n" for words in promise.further())
     return f"""# Released origin-destination flows
 
@@ -36,6 +37,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 - `flows.parquet`, `flows.csv`: one row per released flow:
   - `origin`, `destination`: zone ids{_boxes(facts) or _unions(facts["hierarchy"])}
 {_time(facts["hierarchy"])}{columns}
+{_beside(facts)}\
 - `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height ({_height(facts)}), number of
   tiles, area, representative point and outline
 - `map.html`: the same to look at; works without a network
@@ -43,6 +45,24 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
 ## What this does and does not promise
 {covers}{"".join(limits)}"""
+
+
+def _step(facts: Mapping[str, Any], name: str) -> str:
+    """Return how a column is rounded; nothing where it is exact."""
+    step = facts.get("steps", {}).get(name)
+    return "" if step is None else f", rounded down in steps of {step:,}"
+
+
+def _beside(facts: Mapping[str, Any]) -> str:
+    """Return what columns beside each other tell; nothing where there is one alone."""
+    words = facts.get("columns_words")
+    if words is None:
+        return ""
+    told = f"{words[:1].upper()}{words[1:]}."
+    return (
+        fill(told if facts.get("steps") else f"**{told}**", 110, initial_indent="  ", subsequent_indent="  ")
+        + "\n"
+    )
 
 
 def _overlap(facts: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tripcloak.flows.audit.columns import TOLERANCE
 from tripcloak.flows.audit.matrix.case import BOOK, MatrixCase
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
@@ -23,7 +24,7 @@ from tripcloak.flows.audit.noise import (
     verdict,
 )
 from tripcloak.flows.audit.privacy import Privacy, too_little
-from tripcloak.flows.audit.promise import TOLERANCE, least
+from tripcloak.flows.audit.promise import least
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 

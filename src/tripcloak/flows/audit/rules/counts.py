@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from tripcloak.flows.audit.columns import TOLERANCE, UNITS, differs
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.privacy import Privacy
-from tripcloak.flows.audit.promise import TOLERANCE, UNITS, least
+from tripcloak.flows.audit.promise import least
 from tripcloak.flows.audit.raw import WITHHELD
 from tripcloak.flows.audit.withheld import band_around, told_band
 from tripcloak.ground.entries import whole
@@ -66,7 +67,7 @@ def flows_match_recount(case: FlowEvidence) -> str | Remark | None:
     if case.promise.privacy is not None:
         return _noisy_flows(case, case.promise.privacy)
     units = [unit for unit in UNITS if unit in case.columns("audit_flows")]
-    differ = " or ".join(_differ(f"flow.{unit}", f"recount.{unit}", unit) for unit in units) or "false"
+    differ = " or ".join(_differ(case, unit) for unit in units) or "false"
     wrong = case.value(
         f"""select count(*) from audit_flows flow full join (
             select * from audit_recount where pair > {WITHHELD}
@@ -106,7 +107,7 @@ def every_flow_accounted(case: FlowEvidence) -> str | None:
     if case.value(f"select count(*) > count(distinct ({axes})) from audit_groups"):
         return "private/groups.parquet accounts for a flow twice"
     units = [unit for unit in UNITS if unit in case.columns("audit_groups")]
-    differ = " or ".join(_differ(f"told.{unit}", f"flow.{unit}", unit, rounded=False) for unit in units)
+    differ = " or ".join(_not_the_same(f"told.{unit}", f"flow.{unit}", unit) for unit in units)
     wrong = case.value(
         f"""select count(*) from audit_groups told full join audit_input flow using ({axes})
         where told.rowid is null or flow.rowid is null or {differ}"""
@@ -120,15 +121,19 @@ def totals_add_up(case: FlowEvidence) -> str | Remark | None:
     if case.promise.privacy is not None:
         return NotPromised("not promised: noisy numbers do not add up to the input's")
     volume = case.promise.volume
-    released, withheld = _volumes(case)
+    recount = float(
+        case.value(f"select coalesce(sum({volume}), 0) from audit_recount where pair > {WITHHELD}")
+    )
     in_table = case.value(f"select sum({volume}) from audit_flows") if _has(case, volume) else None
     groups = whole(case.facts, "groups")
     # Each released population is rounded to whole people.
     slack = 0.5 * groups if volume == "population" else 0.0
-    if in_table is None or abs(float(in_table) - released) > slack + TOLERANCE * released:
+    if in_table is None or abs(float(in_table) - recount) > slack + TOLERANCE * recount:
         return f"the released {volume} of all flows differ from the recount"
-    if abs(whole(case.facts, "released") - released) > 0.5 + TOLERANCE * released:
+    if abs(whole(case.facts, "released") - recount) > 0.5 + TOLERANCE * recount:
         return f"the manifest's released {volume} differ from the recount"
+    volume = case.promise.told.limited
+    released, withheld = _volumes(case)
     total = case.value(f"select coalesce(sum({volume}), 0) from audit_input")
     told = case.value(
         f"select coalesce(sum({volume}), 0) from audit_groups" if _told(case, volume) else "select 0"
@@ -147,7 +152,7 @@ def suppression_within_limit(case: FlowEvidence) -> str | Remark | None:
         )
     released, withheld = _volumes(case)
     if withheld > case.promise.limit * (released + withheld) * (1 + TOLERANCE):
-        return f"more than {case.promise.limit:.2%} of the {case.promise.volume} are withheld"
+        return f"more than {case.promise.limit:.2%} of the {case.promise.told.limited} are withheld"
     return None
 
 
@@ -157,6 +162,8 @@ def suppressed_told_safely(case: FlowEvidence) -> str | Remark | None:
     told = told_band(case.facts)
     if case.promise.privacy is not None:
         return None if told is None else "the manifest tells of the input what is not private"
+    if case.promise.told.limited not in case.promise.columns:
+        return None if told is None else "the manifest tells withheld trips where trips are not published"
     withheld = _volumes(case)[1]
     slack = TOLERANCE * withheld if case.promise.volume == "population" else 0.0
     if told is None or not any(
@@ -179,17 +186,22 @@ def smallest_support(case: FlowEvidence) -> dict[str, float]:
     return {unit: number for unit, number in found.items() if number is not None}
 
 
-def _differ(told: str, recount: str, unit: str, *, rounded: bool = True) -> str:
-    """Return SQL that is true where a told number is not the recount's."""
+def _differ(case: FlowEvidence, unit: str) -> str:
+    """Return SQL that is true where a released number is not what comes of the recount."""
+    step, base = case.promise.told.steps.get(unit), case.promise.thresholds.get(unit, 0.0)
+    return differs(f"flow.{unit}", f"recount.{unit}", unit, step=step, base=base)
+
+
+def _not_the_same(told: str, recount: str, unit: str) -> str:
+    """Return SQL that is true where an exact number is not the recount's."""
     if unit != "population":
         return f"{told} is distinct from {recount}"
-    slack = 0.5 if rounded else 0.0
-    return f"not coalesce(abs({told} - {recount}) <= {slack} + {TOLERANCE!r} * {recount}, false)"
+    return f"not coalesce(abs({told} - {recount}) <= {TOLERANCE!r} * {recount}, false)"
 
 
 def _volumes(case: FlowEvidence) -> tuple[float, float]:
-    """Return the released and the withheld volume of the recount."""
-    query = f"select coalesce(sum({case.promise.volume}), 0) from audit_recount where pair"
+    """Return the released and the withheld volume of the recount, of what the limit is a share of."""
+    query = f"select coalesce(sum({case.promise.told.limited}), 0) from audit_recount where pair"
     return float(case.value(f"{query} > {WITHHELD}")), float(case.value(f"{query} = {WITHHELD}"))
 
 

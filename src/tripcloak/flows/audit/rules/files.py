@@ -128,7 +128,7 @@ def only_protected_columns(case: FlowEvidence) -> str | None:
 
 def _zone_columns(case: FlowEvidence) -> set[str]:
     """Return the columns that zones may have: lists of tiles only where they tell nothing about the data."""
-    volumes = set(case.promise.columns) - {"travellers"}
+    volumes = set(case.promise.told.summed)
     return {*ZONE_COLUMNS, *volumes} | (set() if case.promise.grid else {"members"})
 
 
@@ -170,7 +170,7 @@ def _wrong_flows(case: FlowEvidence, data: dict[str, Any]) -> str | None:
     columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
     if case.promise.slot is not None:
         # Sums over time of different people would count one of them several times.
-        columns = [name for name in columns if name != "travellers"]
+        columns = [name for name in columns if name in case.promise.told.summed]
     table = data["flows"]
     if set(data) != {"volume", "flows", *SPACE} or set(table) != {*SPACE, *columns}:
         return "release/map.html embeds other columns than were released"
@@ -185,7 +185,7 @@ def _wrong_flows(case: FlowEvidence, data: dict[str, Any]) -> str | None:
 
 
 def _wrong_zones(case: FlowEvidence, data: dict[str, Any]) -> str | None:
-    volumes = [name for name in case.promise.columns if name != "travellers"]
+    volumes = list(case.promise.told.summed)
     for axis in SPACE:
         table = data[axis]
         shown_volumes = [name for name in volumes if name in table]

@@ -12,7 +12,7 @@ from tripcloak.ground.entries import close, figures, unreadable, whole
 
 KEYS = {
     "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
-    "groups", "zones", "columns", "volume", "released", "withheld",
+    "groups", "zones", "columns", "steps", "columns_words", "volume", "released", "withheld",
     "smallest", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2", "segment",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tripcloak.flows.audit.columns import UNITS
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence, column_names
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
@@ -22,7 +23,7 @@ from tripcloak.flows.audit.noise import (
     verdict,
 )
 from tripcloak.flows.audit.privacy import Privacy, too_little
-from tripcloak.flows.audit.promise import SPACE, UNITS, least
+from tripcloak.flows.audit.promise import SPACE, least
 from tripcloak.flows.audit.queries import segment_sql, too_far_sql
 from tripcloak.flows.audit.raw import WITHHELD
 from tripcloak.flows.audit.rules.files import differs_from_csv
@@ -241,7 +242,9 @@ def _may_be_told(case: FlowEvidence) -> list[str]:
         "select count(distinct (person, segment)) > count(distinct person) from audit_segment_presence "
         "where person is not null"
     )
-    return [unit for unit in case.promise.columns if unit != "travellers" or not several]
+    # Segments add up to the flow, so numbers in steps of both would narrow each other.
+    told = [case.promise.volume] if case.promise.told.steps else case.promise.columns
+    return [unit for unit in told if unit != "travellers" or not several]
 
 
 def _recount(case: FlowEvidence) -> None:

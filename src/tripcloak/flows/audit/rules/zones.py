@@ -70,7 +70,7 @@ def flows_never_overlap(case: FlowEvidence) -> str | Remark | None:
 @BOOK.rule("zones-table-matches", "zones", "flows", "tree")
 def zones_table_matches(case: FlowEvidence) -> str | None:
     """Both zone files list exactly the zones of the released flows, with their sizes and volumes."""
-    volumes = [unit for unit in case.promise.columns if unit != "travellers"]
+    volumes = list(case.promise.told.summed)
     lacking = [unit for unit in volumes if unit not in case.columns("audit_zones")]
     if lacking:
         return f"release/zones.parquet lacks the column {lacking[0]!r}"
