@@ -102,7 +102,9 @@ def test_the_manifest_keeps_to_the_published_table(drawn: tuple[Case, ODMatrix, 
     assert page["groups"] == release.n_groups
     assert page["dropped_rows"] == {"duplicates": guarded(1, release.k), "no place": 40}
     assert matrix.digest() not in json.dumps(page)
-    assert str(support(case.rows, release.volume)) not in page["withheld"]["words"]
+    # The percent of a band may be the same number by chance.
+    words = page["withheld"]["words"].replace(f"{100 * release.suppression_limit:g} %", "")
+    assert str(support(case.rows, release.volume)) not in words
 
 
 def released(promise: Promise, **columns: bool) -> Release:
