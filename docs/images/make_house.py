@@ -173,10 +173,10 @@ BELOW = (
         Room(
             "ground/",
             (
-                "errors · progress · memory · threads · engine (DuckDB) · arrays · masking of small numbers "
-                "· folders written whole or not at all",
-                "manifest · entries · rulebook and verdict · rewriting · options, registry and spelling: "
-                "declared once, derived everywhere",
+                "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
+                "· masking · folders, whole or not at all",
+                "manifest · signatures · entries · rulebook and verdict · rewriting · options, registry and "
+                "spelling: declared once, derived everywhere",
             ),
         ),
     ),

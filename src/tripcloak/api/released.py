@@ -69,7 +69,7 @@ class PublicFolder(PublicPart):
 
         path = self._public / f"{name}.parquet"
         try:
-            return parquet.read_table(path)
+            return parquet.read_table(path.absolute())
         except (OSError, pa.ArrowException):
             raise InputError(f"{path} cannot be read; it may be missing or damaged") from None
 
@@ -277,7 +277,7 @@ class PrivatePart:
             return self._tables[table](self.made)
         path = self._folder / PRIVATE / f"{table}.parquet"
         try:
-            return parquet.read_table(path)
+            return parquet.read_table(path.absolute())
         except (OSError, pa.ArrowException):
             raise InputError(f"{path} cannot be read; it may be missing or damaged") from None
 

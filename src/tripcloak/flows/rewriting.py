@@ -87,7 +87,7 @@ class WrittenFlows:
         from pyarrow import parquet
 
         # One file, and no folders beside it: those of segments are called sex=F.
-        with parquet.ParquetFile(self.public / f"{name}.parquet") as file:
+        with parquet.ParquetFile(self.public.absolute() / f"{name}.parquet") as file:
             return file.read()
 
 

@@ -103,7 +103,8 @@ def staged(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> Iterator[
     refuse_if_taken(out, force=force, parts=parts)
     new = [folder for folder in (out, *out.parents) if not folder.exists()]
     # Named before it is made, so that there is no moment at which nobody knows what to remove.
-    staging = out / f"{PARTIAL}{secrets.token_hex(8)}"
+    # From the root, as Arrow takes a path that begins with ~ or s3: for another place.
+    staging = out.absolute() / f"{PARTIAL}{secrets.token_hex(8)}"
     try:
         out.mkdir(parents=True, exist_ok=True)
         staging.mkdir(mode=0o700)

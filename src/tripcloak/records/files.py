@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import glob
 import io
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -116,7 +117,7 @@ def _ending(file: Path) -> str:
 
 
 def _expand(path: str, preset: Preset | None) -> list[Path]:
-    place = Path(path).expanduser()
+    place = _place(path)
     if place.is_dir():
         return _files_of_folder(place, preset)
     if place.is_file():
@@ -130,6 +131,17 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
             f"no file matches {path}; check the pattern, and quote it so that the shell leaves it alone"
         )
     return [_readable(file, preset) for file in files]
+
+
+def _place(path: str) -> Path:
+    """Return where a path points: what exists under a name is that, and only else does ~ mean a home."""
+    place = Path(path)
+    if os.path.lexists(place):
+        return place
+    try:
+        return place.expanduser()
+    except RuntimeError:
+        raise InputError(f"there is no file {path}; check the path") from None
 
 
 def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
@@ -171,7 +183,7 @@ def _top_text(file: Path) -> str:
 
     compression = _COMPRESSED.get(file.suffix.lower())
     try:
-        with pa.input_stream(str(file), compression=compression) as stream:
+        with pa.input_stream(str(file.absolute()), compression=compression) as stream:
             top = stream.read(_TOP_BYTES)
     except (pa.ArrowException, OSError):
         top = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import EmptyInputError
+from tripcloak.ground.exact_files import exact_literal, exact_path
 from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_top
 from tripcloak.records.frames import Frame, Input
 from tripcloak.records.presets import Derived, Preset
@@ -24,7 +25,9 @@ class Table:
     Attributes
     ----------
     files : tuple of str
-        The files; of a table in memory, its name alone.
+        The files, by paths that the engine takes for these files alone; of a table in memory, its name.
+    name : str
+        What messages call it: the name of the file, or how many there are.
     types : mapping
         Column name to DuckDB type; every column of a text file is VARCHAR.
     scan : str
@@ -33,8 +36,6 @@ class Table:
         The same without the notes, for looking at some rows.
     rejects : str, optional
         The table that holds broken lines after a scan.
-    nameless : bool
-        Names of the files are ids of people, so they may not be told.
     notes : tuple of str
         What a reader should know about how the table was taken; holds no values.
     hint : str
@@ -42,20 +43,13 @@ class Table:
     """
 
     files: tuple[str, ...]
+    name: str
     types: Mapping[str, str]
     scan: str
     probe: str
     rejects: str | None = None
-    nameless: bool = False
     notes: tuple[str, ...] = ()
     hint: str = ""
-
-    @property
-    def name(self) -> str:
-        """Return the name of the file, or how many there are."""
-        if self.nameless:
-            return "the input"
-        return Path(self.files[0]).name if len(self.files) == 1 else f"{len(self.files)} files"
 
     def probe_of(self, file: str) -> str:
         """Return the probe of one of the files."""
@@ -93,7 +87,7 @@ def open_tables(
         if isinstance(key, Top):
             tables.append(_text_table(con, files, key, preset, number=len(tables)))
         else:
-            tables.append(_parquet_table(files, dict(key), preset))
+            tables.append(_parquet_table(con, files, dict(key), preset))
     if not any(_has_rows(con, table) for table in tables):
         raise EmptyInputError("the input holds no rows; expected at least one trip below the column names")
     return tables
@@ -126,8 +120,8 @@ _Types = tuple[tuple[str, str], ...]
 
 def _groups(
     con: duckdb.DuckDBPyConnection, files: Sequence[Path], preset: Preset | None
-) -> dict[Top | _Types, list[str]]:
-    groups: dict[Top | _Types, list[str]] = {}
+) -> dict[Top | _Types, list[Path]]:
+    groups: dict[Top | _Types, list[Path]] = {}
     for file in files:
         key: Top | _Types
         if kind_of(file, preset) == "parquet":
@@ -136,19 +130,26 @@ def _groups(
             key = Top(layout.columns, layout.delimiter)
         else:
             key = read_top(file)
-        groups.setdefault(key, []).append(str(file))
+        groups.setdefault(key, []).append(file)
     return groups
 
 
 def _parquet_types(con: duckdb.DuckDBPyConnection, file: Path) -> _Types:
     with plain_errors(file.name, has_condition=False):
-        rows = con.execute(f"DESCRIBE SELECT * FROM read_parquet({literal(str(file))})").fetchall()
+        rows = con.execute(f"DESCRIBE SELECT * FROM read_parquet({exact_literal(con, file)})").fetchall()
     return tuple((name, type_) for name, type_, *_ in rows)
 
 
-def _parquet_table(files: list[str], types: dict[str, str], preset: Preset | None) -> Table:
-    sql, types = _with_derived(f"read_parquet({_list(files)}{_filename(preset)})", types, preset)
-    return Table(files=tuple(files), types=types, scan=sql, probe=sql)
+def _parquet_table(
+    con: duckdb.DuckDBPyConnection, files: list[Path], types: dict[str, str], preset: Preset | None
+) -> Table:
+    exact = tuple(exact_path(con, file) for file in files)
+    sql, types = _with_derived(f"read_parquet({_list(exact)}{_filename(preset)})", types, preset)
+    return Table(files=exact, name=_name(files), types=types, scan=sql, probe=sql)
+
+
+def _name(files: Sequence[Path]) -> str:
+    return files[0].name if len(files) == 1 else f"{len(files)} files"
 
 
 UNREAD = "not read"
@@ -168,13 +169,15 @@ def _frame_table(
     types = dict.fromkeys(frame.names, UNREAD) | {name: type_ for name, type_, *_ in rows}
     sql, types = _with_derived(view, types, None if _filename(preset) else preset)
     name = frame.kind.replace("a ", "the ", 1)
-    return Table(files=(name,), types=types, scan=sql, probe=sql, notes=loaded.notes, hint=frame.hint)
+    return Table(
+        files=(name,), name=name, types=types, scan=sql, probe=sql, notes=loaded.notes, hint=frame.hint
+    )
 
 
 def _text_table(
-    con: duckdb.DuckDBPyConnection, files: list[str], top: Top, preset: Preset | None, number: int
+    con: duckdb.DuckDBPyConnection, files: list[Path], top: Top, preset: Preset | None, number: int
 ) -> Table:
-    layout = layout_of(Path(files[0]), preset)
+    layout = layout_of(files[0], preset)
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in top.names)
     options = (
         f"auto_detect = false, header = {layout is None}, skip = {layout.skip if layout else 0}, "
@@ -183,19 +186,19 @@ def _text_table(
     )
     if layout is not None and layout.encoding != "utf-8":
         options += f", encoding = {literal(layout.encoding)}"
+    exact = tuple(exact_path(con, file) for file in files)
     rejects = f"tripcloak_rejects_{number}"
     # A second input opened on the same connection must not find the first one's broken lines.
     con.execute(f"DROP TABLE IF EXISTS {rejects}")
     con.execute(f"DROP TABLE IF EXISTS {rejects}_scans")
     notes = f", store_rejects = true, rejects_table = '{rejects}', rejects_scan = '{rejects}_scans'"
     types = dict.fromkeys(top.names, "VARCHAR")
-    scan, all_types = _with_derived(f"read_csv({_list(files)}, {options}{notes})", types, preset)
+    scan, all_types = _with_derived(f"read_csv({_list(exact)}, {options}{notes})", types, preset)
     # One thread reads from the top, so that what the first rows show is the same each time.
-    probe, _ = _with_derived(f"read_csv({_list(files)}, {options}, parallel = false)", types, preset)
-    nameless = preset is not None and preset.ids_in_paths
-    return Table(
-        files=tuple(files), types=all_types, scan=scan, probe=probe, rejects=rejects, nameless=nameless
-    )
+    probe, _ = _with_derived(f"read_csv({_list(exact)}, {options}, parallel = false)", types, preset)
+    # Names of files may be ids of people.
+    name = "the input" if preset is not None and preset.ids_in_paths else _name(files)
+    return Table(files=exact, name=name, types=all_types, scan=scan, probe=probe, rejects=rejects)
 
 
 def _with_derived(source: str, types: dict[str, str], preset: Preset | None) -> tuple[str, dict[str, str]]:

@@ -163,8 +163,8 @@ def _writer(
     if csv:
         from pyarrow.csv import CSVWriter
 
-        return CSVWriter(path, schema)
+        return CSVWriter(path.absolute(), schema)
     from pyarrow.parquet import ParquetWriter
 
     few = [name for name in dictionary if name in schema.names]
-    return ParquetWriter(path, schema, compression="snappy", use_dictionary=few)
+    return ParquetWriter(path.absolute(), schema, compression="snappy", use_dictionary=few)

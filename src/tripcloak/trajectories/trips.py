@@ -153,6 +153,7 @@ def _write(path: Path, table: pa.Table) -> None:
     from pyarrow import csv
     from pyarrow import parquet as pq
 
+    path = path.absolute()
     if path.suffix == ".csv":
         csv.write_csv(table, path, csv.WriteOptions(quoting_style="needed"))
     else:

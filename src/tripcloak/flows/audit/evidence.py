@@ -217,7 +217,7 @@ def load_table(case: FlowEvidence, part: str) -> None:
     if not path.is_file():
         raise BrokenPart(f"{wanted.path} is missing")
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path.absolute()) as file:
             _check_schema(file.schema_arrow, wanted)
             batches = file.iter_batches(batch_size=BATCH)
             reader = pa.RecordBatchReader.from_batches(file.schema_arrow, batches)

@@ -77,8 +77,10 @@ def noisy_release(
     """
     from pyarrow import parquet
 
-    flows = parquet.read_table(folder / PUBLIC / "flows.parquet")
-    told = parquet.read_table(folder / PUBLIC / "zones.parquet")
+    # Arrow takes a path that begins with ~ or s3: for another place, but not if it begins at the root.
+    public = folder.absolute() / PUBLIC
+    flows = parquet.read_table(public / "flows.parquet")
+    told = parquet.read_table(public / "zones.parquet")
     domains = shared_domains(matrix.origins, matrix.destinations)
     if domains is None:
         raise ValueError("the hierarchy does not say which zones there could be")
@@ -209,7 +211,7 @@ def _groups(folder: Path) -> Any:
     import pyarrow as pa
     from pyarrow import parquet
 
-    path = folder / PRIVATE / "groups.parquet"
+    path = folder.absolute() / PRIVATE / "groups.parquet"
     try:
         return parquet.read_table(path).combine_chunks()
     except FileNotFoundError:
@@ -306,7 +308,7 @@ def read_published(folder: Path) -> Published:
     """Return a release from its public files alone: ``folder`` is the release folder, or its public part."""
     from pyarrow import parquet
 
-    public, facts = public_part(folder), read_manifest(folder, "flows")
+    public, facts = public_part(folder).absolute(), read_manifest(folder, "flows")
     try:
         flows = parquet.read_table(public / "flows.parquet")
         table = parquet.read_table(public / "zones.parquet")

@@ -63,7 +63,8 @@ def _read_parquet(path: Path) -> Columns:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path.absolute()) as file:
+            table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"zones file {path.name} is not a readable Parquet file; write it anew") from error
     stated = json.loads((table.schema.metadata or {}).get(b"geo", b"{}")).get("primary_column")
@@ -299,7 +300,7 @@ class ZoneFile:
             **{name: pa.array(column.tolist(), pa.string()) for name, column in self.attributes.items()},
             **({} if outlines is None else {"geometry": pa.array(outlines.tolist(), pa.binary())}),
         }
-        parquet.write_table(pa.table(columns), path, compression="zstd", store_schema=False)
+        parquet.write_table(pa.table(columns), path.absolute(), compression="zstd", store_schema=False)
 
     def __repr__(self) -> str:
         return f"ZoneFile({len(self):,} zones)"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.exact_files import exact_literal
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.trajectories.audit.containment import (
     BoxSpans,
@@ -103,6 +104,10 @@ COLUMNS = {
 """All that may be published of a sample, and as what."""
 
 
+# Folders of segments are called sex=F: not a column of the files in them.
+ALONE = "hive_partitioning = false"
+
+
 class TrajectoryEvidence:
     """A release folder and its raw input, as rules see them; parts are read once, on first use.
 
@@ -138,13 +143,14 @@ class TrajectoryEvidence:
         self._require("samples.parquet")
         path = self.literal("samples.parquet")
         found = [
-            (name, kind) for name, kind, *_ in self.fetch(f"DESCRIBE SELECT * FROM read_parquet({path})")
+            (name, kind)
+            for name, kind, *_ in self.fetch(f"DESCRIBE SELECT * FROM read_parquet({path}, {ALONE})")
         ]
         if found != list(COLUMNS.items()):
             raise BrokenPart("release/samples.parquet lacks a column that it should have, or has others")
         self.fetch(
             "CREATE OR REPLACE TEMP TABLE audit_samples AS SELECT file_row_number AS row, "
-            f"{', '.join(COLUMNS)} FROM read_parquet({path}, file_row_number = true)"
+            f"{', '.join(COLUMNS)} FROM read_parquet({path}, {ALONE}, file_row_number = true)"
         )
         empty = " OR ".join(f"{name} IS NULL" for name in COLUMNS)
         if self.value(f"SELECT count(*) FROM audit_samples WHERE {empty}"):
@@ -225,8 +231,7 @@ class TrajectoryEvidence:
 
     def literal(self, name: str) -> str:
         """Return the path of a public file in SQL, in which the engine sees no pattern."""
-        path = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(self.public(name)))
-        return "'" + path.replace("'", "''") + "'"
+        return exact_literal(self.con, self.public(name))
 
     def _require(self, name: str) -> None:
         if not self.public(name).is_file():

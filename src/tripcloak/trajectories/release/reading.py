@@ -83,7 +83,7 @@ def _opened(path: Path, read: Callable[[Any], Any], coded: Sequence[str] = ()) -
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(path, read_dictionary=list(coded)) as file:
+        with parquet.ParquetFile(path.absolute(), read_dictionary=list(coded)) as file:
             return read(file)
     except FileNotFoundError:
         raise InputError(

@@ -10,6 +10,7 @@ from typing import Any
 
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.promise import SEGMENTS, SPACE
+from tripcloak.ground.exact_files import exact_literal
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
 from tripcloak.ground.rulebook import BrokenPart
 
@@ -65,8 +66,8 @@ def differs_from_csv(case: FlowEvidence, part: str) -> str | None:
     if _csv_header(case, part) != list(names):
         return f"{part}.csv and {part}.parquet have different columns"
     columns = ", ".join(f"{_quoted(name)}: 'varchar'" for name in names)
-    path = str(case.public(f"{part}.csv")).replace("'", "''")
-    case.keep("audit_csv", f"select * from read_csv('{_literal(path)}', columns = {{{columns}}}, {_CSV})")
+    path = exact_literal(case.con, case.public(f"{part}.csv"))
+    case.keep("audit_csv", f"select * from read_csv({path}, columns = {{{columns}}}, {_CSV})")
     texts = ", ".join(f"{_identifier(name)}::varchar" for name in names)
     table = f"select {texts} from audit_{part}"
     differ = case.value(
@@ -92,11 +93,6 @@ def _csv_header(case: FlowEvidence, part: str = "flows") -> list[str]:
             return next(csv.reader(file), [])
     except (OSError, ValueError, csv.Error):
         raise BrokenPart(f"release/{part}.csv cannot be read as CSV") from None
-
-
-def _literal(path: str) -> str:
-    """Return a path in which the engine sees no pattern."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 
 def _quoted(name: str) -> str:

@@ -129,7 +129,7 @@ def _parts(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield the rows of a Parquet file in the parts in which they must be written."""
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(path.absolute()) as file:
         for part in range(file.num_row_groups):
             expected = min(PART, file.metadata.num_rows - part * PART)
             if file.metadata.row_group(part).num_rows != expected:

@@ -12,8 +12,9 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.exact_files import exact_literal
 from tripcloak.ground.rulebook import BrokenPart, Remark
-from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
+from tripcloak.trajectories.audit.evidence import ALONE, BOOK, TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import is_small
 
 ORDER = (
@@ -211,6 +212,8 @@ def _mapping(case: TrajectoryEvidence) -> list[tuple[str, str | None]]:
     path = case.folder / "private" / "mapping.parquet"
     if not path.is_file():
         raise BrokenPart("private/mapping.parquet is missing, so the order of pseudonyms cannot be checked")
-    literal = "'" + str(path).replace("'", "''") + "'"
-    rows: list[Any] = case.fetch(f'SELECT "user"::VARCHAR, trajectory::VARCHAR FROM read_parquet({literal})')
+    exact = exact_literal(case.con, path)
+    rows: list[Any] = case.fetch(
+        f'SELECT "user"::VARCHAR, trajectory::VARCHAR FROM read_parquet({exact}, {ALONE})'
+    )
     return rows
