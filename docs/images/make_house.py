@@ -174,7 +174,7 @@ BELOW = (
             "ground/",
             (
                 "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
-                "· masking · folders, whole or not at all",
+                "· masking · folders, moving: whole or not at all",
                 "manifest · signatures · entries · rulebook and verdict · rewriting · options, registry and "
                 "spelling: declared once, derived everywhere",
             ),

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tripcloak.ground import moving
 from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.folders import (
     file_digest,
@@ -119,6 +120,11 @@ def test_the_systems_errors_come_in_words(tmp_path, out, number, words):
     assert contents(tmp_path) == before
 
 
+def no_swap(one: Path, other: Path) -> bool:
+    """What a disk without exchanges says."""
+    return False
+
+
 class Trap:
     """Makes the n-th call of a function fail, before or after its work is done."""
 
@@ -149,6 +155,7 @@ def test_a_failing_rename_brings_the_old_state_back(tmp_path, monkeypatch, nth, 
     write(out, "old")
     before = contents(tmp_path)
     with monkeypatch.context() as patched:
+        patched.setattr(moving, "swap", no_swap)
         trap = Trap(patched, Path, "rename", nth, failure, after)
         with pytest.raises((InputError, KeyboardInterrupt)):
             write(out, "new", force=True)
@@ -206,10 +213,69 @@ def test_an_old_release_that_cannot_be_moved_back_is_not_thrown_away(tmp_path, m
         return whole(self, target)
 
     with monkeypatch.context() as patched:
+        patched.setattr(moving, "swap", no_swap)
         patched.setattr(Path, "rename", rename)
         with pytest.raises(InputError):
             write(out, "new", force=True)
-    assert sorted(words_in(out).values()) == ["old", "old"]
+    kept = {name: words for name, words in words_in(out).items() if words == "old"}
+    assert len(kept) == 2
+    (note,) = note_on_leftovers(out)
+    assert "do not delete it" in note
+    refuse_if_taken(out, force=True)
+    assert words_in(out / "release") == words_in(out / "private") == {"file.txt": "old"}
+    (note,) = note_on_leftovers(out)
+    assert "may be deleted" in note
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "failure", [OSError(errno.EIO, "broken"), KeyboardInterrupt()], ids=["error", "ctrl-c"]
+)
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_failing_exchange_brings_the_old_state_back(tmp_path, monkeypatch, nth, failure, after):
+    out = tmp_path / "out"
+    write(out, "old")
+    before = contents(tmp_path)
+    with monkeypatch.context() as patched:
+        trap = Trap(patched, moving, "swap", nth, failure, after)
+        with pytest.raises((InputError, KeyboardInterrupt)):
+            write(out, "new", force=True)
+    assert trap.calls >= nth
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("force", [False, True])
+def test_nothing_is_written_through_a_link(tmp_path, name, force):
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    write(out, "old")
+    (out / name).rename(elsewhere)
+    for target in (elsewhere, tmp_path / "nowhere"):
+        (out / name).symlink_to(target)
+        before = contents(tmp_path)
+        with pytest.raises(OutputExistsError, match="is a link to another place"):
+            write(out, "new", force=force)
+        assert contents(tmp_path) == before
+        (out / name).unlink()
+
+
+def test_private_files_are_for_their_owner_alone(tmp_path):
+    mask = os.umask(0)
+    try:
+        for words in ("old", "new"):
+            with staged(tmp_path / "out", force=True) as staging:
+                (staging / "release" / "file.txt").write_text(words)
+                (staging / "private" / "file.txt").write_text(words)
+                (staging / "private" / "deep").mkdir()
+                (staging / "private" / "deep" / "file.txt").write_text(words)
+            modes = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "out").rglob("*")}
+            private = {mode for path, mode in modes.items() if "private" in path.parts and path.is_file()}
+            assert private == {0o600}
+            assert modes[tmp_path / "out" / "private" / "deep"] == 0o700
+            assert modes[tmp_path / "out" / "private"] == 0o700
+            assert modes[tmp_path / "out" / "release" / "file.txt"] == 0o666
+    finally:
+        os.umask(mask)
 
 
 def test_a_release_that_was_finished_in_the_meantime_is_not_replaced(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tripcloak.ground import moving
 from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.folders import RELEASE, FolderParts, staged
 from worlds.folders import contents
@@ -63,6 +64,7 @@ def test_a_failure_while_moving_brings_the_old_files_back(tmp_path, monkeypatch,
             raise OSError(5, "broken")
         return whole(self, target)
 
+    monkeypatch.setattr(moving, "swap", lambda one, other: False)
     monkeypatch.setattr(Path, "rename", breaks)
     with pytest.raises(InputError, match="cannot write the comparison"):
         write(tmp_path / "out", "new", force=True)

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tripcloak.ground.errors import InputError, OutputExistsError
+from tripcloak.ground.moving import is_half_moved, put_in_place, put_right
 from tripcloak.ground.spelling import called, spelt
 
 PUBLIC = "release"
 PRIVATE = "private"
-OLD = "old"
 PARTIAL = ".partial-"
 PUBLIC_FILES = (
     "README.md",
@@ -55,9 +55,19 @@ RELEASE = FolderParts("release", folders=(PRIVATE, PUBLIC))
 
 
 def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> None:
-    """Raise if the folder already holds such parts, is no folder, or may not be written to."""
+    """Raise if the folder already holds such parts, is no folder, or may not be written to.
+
+    What a run that was killed has left half moved there is put right first.
+    """
     if out.exists() and not out.is_dir():
         raise OutputExistsError(f"{out} is a file; {called('out')} needs a folder")
+    _put_right(out)
+    for name in parts.names:
+        if (out / name).is_symlink():
+            raise OutputExistsError(
+                f"{out / name} is a link to another place, which would not get what is written here; remove "
+                "the link, or choose another folder"
+            )
     if out.is_dir() and not force and any((out / name).exists() for name in parts.names):
         article = "an" if parts.what[0] in "aeiou" else "a"
         raise OutputExistsError(
@@ -84,13 +94,21 @@ def note_on_leftovers(out: Path) -> tuple[str, ...]:
     >>> note_on_leftovers(Path("nowhere"))
     ()
     """
-    left = sorted(path.name for path in out.glob(f"{PARTIAL}*"))
-    if not left:
-        return ()
-    return (
-        f"{out} holds what a run left behind that was stopped half-way ({', '.join(left)}); it may hold "
-        "private data, and may be deleted unless a run is writing there now",
-    )
+    left = sorted(out.glob(f"{PARTIAL}*"))
+    needed = ", ".join(path.name for path in left if is_half_moved(path))
+    others = ", ".join(path.name for path in left if not is_half_moved(path))
+    notes = []
+    if needed:
+        notes.append(
+            f"{out} was being replaced when a run was stopped, and {needed} holds parts of what stood there: "
+            f"do not delete it. The next run that writes to {out} puts them back"
+        )
+    if others:
+        notes.append(
+            f"{out} holds what a run left behind that was stopped half-way ({others}); it may hold private "
+            "data, and may be deleted unless a run is writing there now"
+        )
+    return tuple(notes)
 
 
 @contextmanager
@@ -111,20 +129,21 @@ def staged(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> Iterator[
         for name in parts.folders:
             (staging / name).mkdir(mode=0o777 if name == PUBLIC else 0o700)
         yield staging
+        _close_to_others(staging / PRIVATE)
         with _alone(out):
             # Another run may have finished here in the meantime.
             refuse_if_taken(out, force=force, parts=parts)
-            _swap(staging, out, parts)
+            put_in_place(staging, out, parts.names)
             # Still alone: while another run moves parts about, these would look as if they were missing.
             shutil.rmtree(staging, ignore_errors=True)
     except OSError as error:
         raise _explained(error, out, parts) from error
     finally:
         try:
-            _tidy(staging, out, new, parts)
+            _tidy(staging, new)
         finally:
             # A Ctrl-C may have cut the first attempt short.
-            _tidy(staging, out, new, parts)
+            _tidy(staging, new)
 
 
 @contextmanager
@@ -142,37 +161,37 @@ def _alone(out: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _swap(staging: Path, out: Path, parts: FolderParts) -> None:
-    """Move all parts into place; old ones are moved aside first and moved back if that fails."""
-    old = staging / OLD
-    old.mkdir()
-    moves = [(out / name, old / name) for name in reversed(parts.names)]
-    moves += [(staging / name, out / name) for name in parts.names]
-    begun: list[tuple[Path, Path]] = []
+def _put_right(out: Path) -> None:
+    """Bring back what killed runs have left half moved, unless a run is moving parts there now."""
+    import fcntl
+
+    halves = [path for path in out.glob(f"{PARTIAL}*") if is_half_moved(path)]
+    if not halves:
+        return
+    folder = os.open(out, os.O_RDONLY)
     try:
-        for source, target in moves:
-            if source.exists():
-                # Noted before it is done: a Ctrl-C may come between the two.
-                begun.append((source, target))
-                source.rename(target)
-    except BaseException:
-        for source, target in reversed(begun):
-            if target.exists() and not source.exists():
-                target.rename(source)
-        raise
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for staging in halves:
+            put_right(staging, out)
+    except OSError:
+        # Busy, or without locks, or not ours to write: the note on what was left says so.
+        return
+    finally:
+        os.close(folder)
 
 
-def _tidy(staging: Path, out: Path, new: list[Path], parts: FolderParts) -> None:
+def _close_to_others(private: Path) -> None:
+    """Let nobody but the owner read the private files, wherever they are copied or moved to."""
+    for path in private.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def _tidy(staging: Path, new: list[Path]) -> None:
     """Remove what was staged or moved aside, and the new folders that stayed empty."""
-    for name in parts.folders:
-        shutil.rmtree(staging / name, ignore_errors=True)
-    for name in (*parts.files, *parts.optional):
-        with suppress(OSError):
-            (staging / name).unlink()
-    # Should the old parts not have come back to their place, then those moved aside are all there is.
-    if all((out / name).exists() for name in (*parts.folders, *parts.files)):
+    # Should the old parts not have come back to their place, then those in there are all there is.
+    if not is_half_moved(staging):
         shutil.rmtree(staging, ignore_errors=True)
-    for folder in (staging / OLD, staging, *new):
+    for folder in (staging, *new):
         with suppress(OSError):
             folder.rmdir()
 

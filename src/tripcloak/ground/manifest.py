@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from tripcloak.ground.documents import TooDeepError, parse_json
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, write_json
 
@@ -20,7 +20,7 @@ FORMAT = 3
 READ_BY = {1: "0.1", 2: "0.2"}
 """Formats that are no longer read, and the version that reads them."""
 DEEPEST = 16
-"""Entries within entries that no manifest has; a file may be nested to exhaust whoever reads it."""
+"""Entries within entries that no manifest has."""
 
 _ELSEWHERE = {
     "flows": "`tripcloak audit` and `tripcloak measures` are for those",
@@ -150,27 +150,16 @@ def _of_kind(folder: Path, facts: dict[str, Any], kind: Kind | None) -> dict[str
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"), deepest=DEEPEST)
     except (FileNotFoundError, NotADirectoryError):
         where = path.parent.parent
         raise InputError(f"{where} holds no release: {path.parent.name}/{path.name} is missing") from None
-    except (OSError, ValueError, RecursionError):
+    except TooDeepError:
+        raise InputError(
+            f"{path} cannot be read as JSON: it is nested deeper than anything that tripcloak writes"
+        ) from None
+    except (OSError, ValueError):
         raise InputError(f"{path} cannot be read as JSON") from None
     if not isinstance(content, dict):
         raise InputError(f"{path} is not a manifest")
-    if _is_deep(content):
-        raise InputError(f"{path} is nested deeper than anything that tripcloak writes")
     return content
-
-
-def _is_deep(content: Any) -> bool:
-    """Return whether entries are nested deeper than any; step by step, since depth is what is feared."""
-    level = [content]
-    for _ in range(DEEPEST):
-        level = [
-            value
-            for entry in level
-            if isinstance(entry, dict | list)
-            for value in (entry.values() if isinstance(entry, dict) else entry)
-        ]
-    return bool(level)

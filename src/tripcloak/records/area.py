@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ def read_polygon(path: Path) -> Any:
         raise InputError(f"there is no polygon file {path.name}; give the path of a GeoJSON file")
     try:
         geometries = [
-            shapely.from_geojson(json.dumps(part)) for part in _parts(json.loads(path.read_bytes()))
+            shapely.from_geojson(json.dumps(part)) for part in _parts(parse_json(path.read_bytes()))
         ]
-    except (ValueError, TypeError, AttributeError, KeyError, shapely.GEOSException):
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, shapely.GEOSException):
         geometries = []
     polygons = [
         part for whole in geometries for part in shapely.get_parts(whole) if part.geom_type == "Polygon"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import math
 import re
 import sys
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.hierarchy.geometry import hull_outline, union_outline, unit_vectors
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys
@@ -67,7 +67,7 @@ def _read_parquet(path: Path) -> Columns:
             table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"zones file {path.name} is not a readable Parquet file; write it anew") from error
-    stated = json.loads((table.schema.metadata or {}).get(b"geo", b"{}")).get("primary_column")
+    stated = _primary_column(table.schema.metadata or {})
     name = stated if stated in table.column_names else _geometry_name(table.column_names)
     geometry = None
     if name is not None:
@@ -82,16 +82,25 @@ def _read_parquet(path: Path) -> Columns:
     return Columns(values, geometry)
 
 
+def _primary_column(metadata: Mapping[bytes, bytes]) -> str | None:
+    """Return the column of outlines that GeoParquet states; None where it states none that makes sense."""
+    try:
+        stated = parse_json(metadata.get(b"geo", b"{}"))["primary_column"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return stated if isinstance(stated, str) else None
+
+
 def _read_geojson(path: Path) -> Columns:
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        document = parse_json(path.read_text(encoding="utf-8-sig"))
         features = document["features"]
         properties = [feature.get("properties") or {} for feature in features]
         names = list(dict.fromkeys(name for row in properties for name in row))
         values = {name: [row.get(name) for row in properties] for name in names}
         ids = [feature.get("id") for feature in features]
         geometry = [feature.get("geometry") for feature in features]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"zones file {path.name} is not a GeoJSON FeatureCollection") from error
     if any(value is not None for value in ids):
         # The standard's own place for an id; a property named id wins as it is what people see.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -12,6 +11,7 @@ from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.promise import SPACE, StatedPromise
 from tripcloak.flows.audit.queries import overlaps_sql
 from tripcloak.flows.audit.trees import check_pairs, lineage, nested_zones
+from tripcloak.ground.documents import parse_json
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 
@@ -180,7 +180,7 @@ def _key(row: dict[str, Any]) -> tuple[str, str]:
 def _features(case: FlowEvidence) -> list[dict[str, Any]]:
     """Return the rows of the GeoJSON file, outline included."""
     try:
-        collection = json.loads(case.public("zones.geojson").read_text(encoding="utf-8"))
+        collection = parse_json(case.public("zones.geojson").read_text(encoding="utf-8"))
         rows = [{**item["properties"], "geometry": item["geometry"]} for item in collection["features"]]
         if set(collection) == {"type", "features"} and len({_key(row) for row in rows}) == len(rows):
             return rows
