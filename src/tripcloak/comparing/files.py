@@ -24,6 +24,7 @@ from tripcloak.comparing.rows import (
     written,
 )
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
+from tripcloak.pages.markdown import shown
 
 
 def render_csv(records: Sequence[Record]) -> str:
@@ -58,7 +59,11 @@ def render_markdown(
     ran = [record for record in records if record["ran"]]
     failed = [record for record in records if not record["ran"]]
     asked = asked_columns(records)
-    parts = [f"# {title}", f"**{INTERNAL}**", "\n".join(f"- {name}: {text}" for name, text in facts.items())]
+    parts = [
+        f"# {title}",
+        f"**{INTERNAL}**",
+        "\n".join(f"- {name}: {shown(text)}" for name, text in facts.items()),
+    ]
     parts += ["## Recommendation"]
     parts += [f"**{one.headline}** {' '.join(one.words)}" for one in advice]
     if ran:
@@ -75,12 +80,14 @@ def render_markdown(
 def _table(columns: Sequence[ComparisonColumn], records: Sequence[Record]) -> str:
     head = [column.name for column in columns]
     rule = [":--" if column.form == "text" else "--:" for column in columns]
-    rows = [[_cell(written(column, record[column.key])) for column in columns] for record in records]
+    rows = [[shown(written(column, record[column.key])) for column in columns] for record in records]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
 
 
 def _reasons(failed: Sequence[Record], records: Sequence[Record]) -> str:
-    return "\n".join(f"- **{full_name(record, records)}**: {record['reason']}" for record in failed)
+    return "\n".join(
+        f"- **{shown(full_name(record, records))}**: {shown(record['reason'])}" for record in failed
+    )
 
 
 def _meanings(columns: Sequence[ComparisonColumn]) -> str:
@@ -88,10 +95,6 @@ def _meanings(columns: Sequence[ComparisonColumn]) -> str:
         f"- **{column.name}**: {column.words}{f' ({column.better} is better)' if column.better else ''}"
         for column in columns
     )
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 FILES = ("compare.csv", "compare.json", "compare.md", "compare.html")

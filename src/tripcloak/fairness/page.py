@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+from tripcloak.pages.markdown import shown
 from tripcloak.pages.page import render_page
 
 INTERNAL = "Internal: computed from data that is not released. Not for publication."
@@ -37,8 +38,9 @@ def fairness_csv(facts: Mapping[str, Any]) -> str:
 def fairness_markdown(facts: Mapping[str, Any]) -> str:
     """Return the table as Markdown, with what it says in words."""
     lines = [f"| {' | '.join(words for _, words in COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
-    lines += [f"| {' | '.join(_cell(row[name], name) for name, _ in COLUMNS)} |" for row in facts["segments"]]
-    said = "\n".join(f"- {sentence}" for sentence in fairness_words(facts))
+    rows = ([shown(_cell(row[name], name)) for name, _ in COLUMNS] for row in facts["segments"])
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    said = "\n".join(f"- {shown(sentence)}" for sentence in fairness_words(facts))
     return f"# Who pays for being safe\n\n{INTERNAL}\n\n" + "\n".join(lines) + f"\n\n{said}\n"
 
 
@@ -125,4 +127,4 @@ def _cell(value: Any, name: str = "") -> str:
         return f"{100 * value:.1f} %"
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value).replace("|", "/")
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,6 +143,25 @@ def _watch(told: int, before: int, con: duckdb.DuckDBPyConnection) -> None:
             os.write(before, number)
         if number[0] in STOPS:
             con.interrupt()
+
+
+def close_to_files(con: duckdb.DuckDBPyConnection, files: Iterable[str]) -> None:
+    """Let a connection read these files, and what it has already, and nothing else from now on.
+
+    Examples
+    --------
+    >>> with connect() as con:
+    ...     close_to_files(con, ["/data/trips.csv"])
+    ...     con.execute("select * from '/data/others.csv'")
+    Traceback (most recent call last):
+    ...
+    _duckdb.PermissionException: Permission Error: Cannot access file ...
+    """
+    ((is_open,),) = con.execute("SELECT current_setting('enable_external_access')").fetchall()
+    if is_open:
+        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        con.execute(f"SET allowed_paths = [{listed}]")
+        con.execute("SET enable_external_access = false")
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tripcloak.ground.engine import plain_errors
+from tripcloak.ground.engine import close_to_files, plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
@@ -18,6 +18,7 @@ from tripcloak.records.columns import (
     find_roles,
     match_column,
 )
+from tripcloak.records.conditions import check_condition
 from tripcloak.records.notes import object_to_swapped, object_to_text, object_to_weights, without_empty_person
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
@@ -88,6 +89,9 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         # First, so that broken lines of that table are forgotten before those of the input are noted.
         open_stations(con, source.stations)
     tables = open_tables(con, source.paths, preset, lambda names: may_matter(names, source, preset))
+    if source.where is not None:
+        check_condition(con, source.where)
+        close_to_files(con, (file for table in tables for file in table.files))
     name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
     with plain_errors(name, has_condition=source.where is not None):
         projections, assignment = _project_all(tables, source, preset)

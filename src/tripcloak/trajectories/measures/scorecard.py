@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tripcloak.pages.markdown import shown
 from tripcloak.trajectories.measures.accuracy import Accuracy, SampleErrors, accuracy, sample_errors
 from tripcloak.trajectories.measures.anchors import (
     AnchorAgreement,
@@ -71,7 +72,7 @@ def comparison_table(rows: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
     headings = [*names, *(heading for _, heading, _ in COLUMNS)]
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(names)}{'---:|' * len(COLUMNS)}"]
     for row in flat:
-        cells = [str(row[name]) for name in names] + [_cell(key, row[key]) for key, _, _ in COLUMNS]
+        cells = [shown(str(row[name])) for name in names] + [_cell(key, row[key]) for key, _, _ in COLUMNS]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

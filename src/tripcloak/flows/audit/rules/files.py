@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.promise import SEGMENTS, SPACE
-from tripcloak.ground.exact_files import exact_literal
+from tripcloak.ground.documents import parse_json
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
 from tripcloak.ground.rulebook import BrokenPart
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ZONE_COLUMNS = ("axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "geometry")
 
@@ -65,9 +68,7 @@ def differs_from_csv(case: FlowEvidence, part: str) -> str | None:
     names = case.columns(f"audit_{part}")
     if _csv_header(case, part) != list(names):
         return f"{part}.csv and {part}.parquet have different columns"
-    columns = ", ".join(f"{_quoted(name)}: 'varchar'" for name in names)
-    path = exact_literal(case.con, case.public(f"{part}.csv"))
-    case.keep("audit_csv", f"select * from read_csv({path}, columns = {{{columns}}}, {_CSV})")
+    case.keep("audit_csv", "select * from audit_reader", _csv_rows(case, part, names))
     texts = ", ".join(f"{_identifier(name)}::varchar" for name in names)
     table = f"select {texts} from audit_{part}"
     differ = case.value(
@@ -80,11 +81,19 @@ def differs_from_csv(case: FlowEvidence, part: str) -> str | None:
     return f"{part}.csv and {part}.parquet hold different rows" if differ else None
 
 
-# Folders of segments are called sex=F: not a column of the files in them.
-_CSV = (
-    "auto_detect = false, delim = ',', quote = '\"', escape = '\"', header = true, encoding = 'utf-8', "
-    "hive_partitioning = false"
-)
+def _csv_rows(case: FlowEvidence, part: str, names: Sequence[str]) -> pa.RecordBatchReader:
+    """Return the rows of a text table as they stand there; the engine itself need not open any file."""
+    import pyarrow as pa
+    from pyarrow import csv as text
+
+    try:
+        return text.open_csv(
+            case.public(f"{part}.csv").absolute(),
+            parse_options=text.ParseOptions(newlines_in_values=True),
+            convert_options=text.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+        )
+    except (pa.ArrowException, OSError):
+        raise BrokenPart(f"release/{part}.csv cannot be read as CSV") from None
 
 
 def _csv_header(case: FlowEvidence, part: str = "flows") -> list[str]:
@@ -93,10 +102,6 @@ def _csv_header(case: FlowEvidence, part: str = "flows") -> list[str]:
             return next(csv.reader(file), [])
     except (OSError, ValueError, csv.Error):
         raise BrokenPart(f"release/{part}.csv cannot be read as CSV") from None
-
-
-def _quoted(name: str) -> str:
-    return "'" + name.replace("'", "''") + "'"
 
 
 def _identifier(name: str) -> str:
@@ -130,9 +135,9 @@ def _zone_columns(case: FlowEvidence) -> set[str]:
 
 def _geojson_columns(case: FlowEvidence) -> set[str]:
     try:
-        collection = json.loads(case.public("zones.geojson").read_text(encoding="utf-8"))
+        collection = parse_json(case.public("zones.geojson").read_text(encoding="utf-8"))
         return {name for item in collection["features"] for name in item["properties"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise BrokenPart("release/zones.geojson is not a GeoJSON collection of zones") from None
 
 
@@ -149,9 +154,9 @@ def map_shows_released_only(case: FlowEvidence) -> str | None:
     if len(found) != 1:
         return "release/map.html does not embed one table of data"
     try:
-        data = json.loads(found[0])
+        data = parse_json(found[0])
         return _wrong_flows(case, data) or _wrong_zones(case, data) or _strangers(case, _DATA.sub("", page))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         return "release/map.html embeds data of an unknown form"
 
 
