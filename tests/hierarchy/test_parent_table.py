@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,6 +101,21 @@ def test_what_occurs_is_counted_apart_and_outlines_are_joined() -> None:
     assert tree.complete
     south, north = area_of(tree.zones.outline(3)).bounds[1::2]
     assert south < zones.lat[0] < zones.lat[1] < north < zones.lat[2]
+
+
+def test_points_of_zones_lie_in_them_and_stay_where_they_already_do() -> None:
+    squares = {"a": (0, 0), "b": (0, 2), "c": (2, 2), "d": (2, 0), "e": (9, 9)}
+    geometry = [shapely.to_wkb(shapely.box(x, y, x + 1, y + 1)) for x, y in squares.values()]
+    lat, lon = [0.5, 2.5, 2.5, 0.5, 20.0], [0.5, 0.5, 2.5, 2.5, 20.0]
+    columns = {"zone": list(squares), "lat": lat, "lon": lon, "part": ["ring"] * 4 + ["far"]}
+    zones = ZoneFile.of(columns, geometry)
+    tree = TableTiling(zones, ("part",)).hierarchy(np.array([0], dtype=np.uint64))
+    found = dict(zip(tree.zones.ids.tolist(), zip(tree.zones.lat, tree.zones.lon, strict=True), strict=True))
+    assert [found[zone] for zone in "abcd"] == list(zip(lat[:4], lon[:4], strict=True))
+    # The mean of the four is the middle of the square between them; the file puts e beside its outline.
+    assert found["ring"] in [found[zone] for zone in "abcd"]
+    assert shapely.contains_xy(shapely.box(9, 9, 10, 10), found["e"][1], found["e"][0])
+    assert found["far"] == found["e"]
 
 
 @given(

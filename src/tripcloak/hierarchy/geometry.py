@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,12 +65,31 @@ def rectangle_km2(south: Floats, north: Floats, width: Floats) -> Floats:
 
 # Points stand for places without an outline (base stations); draw them some hundred metres wide.
 _POINT_RADIUS_DEGREES = 0.003
-# Neighbours compute a shared corner each in its own way; this is a tenth of a millimetre.
-_ROUNDING_DEGREES = 1e-9
+
+DIGITS = 7
+"""Decimals of degrees in outlines of hexagons: a centimetre."""
+
+
+def sphere_km2(lat: Floats, lon: Floats) -> float:
+    """Return the area on the sphere inside a ring of points, given anticlockwise, that shortest ways join.
+
+    >>> octant = sphere_km2(np.array([0.0, 0.0, 90.0]), np.array([0.0, 90.0, 0.0]))
+    >>> bool(np.isclose(octant, EARTH_KM2 / 8))
+    True
+    """
+    east = np.radians((np.roll(lon, -1) - lon + 180) % 360 - 180)
+    half = np.tan(np.radians(lat) / 2)
+    after = np.roll(half, -1)
+    below = 2 * np.arctan2(np.tan(east / 2) * (half + after), 1 + half * after)
+    # Each term lies between an edge and the equator; around a pole the rest of the half globe remains.
+    turns = float(np.rint(east.sum() / (2 * np.pi)))
+    return float(EARTH_RADIUS_KM**2 * (2 * np.pi * abs(turns) - below.sum()))
 
 
 def ring_outline(lat: Floats, lon: Floats) -> Geometry:
-    """Return the convex area inside a ring of points, given anticlockwise and narrower than half the globe.
+    """Return the area inside a ring of points, given anticlockwise: up to half the globe, without knots.
+
+    Where the ring crosses the antimeridian a point is put that is the same for the area on the other side.
 
     Examples
     --------
@@ -80,15 +98,44 @@ def ring_outline(lat: Floats, lon: Floats) -> Geometry:
     >>> ring_outline(np.array([0.0, 0.0, 1.0]), np.array([179.0, -179.0, 180.0]))["type"]
     'MultiPolygon'
     """
-    lat, lon = np.append(lat, lat[0]), np.unwrap(np.append(lon, lon[0]), period=360)
-    if abs(lon[-1] - lon[0]) > 180:
-        return _polar_outline(lat[:-1], lon[:-1])
-    ring = np.column_stack([lon, lat]).tolist()
-    if lon.min() >= -180 and lon.max() <= 180:
-        return {"type": "Polygon", "coordinates": [ring]}
-    from shapely import Polygon
+    steps = np.abs(np.diff(lon, append=lon[:1]))
+    if steps.max() <= 180:
+        ring = np.column_stack([lon, lat]).tolist()
+        return {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
+    import shapely
 
-    return geojson(_wrapped(Polygon(ring)))
+    path = _with_crossings(lat, lon)
+    turn = path[-1, 0] - path[0, 0]
+    if abs(turn) > 180:
+        # Around a pole: on the map, all between a line from edge to edge and the pole.
+        pole = 90.0 if lat.mean() > 0 else -90.0
+        path = np.vstack([path, [[path[-1, 0], pole], [path[0, 0], pole], path[0]]])
+    area = _wrapped(shapely.Polygon(path))
+    return geojson(shapely.transform(area, lambda xy: np.round(xy, DIGITS)))
+
+
+def _with_crossings(lat: Floats, lon: Floats) -> Floats:
+    """Return a closed ring as longitude, unwrapped, and latitude, from a crossing of the antimeridian on."""
+    rows = []
+    for (south, west), (north, east) in zip(
+        np.column_stack([lat, lon]), np.column_stack([np.roll(lat, -1), np.roll(lon, -1)]), strict=True
+    ):
+        rows.append((west, south))
+        if abs(east - west) > 180:
+            # Reckoned from the eastern hemisphere, whichever way the ring goes, so that neighbours agree.
+            (near, low), (far, high) = sorted([(west, south), (east, north)], reverse=True)
+            share = (180 - near) / (far + 360 - near)
+            seam = round(float(low + share * (high - low)), DIGITS)
+            rows += [(180.0, seam)] if west > 0 else [(-180.0, seam)]
+    points = np.array(rows)
+    # From the crossing nearest to a pole: between the two, the ring does not cross again.
+    first = int(np.where(np.abs(points[:, 0]) == 180, np.abs(points[:, 1]), -1).argmax())
+    points = np.roll(points, -first, axis=0)
+    # The next point lies on the other side.
+    points[0, 0] = np.copysign(180.0, points[1, 0])
+    closed = np.vstack([points, points[:1]])
+    closed[:, 0] = np.unwrap(closed[:, 0], period=360)
+    return closed
 
 
 def rectangle_outline(south: float, west: float, north: float, east: float) -> Geometry:
@@ -119,21 +166,6 @@ def union_outline(geometries: Any) -> Geometry:
 
     whole = np.asarray(geometries, dtype=object)
     return geojson(shapely.union_all(np.where(shapely.is_valid(whole), whole, shapely.make_valid(whole))))
-
-
-def joined_outline(outlines: Sequence[Geometry]) -> Geometry:
-    """Return the union of outlines that share edges up to rounding.
-
-    Examples
-    --------
-    >>> west, east = rectangle_outline(0, 10, 1, 10.3), rectangle_outline(0, 10.1 + 0.2, 1, 10.5)
-    >>> len(joined_outline([west, east])["coordinates"])
-    1
-    """
-    import shapely
-    from shapely.geometry import shape
-
-    return geojson(shapely.union_all([shape(outline) for outline in outlines], grid_size=_ROUNDING_DEGREES))
 
 
 def hull_outline(lat: Floats, lon: Floats) -> Geometry:
@@ -170,18 +202,6 @@ def geojson(geometry: Any) -> Geometry:
     whole = parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
     document: Geometry = json.loads(shapely.to_geojson(whole))
     return document
-
-
-def _polar_outline(lat: Floats, lon: Floats) -> Geometry:
-    """Return the area inside a ring about a pole: on the map, all beyond a line from edge to edge."""
-    lon = (lon + 180) % 360 - 180
-    order = np.argsort(lon)
-    lat, lon = lat[order], lon[order]
-    seam = float(np.interp(180, [lon[-1], lon[0] + 360], [lat[-1], lat[0]]))
-    line = [[-180.0, seam], *np.column_stack([lon, lat]).tolist(), [180.0, seam]]
-    pole = 90.0 if lat.mean() > 0 else -90.0
-    ring = [*line, [180.0, pole], [-180.0, pole], line[0]]
-    return {"type": "Polygon", "coordinates": [ring if pole > 0 else ring[::-1]]}
 
 
 def _wrapped(geometry: Any) -> Any:

@@ -98,6 +98,8 @@ class Zones:
         Area, and the representative point (NaN where a hierarchy has no geometry).
     shape : callable, optional
         ``shape(row)`` gives the zone's outline as a GeoJSON geometry.
+    outlined_km2 : callable, optional
+        ``outlined_km2(row)`` gives the area inside that outline, where ``area_km2`` is only close to it.
     """
 
     ids: NDArray[np.str_]
@@ -108,6 +110,7 @@ class Zones:
     lat: Floats
     lon: Floats
     shape: Callable[[int], Geometry] | None = field(default=None, repr=False)
+    outlined_km2: Callable[[int], float] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self):,}>"
@@ -118,6 +121,12 @@ class Zones:
     def outline(self, row: int) -> Geometry | None:
         """Return the zone's outline as a GeoJSON geometry, or None where there is no geometry."""
         return None if self.shape is None else self.shape(int(row))
+
+    def areas(self, rows: Ints) -> Floats:
+        """Return the areas inside the outlines of some zones."""
+        if self.outlined_km2 is None:
+            return self.area_km2[rows]
+        return np.array([self.outlined_km2(int(row)) for row in rows], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,8 @@ def test_any_places_make_a_sound_tree(resolution: int, places: list[tuple[float,
     assert_sound_binary(tree, resolution)
     expected = [h3.latlng_to_cell(a, b, resolution) for a, b in places]
     assert tree.zones.ids[tiling.tiles(keys, tree)].tolist() == expected == cells_to_text(keys).tolist()
-    for row in range(len(tree)):
+    # Outlines of zones far above their tiles have thousands of corners.
+    for row in np.flatnonzero(tree.zones.tiles <= 7**4):
         area_of(tree.zones.outline(row))
 
 

@@ -147,7 +147,8 @@ def test_any_places_make_a_sound_tree(resolution: int, places: list[tuple[float,
     assert_counts_and_places_are_the_librarys(tree, resolution)
     rows = tiling.tiles(keys, tree)
     assert tree.zones.ids[rows].tolist() == cells_to_text(keys).tolist()
-    for row in range(len(tree)):
+    # Outlines of zones far above their tiles have thousands of corners.
+    for row in np.flatnonzero(tree.zones.tiles <= 7**4):
         area_of(tree.zones.outline(row))
 
 

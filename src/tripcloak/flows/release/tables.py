@@ -138,7 +138,7 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
             "zone": zones.ids[rows],
             "height": zones.height[rows].astype(np.int32),
             "tiles": zones.tiles[rows].astype(np.int64),
-            "area_km2": zones.area_km2[rows],
+            "area_km2": zones.areas(rows),
             "lat": zones.lat[rows],
             "lon": zones.lon[rows],
             **side.volumes,

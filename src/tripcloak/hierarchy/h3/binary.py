@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import HierarchyError
-from tripcloak.hierarchy.geometry import joined_outline, to_degrees, unit_vectors
+from tripcloak.hierarchy.geometry import to_degrees, unit_vectors
 from tripcloak.hierarchy.h3.cells import (
     cells_to_text,
     child_cells,
@@ -36,9 +36,9 @@ from tripcloak.hierarchy.h3.cells import (
     resolution_of,
     text_to_cells,
 )
-from tripcloak.hierarchy.h3.tiling import CellRows, H3Tiling, cell_outline, measure_cells
+from tripcloak.hierarchy.h3.tiling import WORLD, CellRows, H3Tiling, measure_cells, outlined
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring
-from tripcloak.hierarchy.tree import Geometry, Hierarchy
+from tripcloak.hierarchy.tree import Hierarchy
 
 STEPS = 3
 """Heights from one resolution of H3 to the next: pairs, then threes and fours, then the parent."""
@@ -95,7 +95,7 @@ class H3BinaryTiling(H3Tiling):
             lat=np.concatenate([cells.lat, sizes.lat]),
             lon=np.concatenate([cells.lon, sizes.lon]),
         )
-        return replace(tree, zones=replace(tree.zones, shape=partial(_outline, tree.zones.ids)))
+        return replace(tree, zones=outlined(tree.zones, self.resolution, _cells_of))
 
 
 def member_cells(zone: str) -> list[str]:
@@ -217,8 +217,5 @@ def _mask(digits: str) -> int:
     return sum(1 << int(digit) for digit in digits)
 
 
-def _outline(ids: NDArray[np.str_], row: int) -> Geometry:
-    zone = str(ids[row])
-    if "/" not in zone:
-        return cell_outline(zone)
-    return joined_outline([cell_outline(cell) for cell in member_cells(zone)])
+def _cells_of(zone: str) -> list[str]:
+    return [zone] if zone == WORLD else member_cells(zone)

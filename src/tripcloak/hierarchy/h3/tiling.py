@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from tripcloak.hierarchy.h3.cells import (
     resolution_of,
     text_to_cells,
 )
+from tripcloak.hierarchy.h3.outlines import Outlined, tiles_outline
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
 from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy, Zones
 
@@ -111,7 +112,7 @@ class H3Tiling:
             lat=rows.lat,
             lon=rows.lon,
         )
-        return replace(tree, zones=replace(tree.zones, shape=partial(_outline, tree.zones.ids)))
+        return replace(tree, zones=outlined(tree.zones, self.resolution))
 
     def tiles(self, keys: Keys, hierarchy: Hierarchy) -> Ints:
         """Return the row of every cell in a hierarchy of this tiling, or -1."""
@@ -196,7 +197,7 @@ def cell_zones(cells: Keys, resolution: int, *, world: bool = False) -> Zones:
     first = [0] if world else []
     ids = np.insert(cells_to_text(cells).astype(f"<U{TEXT_WIDTH}"), first, WORLD)
     tiles = np.insert(descendants(cells, resolution), first, 2 + 120 * 7**resolution)
-    return Zones(
+    zones = Zones(
         ids=ids,
         height=np.insert(resolution - resolution_of(cells), first, resolution + 1).astype(np.int32),
         tiles=tiles,
@@ -204,8 +205,8 @@ def cell_zones(cells: Keys, resolution: int, *, world: bool = False) -> Zones:
         area_km2=np.insert(area, first, EARTH_KM2),
         lat=np.insert(lat, first, 0.0),
         lon=np.insert(lon, first, 0.0),
-        shape=partial(_outline, ids),
     )
+    return outlined(zones, resolution)
 
 
 def measure_cells(cells: Keys) -> tuple[Floats, Floats, Floats]:
@@ -218,14 +219,47 @@ def measure_cells(cells: Keys) -> tuple[Floats, Floats, Floats]:
 
 
 def cell_outline(zone: str) -> Geometry:
-    """Return the outline of a cell, or of the world."""
+    """Return H3's own outline of a cell."""
     from h3.api.basic_str import cell_to_boundary
 
-    if zone == WORLD:
-        return rectangle_outline(-90, -180, 90, 180)
     lat, lon = np.array(cell_to_boundary(zone)).T
     return ring_outline(lat, lon)
 
 
-def _outline(ids: NDArray[np.str_], row: int) -> Geometry:
-    return cell_outline(str(ids[row]))
+def itself(zone: str) -> tuple[str, ...]:
+    """Return the cells that a zone is made of where zones are cells."""
+    return (zone,)
+
+
+def outlined(zones: Zones, resolution: int, members: Callable[[str], Sequence[str]] = itself) -> Zones:
+    """Return zones with the outlines, and the areas inside them, of the tiles of a resolution below them.
+
+    Parameters
+    ----------
+    members
+        The cells that a zone is made of, by its id.
+    """
+    draw = partial(_drawn, zones.ids, members, resolution)
+    known = np.where(zones.tiles == 1, zones.area_km2, np.nan)
+    return replace(zones, shape=partial(_shape, draw), outlined_km2=partial(_area, draw, known))
+
+
+def _drawn(
+    ids: NDArray[np.str_], members: Callable[[str], Sequence[str]], resolution: int, row: int
+) -> Outlined:
+    return _outlined(tuple(members(str(ids[row]))), resolution)
+
+
+def _shape(draw: Callable[[int], Outlined], row: int) -> Geometry:
+    return draw(row).geometry
+
+
+def _area(draw: Callable[[int], Outlined], known: Floats, row: int) -> float:
+    # H3 knows the area of a single cell better than its rounded corners do.
+    return draw(row).area_km2 if np.isnan(known[row]) else float(known[row])
+
+
+def _outlined(members: tuple[str, ...], resolution: int) -> Outlined:
+    if members == (WORLD,):
+        return Outlined(rectangle_outline(-90, -180, 90, 180), EARTH_KM2)
+    return tiles_outline(tuple(text_to_cells(members).tolist()), resolution)

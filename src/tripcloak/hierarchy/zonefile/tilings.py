@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import HierarchyError
 from tripcloak.hierarchy.geometry import EARTH_RADIUS_KM, to_degrees, unit_vectors
-from tripcloak.hierarchy.tiling import Keys, occurring
+from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring
 from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 
@@ -53,15 +53,33 @@ def with_places(tree: Hierarchy, zones: ZoneFile) -> Hierarchy:
     """Return the tree, complete, with areas summed up, points averaged on the sphere and outlines joined.
 
     Rows of tiles are rows of the file: both are sorted by id. Every tile weighs the same in its zone's
-    point, as it does in the number of tiles that measures a zone.
+    point, as it does in the number of tiles that measures a zone. A point outside its zone, such as that of
+    zones around a bay, gives way to the nearest of its tiles.
     """
     tiles = unit_vectors(zones.lat, zones.lon)
     lat, lon = to_degrees(np.column_stack([tree.sum_below(tiles[:, axis]) for axis in range(3)]))
     lat[: len(zones)], lon[: len(zones)] = zones.lat, zones.lon
+    lat, lon = _inside(tree, zones, lat, lon)
     shape = partial(_joined, tree, zones)
     area = tree.sum_below(zones.area_km2)
     placed = replace(tree.zones, area_km2=area, lat=lat, lon=lon, shape=shape)
     return replace(tree, zones=placed, complete=True)
+
+
+def _inside(tree: Hierarchy, zones: ZoneFile, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
+    """Return points of zones, those outside their zone moved into it: to a point of the nearest tile."""
+    if zones.geometries is None:
+        return lat, lon
+    places = zones.inner_points
+    tile = zones.locate(lat, lon)
+    known = np.where(tile == OUTSIDE, 0, tile).astype(np.int64)
+    within = (tile != OUTSIDE) & (tree.lineage.ancestors[:, known] == np.arange(len(tree))).any(axis=0)
+    lat, lon = lat.copy(), lon.copy()
+    for row in np.flatnonzero(~within):
+        members = tree.members(int(row))
+        near = unit_vectors(*places[members].T) @ unit_vectors(lat[row], lon[row])
+        lat[row], lon[row] = places[members[near.argmax()]]
+    return lat, lon
 
 
 def fresh_id(wanted: str, taken: set[str]) -> str:

@@ -338,6 +338,19 @@ class ZoneFile:
                 area[row] = area[row] if shape is None else _ellipsoid_km2(shape)
         return area
 
+    @cached_property
+    def inner_points(self) -> Floats:
+        """Return a point in every zone, as rows (lat, lon): its own unless that lies outside."""
+        import shapely
+
+        points = np.column_stack([self.lat, self.lon])
+        if self.geometries is not None:
+            outside = ~shapely.intersects_xy(self.geometries, self.lon, self.lat)
+            for row in np.flatnonzero(outside & ~shapely.is_missing(self.geometries)):
+                inner = shapely.point_on_surface(self.geometries[row])
+                points[row] = inner.y, inner.x
+        return points
+
     def keys(self, ids: Sequence[str] | NDArray[np.str_]) -> Keys:
         """Return the row of every zone named, or OUTSIDE where the file has no such zone."""
         texts = np.asarray(ids, dtype=np.str_)
