@@ -175,8 +175,8 @@ BELOW = (
             (
                 "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
                 "· masking · folders, moving: whole or not at all",
-                "manifest · signatures · entries · rulebook and verdict · rewriting · options, registry and "
-                "spelling: declared once, derived everywhere",
+                "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "
+                "registry and spelling: declared once, derived everywhere",
             ),
         ),
     ),
