@@ -109,8 +109,9 @@ def _everybody(matrix: ODMatrix) -> int:
 
 def _levels(matrix: ODMatrix, k: float, progress: Progress) -> tuple[HeightFacts, ...]:
     """Return one level per height, up to the first at which everything is one flow or nothing is below k."""
-    top = max(int(tree.zones.height[-1]) for tree in (matrix.origins, matrix.destinations))
-    heights = sorted({round(h) for h in np.linspace(0, top, min(top, 16) + 1)})
+    there_are = np.union1d(matrix.origins.zones.height, matrix.destinations.zones.height)
+    last = len(there_are) - 1
+    heights = there_are[np.unique(np.linspace(0, last, min(last, 16) + 1).round().astype(np.int64))].tolist()
     total = matrix.total("trips")
     levels = []
     for number, height in enumerate(heights):

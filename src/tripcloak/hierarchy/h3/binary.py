@@ -70,9 +70,9 @@ class H3BinaryTiling(H3Tiling):
     >>> keys = np.unique(tiling.encode(np.array([48.8584, 48.8606]), np.array([2.2945, 2.3376])))
     >>> tree = tiling.hierarchy(keys)
     >>> tree.zones.ids.tolist()
-    ['871fb4674ffffff', '871fb4675ffffff', '861fb4677ffffff/45', '861fb4677ffffff']
-    >>> tree.zones.height.tolist(), tree.zones.tiles.tolist()
-    ([0, 0, 1, 3], [1, 1, 2, 7])
+    ['871fb4674ffffff', '871fb4675ffffff', '861fb4677ffffff/45', '861fb4677ffffff', 'world']
+    >>> tree.zones.height.tolist(), tree.zones.tiles[:4].tolist()
+    ([0, 0, 1, 3, 22], [1, 1, 2, 7])
     """
 
     @property

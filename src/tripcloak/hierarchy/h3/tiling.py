@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring, rows_of
 from tripcloak.hierarchy.tree import ROOT, Geometry, Hierarchy, Zones
 
 WORLD = "world"
-"""The id of the zone above several base cells."""
+"""The id of the zone above all cells."""
 
 
 class CellRows(NamedTuple):
@@ -50,25 +51,25 @@ class CellRows(NamedTuple):
 class H3Tiling:
     """Tiles that are H3 cells of one resolution.
 
-    The hierarchy holds the cells that occur and their ancestors, up to the finest single cell that covers
-    them all. Data in several base cells gets one more zone above those, named ``world``. Tile counts are
-    counts of the whole grid, pentagons included.
+    The root is the ``world``, wherever the data lie: one trip far away must not show in it. Right below
+    stands, for every base cell in which there are tiles, the finest cell that covers them, and between
+    that and the tiles all their ancestors. Tile counts are counts of the whole grid, pentagons included.
 
     Parameters
     ----------
     resolution
         0 (about 4.4 million km2 a cell) to 15 (about 1 m2).
     root
-        Resolution of the root, where a coarser one than the finest is wanted; or the root itself, a cell
-        by its hexadecimal text, and nothing outside it is a tile then.
+        Another root, a cell by its hexadecimal text, and nothing outside it is a tile then; or a
+        resolution, and the root is the one cell of that resolution that covers all tiles.
 
     Examples
     --------
     >>> tiling = H3Tiling(9)
     >>> keys = np.unique(tiling.encode(np.array([48.8584, 48.8606]), np.array([2.2945, 2.3376])))
     >>> tree = tiling.hierarchy(keys)
-    >>> tree.n_tiles, len(tree), str(tree.zones.ids[tree.root]), int(tree.zones.tiles[tree.root])
-    (2, 7, '861fb4677ffffff', 343)
+    >>> tree.n_tiles, tree.zones.ids[-2:].tolist(), tree.zones.tiles[-2:].tolist()
+    (2, ['861fb4677ffffff', 'world'], [343, 4842432842])
     """
 
     resolution: int
@@ -108,6 +109,7 @@ class H3Tiling:
             rows.parent,
             name=self.name,
             tiles=rows.tiles,
+            height=self._heights(rows),
             area_km2=rows.area_km2,
             lat=rows.lat,
             lon=rows.lon,
@@ -134,23 +136,39 @@ class H3Tiling:
                 f"case such as 851fb467fffffff; found {root!r}"
             )
 
+    def _heights(self, rows: CellRows) -> Ints:
+        """Return the height of every zone, which does not depend on what occurs below it."""
+        cells = self.resolution - resolution_of(rows.cells)
+        return np.append(cells, [self.resolution + 1] * (len(rows.ids) - len(cells)))
+
     def _rows(self, keys: Keys) -> CellRows:
-        levels, parent = self._levels(keys)
-        cells = np.concatenate(levels)
+        if np.any(resolution_of(keys) != self.resolution):
+            raise HierarchyError(f"all tiles of {self.name} must be H3 cells of resolution {self.resolution}")
+        cells, parent = self._below_root(keys) if self.root is None else self._up_to(keys, self._top(keys))
         lat, lon, area = measure_cells(cells)
         ids, tiles = cells_to_text(cells), descendants(cells, self.resolution)
-        if len(levels[-1]) > 1:
+        if self.root is None:
             # A fixed point: one taken from the tiles would tell about flows that are withheld.
             lat, lon = np.append(lat, 0.0), np.append(lon, 0.0)
             area = np.append(area, EARTH_KM2)
             ids, tiles = np.append(ids, WORLD), np.append(tiles, 2 + 120 * 7**self.resolution)
         return CellRows(cells, ids, parent, tiles, area, lat, lon)
 
-    def _levels(self, keys: Keys) -> tuple[list[Keys], Ints]:
-        """Return the cells of each resolution, finest first, and the parent row of every zone."""
-        if np.any(resolution_of(keys) != self.resolution):
-            raise HierarchyError(f"all tiles of {self.name} must be H3 cells of resolution {self.resolution}")
-        top = self._root_resolution(keys)
+    def _below_root(self, keys: Keys) -> tuple[Keys, Ints]:
+        """Return the cells below the world, and the parent row of every zone, that of the world last."""
+        base = parent_cells(keys, 0)
+        cells, parents, start = [], [], 0
+        for part in np.split(keys, np.flatnonzero(base[1:] != base[:-1]) + 1):
+            own, parent = self._up_to(part, _covering(part, self.resolution))
+            cells.append(own)
+            parents.append(np.where(parent == ROOT, ROOT, parent + start))
+            start += len(own)
+        joined = np.concatenate(parents)
+        joined[joined == ROOT] = start
+        return np.concatenate(cells), np.append(joined, ROOT)
+
+    def _up_to(self, keys: Keys, top: int) -> tuple[Keys, Ints]:
+        """Return cells and their ancestors up to one of a resolution, and the parent row of each."""
         levels, parents, start = [keys], [], 0
         for resolution in range(self.resolution - 1, top - 1, -1):
             start += len(levels[-1])
@@ -159,27 +177,29 @@ class H3Tiling:
             first = np.append(True, above[1:] != above[:-1])
             levels.append(above[first])
             parents.append(start + np.cumsum(first) - 1)
-        if len(levels[-1]) > 1:
-            parents.append(np.full(len(levels[-1]), start + len(levels[-1])))
-        parents.append(np.array([ROOT]))
-        return levels, np.concatenate(parents)
+        return np.concatenate(levels), np.concatenate([*parents, [ROOT]])
 
-    def _root_resolution(self, keys: Keys) -> int:
-        # Cells are sorted, so an ancestor that the first and the last share is shared by all.
-        ends = keys[[0, -1]]
-        covering = [r for r in range(self.resolution + 1) if len(np.unique(parent_cells(ends, r))) == 1]
-        if self.root is None:
-            return covering[-1] if covering else 0
+    def _top(self, keys: Keys) -> int:
+        """Return the resolution of the root that was asked for."""
         if isinstance(self.root, str):
             if np.any(self._inside(keys) == OUTSIDE):
                 raise HierarchyError(f"all tiles of {self.name} must lie inside its root")
             return int(resolution_of(text_to_cells([self.root]))[0])
-        if self.root in covering:
+        finest = _covering(keys, self.resolution)
+        if self.root is not None and self.root <= finest:
             return self.root
-        most = f"root={covering[-1]} or coarser" if covering else "no root: they span several base cells"
+        most = f"root={finest} or coarser" if finest >= 0 else "no root: they span several base cells"
         raise HierarchyError(
             f"{self.name}: no single H3 cell of resolution {self.root} covers all tiles; they need {most}"
         )
+
+
+def _covering(keys: Keys, resolution: int) -> int:
+    """Return the finest resolution at which one cell covers all tiles, -1 where there is none."""
+    # Cells are sorted, so an ancestor that the first and the last share is shared by all.
+    ends = keys[[0, -1]]
+    shared = (len(np.unique(parent_cells(ends, above))) == 1 for above in range(resolution + 1))
+    return sum(takewhile(bool, shared)) - 1
 
 
 def cell_zones(cells: Keys, resolution: int, *, world: bool = False) -> Zones:
