@@ -185,10 +185,17 @@ def test_more_than_the_limit_is_told_where_no_flow_is_small_and_nothing_is_noisy
     assert "under differential privacy no exact number" in NOISE.silence
 
 
-def test_small_numbers_of_dropped_rows_are_told_in_words_and_none_beside_noise() -> None:
-    rows = {"duplicate": 3, "null_island": 40, "never": 0}
-    assert PEOPLE.told_rows(rows) == {"duplicate": "fewer than 10", "null_island": 40}
+def test_dropped_rows_are_told_where_enough_people_stand_behind_them_and_never_beside_noise() -> None:
+    rows = {"duplicate": 9, "null_island": 40, "outside_box": 10, "never": 0}
+    assert PEOPLE.told_rows(rows) == {"null_island": 40, "outside_box": 10}
+    people = {"duplicate": 9, "null_island": 9, "outside_box": 10}
+    assert PEOPLE.told_rows(rows, people) == {"outside_box": 10}
+    assert PEOPLE.told_rows(rows, {}) == {}
     assert NOISE.told_rows(rows) == {}
+    several = AllOf(promises=(KAnonymity(k=40, unit="trips"), PEOPLE, KAnonymity(k=500, unit="population")))
+    assert several.told_rows(rows) == {"null_island": 40}
+    assert several.told_rows({"null_island": 39}) == {}
+    assert KAnonymity(k=500, unit="population").told_rows({"null_island": 499}) == {}
 
 
 # --- who asks what ------------------------------------------------------------------------------------

@@ -180,6 +180,7 @@ class MadeRelease:
         """Return what the manifest says beside the release itself."""
         return {
             "dropped": _dropped(self.reading.trips.cleaning),
+            "people": self.reading.trips.cleaning.people,
             "tilings": _tilings(self.reading),
             "segment": self.request.source.segment,
         }
@@ -466,6 +467,9 @@ def _clock(zoning: Zoning) -> dict[str, Any]:
 
 
 def _dropped(cleaning: CleaningReport) -> dict[str, int]:
-    """Return the rows dropped by reason, those of GPS fixes under names of their own."""
+    """Return the rows dropped by reason, those of GPS fixes under names of their own.
+
+    Whose fixes were dropped is not counted, so that their numbers are never told.
+    """
     before = {} if cleaning.before is None else cleaning.before.dropped
     return {**{f"fixes: {name}": n for name, n in before.items()}, **cleaning.dropped}

@@ -39,6 +39,7 @@ def publish(
     *,
     run: Mapping[str, Any],
     dropped: Mapping[str, int],
+    people: Mapping[str, int] | None = None,
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
     zones: ZoneFile | None = None,
@@ -51,7 +52,9 @@ def publish(
     run
         What stays inside: source, exact numbers, measures, durations.
     dropped
-        Input rows dropped in cleaning, by reason; small numbers are hidden in the manifest.
+        Input rows dropped in cleaning, by reason.
+    people
+        Different people behind them, by reason, where rows carry an id: what is of few is not told.
     tilings
         How the zones were made.
     segment
@@ -61,7 +64,7 @@ def publish(
     force
         Replace a release that is already there.
     """
-    facts = manifest(matrix, release, dropped=dropped, tilings=tilings, segment=segment)
+    facts = manifest(matrix, release, dropped=dropped, people=people, tilings=tilings, segment=segment)
     with staged(out, force=force) as staging:
         public, private = staging / PUBLIC, staging / PRIVATE
         _write_public(public, matrix, release, facts)

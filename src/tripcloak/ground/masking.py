@@ -32,15 +32,3 @@ def mask_small(
     else:
         words = f"fewer than {least:,}" if people is None else "some"
     return f"{words} {noun}".rstrip()
-
-
-def guarded(number: int, k: float) -> int | str:
-    """Return a number that may be told beside a promise of k: itself when 0 or at least k, otherwise words.
-
-    "Fewer than 2" would say one, so below 3 nothing but 0 is told.
-
-    >>> guarded(0, 10), guarded(25, 10), guarded(3, 10), guarded(1, 2)
-    (0, 25, 'fewer than 10', 'fewer than 3')
-    """
-    least = max(int(k), 3)
-    return number if number == 0 or number >= least else mask_small(number, least=least)

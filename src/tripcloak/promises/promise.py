@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.masking import guarded
 
 if TYPE_CHECKING:
     from tripcloak.promises.tcloseness import TCloseness
@@ -202,10 +201,24 @@ class Promise(ABC):
         """Return the numbers that may be published per flow and segment."""
         return self.published(volume)
 
-    def told_rows(self, rows: Mapping[str, int]) -> dict[str, int | str]:
-        """Return the numbers of dropped rows that may be told, by reason; small ones in words."""
-        k = self.k
-        return {} if k is None else {reason: guarded(number, k) for reason, number in rows.items() if number}
+    def told_rows(self, rows: Mapping[str, int], people: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Return the numbers of dropped rows that may be told, by reason: those with enough people behind.
+
+        Of others nothing is said, so that none, few and many of one person look alike.
+
+        Parameters
+        ----------
+        people
+            Different people behind the rows of each reason; None where nobody is told apart.
+        """
+        heads = [k for unit, k in self.thresholds.items() if unit != "population"]
+        least = max(heads, default=self.k)
+        if least is None:
+            return {}
+        behind = rows if people is None else people
+        return {
+            reason: number for reason, number in rows.items() if min(number, behind.get(reason, 0)) >= least
+        }
 
     def to_manifest(self) -> dict[str, Any]:
         """Return plain values for JSON, from which it can be read back."""

@@ -88,6 +88,8 @@ class CleaningReport:
         What a row is: ``"rows"``, ``"trips"`` made of fixes, or ``"fixes"``.
     before : CleaningReport, optional
         What became of the GPS fixes before they were joined to trips.
+    people : mapping, optional
+        Different people behind the rows that each reason took, where rows carry an id.
     lacking : int, optional
         People of whom a row was dropped that was no repetition of another, where people are known.
 
@@ -102,11 +104,17 @@ class CleaningReport:
     dropped: Mapping[str, int] = field(default_factory=dict)
     word: str = "rows"
     before: CleaningReport | None = None
+    people: Mapping[str, int] | None = None
     lacking: int | None = None
 
     @classmethod
-    def from_rows(cls, rows: Iterable[int] | Mapping[int, int], reading: ReadView) -> CleaningReport:
-        """Return the report of a pass over the view, given its rows by number of reason.
+    def from_rows(
+        cls,
+        rows: Iterable[int] | Mapping[int, int],
+        reading: ReadView,
+        people: Mapping[int, int] | None = None,
+    ) -> CleaningReport:
+        """Return the report of a pass over the view, given its rows by number of reason, and their people.
 
         Lines that never became rows are added here. Raises an InputError when the rows show that the
         input as a whole was misread: swapped coordinates, a column of text, weights that are none.
@@ -120,6 +128,7 @@ class CleaningReport:
             dropped=named(by_number),
             word="rows" if fixes is None else "trips",
             before=fixes,
+            people=None if people is None else named(people),
         )
         reading.object_to(report)
         return report
@@ -137,11 +146,13 @@ class CleaningReport:
         """Return exact numbers for the private part of a release."""
         before = {} if self.before is None else {"before": self.before.to_dict()}
         lacking = {} if self.lacking is None else {"people_lacking": self.lacking}
+        people = {} if self.people is None else {"people": dict(self.people)}
         return {
             "word": self.word,
             "read": self.rows,
             "kept": self.kept,
             "dropped": dict(self.dropped),
+            **people,
             **lacking,
             **before,
         }

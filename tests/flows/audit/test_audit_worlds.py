@@ -124,11 +124,31 @@ def test_the_zones_are_found_in_the_private_record(tmp_path: Path) -> None:
     assert audit(world, folder.path, tiling=None).safe
 
 
-def test_hidden_numbers_of_dropped_rows_may_be_left_open(tmp_path: Path) -> None:
-    world = World.of(raw_trips())
+@pytest.mark.parametrize(
+    ("people", "told", "rules"),
+    [
+        (10, {"bad_time": 15}, ()),
+        (9, {"bad_time": 15}, ("dropped-match-recount",)),
+        (10, {"bad_time": 14}, ("dropped-match-recount",)),
+        (10, {"null_island": 15}, ("dropped-match-recount",)),
+        (10, {"unparsable": 0}, ("dropped-told-safely", "dropped-match-recount")),
+        (10, {"swapped": None}, ("dropped-told-safely", "dropped-match-recount")),
+        (10, {"duplicate": "fewer than 10"}, ("dropped-told-safely",)),
+        (10, {"duplicate": 9}, ("dropped-told-safely",)),
+        (10, {"duplicate": 10}, ()),
+    ],
+)
+def test_dropped_rows_are_told_of_enough_people_and_as_many_as_there_are(
+    people: int, told: dict[str, Any], rules: tuple[str, ...], tmp_path: Path
+) -> None:
+    raw = raw_trips()
+    dropped = np.array(raw["reason"]) == 6
+    names = np.array(raw["person"].to_pylist(), dtype=object)
+    names[dropped] = [f"lost {number % people}" for number in range(dropped.sum())]
+    world = World.of(raw.set_column(4, "person", pa.array(names, pa.string())))
     folder = world.publish(tmp_path / "out", world.release())
-    folder.edit_manifest(lambda facts: facts.update(dropped_rows={"swapped": None, "unparsable": 0}))
-    assert audit(world, folder.path).safe
+    folder.edit_manifest(lambda facts: facts.update(dropped_rows=told))
+    assert audit(world, folder.path).broken == rules
 
 
 def test_points_need_the_zones(tracts: Any, tmp_path: Path) -> None:

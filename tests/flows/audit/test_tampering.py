@@ -38,7 +38,7 @@ def honest(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     ``exact`` tells trips and travellers, both exactly.
     """
     root = tmp_path_factory.mktemp("honest")
-    world.publish(root / "told", world.release(), null_island=14)
+    world.publish(root / "told", world.release(), bad_time=15)
     world.publish(root / "untold", world.release(limit=0.002))
     world.publish(root / "trips", world.release(KAnonymity(k=10, unit="trips")))
     world.publish(root / "exact", replace(world.release(), publish="both"))
@@ -167,6 +167,9 @@ TAMPERINGS = {
     ),
     "tell a small number of dropped rows": Tampering(
         "dropped-told-safely", forgery.manifest_entry(dropped_rows={"null_island": 3}), noticed=False
+    ),
+    "tell another number of dropped rows": Tampering(
+        "dropped-match-recount", forgery.manifest_entry(dropped_rows={"bad_time": 16}), noticed=False
     ),
     "tell it in other words": Tampering(
         "dropped-told-safely",

@@ -21,7 +21,6 @@ from tripcloak.flows.release import (
     published_numbers,
     released_zones,
 )
-from tripcloak.ground.masking import guarded
 from tripcloak.promises import AllOf, KAnonymity, Promise
 from worlds.matrices import Case, cases, limits, promises
 
@@ -100,7 +99,8 @@ def test_the_manifest_keeps_to_the_published_table(drawn: tuple[Case, ODMatrix, 
     assert page["smallest"] == {unit: column.min() for unit, column in numbers.items()}
     assert Promise.from_manifest(page["promise"]) == release.promise
     assert page["groups"] == release.n_groups
-    assert page["dropped_rows"] == {"duplicates": guarded(1, release.k), "no place": 40}
+    heads = [k for unit, k in release.promise.thresholds.items() if unit != "population"]
+    assert page["dropped_rows"] == ({"no place": 40} if max(heads, default=release.k) <= 40 else {})
     assert matrix.digest() not in json.dumps(page)
     # The percent of a band may be the same number by chance.
     words = page["withheld"]["words"].replace(f"{100 * release.suppression_limit:g} %", "")
@@ -124,25 +124,6 @@ def test_only_numbers_that_a_threshold_covers_are_published() -> None:
         (AllOf(promises=(population, trips)), ("trips", "population")),
     ):
         assert released(promise, **everything).publication.columns == units
-
-
-@pytest.mark.parametrize(
-    ("number", "k", "expected"),
-    [
-        (0, 10, 0),
-        (1, 10, "fewer than 10"),
-        (9, 10, "fewer than 10"),
-        (10, 10, 10),
-        (10**9, 10, 10**9),
-        (5, 1_234_567, "fewer than 1,234,567"),
-        (3, 10.0, "fewer than 10"),
-        (1, 2, "fewer than 3"),
-        (2, 2, "fewer than 3"),
-        (3, 2, 3),
-    ],
-)
-def test_small_numbers_become_words(number: int, k: float, expected: int | str) -> None:
-    assert guarded(number, k) == expected
 
 
 def crossing(extra: int, *, k: int, limit: float) -> dict[str, Any]:

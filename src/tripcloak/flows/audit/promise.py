@@ -185,9 +185,9 @@ class StatedPromise(StatedParts):
 
     @property
     def row_threshold(self) -> float:
-        """Return the smallest number of rows that may be told: a row is a trip at most."""
+        """Return how many people, or rows without ids, must stand behind a number of rows that is told."""
         heads = [k for unit, k in self.thresholds.items() if unit != "population"]
-        return min(heads) if heads else self.k
+        return max(heads) if heads else self.k
 
     @cached_property
     def names(self) -> NamedGrid | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,6 +160,7 @@ class _Coder:
         self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
         self.places = _PlacesSeen(), _PlacesSeen()
         self.rows_by_reason = np.zeros(256, dtype=np.int64)
+        self.people_by_reason: dict[int, set[int]] = defaultdict(set)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Clean, code and keep one batch."""
@@ -166,6 +168,7 @@ class _Coder:
         self.rows_by_reason += np.bincount(reason, minlength=256)
         kept = reason == 0
         if not kept.all():
+            self._note_people(batch, reason)
             batch = batch.filter(kept)
         if self.slots is not None:
             batch = self._drop(batch, batch.column("clock").is_valid(), MISSING_START)
@@ -193,9 +196,33 @@ class _Coder:
     def _drop(self, batch: pa.RecordBatch, stay: Any, reason: int) -> pa.RecordBatch:
         """Return the rows that stay, and count the others under a reason."""
         kept = batch.filter(stay)
+        if len(kept) < len(batch):
+            self._note_people(batch, np.where(np.asarray(stay), 0, reason))
         self.rows_by_reason[reason] += len(batch) - len(kept)
         self.rows_by_reason[0] -= len(batch) - len(kept)
         return kept
+
+    def _note_people(self, batch: pa.RecordBatch, reason: Ints) -> None:
+        """Keep whose rows are dropped; rows of nobody in particular are nobody's."""
+        if not self.canonical.has_person:
+            return
+        person, known = _numpy(batch, "person"), ~_numpy(batch, "nobody")
+        for number in np.unique(reason[reason > 0]).tolist():
+            self.people_by_reason[number].update(np.unique(person[known & (reason == number)]).tolist())
+
+    def _people(self, duplicate: Bools | None) -> dict[int, int] | None:
+        """Return how many different people lost rows, by reason; None where nobody is told apart."""
+        if not self.canonical.has_person:
+            return None
+        lost = {number: len(people) for number, people in self.people_by_reason.items()}
+        if duplicate is None:
+            return lost
+        doubled: set[int] = set()
+        start = 0
+        for (person,) in self.spool.chunks("person"):
+            doubled.update(np.unique(person[duplicate[start : start + len(person)]]).tolist())
+            start += len(person)
+        return {**lost, DUPLICATE: len(doubled - {-1})}
 
     def finish(self, memory: int, repeats: bool) -> CodedTrips:
         """Return the matrix of everything added."""
@@ -205,7 +232,7 @@ class _Coder:
             doubles = int(np.count_nonzero(duplicate))
             self.rows_by_reason[DUPLICATE] += doubles
             self.rows_by_reason[0] -= doubles
-        cleaning = CleaningReport.from_rows(self.rows_by_reason, self.canonical)
+        cleaning = CleaningReport.from_rows(self.rows_by_reason, self.canonical, self._people(duplicate))
         if self.rows_by_reason[0] <= 0:
             raise EmptyInputError(cleaning.why_empty())
         origins, origin_tile = self._tree(self.origins)

@@ -72,6 +72,7 @@ def manifest(
     release: Release,
     *,
     dropped: Mapping[str, int],
+    people: Mapping[str, int] | None = None,
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -81,6 +82,8 @@ def manifest(
     ----------
     dropped
         Input rows dropped in cleaning, by reason.
+    people
+        Different people behind them, by reason, where rows carry an id.
     tilings
         How the zones were made: the hierarchy's text and what else is needed to rebuild it.
     segment
@@ -114,7 +117,7 @@ def manifest(
         "smallest": smallest,
         "bound": _public_bound(release),
         "measures": _measures(release, released),
-        "dropped_rows": release.promise.told_rows(dropped),
+        "dropped_rows": release.promise.told_rows(dropped, people),
     }
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Any
 
-from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
+from tripcloak.flows.audit.evidence import BOOK, FlowEvidence, column_names
 from tripcloak.flows.audit.withheld import ENTRY, band_around, told_band
 from tripcloak.ground.entries import close, figures, unreadable, whole
 
@@ -132,24 +130,55 @@ def _mean_tiles(case: FlowEvidence, axes: tuple[str, ...]) -> float | None:
     return mean
 
 
+VIEWED = (
+    *("unparsable", "incomplete", "single_fix", "missing_person", "missing_time", "bad_time"),
+    *("outside_window", "unknown_antenna", "missing_coordinate", "swapped", "out_of_range", "null_island"),
+    *("vacant", "missing_zone", "outside_box", "outside_polygon", "end_before_start", "missing_weight"),
+    *("negative_weight", "bad_trips", "zero_trips"),
+)
+"""Reasons that the view of the raw input tells by their number, from 1 on; others show only later."""
+
+
 @BOOK.rule("dropped-told-safely")
 def dropped_told_safely(case: FlowEvidence) -> str | None:
-    """No small number of rows dropped in cleaning can be read from the manifest."""
-    told = case.facts.get("dropped_rows")
-    if not isinstance(told, dict):
-        raise unreadable("dropped_rows", "a number of rows for each reason")
+    """No small number of rows dropped in cleaning can be read from the manifest, and no words about one."""
+    told = _dropped(case)
     if case.promise.privacy is not None:
         return "the manifest tells exact numbers of dropped rows, which are not private" if told else None
-    least = max(case.promise.row_threshold, min(case.ordered.values(), default=0))
-    if not all(_safe_to_tell(rows, least, case.promise.row_threshold) for rows in told.values()):
-        return f"the manifest tells of fewer than {least:g} dropped rows"
+    least = _least(case)
+    if not all(type(rows) is int and rows >= least for rows in told.values()):
+        return f"the manifest tells of dropped rows that are none or fewer than {least:g}"
     return None
 
 
-def _safe_to_tell(rows: Any, least: float, promised: float) -> bool:
-    if rows is None:
-        return True
-    if isinstance(rows, str):
-        match = re.fullmatch(r"fewer than (\d[\d,]*)", rows)
-        return match is not None and int(match[1].replace(",", "")) >= math.floor(promised)
-    return type(rows) is int and (rows == 0 or rows >= least)
+@BOOK.rule("dropped-match-recount", "raw")
+def dropped_match_recount(case: FlowEvidence) -> str | None:
+    """Every number of dropped rows is the true one, and enough different people stand behind it."""
+    told = {reason: rows for reason, rows in _dropped(case).items() if reason in VIEWED}
+    if not told:
+        return None
+    person = "person" if "person" in column_names(case.con, "canonical") else "null"
+    counted = case.rows(
+        f"select reason, count(*), count(distinct {person}) from canonical where reason > 0 group by reason"
+    )
+    found = {VIEWED[number - 1]: numbers for number, *numbers in counted if number <= len(VIEWED)}
+    for reason, rows in told.items():
+        number, people = found.get(reason, [0, 0])
+        # Lines that never became rows are in no view.
+        if rows != number and not (reason == "unparsable" and rows > number):
+            return "the manifest tells another number of dropped rows than the raw input has"
+        if person != "null" and people < _least(case):
+            return f"the manifest tells of dropped rows of fewer than {_least(case):g} people"
+    return None
+
+
+def _dropped(case: FlowEvidence) -> dict[str, Any]:
+    told = case.facts.get("dropped_rows")
+    if not isinstance(told, dict):
+        raise unreadable("dropped_rows", "a number of rows for each reason")
+    return told
+
+
+def _least(case: FlowEvidence) -> float:
+    """Return how many people, or rows without ids, must stand behind a number of dropped rows."""
+    return max(case.promise.row_threshold, *case.ordered.values(), 0)
