@@ -57,7 +57,7 @@ def test_the_public_part_speaks_of_boxes(make, input_of, form):
     out = make(file, method="mondrian", **order).out
     public, facts = read_public(out), read_manifest(out)
     assert facts["zone_form"] == "boxes"
-    assert set(facts["tile_km2"]) == {"origins", "destinations"}
+    assert set(facts["tile_km2"]) == set(facts["box_grid_degrees"]) == {"origins", "destinations"}
     assert facts["homogeneous"] is False
     assert facts["withheld"]["at_least"] == 0
     assert all("members" not in zone and zone["height"] == 0 for zone in public.zones)
@@ -66,23 +66,24 @@ def test_the_public_part_speaks_of_boxes(make, input_of, form):
     assert "Boxes of different flows overlap" in words
     assert "height (0 for every box)" in words
     assert "holds the tiles whose centres lie between" in words
+    assert f"steps of {facts['box_grid_degrees']['origins']:g} degrees" in words
+    assert ("so that every edge fits three tiles or more" in words) == (form == "table")
     assert "those of different flows overlap" in public.map_words
 
 
 def test_the_public_part_of_other_methods_speaks_of_no_boxes(make, input_of):
     file, order = input_of("coordinates")
     out = make(file, **order).out
-    assert not {"zone_form", "tile_km2"} & set(read_manifest(out))
+    assert not {"zone_form", "tile_km2", "box_grid_degrees"} & set(read_manifest(out))
     assert "box" not in (out / "release" / "README.md").read_text(encoding="utf-8").lower()
     assert "boxes" not in read_public(out).map_words
 
 
-def test_boxes_around_single_points_are_said_not_to_be_on_the_map(make, input_of):
+def test_boxes_around_points_are_on_the_map(make, input_of):
     file, order = input_of("table")
     public = read_public(make(file, method="mondrian", k=2, units=("trips",), zoning=order["zoning"]).out)
-    lacking = sum(zone["area_km2"] == 0 for zone in public.zones)
-    assert lacking
-    assert f"{lacking:,} of {len(public.zones):,} zones, which have no outline" in public.map_words
+    assert all(zone["area_km2"] > 0 for zone in public.zones)
+    assert "which have no outline" not in public.map_words
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyproj import Geod
 from shapely.geometry import shape
 
 from oracles import hierarchy as oracle
@@ -28,8 +27,11 @@ from tripcloak.hierarchy import (
     bounding_boxes,
     box_zones,
     distinct_boxes,
+    grid_step,
+    on_grid,
     read_box_names,
     tile_centres,
+    tile_extents,
 )
 from tripcloak.hierarchy._kernels import count_before
 from tripcloak.hierarchy.boxes import box_names, count_in_boxes
@@ -45,11 +47,15 @@ ANYWHERE = st.tuples(
         for reach in (90, 180)
     )
 ).map(lambda sides: (sides[0][0], sides[1][0], sides[0][1], sides[1][1]))
-METRES = Geod(ellps="sphere")
 
 
 def corners_of(boxes: Sequence[tuple[int, int, int, int]]) -> Corners:
     return Corners(*np.array(boxes, dtype=np.int64).reshape(-1, 4).T)
+
+
+def around(tree: Hierarchy, tile: Any, box: Any, n: int) -> Corners:
+    """Return the smallest boxes around tiles, off any grid."""
+    return bounding_boxes(tile_extents(tree), np.asarray(tile), np.asarray(box), n)
 
 
 def inside(box: tuple[int, ...], place: tuple[int, int]) -> bool:
@@ -88,14 +94,14 @@ def test_count_before_counts_one_by_one(
 
 @given(rows=st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 2)), min_size=1))
 def test_bounding_boxes_are_the_smallest(rows: list[tuple[int, int]]) -> None:
-    centres = Centres(np.array([3, -5, 8, 0, 3]), np.array([-7, 2, 2, 9, 0]))
+    extents = np.array([[3, -5, 8, 0, 3], [-7, 2, 2, 9, 0], [4, -4, 9, 0, 30], [-6, 2, 12, 9, 0]])
     tile, box = np.array(rows).T
-    found = bounding_boxes(centres, tile, box, 3)
+    found = bounding_boxes(Corners(*extents), tile, box, 3)
     for number in range(3):
-        own = [(int(centres.lat[t]), int(centres.lon[t])) for t, b in rows if b == number]
+        own = [extents[:, t].tolist() for t, b in rows if b == number]
         if own:
-            lat, lon = zip(*own, strict=True)
-            assert [side[number] for side in found] == [min(lat), min(lon), max(lat), max(lon)]
+            south, west, north, east = zip(*own, strict=True)
+            assert [side[number] for side in found] == [min(south), min(west), max(north), max(east)]
 
 
 @given(boxes=st.lists(BOX))
@@ -160,7 +166,7 @@ def test_zones_hold_tile_by_tile_what_they_say(dice: Random, n: int, complete: b
     picked = [dice.sample(range(len(millionths)), dice.randint(1, len(millionths))) for _ in range(5)]
     rows = [(tile, box) for box, members in enumerate(picked) for tile in members]
     tile, box = np.array(rows).T
-    zones = box_zones(tree, np.array(occurs), bounding_boxes(tile_centres(tree), tile, box, 5))
+    zones = box_zones(tree, np.array(occurs), around(tree, tile, box, 5))
     assert (len(zones), zones.height.tolist(), zones.tile_km2) == (5, [0] * 5, 0.01)
     for row in range(5):
         corners = tuple(int(side[row]) for side in zones.corners)
@@ -179,67 +185,37 @@ def placed(plain: Tree, places: Places, complete: bool = False) -> Hierarchy:
     return replace(hierarchy_of(plain, places=places), complete=complete)
 
 
-@pytest.mark.parametrize(
-    ("south", "west"), [(48.85, 2.35), (-33.87, 151.2), (-22.9, -43.2), (-0.001, -0.001), (64.1, -21.9)]
-)
-@pytest.mark.parametrize("tile_km2", [0.0151, 2.5])
-def test_the_outline_reaches_half_a_tile_beyond_the_centres(
-    south: float, west: float, tile_km2: float
-) -> None:
-    tree = placed(
-        {"all": None, "a": "all", "b": "all"}, {"a": (south, west), "b": (south + 0.03, west + 0.02)}
-    )
-    corners = bounding_boxes(tile_centres(tree), np.array([0, 1]), np.array([0, 0]), 1)
-    zones = box_zones(tree, np.ones(2, dtype=bool), corners, tile_km2)
+@given(box=ANYWHERE)
+def test_a_box_is_drawn_as_it_is_named(box: tuple[int, int, int, int]) -> None:
+    tree = placed({"all": None, "a": "all"}, {"a": (48.85, 2.35)})
+    zones = box_zones(tree, np.ones(1, dtype=bool), corners_of([box]), 0.0151)
     outline = shape(zones.outline(0))
-    low_x, low_y, high_x, high_y = outline.bounds
-    half = math.sqrt(tile_km2) * 500
-    for lon, lat, to_lon, to_lat in (
-        (west, south, west, low_y),
-        (west, south + 0.03, west, high_y),
-        (west, south + 0.015, low_x, south + 0.015),
-        (west + 0.02, south + 0.015, high_x, south + 0.015),
-    ):
-        assert METRES.inv(lon, lat, to_lon, to_lat)[2] == pytest.approx(half, rel=1e-3)
-    assert (low_y, low_x) < (south, west)
-    assert (high_y, high_x) > (south + 0.03, west + 0.02)
-    area = abs(METRES.polygon_area_perimeter(*outline.exterior.xy)[0]) / 1e6
-    assert zones.area_km2[0] == pytest.approx(area, rel=1e-3)
-    assert zones.tiles[0] == max(1, round(float(zones.area_km2[0]) / tile_km2))
-
-
-def test_outlines_stay_on_the_globe() -> None:
-    places = {"a": (90.0, 179.9999), "b": (89.0, 0.0), "c": (-90.0, -180.0)}
-    tree = placed({"all": None, "a": "all", "b": "all", "c": "all"}, places)
-    corners = bounding_boxes(tile_centres(tree), np.array([0, 1, 2]), np.array([0, 0, 1]), 2)
-    zones = box_zones(tree, np.ones(3, dtype=bool), corners, 100.0)
-    for row in range(2):
-        x, y = shape(zones.outline(row)).exterior.xy
-        assert max(map(abs, x)) <= 180
-        assert max(map(abs, y)) <= 90
-        assert np.isfinite(zones.area_km2[row])
-        assert zones.area_km2[row] > 0
+    south, west, north, east = (side / 10**6 for side in box)
+    assert outline.bounds == (west, south, east, north)
+    ring = math.radians(east - west) * (math.sin(math.radians(north)) - math.sin(math.radians(south)))
+    assert zones.area_km2[0] == pytest.approx(6371.0072**2 * ring, rel=1e-9, abs=1e-9)
+    assert zones.tiles[0] == max(1, round(float(zones.area_km2[0]) / 0.0151))
 
 
 @pytest.mark.parametrize(
     "tiling", [H3Tiling(8), QuadtreeTiling(9, (-23.5, -44.0, -22.5, -43.0))], ids=["h3", "quadtree"]
 )
-def test_a_box_of_one_tile_of_a_grid_is_one_tile(tiling: Any) -> None:
+def test_the_box_of_one_tile_of_a_grid_holds_many(tiling: Any) -> None:
     keys = tiling.encode(np.array([-22.9, -22.91, -23.1]), np.array([-43.2, -43.21, -43.4]))
     tree = tiling.hierarchy(np.unique(keys))
     n = tree.n_tiles
-    corners = bounding_boxes(tile_centres(tree), np.arange(n), np.arange(n), n)
+    corners = on_grid(tree, around(tree, range(n), range(n), n))
     zones = box_zones(tree, np.ones(n, dtype=bool), corners)
-    assert zones.tiles.tolist() == zones.tiles_observed.tolist() == [1] * n
-    assert zones.area_km2 == pytest.approx(tree.zones.area_km2[:n], rel=0.02)
+    assert (zones.tiles >= 9).all()
     # Three digits tell the grid apart, not the city.
     assert zones.tile_km2 == float(f"{zones.tile_km2:.3g}")
+    assert zones.step == grid_step(tree)
 
 
 def test_tiles_without_an_area_are_counted_and_drawn_as_they_lie() -> None:
     lat, lon = np.array([1.0, 1.0, 1.5, 1.0]), np.array([2.0, 3.0, 2.0, 2.5])
     tree = Hierarchy.from_parents(["a", "b", "c", "all"], [3, 3, 3, -1], lat=lat, lon=lon)
-    corners = bounding_boxes(tile_centres(tree), np.arange(3), np.array([0, 0, 1]), 2)
+    corners = around(tree, np.arange(3), np.array([0, 0, 1]), 2)
     zones = box_zones(tree, np.ones(3, dtype=bool), corners)
     assert math.isnan(zones.tile_km2)
     assert zones.tiles.tolist() == [2, 1]

@@ -1,19 +1,12 @@
 """Hierarchies: trees of zones, cuts through them, and the tilings that build them from places."""
 
-from tripcloak.hierarchy.boxes import (
-    BoxZones,
-    Centres,
-    Corners,
-    bounding_boxes,
-    box_zones,
-    distinct_boxes,
-    read_box_names,
-    tile_centres,
-)
+from tripcloak.hierarchy.box_grid import grid_step, on_grid
+from tripcloak.hierarchy.boxes import BoxZones, bounding_boxes, box_zones, distinct_boxes, read_box_names
 from tripcloak.hierarchy.domains import Domain, shared_domains, steps_down
 from tripcloak.hierarchy.h3.binary import H3BinaryTiling, member_cells
 from tripcloak.hierarchy.h3.cells import cells_to_text, parent_cells, resolution_of, text_to_cells
 from tripcloak.hierarchy.h3.tiling import H3Tiling
+from tripcloak.hierarchy.places import Centres, Corners, tile_centres, tile_extents
 from tripcloak.hierarchy.quadtree import QuadtreeTiling, study_area
 from tripcloak.hierarchy.spec import parse_tiling
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
@@ -44,7 +37,9 @@ __all__ = [
     "box_zones",
     "cells_to_text",
     "distinct_boxes",
+    "grid_step",
     "member_cells",
+    "on_grid",
     "parent_cells",
     "parse_tiling",
     "read_box_names",
@@ -54,5 +49,6 @@ __all__ = [
     "study_area",
     "text_to_cells",
     "tile_centres",
+    "tile_extents",
     "time_hierarchy",
 ]

@@ -1,40 +1,22 @@
 """Boxes: zones that are rectangles of latitude and longitude, for methods that draw their own.
 
 A box holds the tiles whose centres lie in it, edges included. Its corners are whole millionths of a
-degree, so that its name says exactly what it holds and anybody can read it back.
+degree, so that its name says exactly what it holds and anybody can read it back. Its edges lie on a grid that
+the tiling gives (:mod:`tripcloak.hierarchy.box_grid`), and it is drawn as it is named.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.ground.errors import HierarchyError, InputError
+from tripcloak.ground.errors import HierarchyError
+from tripcloak.hierarchy.box_grid import grid_step
+from tripcloak.hierarchy.places import EARTH_KM, MICRO, Centres, Corners, tile_centres
 from tripcloak.hierarchy.tree import Geometry, Hierarchy, Zones
-
-MICRO = 10**6
-EARTH_KM = 6371.0072
-"""Radius of the sphere that has the area of the earth."""
-
-
-class Corners(NamedTuple):
-    """South, west, north and east of boxes, in millionths of a degree."""
-
-    south: Ints
-    west: Ints
-    north: Ints
-    east: Ints
-
-
-class Centres(NamedTuple):
-    """Latitude and longitude of tile centres, in millionths of a degree."""
-
-    lat: Ints
-    lon: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,51 +24,38 @@ class BoxZones(Zones):
     """Zones that are boxes, one row a box.
 
     ``height`` is 0 throughout, since boxes are not levels of a tree; ``tiles`` is how many tiles a box
-    holds (of a grid: as many as fit into its area). The outline reaches half a tile beyond the centres.
+    holds (of a grid: as many as fit into its area).
 
     Attributes
     ----------
     corners : Corners
-        The corners between which tile centres lie.
+        The corners between which tile centres lie, and the outline.
     tile_km2 : float
         The area of a tile, to three digits; NaN where tiles have no area.
+    step : int
+        The step of the grid that edges lie on, in millionths of a degree.
     """
 
     corners: Corners = field(kw_only=True)
     tile_km2: float = field(kw_only=True)
+    step: int = field(kw_only=True)
 
 
-def tile_centres(tree: Hierarchy) -> Centres:
-    """Return the centres of a hierarchy's tiles, or raise where a tile has none.
-
-    >>> tree = Hierarchy.from_parents(["a"], [-1], lat=np.array([48.8566141]), lon=np.array([2.35]))
-    >>> [int(value[0]) for value in tile_centres(tree)]
-    [48856614, 2350000]
-    """
-    lat, lon = (degrees[: tree.n_tiles] for degrees in (tree.zones.lat, tree.zones.lon))
-    if not (np.isfinite(lat).all() and np.isfinite(lon).all()):
-        raise InputError(
-            "boxes need coordinates, and some tiles of this hierarchy have none; "
-            "give zones with outlines or points, or choose a method that works on the tree"
-        )
-    return Centres(*(np.rint(degrees * MICRO).astype(np.int64) for degrees in (lat, lon)))
-
-
-def bounding_boxes(centres: Centres, tile: Ints, box: Ints, n_boxes: int) -> Corners:
+def bounding_boxes(extents: Corners, tile: Ints, box: Ints, n_boxes: int) -> Corners:
     """Return the smallest boxes around tiles: ``tile[i]`` goes into box ``box[i]``, negative ones into none.
 
-    >>> centres = Centres(np.array([0, 5, 9]), np.array([3, 1, 7]))
-    >>> [c.tolist() for c in bounding_boxes(centres, np.array([0, 1, 2]), np.array([0, 0, -1]), 1)]
-    [[0], [1], [5], [3]]
+    >>> extents = Corners(*np.array([[0, 5, 9], [3, 1, 7], [2, 7, 9], [4, 2, 8]]))
+    >>> [c.tolist() for c in bounding_boxes(extents, np.array([0, 1, 2]), np.array([0, 0, -1]), 1)]
+    [[0], [1], [7], [4]]
     """
     kept = box >= 0
     tile, box = tile[kept], box[kept]
+    lowest, highest = (np.minimum, 2**62), (np.maximum, -(2**62))
     sides = []
-    for extreme, start in ((np.minimum, 2**62), (np.maximum, -(2**62))):
-        for values in centres:
-            side = np.full(n_boxes, start, dtype=np.int64)
-            extreme.at(side, box, values[tile])
-            sides.append(side)
+    for values, (extreme, start) in zip(extents, (lowest, lowest, highest, highest), strict=True):
+        side = np.full(n_boxes, start, dtype=np.int64)
+        extreme.at(side, box, values[tile])
+        sides.append(side)
     return Corners(*sides)
 
 
@@ -124,14 +93,14 @@ def box_zones(tree: Hierarchy, occurs: Bools, corners: Corners, tile_km2: float 
     --------
     >>> at = {"lat": np.array([0.0, 0.01, 0.005]), "lon": np.zeros(3), "area_km2": np.array([1.0, 1.0, 2.0])}
     >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1], **at)
-    >>> both = Corners(*(np.array([side]) for side in (0, 0, 10000, 0)))
+    >>> both = Corners(*(np.array([side]) for side in (0, 0, 10000, 10000)))
     >>> zones = box_zones(tree, np.array([True, False]), both)
     >>> str(zones.ids[0]), int(zones.tiles[0]), int(zones.tiles_observed[0])
-    ('box_0.000000_0.000000_0.010000_0.000000', 2, 1)
+    ('box_0.000000_0.000000_0.010000_0.010000', 1, 1)
     """
     centres = tile_centres(tree)
     area = _tile_area(tree) if tile_km2 is None else tile_km2
-    edges = _widened(corners, area)
+    edges: Floats = np.stack(corners, axis=1) / MICRO
     sizes = _area_km2(edges)
     held = count_in_boxes(centres, np.ones(tree.n_tiles, dtype=bool), corners)
     fits = held if tree.complete or np.isnan(area) else np.maximum(1, np.rint(sizes / area).astype(np.int64))
@@ -146,6 +115,7 @@ def box_zones(tree: Hierarchy, occurs: Bools, corners: Corners, tile_km2: float 
         shape=lambda row: _rectangle(edges[row]),
         corners=corners,
         tile_km2=area,
+        step=grid_step(tree),
     )
 
 
@@ -213,16 +183,6 @@ def read_box_names(names: NDArray[np.str_]) -> Corners:
 def _tile_area(tree: Hierarchy) -> float:
     # To three digits it is the same all over a city: it tells about the grid, not about the data.
     return float(f"{tree.zones.area_km2[: tree.n_tiles].mean():.3g}")
-
-
-def _widened(corners: Corners, tile_km2: float) -> Floats:
-    """Return south, west, north, east in degrees, half a tile beyond the centres; one row a box."""
-    south, west, north, east = (side / MICRO for side in corners)
-    half = 0.0 if np.isnan(tile_km2) else np.degrees(np.sqrt(tile_km2) / 2 / EARTH_KM)
-    wide = half / np.cos(np.radians((south + north) / 2))
-    limits = np.array([90.0, 180.0, 90.0, 180.0])
-    edges: Floats = np.stack([south - half, west - wide, north + half, east + wide], axis=1)
-    return edges.clip(-limits, limits)
 
 
 def _area_km2(edges: Floats) -> Floats:

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
-from tripcloak.flows.audit.boxes import Box, area_km2, drawn, read_box, right_tiles
+from tripcloak.flows.audit.boxes import Box, area_km2, is_outline, read_box, right_tiles
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import InputError
-from tripcloak.hierarchy import BoxZones, Corners, Hierarchy, ZoneFile, box_zones
+from tripcloak.hierarchy import BoxZones, Corners, Hierarchy, ZoneFile, box_grid, box_zones
+from tripcloak.hierarchy.box_grid import longitude_step
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, TCloseness
 from worlds.released_flows import TEN_TRAVELLERS, TOWNS, Folder, World, raw_trips, tract_file
 
@@ -129,6 +130,19 @@ def moved(world: World, release: Release, **sides: int) -> Release:
     return replace(release, origins=redrawn(world.matrix.origins, Corners(**corners)))
 
 
+def by_steps(**sides: int) -> Callable[[World, Release], Release]:
+    """Return a forgery that moves sides of one box by steps of the grid."""
+
+    def forge(world: World, release: Release) -> Release:
+        zones = release.origins
+        assert isinstance(zones, BoxZones)
+        wide = int(longitude_step(zones.step, zones.corners.south, zones.corners.north)[0])
+        steps = {"south": zones.step, "north": zones.step, "west": wide, "east": wide}
+        return moved(world, release, **{side: by * steps[side] for side, by in sides.items()})
+
+    return forge
+
+
 def redrawn(tree: Hierarchy, corners: Corners, tile_km2: float | None = None) -> BoxZones:
     return box_zones(tree, np.ones(tree.n_tiles, dtype=bool), corners, tile_km2)
 
@@ -162,7 +176,7 @@ def fact(name: str, change: Callable[[Any], Any]) -> Callable[[World, Release], 
 
 
 def other_outlines(_: World, release: Release) -> Release:
-    return with_origins(release, shape=lambda row: release.origins.outline(row + 1 - 2 * (row % 2)))
+    return with_origins(release, shape=lambda row: release.origins.outline((row + 1) % len(release.origins)))
 
 
 def same_boxes_twice(_: World, release: Release) -> Release:
@@ -182,10 +196,13 @@ def group_elsewhere(_: World, release: Release) -> Release:
     )
 
 
+BOXES = ("zone_form", "tile_km2", "box_grid_degrees")
 PLACE, TABLE = "zones-contain-tiles", "zones-table-matches"
 FORGERIES: dict[str, tuple[Callable[[World, Release], Release], set[str]]] = {
-    "shifted": (lambda w, r: moved(w, r, west=40_000, east=40_000), {PLACE}),
-    "shrunk by a hair": (lambda w, r: moved(w, r, north=-2), {PLACE}),
+    "shifted": (by_steps(west=2, east=2), {PLACE}),
+    "shrunk by a step": (by_steps(north=-1), {PLACE}),
+    "off the grid by a hair": (lambda w, r: moved(w, r, north=1), {TABLE}),
+    "another step": (lambda w, r: with_origins(r, step=2 * r.origins.step), {TABLE}),
     "sent to another box": (group_elsewhere, {PLACE}),
     "south above north": (named(upside_down), {PLACE, TABLE}),
     "fewer digits": (named(lambda name: name[:-1]), {PLACE, TABLE}),
@@ -224,8 +241,8 @@ def test_forged_boxes_are_caught(forgery: str, worlds: dict[str, World], tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["quadtree", "tracts", "stations"])
-@pytest.mark.parametrize("forgery", ["shrunk by a hair", "wrong tiles"])
-def test_other_tiles_are_held_by_their_centres(
+@pytest.mark.parametrize("forgery", ["off the grid by a hair", "wrong tiles", "another step"])
+def test_boxes_over_other_tiles_lie_on_their_own_grid(
     forgery: str, kind: str, worlds: dict[str, World], tmp_path: Path
 ) -> None:
     world = worlds[kind]
@@ -233,6 +250,33 @@ def test_other_tiles_are_held_by_their_centres(
     forged = change(world, boxed(world))
     assert set(audit_matrix(world.matrix, forged).broken) == rules
     assert set(broken(world, world.publish(tmp_path / "out", forged))) == rules
+
+
+@pytest.mark.parametrize("kind", ["quadtree", "tracts", "stations"])
+def test_a_box_holds_all_of_its_tiles(kind: str, worlds: dict[str, World], tmp_path: Path) -> None:
+    world = worlds[kind]
+    release = boxed(world)
+    zones, inwards = release.origins, 0
+    assert isinstance(zones, BoxZones)
+    # By steps of the finest grid until the northernmost tile no longer fits.
+    while PLACE not in audit_matrix(world.matrix, moved(world, release, north=-inwards * zones.step)).broken:
+        inwards += 1
+    forged = moved(world, release, north=-inwards * zones.step)
+    assert inwards >= 1
+    assert PLACE in broken(world, world.publish(tmp_path / "out", forged))
+
+
+@pytest.mark.parametrize("kind", ["tracts", "stations"])
+def test_an_edge_that_fits_few_zones_of_a_file_is_found(
+    kind: str, worlds: dict[str, World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A method that stops one tile early: all edges lie on the grid, and some fit two tiles."""
+    world = worlds[kind]
+    with monkeypatch.context() as patch:
+        patch.setattr(box_grid, "FITS", 2)
+        careless = boxed(world)
+    assert set(audit_matrix(world.matrix, careless).broken) == {TABLE}
+    assert set(broken(world, world.publish(tmp_path / "out", careless))) == {TABLE}
 
 
 def test_zones_that_are_no_zones_are_noticed(worlds: dict[str, World]) -> None:
@@ -254,6 +298,11 @@ def test_zones_that_are_no_zones_are_noticed(worlds: dict[str, World]) -> None:
         ({"tile_km2": {"origins": 0.2, "destinations": 0.0937}}, TABLE),
         ({"tile_km2": {"origins": 0.09391, "destinations": 0.0937}}, TABLE),
         ({"tile_km2": {"origins": None, "destinations": 0.0937}}, TABLE),
+        ({"box_grid_degrees": {"origins": 0.01, "destinations": 0.02}}, TABLE),
+        ({"box_grid_degrees": {"origins": 0.010001, "destinations": 0.01}}, TABLE),
+        ({"box_grid_degrees": {"origins": 0.01}}, "every-group-safe"),
+        ({"box_grid_degrees": {"origins": 0.01, "destinations": 0}}, "every-group-safe"),
+        ({"box_grid_degrees": None}, "every-group-safe"),
         ({"tile_km2": {"origins": 0.0939}}, "every-group-safe"),
         ({"tile_km2": {"origins": -1, "destinations": 0.0937}}, "every-group-safe"),
         ({"tile_km2": [0.0939, 0.0937]}, "every-group-safe"),
@@ -277,15 +326,20 @@ def test_a_forged_manifest_is_caught(
 def test_boxes_that_are_not_announced_are_no_zones(worlds: dict[str, World], tmp_path: Path) -> None:
     world = worlds["h3"]
     folder = world.publish(tmp_path / "out", boxed(world))
-    folder.edit_manifest(lambda facts: [facts.pop(name) for name in ("zone_form", "tile_km2")])
+    folder.edit_manifest(lambda facts: [facts.pop(name) for name in BOXES])
     assert {PLACE, TABLE} <= set(broken(world, folder))
 
 
 def test_cells_that_are_announced_as_boxes_are_no_boxes(worlds: dict[str, World], tmp_path: Path) -> None:
     world = worlds["h3"]
     folder = world.publish(tmp_path / "out", world.release())
-    sizes = {"origins": 0.0939, "destinations": 0.0937}
-    folder.edit_manifest(lambda facts: facts.update(zone_form="boxes", tile_km2=sizes, homogeneous=False))
+    entries = {
+        "zone_form": "boxes",
+        "tile_km2": {"origins": 0.0939, "destinations": 0.0937},
+        "box_grid_degrees": {"origins": 0.01, "destinations": 0.01},
+        "homogeneous": False,
+    }
+    folder.edit_manifest(lambda facts: facts.update(entries))
     assert {PLACE, TABLE} <= set(broken(world, folder))
 
 
@@ -329,21 +383,6 @@ def test_sizes_are_those_of_the_hierarchy_module() -> None:
     for row, name in enumerate(zones.ids.tolist()):
         box = read_box(name)
         assert box == Box(*(int(side[row]) for side in corners))
-        assert area_km2(box, 0.73) == pytest.approx(zones.area_km2[row], rel=1e-9)
+        assert area_km2(box) == pytest.approx(zones.area_km2[row], rel=1e-9)
         assert right_tiles(int(zones.tiles[row]), zones.area_km2[row], 0.73)
-        south_east = zones.outline(row)["coordinates"][0][1]
-        assert south_east == pytest.approx([drawn(box, 0.73)[3], drawn(box, 0.73)[0]], abs=1e-9)
-
-
-def test_boxes_next_to_the_poles_and_the_date_line_stay_on_the_map() -> None:
-    tree = Hierarchy.from_parents(
-        ["a", "all"], [1, -1], lat=np.zeros(2), lon=np.zeros(2), area_km2=np.ones(2)
-    )
-    edges = np.array([[90, -180, 90, 180], [-90, 0, -90, 0], [89, 179, 90, 180]]).T * 1_000_000
-    zones = redrawn(tree, Corners(*edges), 4.0)
-    for row, name in enumerate(zones.ids.tolist()):
-        box = read_box(name)
-        assert box is not None
-        west, south = zones.outline(row)["coordinates"][0][0]
-        assert drawn(box, 4.0)[:2] == pytest.approx((south, west), abs=1e-9)
-        assert area_km2(box, 4.0) == pytest.approx(zones.area_km2[row], rel=1e-6)
+        assert is_outline([(lon, lat) for lon, lat in zones.outline(row)["coordinates"][0]], box)

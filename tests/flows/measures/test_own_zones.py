@@ -19,6 +19,7 @@ from tripcloak.flows import measures as metrics
 from tripcloak.flows.measures._kernels import sum_in_boxes
 from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.methods import Mondrian, ODkAnon
+from tripcloak.flows.methods import boxed as boxes_of_methods
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.errors import InputError
@@ -32,6 +33,7 @@ from tripcloak.hierarchy import (
     box_zones,
     distinct_boxes,
     tile_centres,
+    tile_extents,
 )
 from tripcloak.promises import DifferentialPrivacy, KAnonymity
 from worlds.matrices import Case, cases, seeds
@@ -98,7 +100,7 @@ class NoFloor(KAnonymity):
 
 def boxes_around(dice: Random, tree: Hierarchy, tile: Any, groups: Any) -> tuple[BoxZones, Any]:
     """Return boxes around the tiles of every group, some of them larger than need be."""
-    tight = bounding_boxes(tile_centres(tree), np.append(tile, [0] * 4), np.append(groups, range(4)), 4)
+    tight = bounding_boxes(tile_extents(tree), np.append(tile, [0] * 4), np.append(groups, range(4)), 4)
     larger = [np.array([dice.choice([0, 0, 1000, 2000]) for _ in range(4)]) for _ in tight]
     low = [side - more for side, more in zip(tight[:2], larger[:2], strict=True)]
     high = [side + more for side, more in zip(tight[2:], larger[2:], strict=True)]
@@ -180,7 +182,9 @@ def test_the_tiles_of_boxes_are_counted_in_full_and_as_they_occur(both: tuple[OD
     assert found["G_observed"] == pytest.approx(observed / int(release.trips.sum()))
 
 
-def test_boxes_around_single_tiles_lose_nothing() -> None:
+def test_boxes_around_single_tiles_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boxes_of_methods, "on_grid", lambda _, tight: tight)
+    monkeypatch.setattr(boxes_of_methods, "tile_extents", lambda tree: Corners(*tile_centres(tree) * 2))
     tiling, dice = H3Tiling(9), np.random.default_rng(5)
     keys = tiling.encode(48.8 + dice.random(400) / 50, 2.3 + dice.random(400) / 50)
     tree = tiling.hierarchy(np.unique(keys))

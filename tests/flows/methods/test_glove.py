@@ -25,6 +25,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
 from tripcloak.promises import AllOf, KAnonymity, Promise, TCloseness
 from worlds.matrices import DYADIC_WEIGHTS, Case, cases, hierarchy_of, limits, promises, seeds
+from worlds.plain_boxes import plain_boxes  # noqa: F401 - a fixture of the module
 
 LEASTS: tuple[Least, ...] = ((6, 0, 0), (0, 3, 0), (0, 0, 5), (4, 2, 3), (2, 0, 0), (10**6, 0, 0))
 

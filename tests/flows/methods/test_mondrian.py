@@ -23,6 +23,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.hierarchy import BoxZones, time_hierarchy
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise, TCloseness
 from worlds.matrices import DYADIC_WEIGHTS, Case, Places, cases, grid, hierarchy_of, promises, seeds
+from worlds.plain_boxes import plain_boxes  # noqa: F401 - a fixture of the module
 
 UNITS = ("trips", "travellers", "population")
 UNEVEN_WEIGHTS = (0.7, 0.7, 0.1, 0.3, 2.0, 1 / 3)

@@ -1,7 +1,7 @@
 """Boxes: zones that are rectangles of latitude and longitude, read and measured from their names alone.
 
-A box holds the tiles whose centres lie between its corners, which are whole millionths of a degree. It is
-drawn half a tile larger on every side; its area is that of the larger rectangle on a sphere.
+A box holds the tiles whose centres lie between its corners, which are whole millionths of a degree. Its area
+is that of the rectangle on a sphere.
 """
 
 from __future__ import annotations
@@ -63,26 +63,13 @@ def _name(box: Box) -> str:
     return "_".join(("box", *sides))
 
 
-def drawn(box: Box, tile_km2: float | None) -> tuple[float, float, float, float]:
-    """Return south, west, north and east of the outline, in degrees; without a size of tiles the corners.
+def area_km2(box: Box) -> float:
+    """Return the area of a box.
 
-    >>> [round(side, 3) for side in drawn(Box(0, 0, 0, 1_000_000), 12_364.0)]
-    [-0.5, -0.5, 0.5, 1.5]
-    """
-    south, west, north, east = (side / MICRO for side in box)
-    half = 0.0 if tile_km2 is None else math.degrees(math.sqrt(tile_km2) / RADIUS_KM) / 2
-    shrink = math.cos(math.radians(box.middle[0]))
-    wide = half / shrink if shrink > half / 360 else 360.0
-    return max(south - half, -90), max(west - wide, -180), min(north + half, 90), min(east + wide, 180)
-
-
-def area_km2(box: Box, tile_km2: float | None) -> float:
-    """Return the area of the outline.
-
-    >>> round(area_km2(Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO), 0.1))
+    >>> round(area_km2(Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)))
     510065625
     """
-    south, west, north, east = (math.radians(side) for side in drawn(box, tile_km2))
+    south, west, north, east = (math.radians(side / MICRO) for side in box)
     return RADIUS_KM**2 * (math.sin(north) - math.sin(south)) * (east - west)
 
 
@@ -96,9 +83,9 @@ def right_tiles(tiles: int, area: float, tile_km2: float) -> bool:
     return (tiles == 1 and fits < 1) or (tiles >= 1 and abs(tiles - fits) <= 0.5 + SLACK * fits)
 
 
-def is_outline(ring: Iterable[tuple[float, float]], box: Box, tile_km2: float | None) -> bool:
-    """Return whether a ring of longitude and latitude goes once around a box as it is drawn."""
-    south, west, north, east = drawn(box, tile_km2)
+def is_outline(ring: Iterable[tuple[float, float]], box: Box) -> bool:
+    """Return whether a ring of longitude and latitude goes once around a box."""
+    south, west, north, east = (side / MICRO for side in box)
     around = [(west, south), (east, south), (east, north), (west, north), (west, south)]
     points = list(ring)
     return len(points) == len(around) and all(

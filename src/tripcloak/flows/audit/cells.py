@@ -126,6 +126,32 @@ def area_km2(cell: str) -> float:
     return float(h3.cell_area(cell))
 
 
+def extent(cell: str) -> tuple[float, float, float, float]:
+    """Return south, west, north and east of a cell in degrees; all longitudes across the antimeridian.
+
+    >>> [round(side, 3) for side in extent("891fb46622fffff")]
+    [48.853, 2.371, 48.857, 2.375]
+    """
+    lats, lons = zip(*h3.cell_to_boundary(cell), strict=True)
+    south, west, north, east = min(lats), min(lons), max(lats), max(lons)
+    if east - west > 180:
+        west, east = -180.0, 180.0
+        for pole in (-90.0, 90.0):
+            if h3.latlng_to_cell(pole, 0.0, h3.get_resolution(cell)) == cell:
+                south, north = min(south, pole), max(north, pole)
+    return south, west, north, east
+
+
+def millionths(cell: str) -> tuple[int, int, int, int]:
+    """Return the same in millionths of a degree, rounded inwards.
+
+    >>> millionths("891fb46622fffff")
+    (48853446, 2370606, 48856979, 2375258)
+    """
+    south, west, north, east = (side * 1_000_000 for side in extent(cell))
+    return math.ceil(south), math.ceil(west), math.floor(north), math.floor(east)
+
+
 def number_inside(cell: str, resolution: int) -> int:
     """Return how many cells of a resolution lie in a cell or the world; 1 where the cell is no coarser.
 

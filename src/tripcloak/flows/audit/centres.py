@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.audit import cells
+from tripcloak.flows.audit.box_grid import right_step, tells_nobody, tile_extent
 from tripcloak.flows.audit.boxes import (
     DEGREES,
     MICRO,
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 ROUNDING = 0.00501
 """The most that rounding to three digits moves a number, as a share of it."""
 
-Centre = tuple[str, float, float, float]
-"""A tile's name, the latitude and longitude of its centre, and its area in km2."""
+Centre = tuple[str, float, float, float, tuple[float, ...]]
+"""A tile's name, the latitude and longitude of its centre, its area in km2, and how far it reaches.
+
+That is south, west, north and east in millionths of a degree, and the longer side in degrees."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,16 @@ class TileCentres:
         tiles = [tile for (tile,) in case.rows(f"select distinct {axis} from audit_groups")]
         resolution = case.promise.resolution
         found = list(self._tiled(case, tiles) if resolution is None else _cells(tiles, resolution))
-        names, lat, lon, km2 = zip(*found, strict=True) if found else ((), (), (), ())
+        names, lat, lon, km2, reach = zip(*found, strict=True) if found else ((), (), (), (), ())
+        extents = np.array(reach, dtype=float).reshape(-1, 5).T
         columns = {
             "axis": pa.array([axis] * len(found), pa.string()),
             "tile": pa.array(names, pa.string()),
             "lat": in_millionths(np.array(lat)),
             "lon": in_millionths(np.array(lon)),
             "km2": np.array(km2, dtype=float),
+            **dict(zip(SIDES, extents[:4].astype(np.int64), strict=True)),
+            "longer": extents[4],
         }
         return pa.table(columns)
 
@@ -87,7 +93,9 @@ class TileCentres:
             tree = tiling.hierarchy(keys)
             zones, n = tree.zones, tree.n_tiles
             columns = zones.ids[:n], zones.lat[:n], zones.lon[:n], zones.area_km2[:n]
-            yield from zip(*(column.tolist() for column in columns), strict=True)
+            facts = zip(*(column.tolist() for column in columns), strict=True)
+            for row, (tile, lat, lon, km2) in enumerate(facts):
+                yield tile, lat, lon, km2, tile_extent(zones.outline(row), lat, lon, km2)
 
 
 def in_millionths(degrees: Floats) -> Ints:
@@ -104,7 +112,7 @@ def _cells(tiles: Sequence[str], resolution: int) -> Iterator[Centre]:
     for tile in tiles:
         place = cells.centre(tile) if cells.resolution_of(tile) == resolution else None
         if place is not None:
-            yield tile, *place, cells.area_km2(tile)
+            yield tile, *place, cells.area_km2(tile), (*cells.millionths(tile), 0.0)
 
 
 def keep_boxes(case: FlowEvidence, table: str, zones: str) -> str:
@@ -123,15 +131,14 @@ def keep_boxes(case: FlowEvidence, table: str, zones: str) -> str:
     return table
 
 
-def inside_sql(slack: int) -> str:
-    """Return SQL that is true where a centre lies in a box, or beside it by rounding.
+SIDES = ("south", "west", "north", "east")
 
-    The h3 library and other implementations of the same cells may round to different millionths.
-    """
-    return (
-        f"centre.lat between box.south - {slack} and box.north + {slack} "
-        f"and centre.lon between box.west - {slack} and box.east + {slack}"
-    )
+CENTRE_INSIDE = "centre.lat between box.south and box.north and centre.lon between box.west and box.east"
+"""SQL that is true where the centre of a tile lies in a box, which then holds it."""
+
+WHOLLY_INSIDE = """centre.south >= box.south and centre.west >= box.west
+    and centre.north <= box.north and centre.east <= box.east"""
+"""SQL that is true where all of a tile lies in a box, and with it the trip ends in the tile."""
 
 
 def pairs_in_boxes(case: FlowEvidence, axis: str, query: str) -> tuple[int, int]:
@@ -139,11 +146,10 @@ def pairs_in_boxes(case: FlowEvidence, axis: str, query: str) -> tuple[int, int]
     case.load("centres")
     pairs = f"({query}) pair(tile, zone)"
     boxes = keep_boxes(case, f"audit_{axis}_boxes", f"select zone from {pairs}")
-    slack = 0 if case.promise.resolution is None else 1
     inside = case.value(
         f"""select count(*) from {pairs} join {boxes} box using (zone)
         join audit_centres centre on centre.tile = pair.tile and centre.axis = '{axis}'
-        where {inside_sql(slack)}"""
+        where {WHOLLY_INSIDE}"""
     )
     return int(case.value(f"select count(*) from {pairs}")), int(inside)
 
@@ -154,8 +160,13 @@ def wrong_boxes(case: FlowEvidence) -> str | None:
     for axis in SPACE:
         if not _true_tile(case, axis):
             return f"the manifest's area of a tile is not that of the {axis} tiles"
+        if case.promise.box_grid[axis] * MICRO != _step(case, axis):
+            return f"the manifest's grid of boxes is not the one that follows from the {axis} tiles"
     if "geometry" not in case.columns("audit_zones"):
         return "release/zones.parquet lacks the column 'geometry'"
+    told = sum(_telling(case, axis) for axis in SPACE)
+    if told:
+        return f"{mask_small(told, 'boxes')} have an edge off the grid, or one that tells a tile"
     wrong = sum(not right for axis in SPACE for right in _rows(case, axis))
     return (
         f"release/zones.parquet gives {mask_small(wrong, 'zones')} a wrong size or place" if wrong else None
@@ -171,6 +182,24 @@ def _true_tile(case: FlowEvidence, axis: str) -> bool:
     return told is not None and told == float(f"{told:.3g}") and math.isclose(told, mean, rel_tol=ROUNDING)
 
 
+def _step(case: FlowEvidence, axis: str) -> int:
+    """Return the step of the grid, in millionths of a degree, that follows from the tiles."""
+    longer = case.value(f"select max(longer) from audit_centres where axis = '{axis}'")
+    return right_step(case.promise.spec, longer or 0.0)
+
+
+def _telling(case: FlowEvidence, axis: str) -> int:
+    """Return how many boxes have an edge that does not lie on the grid, or gives a tile away."""
+    tiles = None
+    if not case.promise.grid:
+        sides = case.rows(f"select {', '.join(SIDES)} from audit_centres where axis = '{axis}'")
+        tiles = np.array(list(sides), dtype=np.int64).reshape(-1, 4).T
+    step = _step(case, axis)
+    named = case.rows(f"select zone from audit_zones where axis = '{axis}'")
+    boxes = [read_box(zone) for (zone,) in named]
+    return sum(box is not None and not tells_nobody(box, step, tiles) for box in boxes)
+
+
 def _rows(case: FlowEvidence, axis: str) -> Iterator[bool]:
     """Yield, for every box that is listed, whether all that is said of it is right."""
     held = None if case.promise.grid and case.promise.tile_km2[axis] is not None else _held(case, axis)
@@ -180,7 +209,7 @@ def _rows(case: FlowEvidence, axis: str) -> Iterator[bool]:
         yield (
             box is not None
             and _true_facts(box, case.promise.tile_km2[axis], None if held is None else held[zone], *facts)
-            and _true_outline(box, case.promise.tile_km2[axis], geometry)
+            and _true_outline(box, geometry)
         )
 
 
@@ -190,7 +219,7 @@ def _held(case: FlowEvidence, axis: str) -> dict[str, int]:
     return dict(
         case.rows(
             f"""select box.zone, count(centre.tile) from {boxes} box
-            left join (select * from audit_centres where axis = '{axis}') centre on {inside_sql(0)}
+            left join (select * from audit_centres where axis = '{axis}') centre on {CENTRE_INSIDE}
             group by box.zone"""
         )
     )
@@ -206,7 +235,7 @@ def _true_facts(
     lat: float | None,
     lon: float | None,
 ) -> bool:
-    right = area_km2(box, tile_km2)
+    right = area_km2(box)
     if height != 0 or area is None or lat is None or lon is None:
         return False
     if not math.isclose(area, right, rel_tol=SLACK) or math.dist((lat, lon), box.middle) > DEGREES:
@@ -216,7 +245,7 @@ def _true_facts(
     return tile_km2 is not None and right_tiles(tiles, right, tile_km2)
 
 
-def _true_outline(box: Box, tile_km2: float | None, geometry: Any) -> bool:
+def _true_outline(box: Box, geometry: Any) -> bool:
     import shapely
 
     if geometry is None:
@@ -227,4 +256,4 @@ def _true_outline(box: Box, tile_km2: float | None, geometry: Any) -> bool:
         return False
     if outline.geom_type != "Polygon" or outline.is_empty or outline.interiors:
         return False
-    return is_outline(outline.exterior.coords, box, tile_km2)
+    return is_outline(outline.exterior.coords, box)

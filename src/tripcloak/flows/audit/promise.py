@@ -134,6 +134,8 @@ class StatedPromise(StatedParts):
         The zone whose clock the slots follow.
     tile_km2 : mapping
         The area of a tile of each axis, None where tiles have none, if zones are boxes.
+    box_grid : mapping
+        The step in degrees that the edges of boxes are said to have, by axis.
     fold : str, optional
         The period that slots are folded over.
     apart : bool
@@ -149,6 +151,7 @@ class StatedPromise(StatedParts):
     slot: int | None = None
     timezone: str = "UTC"
     tile_km2: Mapping[str, float | None] = field(default_factory=dict)
+    box_grid: Mapping[str, float] = field(default_factory=dict)
     fold: str | None = None
     apart: bool = False
     segment: Mapping[str, str] = field(default_factory=dict)
@@ -243,6 +246,7 @@ def read_promise(facts: Mapping[str, Any]) -> StatedPromise:
         slot=slot,
         timezone=timezone,
         tile_km2=_tile_sizes(facts),
+        box_grid=_box_grid(facts),
         fold=_fold(hierarchy),
         apart=_apart(hierarchy),
         segment=_segment(facts),
@@ -305,6 +309,18 @@ def _tile_sizes(facts: Mapping[str, Any]) -> dict[str, float | None]:
     if not all(size is None or (is_number(size) and size > 0) for size in sizes.values()):
         raise unreadable("tile_km2", "areas above 0, or null where tiles have none")
     return {axis: sizes[f"{axis}s"] for axis in SPACE}
+
+
+def _box_grid(facts: Mapping[str, Any]) -> dict[str, float]:
+    """Return the step of the grid of every axis where zones are boxes, nothing where they are not."""
+    steps = facts.get("box_grid_degrees")
+    if "zone_form" not in facts and "box_grid_degrees" not in facts:
+        return {}
+    if not isinstance(steps, Mapping) or set(steps) != {f"{axis}s" for axis in SPACE}:
+        raise unreadable("box_grid_degrees", "the step of origins and destinations, where zones are boxes")
+    if not all(is_number(step) and step > 0 for step in steps.values()):
+        raise unreadable("box_grid_degrees", "steps above 0")
+    return {axis: float(steps[f"{axis}s"]) for axis in SPACE}
 
 
 def _clock(hierarchy: Mapping[str, Any]) -> tuple[int | None, str]:

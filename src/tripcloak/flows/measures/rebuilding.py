@@ -90,13 +90,16 @@ def _rebuilt_from_boxes(matrix: ODMatrix, release: Release, released: Floats) ->
         edges.append(np.stack(zones.corners, axis=1)[group])
         cells *= zones.tiles[group]
     corners = np.hstack(edges).astype(np.int32)
+    # In one order, so that sums of shares are the same to the last bit however groups are numbered.
+    order = np.lexsort(corners.T)
+    corners = corners[order]
     low, high = corners[:, [0, 1, 4, 5]], corners[:, [2, 3, 6, 7]]
     return sum_in_boxes(
         np.stack(points, axis=1).astype(np.int32),
         np.ascontiguousarray(low),
         np.ascontiguousarray(high),
-        released.astype(float),
-        cells,
+        released.astype(float)[order],
+        cells[order],
     )
 
 

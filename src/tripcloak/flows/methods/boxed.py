@@ -10,7 +10,16 @@ import numpy as np
 from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.hierarchy import BoxZones, Hierarchy, bounding_boxes, box_zones, distinct_boxes, tile_centres
+from tripcloak.hierarchy import (
+    BoxZones,
+    Hierarchy,
+    bounding_boxes,
+    box_zones,
+    distinct_boxes,
+    on_grid,
+    tile_centres,
+    tile_extents,
+)
 from tripcloak.promises import Promise
 
 
@@ -28,9 +37,10 @@ class BoxMethod(FlowMethod):
 
 
 def boxed(matrix: ODMatrix, group: Ints) -> Solution:
-    """Return every group as the smallest boxes around its origins and its destinations.
+    """Return every group as the smallest boxes on the grid around its origins and its destinations.
 
-    ``group`` is the group of every flow, numbered from 0, and -1 where it is suppressed.
+    ``group`` is the group of every flow, numbered from 0, and -1 where it is suppressed. Groups whose boxes
+    come out the same are one released flow.
 
     Examples
     --------
@@ -39,7 +49,7 @@ def boxed(matrix: ODMatrix, group: Ints) -> Solution:
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 1]), np.array([0, 0, 1]))
     >>> solution = boxed(matrix, np.array([0, 0, -1]))
     >>> str(solution.zones[0].ids[0]), solution.suppressed.tolist()
-    ('box_0.000000_0.000000_0.000000_0.100000', [False, False, True])
+    ('box_0.000000_0.000000_0.100000_0.100000', [False, False, True])
     """
     (origins, origin), (destinations, destination) = (
         _boxes(tree, tile, group) for tree, tile in matrix.axes[:2]
@@ -64,5 +74,6 @@ def least_support(matrix: ODMatrix, promise: Promise) -> Floats:
 def _boxes(tree: Hierarchy, tile: Ints, group: Ints) -> tuple[BoxZones, Ints]:
     """Return the boxes around the tiles of every group, each once, and every group's row among them."""
     occurs = np.bincount(tile, minlength=tree.n_tiles) > 0
-    corners, row = distinct_boxes(bounding_boxes(tile_centres(tree), tile, group, int(group.max()) + 1))
+    tight = bounding_boxes(tile_extents(tree), tile, group, int(group.max()) + 1)
+    corners, row = distinct_boxes(on_grid(tree, tight))
     return box_zones(tree, occurs, corners), row

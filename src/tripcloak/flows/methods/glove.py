@@ -19,7 +19,7 @@ from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import tile_centres
-from tripcloak.hierarchy.boxes import EARTH_KM, MICRO
+from tripcloak.hierarchy.places import EARTH_KM, MICRO
 from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
@@ -166,12 +166,12 @@ class Glove(BoxMethod):
     --------
     >>> from tripcloak.promises import KAnonymity
     >>> from tripcloak.hierarchy import Hierarchy
-    >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.3, 0.4, 0.2])}
+    >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.3, 0.6, 0.2])}
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "all"], [4, 4, 4, 4, -1], **at)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([3, 3, 3, 3]))
     >>> release = Glove(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> release.origins.ids[release.group_origin].tolist()
-    ['box_0.000000_0.000000_0.000000_0.100000', 'box_0.000000_0.300000_0.000000_0.400000']
+    ['box_0.000000_0.000000_0.500000_0.500000', 'box_0.000000_0.000000_1.000000_1.000000']
     """
 
     name: ClassVar[str] = "glove"
@@ -260,12 +260,12 @@ class GloveSk(BoxMethod):
     --------
     >>> from tripcloak.promises import KAnonymity
     >>> from tripcloak.hierarchy import Hierarchy
-    >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.3, 0.4, 0.2])}
+    >>> at = {"lat": np.zeros(5), "lon": np.array([0.0, 0.1, 0.3, 0.6, 0.2])}
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "d", "all"], [4, 4, 4, 4, -1], **at)
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([3, 3, 3, 3]))
     >>> release = GloveSk(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> release.origins.ids[release.group_origin].tolist()
-    ['box_0.000000_0.000000_0.000000_0.100000', 'box_0.000000_0.300000_0.000000_0.400000']
+    ['box_0.000000_0.000000_0.500000_0.500000', 'box_0.000000_0.000000_1.000000_1.000000']
     """
 
     name: ClassVar[str] = "glove-sk"

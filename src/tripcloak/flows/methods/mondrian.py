@@ -24,14 +24,15 @@ class Mondrian(BoxMethod):
     A flow is a point with four coordinates: latitude and longitude of its origin's tile and of its
     destination's. All flows together are one part. A part is cut in two at the median of the coordinate
     in which it is widest (in metres), if both sides are safe; else at that of the next widest; else it is
-    a group, released as the two smallest boxes around its origins and its destinations.
+    a group, released as the two smallest boxes around its origins and its destinations whose edges lie on
+    the grid of the tiling (:mod:`tripcloak.hierarchy.box_grid`).
 
     Medians weigh every flow by its volume: its trips, or its population where only that is protected.
     Flows with the same coordinate stay together; of the two cuts beside the median, the one that halves
     the volume more evenly is tried first. Nothing is suppressed.
 
     The boxes of different groups overlap on the map. The groups themselves never do: no two of them
-    can hold the same pair of tiles.
+    can hold the same pair of tiles. Groups whose boxes come out the same are released as one.
 
     Examples
     --------
@@ -42,7 +43,7 @@ class Mondrian(BoxMethod):
     >>> matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1, 2, 3]), np.array([3, 3, 3, 3]))
     >>> release = Mondrian(promise=KAnonymity(k=2)).anonymise(matrix)
     >>> release.origins.ids[release.group_origin].tolist()
-    ['box_0.000000_0.000000_0.000000_0.100000', 'box_0.000000_0.200000_0.000000_0.300000']
+    ['box_0.000000_0.000000_0.200000_0.200000', 'box_0.000000_0.000000_0.500000_0.500000']
     """
 
     name: ClassVar[str] = "mondrian"

@@ -21,6 +21,7 @@ from tripcloak.flows.release.withheld import restated_withheld, withheld_entry
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.manifest import new_manifest
 from tripcloak.hierarchy import BoxZones, Zones
+from tripcloak.hierarchy.places import MICRO
 from tripcloak.promises import Promise
 
 
@@ -122,12 +123,14 @@ def manifest(
 
 
 ENTRIES = (
-    *("format", "kind", "version", "method", "parameters", "promise", "zone_form", "tile_km2", "segment"),
+    *("format", "kind", "version", "method", "parameters", "promise", "zone_form", "tile_km2"),
+    *("box_grid_degrees", "segment"),
     *("seed", "hierarchy", "homogeneous", "groups", "zones", "columns", "steps", "columns_words", "volume"),
     *("released", "withheld", "smallest", "bound", "measures", "dropped_rows", "files"),
 )
 INNER = {
     "tile_km2": ("origins", "destinations"),
+    "box_grid_degrees": ("origins", "destinations"),
     "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "slots", "timezone"),
     "zones": ("origins", "destinations", "times"),
     "steps": ("travellers", "population"),
@@ -164,14 +167,18 @@ def _parameters(release: Release) -> dict[str, Any]:
 
 
 def _boxes(release: Release) -> dict[str, Any]:
-    """Return that zones are boxes, and the area of a tile they are measured by; else nothing."""
+    """Return that zones are boxes, the area of a tile they are measured by, and their grid; else nothing."""
     sides = {"origins": release.origins, "destinations": release.destinations}
-    areas = {
-        axis: None if np.isnan(zones.tile_km2) else zones.tile_km2
-        for axis, zones in sides.items()
-        if isinstance(zones, BoxZones)
+    boxes = {axis: zones for axis, zones in sides.items() if isinstance(zones, BoxZones)}
+    if not boxes:
+        return {}
+    return {
+        "zone_form": "boxes",
+        "tile_km2": {
+            axis: None if np.isnan(zones.tile_km2) else zones.tile_km2 for axis, zones in boxes.items()
+        },
+        "box_grid_degrees": {axis: zones.step / MICRO for axis, zones in boxes.items()},
     }
-    return {"zone_form": "boxes", "tile_km2": areas} if areas else {}
 
 
 def _public_bound(release: Release) -> dict[str, Any] | None:

@@ -68,8 +68,9 @@ def _beside(facts: Mapping[str, Any]) -> str:
 def _overlap(facts: Mapping[str, Any]) -> str:
     """Return whether zones overlap, and why."""
     if "zone_form" in facts:
-        return """Zones are boxes, each drawn around the places of its own flows. Boxes of different flows
-  overlap, so the flows of a box are not all the trips of the area that it covers."""
+        return f"""Zones are boxes, each drawn around the places of its own flows. Boxes of different flows
+  overlap, so the flows of a box are not all the trips of the area that it covers.
+- {_grid(facts)}"""
     if facts["homogeneous"]:
         return "Origin zones do not overlap each other, and neither do destination zones."
     return "Zones may overlap: a flow is as fine as its own numbers allow."
@@ -83,9 +84,22 @@ def _boxes(facts: Mapping[str, Any]) -> str:
     """Return how to read the ids of boxes; nothing where there are none."""
     if "zone_form" not in facts:
         return ""
-    return """; `box_48.850000_2.350000_48.861000_2.410000` is the box from latitude 48.85
-    and longitude 2.35 to 48.861 and 2.41: it holds the tiles whose centres lie between, and is drawn
-    half a tile larger"""
+    return """; `box_48.850000_2.350000_48.860000_2.410000` is the box from latitude 48.85
+    and longitude 2.35 to 48.86 and 2.41: all its trip ends lie between; it holds the tiles whose
+    centres lie between"""
+
+
+def _grid(facts: Mapping[str, Any]) -> str:
+    """Return which lines the edges of boxes lie on."""
+    steps = {f"{step:g}" for step in facts["box_grid_degrees"].values()}
+    tiles = (
+        ""
+        if facts["hierarchy"]["spec"].startswith(("h3:", "quadtree:"))
+        else ", or 2, 5, 10, ... times as much, so that every edge fits three tiles or more"
+    )
+    return f"""Edges of boxes lie on a grid that follows from the tiles and not from the data: steps of
+  {" and ".join(sorted(steps))} degrees{tiles}; of longitude more towards the poles. So an edge does not tell
+  in which tile a trip began or ended."""
 
 
 def _unions(hierarchy: Mapping[str, Any]) -> str:

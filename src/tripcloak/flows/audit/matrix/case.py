@@ -13,6 +13,7 @@ from tripcloak.flows.audit.grids import grid_of
 from tripcloak.flows.audit.promise import StatedParts, read_stated
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
+from tripcloak.ground.arrays import Floats
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.hierarchy import BoxZones
 
@@ -43,6 +44,7 @@ class MatrixCase:
         self.matrix = matrix
         self.release = release
         self.con = con
+        self.extents: dict[str, Floats] = {}
         self._recounted = False
 
     def load(self, part: str) -> None:

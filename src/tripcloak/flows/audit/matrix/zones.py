@@ -6,12 +6,14 @@ import math
 
 import numpy as np
 
+from tripcloak.flows.audit import cells
+from tripcloak.flows.audit.box_grid import right_step, tells_nobody, tile_extent
 from tripcloak.flows.audit.boxes import DEGREES, SLACK, Box, area_km2, is_outline, read_box, right_tiles
-from tripcloak.flows.audit.centres import ROUNDING, in_millionths, inside_sql
-from tripcloak.flows.audit.grids import NamedGrid, grid_of
+from tripcloak.flows.audit.centres import CENTRE_INSIDE, ROUNDING, SIDES, WHOLLY_INSIDE, in_millionths
+from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
 from tripcloak.flows.audit.matrix.case import AXES, BOOK, Form, MatrixCase
 from tripcloak.flows.audit.queries import climb, overlaps_sql, too_far_sql
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import NotPromised, Remark
 from tripcloak.hierarchy import BoxZones, Hierarchy
@@ -152,7 +154,7 @@ def _lineage(case: MatrixCase, axis: str) -> str:
 
 
 def outside_boxes(case: MatrixCase, axis: str) -> int:
-    """Return how many pairs of a tile and the box it was sent to have the tile's centre outside."""
+    """Return how many pairs of a tile and the box it was sent to have some of the tile outside."""
     _put(case, axis)
     pairs = (
         f"select distinct flows.{axis} as tile, groups.{axis} as zone from flows join groups using (number)"
@@ -160,7 +162,7 @@ def outside_boxes(case: MatrixCase, axis: str) -> int:
     number = case.value(f"select count(*) from ({pairs})")
     inside = case.value(
         f"""select count(*) from ({pairs}) pair join {axis}_boxes box using (zone)
-        join {axis}_centres centre using (tile) where {inside_sql(0)}"""
+        join {axis}_centres centre using (tile) where {WHOLLY_INSIDE}"""
     )
     return int(number - inside)
 
@@ -171,11 +173,15 @@ def wrong_boxes(case: MatrixCase, axis: str) -> int:
     assert isinstance(zones, BoxZones)
     tile_km2 = None if math.isnan(zones.tile_km2) else zones.tile_km2
     released = released_rows(case, axis)
-    if not _true_tile(tile_km2, tree):
+    extents = _extents(case, axis)
+    step = right_step(tree.name, float(extents[4].max(initial=0.0)))
+    if not _true_tile(tile_km2, tree) or zones.step != step:
         return len(released)
+    tiles = None if grid_of(tree.name) else extents[:4].astype(np.int64)
     held = _held(case, axis) if tree.complete or tile_km2 is None else None
     return sum(
         not _true(zones, row, tile_km2, None if held is None else held.get(row, 0))
+        or not tells_nobody(Box(*(int(side[row]) for side in zones.corners)), step, tiles)
         for row in released.tolist()
     )
 
@@ -200,14 +206,31 @@ def _put(case: MatrixCase, axis: str) -> None:
         {"zone": np.array(list(boxes), dtype=np.int32), **dict(zip(names, sides, strict=True))},
     )
     lat, lon = (in_millionths(degrees[:n]) for degrees in (tree.zones.lat, tree.zones.lon))
-    case.put(f"{axis}_centres", {"tile": np.arange(n, dtype=np.int32), "lat": lat, "lon": lon})
+    extents = dict(zip(SIDES, _extents(case, axis)[:4].astype(np.int64), strict=True))
+    case.put(f"{axis}_centres", {"tile": np.arange(n, dtype=np.int32), "lat": lat, "lon": lon, **extents})
+
+
+def _extents(case: MatrixCase, axis: str) -> Floats:
+    """Return how far every tile reaches, one column each, and its longer side in degrees."""
+    if axis not in case.extents:
+        tree = case.matrix.axes[AXES.index(axis)][0]
+        zones, n = tree.zones, tree.n_tiles
+        rows: list[tuple[float, ...]]
+        if isinstance(grid_of(tree.name), H3Grid):
+            rows = [(*cells.millionths(str(tile)), 0.0) for tile in zones.ids[:n]]
+        else:
+            columns = (column[:n].tolist() for column in (zones.lat, zones.lon, zones.area_km2))
+            facts = enumerate(zip(*columns, strict=True))
+            rows = [tile_extent(zones.outline(row), *fact) for row, fact in facts]
+        case.extents[axis] = np.array(rows, dtype=float).T
+    return case.extents[axis]
 
 
 def _held(case: MatrixCase, axis: str) -> dict[int, int]:
     """Return how many tiles each box holds."""
     _put(case, axis)
     found = case.con.execute(
-        f"""select box.zone, count(*) from {axis}_boxes box join {axis}_centres centre on {inside_sql(0)}
+        f"""select box.zone, count(*) from {axis}_boxes box join {axis}_centres centre on {CENTRE_INSIDE}
         group by box.zone"""
     )
     return dict(found.fetchall())
@@ -225,22 +248,22 @@ def _true(zones: BoxZones, row: int, tile_km2: float | None, held: int | None) -
     box = read_box(str(zones.ids[row]))
     if box is None or zones.height[row] != 0:
         return False
-    area, tiles = area_km2(box, tile_km2), int(zones.tiles[row])
+    area, tiles = area_km2(box), int(zones.tiles[row])
     fits = tiles == held if held is not None else right_tiles(tiles, area, tile_km2 or math.nan)
     near = math.dist((zones.lat[row], zones.lon[row]), box.middle) <= DEGREES
     return (
         fits
         and near
         and math.isclose(zones.area_km2[row], area, rel_tol=SLACK)
-        and _true_outline(zones, row, box, tile_km2)
+        and _true_outline(zones, row, box)
     )
 
 
-def _true_outline(zones: BoxZones, row: int, box: Box, tile_km2: float | None) -> bool:
+def _true_outline(zones: BoxZones, row: int, box: Box) -> bool:
     outline = zones.outline(row)
     if outline is None or outline.get("type") != "Polygon" or len(outline["coordinates"]) != 1:
         return False
-    return is_outline([(lon, lat) for lon, lat in outline["coordinates"][0]], box, tile_km2)
+    return is_outline([(lon, lat) for lon, lat in outline["coordinates"][0]], box)
 
 
 def outside_names(case: MatrixCase, axis: str) -> int:

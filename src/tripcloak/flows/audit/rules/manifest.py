@@ -11,7 +11,8 @@ from tripcloak.ground.entries import close, figures, unreadable, whole
 KEYS = {
     "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
     "groups", "zones", "columns", "steps", "columns_words", "volume", "released", "withheld",
-    "smallest", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2", "segment",
+    "smallest", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2",
+    "box_grid_degrees", "segment",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
 """Those that anyone can compute from the released table; others may tell what was withheld."""
