@@ -115,6 +115,8 @@ ELSEWHERE = {
     # They name commands that have no verb.
     "trajectories/anonymise.py: ' makes them identical (`tripcloak trajectories attack --kind owner` says "
     "how often simple guesses are right)'",
+    # It stands in the README of releases, for readers who may have the command line alone.
+    "ground/signatures.py: '`tripcloak check . --key publisher.pub`'",
 }
 
 

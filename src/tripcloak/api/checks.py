@@ -51,6 +51,7 @@ def audit(
     l: int | None = None,  # noqa: E741
     l_places: int | None = None,
     t: float | None = None,
+    sign: str | Path | None = None,
     memory: str | None = None,
     progress: Shown = None,
 ) -> ReleaseAudit:
@@ -65,6 +66,9 @@ def audit(
         What ``save``, or ``tripcloak anonymise --out``, has written.
     against
         The raw input: a table, paths, or several of these.
+    sign
+        A private key (``tripcloak keygen``) that signs the verdict, which is then published beside the
+        manifest; nothing else can be ordered.
 
     Examples
     --------
@@ -80,7 +84,7 @@ def audit(
     asked = {name: value for name, value in ordered.items() if value is not None}
     release = open(folder)
     _refuse_of_flows(release, set(asked) - {"k"})
-    return release.audit(against, memory=memory, progress=progress, **asked)
+    return release.audit(against, sign=sign, memory=memory, progress=progress, **asked)
 
 
 def measures(

@@ -13,7 +13,7 @@ from tripcloak.api.card import INTERNAL, CardTable, Fact, card
 from tripcloak.api.inputs import Inputs, Points, take
 from tripcloak.api.keywords import AnonymiseKeywords, CompareKeywords, DescribeKeywords
 from tripcloak.api.progress import Shown, shown
-from tripcloak.api.released import PrivatePart, PublicPart, Released
+from tripcloak.api.released import PrivatePart, PublicPart, Released, key_of, refuse_before
 from tripcloak.api.results import (
     InputSummary,
     MethodComparison,
@@ -28,8 +28,8 @@ from tripcloak.api.zones import with_zones
 from tripcloak.flows.keywords import flow_method, segments, zoning
 from tripcloak.flows.keywords import keywords as declared
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import refuse_if_taken
 from tripcloak.ground.options import values_of
+from tripcloak.ground.signatures import refuse_failed
 from tripcloak.ground.spelling import called
 from tripcloak.records.frames import Input
 from tripcloak.records.keywords import trip_source
@@ -116,14 +116,13 @@ def anonymise(
     (True, True)
     """
     given = {"segment": segment, "segment_joint": segment_joint, **keywords}
-    out, force = given.pop("out", None), given.pop("force", False)
-    if out is not None:
-        refuse_if_taken(Path(out), force=force)
+    out, force, sign = given.pop("out", None), given.pop("force", False), given.pop("sign", None)
+    refuse_before(out, force=force, sign=sign)
     request, values = _request(data, given)
     with shown(progress) as told:
         made = _made(request, values, told)
     if out is not None:
-        made.save(out, force=force)
+        made.save(out, force=force, sign=sign)
     return made
 
 
@@ -275,6 +274,7 @@ class ReleasedFlows(Released):
         l: int | None = None,  # noqa: E741
         l_places: int | None = None,
         t: float | None = None,
+        sign: str | PathLike[str] | None = None,
         memory: str | None = None,
         progress: Shown = None,
     ) -> ReleaseAudit:
@@ -286,10 +286,13 @@ class ReleasedFlows(Released):
             The raw input; what the release was made from if not given.
         k, m, l, l_places, t
             What was ordered, where the release must hold it even if its manifest promises less.
+        sign
+            A private key (``tripcloak keygen``) that signs the verdict, which is then published beside the
+            manifest; nothing else can be ordered.
         """
         from tripcloak.flows.checking import audit_against
 
-        inputs = self._inputs(against)
+        inputs, key = self._inputs(against), self._key(sign)
         diversity = {"tiles": l, "places": l_places}
         with shown(progress) as told, self._at_home() as home:
             verdict = audit_against(
@@ -299,6 +302,7 @@ class ReleasedFlows(Released):
                 known_items=m,
                 diversity={what: least for what, least in diversity.items() if least is not None},
                 closeness=t,
+                sign=key,
                 memory=memory,
                 progress=told,
             )
@@ -419,13 +423,19 @@ class ReleasedSegments(Mapping[str, ReleasedFlows]):
 
         return to_pandas(pa.Table.from_pylist(self._made.fairness.to_dict()["segments"]))
 
-    def save(self, out: str | Path, *, force: bool = False) -> Path:
-        """Write every release to a folder of its own, and the fairness table beside them, below ``out``."""
+    def save(self, out: str | Path, *, force: bool = False, sign: str | PathLike[str] | None = None) -> Path:
+        """Write every release to a folder of its own, and the fairness table beside them, below ``out``.
+
+        With a private key (``sign``) every folder is audited, and its verdict signed.
+        """
         from tripcloak.fairness.segments import write_segments
 
+        key_of(sign)
         folders = write_segments(self._made, Path(out), force=force)
         for name, folder in folders.items():
             self._released[name]._home = folder
+            if sign is not None:
+                refuse_failed(folder, self._released[name].audit(sign=sign).broken)
         return Path(out)
 
     def __repr__(self) -> str:

@@ -82,6 +82,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     k_population: float | str | None
     suppress: float
     publish: str
+    sign: str | PathLike[str] | None
     l: int | None  # noqa: E741
     l_places: int | None
     t: float | None
@@ -119,6 +120,7 @@ class AnonymiseTrajectoriesKeywords(FixKeywords, TrajectoryOptions, total=False)
     method: str | TrajectoryMethod | type[TrajectoryMethod]
     k: int
     formats: str | Sequence[str] | None
+    sign: str | PathLike[str] | None
     out: str | PathLike[str] | None
     force: bool
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,11 @@ from tripcloak.api.progress import Shown
 from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
 from tripcloak.api.tables import to_pandas, to_polars
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PRIVATE, PUBLIC
+from tripcloak.ground.folders import PRIVATE, PUBLIC, refuse_if_taken
+from tripcloak.ground.keys import SigningKey, read_signing_key
 from tripcloak.ground.manifest import read_run, release_folder
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.signatures import refuse_failed
 from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
@@ -121,20 +124,35 @@ class Released(ABC):
         """Return the map, which notebooks show and ``save(path)`` writes as one page for readers offline."""
         return Map(self._published.map_page(), self._title)
 
-    def save(self, out: str | Path, *, force: bool = False) -> Path:
+    def save(self, out: str | Path, *, force: bool = False, sign: str | PathLike[str] | None = None) -> Path:
         """Write the release to a folder, as the command line does, and return where it is.
 
         ``release/`` in it may be published; ``private/`` must stay inside. Both appear whole or not at all.
+
+        Parameters
+        ----------
+        force
+            Replace what is there.
+        sign
+            A private key (``tripcloak keygen``): the folder is audited, and the verdict signed with it.
         """
         if self._made is None:
             raise InputError("the release was read from a folder, where it is whole already: copy that one")
+        key_of(sign)
         self._write(Path(out), force=force)
         self._home = Path(out)
+        if sign is not None:
+            refuse_failed(self._home, self.audit(sign=sign).broken)
         return self._home
 
     @abstractmethod
     def audit(
-        self, against: Inputs | None = None, *, memory: str | None = None, progress: Shown = None
+        self,
+        against: Inputs | None = None,
+        *,
+        sign: str | PathLike[str] | None = None,
+        memory: str | None = None,
+        progress: Shown = None,
     ) -> ReleaseAudit:
         """Return what an audit against the raw input finds."""
 
@@ -211,6 +229,12 @@ class Released(ABC):
     @abstractmethod
     def _take(self, against: Inputs) -> tuple[Input, ...]: ...
 
+    def _key(self, sign: str | PathLike[str] | None) -> SigningKey | None:
+        """Return the key to sign with, for a release that is in a folder."""
+        if sign is not None and self._home is None:
+            raise InputError("what is signed are files: save the release first, or with sign=...")
+        return key_of(sign)
+
     @contextmanager
     def _at_home(self) -> Iterator[Path]:
         """Give the folder of the release; one that was never saved is written aside, for its owner alone."""
@@ -227,6 +251,20 @@ _FEET: dict[Tone, str] = {
     "plain": "What must stay inside is behind release.private.",
     "unsafe": "Do not publish it: the audit says what is wrong.",
 }
+
+
+def key_of(sign: str | PathLike[str] | None) -> SigningKey | None:
+    """Return the private key in a file; None where none is given."""
+    return None if sign is None else read_signing_key(Path(sign))
+
+
+def refuse_before(out: str | PathLike[str] | None, *, force: bool, sign: str | PathLike[str] | None) -> None:
+    """Raise where the result could not be saved or signed in the end, before hours are spent on it."""
+    if out is not None:
+        refuse_if_taken(Path(out), force=force)
+    elif sign is not None:
+        raise InputError("what is signed are files: say where to save them, out=...")
+    key_of(sign)
 
 
 class PrivatePart:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -16,7 +17,7 @@ from tripcloak.api.keywords import (
     FixKeywords,
 )
 from tripcloak.api.progress import Shown, shown
-from tripcloak.api.released import PrivatePart, PublicPart, Released
+from tripcloak.api.released import PrivatePart, PublicPart, Released, refuse_before
 from tripcloak.api.results import (
     InputSummary,
     MethodComparison,
@@ -27,7 +28,6 @@ from tripcloak.api.results import (
 from tripcloak.api.tables import need, to_geopandas
 from tripcloak.api.verbs import plain, verb
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import refuse_if_taken
 from tripcloak.ground.options import values_of
 from tripcloak.ground.spelling import called
 from tripcloak.records.frames import Input
@@ -78,9 +78,9 @@ def anonymise(
     from tripcloak.trajectories.anonymise import TrajectoryReleaseRequest, make_trajectories
 
     given: dict[str, Any] = dict(keywords)
-    out, force, chosen = given.pop("out", None), given.pop("force", False), given.pop("method", None)
-    if out is not None:
-        refuse_if_taken(Path(out), force=force)
+    out, force, sign = given.pop("out", None), given.pop("force", False), given.pop("sign", None)
+    refuse_before(out, force=force, sign=sign)
+    chosen = given.pop("method", None)
     if isinstance(chosen, str):
         given["method"], chosen = chosen, None
     elif isinstance(chosen, type):
@@ -96,7 +96,7 @@ def anonymise(
         made = make_trajectories(request, told)
     release = ReleasedTrajectories(MadePublic(made), made=made)
     if out is not None:
-        release.save(out, force=force)
+        release.save(out, force=force, sign=sign)
     return release
 
 
@@ -229,6 +229,7 @@ class ReleasedTrajectories(Released):
         against: Inputs | None = None,
         *,
         k: int | None = None,
+        sign: str | PathLike[str] | None = None,
         memory: str | None = None,
         progress: Shown = None,
     ) -> ReleaseAudit:
@@ -240,12 +241,15 @@ class ReleasedTrajectories(Released):
             The raw input; what the release was made from if not given.
         k
             The k that was ordered, which the release must reach even if its manifest promises less.
+        sign
+            A private key (``tripcloak keygen``) that signs the verdict, which is then published beside the
+            manifest; nothing else can be ordered.
         """
         from tripcloak.trajectories.checking import audit_trajectories_against
 
-        inputs = self._inputs(against)
+        inputs, key = self._inputs(against), self._key(sign)
         with shown(progress) as told, self._at_home() as home:
-            verdict = audit_trajectories_against(home, inputs, k=k, memory=memory, progress=told)
+            verdict = audit_trajectories_against(home, inputs, k=k, sign=key, memory=memory, progress=told)
         return self._judged(verdict, k)
 
     def measures(

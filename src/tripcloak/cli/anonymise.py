@@ -1,6 +1,6 @@
 """tripcloak anonymise."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +10,13 @@ import typer
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.flows.keywords import flow_method, keywords, segments, zoning
-from tripcloak.records.keywords import trip_source
+from tripcloak.records.keywords import signing_key, trip_source
 
 if TYPE_CHECKING:
     from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest
     from tripcloak.flows.release import Bound
+    from tripcloak.ground.keys import SigningKey
+    from tripcloak.ground.progress import Progress
     from tripcloak.records.segments import SegmentBy
 
 
@@ -39,6 +41,8 @@ def command(
       tripcloak anonymise 'rides/*.csv.gz' --preset citibike --unit trips --hierarchy h3:9 --out out
 
       tripcloak anonymise od.csv --hierarchy dendrogram --zones tracts.geojson --out out --json
+
+      tripcloak anonymise trips.parquet --out out --sign publisher.key
     """
     from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 
@@ -51,16 +55,28 @@ def command(
         memory=given["memory"],
         force=force,
     )
-    by = segments(given)
+    by, key = segments(given), signing_key(given)
     if by and not given["segment_joint"]:
-        release_segments(request, by, draws=given["draws"], json=json)
+        release_segments(request, by, draws=given["draws"], key=key, json=json)
         return
     with progress_on_stderr() as progress:
         outcome = anonymise(replace(request, every_segment=by), progress)
+        sign([out], request, key, progress)
     if json:
         print_json(outcome.to_dict())
     else:
         _show(outcome)
+
+
+def sign(
+    folders: Iterable[Path], request: "AnonymisationRequest", key: "SigningKey | None", progress: "Progress"
+) -> None:
+    """Audit releases against the raw input and sign what was found, if there is a key."""
+    from tripcloak.flows.checking import sign_release
+
+    if key is not None:
+        for folder in folders:
+            sign_release(folder, request.source.paths, key, memory=request.memory, progress=progress)
 
 
 def _show(outcome: "AnonymisationOutcome") -> None:
@@ -95,7 +111,12 @@ def _bound(bound: "Bound | None") -> list[tuple[str, str]]:
 
 
 def release_segments(
-    request: "AnonymisationRequest", by: Sequence["SegmentBy"], *, draws: int, json: bool
+    request: "AnonymisationRequest",
+    by: Sequence["SegmentBy"],
+    *,
+    draws: int,
+    key: "SigningKey | None" = None,
+    json: bool,
 ) -> None:
     """Make one release per segment and print who pays how much."""
     from tripcloak.fairness.page import fairness_words
@@ -103,6 +124,7 @@ def release_segments(
 
     with progress_on_stderr() as progress:
         outcomes = anonymise_segments(request, by, draws=draws, progress=progress)
+        sign([one.out for one in outcomes.released.values()], request, key, progress)
     if json:
         print_json(outcomes.to_dict())
         return

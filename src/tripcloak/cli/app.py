@@ -29,6 +29,7 @@ COMMANDS = {
     "trajectories methods": "methods:on_trajectories",
     "trajectories attack": "trajectories:attack",
     "trajectories trips": "trajectories:trips",
+    "keygen": "keygen:command",
     "demo": "demo:command",
     "synth": "synth:root",
     "synth city": "synth:city",

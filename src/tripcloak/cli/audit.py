@@ -16,6 +16,7 @@ from tripcloak.cli.options import (
 )
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 from tripcloak.flows.keywords import keywords
+from tripcloak.records.keywords import signing_key
 from tripcloak.trajectories.keywords import keywords as trajectory_keywords
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def command(given: Given, folder: Folder, against: Against, json: Json = False) 
       tripcloak audit out --against trips.parquet --k 10 --l 3 --t 0.5
 
       tripcloak audit out --against calls.parquet --k 5 --json
+
+      tripcloak audit out --against trips.parquet --sign publisher.key
     """
     if holds_trajectories(folder):
         known = {one.name: one for one in trajectory_keywords("audit")}
@@ -80,6 +83,7 @@ def _audit_flows(given: Given, folder: Path, against: list[str], *, json: bool) 
             known_items=given["m"],
             diversity={what: least for what, least in diversity.items() if least is not None},
             closeness=given["t"],
+            sign=signing_key(given),
             memory=given["memory"],
             progress=progress,
         )
@@ -91,7 +95,12 @@ def _audit_trajectories(given: Given, folder: Path, against: list[str], *, json:
 
     with progress_on_stderr() as progress:
         verdict = audit_trajectories_against(
-            folder, tuple(against), k=given["k"], memory=given["memory"], progress=progress
+            folder,
+            tuple(against),
+            k=given["k"],
+            sign=signing_key(given),
+            memory=given["memory"],
+            progress=progress,
         )
     support = number(verdict.smallest_support)
     _tell(

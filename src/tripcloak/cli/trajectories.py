@@ -12,6 +12,7 @@ from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
 from tripcloak.ground.errors import AuditFailedError, InputError
 from tripcloak.ground.masking import mask_small
+from tripcloak.records.keywords import signing_key
 from tripcloak.trajectories.keywords import keywords, trajectory_method, trajectory_methods, trajectory_source
 
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ def anonymise(
       tripcloak trajectories anonymise calls.parquet --method w4m --k 2 --delta 2000 --trash 0.1 --out out
     """
     from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
+    from tripcloak.trajectories.checking import sign_trajectories
 
+    key = signing_key(given)
     request = TrajectoryRequest(
         source=trajectory_source(inputs, given),
         method=trajectory_method(given),
@@ -123,6 +126,8 @@ def anonymise(
     )
     with progress_on_stderr() as progress:
         outcome = anonymise_trajectories(request, progress)
+        if key is not None:
+            sign_trajectories(out, request.source.paths, key, memory=given["memory"], progress=progress)
     if json:
         print_json(outcome.to_dict())
     else:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tripcloak._version import __version__
 from tripcloak.flows.audit import audit_folder
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
@@ -15,10 +16,12 @@ from tripcloak.flows.release.reading import read_release
 from tripcloak.flows.rewriting import rewritten_flows
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.manifest import read_manifest, read_run, release_folder
+from tripcloak.ground.keys import SigningKey
+from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
 from tripcloak.ground.spelling import called
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
@@ -36,6 +39,7 @@ def audit_against(
     known_items: int | None = None,
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
+    sign: SigningKey | None = None,
     memory: Memory = None,
     progress: Progress = silent,
 ) -> Verdict:
@@ -51,7 +55,11 @@ def audit_against(
         How many items of a trip somebody may know for it to hold; all of them if not given.
     diversity, closeness
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
+    sign
+        Signs the verdict, which is then written into the public part; nothing else can be ordered.
     """
+    if sign is not None:
+        refuse_orders({"k": k, "m": known_items, "l": diversity, "t": closeness})
     source, zoning = how_it_was_read(folder, inputs)
     tiling = parse_tiling(zoning.spec, zones=zoning.zones, area=zoning.area)
     with opened(source, memory=memory) as (con, canonical), plain_errors():
@@ -68,12 +76,27 @@ def audit_against(
         )
     progress("writing the public files anew", 0, None)
     same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
-    return replace(
+    verdict = replace(
         audit,
         findings=(*audit.findings, *rewritten_flows(folder)),
         numbers={**audit.numbers, "same_input": same},
         notes=(*audit.notes, *([ANOTHER] if same is False else [])),
     )
+    return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
+
+
+def sign_release(
+    folder: Path,
+    inputs: tuple[Input, ...],
+    key: SigningKey,
+    *,
+    memory: Memory = None,
+    progress: Progress = silent,
+) -> Verdict:
+    """Return the audit of a release that was just written against the raw input, after signing it."""
+    verdict = audit_against(folder, inputs, sign=key, memory=memory, progress=progress)
+    refuse_failed(folder, verdict.broken)
+    return verdict
 
 
 def measure_against(

@@ -12,7 +12,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import Option
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.ground.threads import processors
-from tripcloak.records.keywords import MEMORY, TRIP_COLUMNS, TRIP_READING
+from tripcloak.records.keywords import MEMORY, SIGN, TRIP_COLUMNS, TRIP_READING
 
 if TYPE_CHECKING:
     from tripcloak.flows.methods import FlowMethod
@@ -159,7 +159,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
     if command == "anonymise":
         own = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *ZONES, *_times(), *SEGMENTS)
-        return (_METHOD, *own, *read, *METHODS.shared_options())
+        return (_METHOD, *own, SIGN, *read, *METHODS.shared_options())
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
     if command == "compare":
@@ -167,7 +167,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "exposure":
         exact = [name for name in METHODS if not METHODS.fact(name, "noisy")]
         return (*_EXPOSED, *ZONES, *read, *_timeless(exact))
-    return {"audit": (*AUDITED, MEMORY), "measures": (VOLUME, MEMORY)}[command]
+    return {"audit": (*AUDITED, SIGN, MEMORY), "measures": (VOLUME, MEMORY)}[command]
 
 
 _METHOD = Option(

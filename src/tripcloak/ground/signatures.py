@@ -14,15 +14,15 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.folders import file_digest, json_text
 from tripcloak.ground.keys import PublicKey, SigningKey
 from tripcloak.ground.rulebook import Verdict
@@ -30,6 +30,14 @@ from tripcloak.ground.spelling import spelt
 
 NAME = "verdict.dsse.json"
 """The file beside the manifest; no manifest lists it, since it is written last and covers the manifest."""
+CHECKED_BY = "`tripcloak check . --key publisher.pub`"
+FOR_READERS = (
+    f"- `{NAME}`, if it is here: the verdict of the audit, signed by the publisher;\n"
+    f"  {CHECKED_BY} says whether it is, and whether it fits these files"
+)
+"""What the README of a release says of the file, whether or not it is there: the README is signed too."""
+RULE = "signature-fits"
+"""The rule of both audits on that file."""
 MANIFEST = "manifest.json"
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -168,6 +176,25 @@ def pre_authentication(kind: str, payload: bytes) -> bytes:
     """
     named = kind.encode()
     return b"DSSEv1 %d %b %d %b" % (len(named), named, len(payload), payload)
+
+
+def sign_if_asked(public: Path, verdict: Verdict, key: SigningKey | None, *, version: str) -> Verdict:
+    """Return a verdict, signed if there is a key; what was signed before is replaced, and says nothing."""
+    if key is None:
+        return verdict
+    found = tuple(finding for finding in verdict.findings if finding.rule != RULE)
+    judged = replace(verdict, findings=found)
+    sign_verdict(public, judged, key, version=version)
+    return judged
+
+
+def refuse_failed(folder: Path, broken: Sequence[str]) -> None:
+    """Raise if a release that was made just now has broken rules: that is our own bug."""
+    if broken:
+        raise InternalError(
+            f"the release in {folder} passed the audit while it was made, and fails that of its folder "
+            f"({', '.join(broken)}); it is signed as FAILED: do not publish it"
+        )
 
 
 def refuse_orders(ordered: Mapping[str, Any]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.options import Option
 
 if TYPE_CHECKING:
+    from tripcloak.ground.keys import SigningKey
     from tripcloak.records.frames import Input
     from tripcloak.records.source import TripSource
 
@@ -99,6 +101,21 @@ TRIP_COLUMNS = (
     column("polyline", "Path as [[lon,lat],...]."),
 )
 """What the columns of a table of trips are, where their names do not tell."""
+
+SIGN = Option(
+    name="sign",
+    help="Audit against the raw input and sign the verdict with this private key (see `tripcloak keygen`).",
+    metavar="KEY",
+    reads="path",
+    group="run",
+)
+
+
+def signing_key(given: Mapping[str, Any]) -> SigningKey | None:
+    """Return the key to sign with, read from its file; None where nothing is to be signed."""
+    from tripcloak.ground.keys import read_signing_key
+
+    return None if given.get("sign") is None else read_signing_key(Path(given["sign"]))
 
 
 def trip_source(inputs: Sequence[Input], given: Mapping[str, Any]) -> TripSource:

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from tripcloak._version import __version__
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.manifest import read_manifest, read_run, release_folder
+from tripcloak.ground.keys import SigningKey
+from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
 from tripcloak.records.fingerprints import ANOTHER, same_input
 from tripcloak.records.frames import Input
 from tripcloak.trajectories.anonymise import local_clock
@@ -59,6 +62,7 @@ def audit_trajectories_against(
     inputs: tuple[Input, ...],
     *,
     k: int | None = None,
+    sign: SigningKey | None = None,
     memory: Memory = None,
     progress: Progress = silent,
 ) -> Verdict:
@@ -70,19 +74,38 @@ def audit_trajectories_against(
     ----------
     k
         A number that the release must reach even if its manifest promises less.
+    sign
+        Signs the verdict, which is then written into the public part; nothing else can be ordered.
     """
+    if sign is not None:
+        refuse_orders({"k": k})
     source = how_it_was_read(folder, inputs)
     progress("auditing", 0, None)
     audit = audit_folder(folder, ReadInput(source, memory), k=k, memory=memory)
     progress("writing the public files anew", 0, None)
     more = rewritten_trajectories(folder)
     same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
-    return replace(
+    verdict = replace(
         audit,
         findings=(*audit.findings, *more),
         numbers={**audit.numbers, "same_input": same},
         notes=(*audit.notes, *([ANOTHER] if same is False else [])),
     )
+    return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
+
+
+def sign_trajectories(
+    folder: Path,
+    inputs: tuple[Input, ...],
+    key: SigningKey,
+    *,
+    memory: Memory = None,
+    progress: Progress = silent,
+) -> Verdict:
+    """Return the audit of a release that was just written against the raw input, after signing it."""
+    verdict = audit_trajectories_against(folder, inputs, sign=key, memory=memory, progress=progress)
+    refuse_failed(folder, verdict.broken)
+    return verdict
 
 
 def measure_trajectories_against(

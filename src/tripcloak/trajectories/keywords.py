@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.options import Option
-from tripcloak.records.keywords import MEMORY, STATIONS, TIMEZONE, column, columns_given, reading
+from tripcloak.records.keywords import MEMORY, SIGN, STATIONS, TIMEZONE, column, columns_given, reading
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 
 if TYPE_CHECKING:
@@ -108,10 +108,10 @@ def keywords(command: str) -> tuple[Option, ...]:
     ['neighbours', 'constraint', 'picking']
     """
     if command == "anonymise":
-        return (_method(), K, FORMATS, *INPUT, *TRAJECTORY_METHODS.shared_options())
+        return (_method(), K, FORMATS, SIGN, *INPUT, *TRAJECTORY_METHODS.shared_options())
     if command == "compare":
         return (_METHODS, replace(K, default=2), *INPUT, *TRAJECTORY_METHODS.shared_options())
-    return {"audit": (ORDERED_K, MEMORY), "measures": (MEMORY,)}.get(command, INPUT)
+    return {"audit": (ORDERED_K, SIGN, MEMORY), "measures": (MEMORY,)}.get(command, INPUT)
 
 
 def _method() -> Option:

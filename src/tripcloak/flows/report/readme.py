@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
+from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import Promise
 
 _WORDS = {
@@ -42,6 +43,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
   tiles, area, representative point and outline
 - `map.html`: the same to look at; works without a network
 - `manifest.json`: method, parameters, totals and a SHA-256 of every file
+{FOR_READERS}
 
 ## What this does and does not promise
 {covers}{"".join(limits)}"""

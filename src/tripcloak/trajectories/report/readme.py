@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import TrajectoryPromise
 
 
@@ -33,6 +34,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`, k = {promise
     this box encloses the one in metres; `lon_max` is above 180 where it lies across that meridian
 {_exchange(facts)}- `map.html`: the same to look at, with a time slider; works without a network
 - `manifest.json`: method, parameters, grid, totals and a SHA-256 of every file
+{FOR_READERS}
 
 ## How to read a sample
 {_sample(promise)}

@@ -13,6 +13,9 @@ from tripcloak.flows.audit.promise import SEGMENTS, SPACE
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
 from tripcloak.ground.rulebook import BrokenPart
+from tripcloak.ground.signatures import NAME as VERDICT
+from tripcloak.ground.signatures import RULE as SIGNED
+from tripcloak.ground.signatures import wrong_form
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +34,7 @@ def files_complete(case: FlowEvidence) -> str | None:
     missing = sorted(expected - names)
     if missing:
         return f"release/ lacks {', '.join(missing)}"
-    return "release/ holds a file that does not belong there" if names - expected else None
+    return "release/ holds a file that does not belong there" if names - expected - {VERDICT} else None
 
 
 def _expected(case: FlowEvidence) -> set[str]:
@@ -39,6 +42,12 @@ def _expected(case: FlowEvidence) -> set[str]:
     promise = case.facts.get("promise")
     parted = isinstance(promise, dict) and promise.get("kind") == SEGMENTS
     return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if parted else set())
+
+
+@BOOK.rule(SIGNED)
+def signature_fits(case: FlowEvidence) -> str | None:
+    """A signed verdict, if there is one, is on these very files and holds no more."""
+    return wrong_form(case.public(""))
 
 
 @BOOK.rule("digests-match")

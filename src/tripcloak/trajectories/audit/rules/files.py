@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.ground.rulebook import BrokenPart
+from tripcloak.ground.signatures import NAME as VERDICT
+from tripcloak.ground.signatures import RULE as SIGNED
+from tripcloak.ground.signatures import wrong_form
 from tripcloak.trajectories.audit.evidence import BOOK, COLUMNS, TrajectoryEvidence
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ def files_complete(case: TrajectoryEvidence) -> str | None:
     names, expected = {path.name for path in found}, expected_files(case)
     if missing := sorted(expected - names):
         return f"release/ lacks {', '.join(missing)}"
-    return "release/ holds a file that does not belong there" if names - expected else None
+    return "release/ holds a file that does not belong there" if names - expected - {VERDICT} else None
 
 
 def expected_files(case: TrajectoryEvidence) -> set[str]:
@@ -41,6 +44,12 @@ def expected_files(case: TrajectoryEvidence) -> set[str]:
     if not isinstance(left_out, list) or left_out != [name for name in EXCHANGE if name in left_out]:
         raise BrokenPart("release/manifest.json: 'left_out' must name files that may be left out")
     return FILES | set(EXCHANGE) - set(left_out)
+
+
+@BOOK.rule(SIGNED)
+def signature_fits(case: TrajectoryEvidence) -> str | None:
+    """A signed verdict, if there is one, is on these very files and holds no more."""
+    return wrong_form(case.public(""))
 
 
 @BOOK.rule("digests-match")
