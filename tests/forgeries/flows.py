@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import Any
 import h3
 from pyarrow import parquet
 
+from tripcloak.flows.release.tables import zones_geojson
 from tripcloak.promises import KAnonymity, Promise
 from worlds.released_flows import Folder
 
@@ -214,6 +216,59 @@ def extra_column(name: str, value: Any) -> Callable[[Folder], None]:
 
 def zone_entry(**values: Any) -> Callable[[Folder], None]:
     return lambda folder: folder.edit_rows("release/zones.parquet", lambda rows: rows[0].update(values))
+
+
+def redraw(draw: Callable[[dict[str, Any]], Any]) -> Callable[[Folder], None]:
+    """Return a change of the outline of the zone with most tiles, in both files of zones."""
+
+    def change(folder: Folder) -> None:
+        import shapely
+
+        def of_rows(rows: Rows) -> None:
+            row = max(rows, key=lambda row: (row["tiles"], row["axis"]))
+            row["geometry"] = shapely.to_wkb(draw(row))
+
+        folder.edit_rows("release/zones.parquet", of_rows)
+        table = parquet.read_table(folder.public("zones.parquet"))
+        folder.public("zones.geojson").write_text(json.dumps(zones_geojson(table), ensure_ascii=False))
+
+    return change
+
+
+def moved_corner(degrees: float) -> Callable[[Folder], None]:
+    """Return a change that moves a corner of an outline northwards."""
+
+    def draw(row: dict[str, Any]) -> Any:
+        import shapely
+
+        points = shapely.get_coordinates(shapely.from_wkb(row["geometry"]))[:-1]
+        points[3, 1] += degrees
+        return shapely.Polygon(points)
+
+    return redraw(draw)
+
+
+def cell_itself(row: dict[str, Any]) -> Any:
+    """Return H3's own outline of a zone."""
+    import shapely
+
+    return shapely.Polygon([(lon, lat) for lat, lon in h3.cell_to_boundary(row["zone"])])
+
+
+def with_a_corner_more(row: dict[str, Any]) -> Any:
+    """Return an outline with a corner where there is none, in the middle of an edge."""
+    import shapely
+
+    points = shapely.get_coordinates(shapely.from_wkb(row["geometry"]))
+    return shapely.Polygon([points[0], (points[0] + points[1]) / 2, *points[1:]])
+
+
+def with_a_hole(row: dict[str, Any]) -> Any:
+    """Return an outline with one tile cut out."""
+    import shapely
+
+    tile = shapely.Point(row["lon"], row["lat"]).buffer(1e-4)
+    return shapely.from_wkb(row["geometry"]).difference(shapely.transform(tile, lambda xy: xy + 5e-4))
 
 
 def drop_zone_column(name: str) -> Callable[[Folder], None]:

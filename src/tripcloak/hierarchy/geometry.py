@@ -124,8 +124,9 @@ def _with_crossings(lat: Floats, lon: Floats) -> Floats:
         if abs(east - west) > 180:
             # Reckoned from the eastern hemisphere, whichever way the ring goes, so that neighbours agree.
             (near, low), (far, high) = sorted([(west, south), (east, north)], reverse=True)
-            share = (180 - near) / (far + 360 - near)
-            seam = round(float(low + share * (high - low)), DIGITS)
+            one, two = unit_vectors(np.array([low, high]), np.array([near, far]))
+            over = to_degrees(one * two[1] - two * one[1])[0]
+            seam = round(float(over if one[1] * two[1] > 0 else -over), DIGITS)
             rows += [(180.0, seam)] if west > 0 else [(-180.0, seam)]
     points = np.array(rows)
     # From the crossing nearest to a pole: between the two, the ring does not cross again.
@@ -134,7 +135,7 @@ def _with_crossings(lat: Floats, lon: Floats) -> Floats:
     # The next point lies on the other side.
     points[0, 0] = np.copysign(180.0, points[1, 0])
     closed = np.vstack([points, points[:1]])
-    closed[:, 0] = np.unwrap(closed[:, 0], period=360)
+    closed[:, 0] = np.round(np.unwrap(closed[:, 0], period=360), DIGITS)
     return closed
 
 

@@ -162,3 +162,12 @@ def number_inside(cell: str, resolution: int) -> int:
     if at is None or resolution <= at:
         return 0 if at is None else 1
     return int(h3.get_num_cells(resolution) if at < 0 else h3.cell_to_children_size(cell, resolution))
+
+
+def edge_km(resolution: int) -> float:
+    """Return the mean length of an edge of the cells of a resolution.
+
+    >>> round(edge_km(10), 3)
+    0.076
+    """
+    return float(h3.average_hexagon_edge_length(resolution, unit="km"))

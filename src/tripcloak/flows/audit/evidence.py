@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+    from tripcloak.hierarchy.tiling import Tiling
+
 
 BATCH = 1 << 16
 
@@ -38,6 +40,8 @@ class FlowEvidence:
         What the caller asked for, beyond what the manifest promises.
     loaders
         How to load the parts that are no files, such as the raw input.
+    tiling
+        How places become tiles, where the caller knows.
     """
 
     def __init__(
@@ -47,11 +51,13 @@ class FlowEvidence:
         *,
         request: AuditRequest | None = None,
         loaders: Mapping[str, Loader] | None = None,
+        tiling: Tiling | None = None,
     ) -> None:
         self.folder = release_folder(folder)
         self.con = con
         self.facts = read_manifest(folder, "flows")
         self.request = request or AuditRequest()
+        self.tiling = tiling
         self._loaders: dict[str, Loader] = {**_FILE_LOADERS, **(loaders or {})}
         self._loaded: dict[str, BrokenPart | None] = {}
         self._tables: dict[str, tuple[str, ...]] = {}

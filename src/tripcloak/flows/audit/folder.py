@@ -76,7 +76,7 @@ def audit_folder(
     request = AuditRequest(
         k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness, known_items=known_items
     )
-    case = FlowEvidence(folder, con, request=request, loaders=loaders)
+    case = FlowEvidence(folder, con, request=request, loaders=loaders, tiling=tiling)
     try:
         findings = BOOK.judge(case, progress=progress)
         return Verdict.of(findings, smallest_support=_smallest(case))
