@@ -24,7 +24,7 @@ PUBLIC = {
 KEYS = {
     *("method", "parameters", "k", "promise", "users", "samples", "released", "cleaning", "grid"),
     *("measures", "metrics"),
-    *("facts", "audit", "seconds", "notes", "out"),
+    *("facts", "audit", "guess", "seconds", "notes", "out"),
 }
 
 
@@ -62,6 +62,7 @@ def anonymised(tripcloak, calls, folders):
 def test_a_release_says_what_it_is_and_stands_its_audit(tripcloak, calls, anonymised, method):
     out, told = anonymised(method)
     assert set(told) == KEYS
+    assert (told["guess"] is None) == (method in {"w4m", "nwa"})
     assert (told["method"], told["k"], told["users"]) == (method, 3, 40)
     assert told["audit"]["safe"]
     assert told["cleaning"]["kept"] == told["samples"]
@@ -125,7 +126,8 @@ def test_the_summary_for_people(tripcloak, calls, tmp_path):
         "released area, median km2",
         "samples created 0",
         "samples deleted 0",
-        "safe; smallest support",
+        "safe by containment (k = 2); smallest support",
+        "names the right trajectory for up to",
         "seconds read",
         str(tmp_path / "out" / "release"),
     ):

@@ -15,6 +15,7 @@ from pyarrow import csv, parquet
 
 from tripcloak.ground.folders import write_json
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.audit.evidence import RawTrajectories
 from tripcloak.trajectories.model import Trajectories
@@ -28,7 +29,14 @@ def written(folder: Path, trajectories: Trajectories, release: TrajectoryRelease
     for part in ("release", "private"):
         (folder / part).mkdir()
     pages = {"README.md": "a release", "map.html": "<html></html>"}
-    write_trajectory_release(folder, trajectories, release, run={}, pages=lambda published: pages)
+    write_trajectory_release(
+        folder,
+        trajectories,
+        release,
+        run={},
+        pages=lambda published: pages,
+        guess=guess_owner(trajectories, release),
+    )
     return folder
 
 

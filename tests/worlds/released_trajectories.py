@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tripcloak.ground.folders import staged
+from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import write_trajectory_release
@@ -24,6 +25,12 @@ def written(
     """Return the folder after writing the release into it."""
     with staged(out, force=False) as staging:
         write_trajectory_release(
-            staging, trajectories, release, run=run or {}, pages=trajectory_pages, formats=formats
+            staging,
+            trajectories,
+            release,
+            run=run or {},
+            pages=trajectory_pages,
+            formats=formats,
+            guess=guess_owner(trajectories, release),
         )
     return out

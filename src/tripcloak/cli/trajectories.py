@@ -148,7 +148,7 @@ def _show_release(outcome: "TrajectoryOutcome") -> None:
         *_measures(outcome.measures),
         ("samples created", number(int(release.created.sum()))),
         ("samples deleted", number(int(release.deleted.sum()))),
-        ("audit", release.promise.judgement(number(outcome.audit.smallest_support))),
+        ("audit", _audited(outcome)),
         *_raw_record(outcome),
         ("seconds", ", ".join(f"{what} {spent:.1f}" for what, spent in outcome.seconds.items())),
     ]
@@ -156,6 +156,12 @@ def _show_release(outcome: "TrajectoryOutcome") -> None:
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _audited(outcome: "TrajectoryOutcome") -> str:
+    """Return what is safe, and beside it how often a guess is right all the same."""
+    held = outcome.release.promise.judgement(number(outcome.audit.smallest_support))
+    return held if outcome.guess is None else f"{held}; {outcome.guess.sentence()}"
 
 
 def _raw_record(outcome: "TrajectoryOutcome") -> list[tuple[str, str]]:

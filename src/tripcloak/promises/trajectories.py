@@ -57,7 +57,7 @@ class Containment(TrajectoryPromise):
 
     def judgement(self, smallest: str) -> str:
         """Return what is said of a release that passed its audit."""
-        return f"safe; smallest support {smallest} trajectories"
+        return f"safe by containment (k = {self.k}); smallest support {smallest} trajectories"
 
     def in_full(self) -> Passages:
         """Return what boxes promise, in short, and what not."""

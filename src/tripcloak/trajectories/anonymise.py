@@ -14,11 +14,13 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.fingerprints import input_digests
+from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
+from tripcloak.trajectories.release.guess import OwnerGuess
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import (
     MOST,
@@ -67,6 +69,7 @@ class MadeTrajectories:
     release: TrajectoryRelease
     measures: TrajectoryMeasures
     audit: Verdict
+    guess: OwnerGuess | None
     notes: tuple[str, ...]
     seconds: dict[str, float]
 
@@ -76,7 +79,7 @@ class MadeTrajectories:
     @cached_property
     def named(self) -> NamedRelease:
         """Return what is published, under pseudonyms, with its manifest."""
-        return name_release(self.release, self.request.formats)
+        return name_release(self.release, self.request.formats, guess=self.guess)
 
     def run(self) -> dict[str, Any]:
         """Return the private record of how the release was made."""
@@ -87,6 +90,7 @@ class MadeTrajectories:
             "reading": dict(self.reading.facts),
             "measures": self.measures.to_dict(),
             "audit": self.audit.to_dict(),
+            "guess": _told(self.guess),
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -101,6 +105,7 @@ class TrajectoryOutcome:
     reading: ReadTrajectories
     measures: dict[str, Any]
     audit: Verdict
+    guess: OwnerGuess | None
     notes: tuple[str, ...]
     seconds: dict[str, float]
     out: Path
@@ -125,6 +130,7 @@ class TrajectoryOutcome:
             "metrics": self.measures,
             "facts": dict(release.facts),
             "audit": self.audit.to_dict(),
+            "guess": _told(self.guess),
             "seconds": self.seconds,
             "notes": list(self.notes),
             "out": str(self.out),
@@ -153,6 +159,8 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = passed(audit_release(trajectories, release))
+    progress("guessing whose is whose", 0, None)
+    guess = guess_owner(trajectories, release)
     progress("measuring", 0, None)
     measures = take_measures(trajectories, release, timezone=local_clock(request.source))
     measured = time.perf_counter()
@@ -162,6 +170,7 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
         release=release,
         measures=measures,
         audit=audit,
+        guess=guess,
         notes=(*reading.notes, *promise_notes(release), *_note_on_formats(request, release)),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
     )
@@ -192,10 +201,15 @@ def write_trajectories(
         reading=made.reading,
         measures=made.measures.to_dict(),
         audit=made.audit,
+        guess=made.guess,
         notes=notes,
         seconds={**made.seconds, "write": time.perf_counter() - started},
         out=out,
     )
+
+
+def _told(guess: OwnerGuess | None) -> dict[str, Any] | None:
+    return None if guess is None else {**guess.to_manifest(), "sentence": guess.sentence()}
 
 
 def _note_on_formats(request: TrajectoryReleaseRequest, release: TrajectoryRelease) -> tuple[str, ...]:
@@ -222,5 +236,5 @@ def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:
     return (
         "the k trajectories that fit a person are not equally likely; "
         f"{spelt('constraint', 'full')} makes them identical (`tripcloak trajectories attack --kind owner` "
-        "says how often simple guesses are right)",
+        "says which guesses are right how often)",
     )

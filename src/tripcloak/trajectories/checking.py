@@ -15,18 +15,20 @@ from tripcloak.ground.keys import SigningKey
 from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.rewriting import Rewriting, rewritten_findings
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
 from tripcloak.records.fingerprints import ANOTHER, same_input
 from tripcloak.records.frames import Input
 from tripcloak.trajectories.anonymise import local_clock
+from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_folder
 from tripcloak.trajectories.measures import measure_trajectories
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import Tracks, TrajectorySource, read_tracks, read_trajectories
 from tripcloak.trajectories.reading.projection import choose_region, tally_cells
-from tripcloak.trajectories.reading.sampling import start_of
-from tripcloak.trajectories.release.reading import release_of_folder
+from tripcloak.trajectories.reading.sampling import start_of, trajectories_on
+from tripcloak.trajectories.release.reading import read_trajectory_folder, release_of_folder
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.rewriting import rewritten_trajectories
 
@@ -80,10 +82,14 @@ def audit_trajectories_against(
     if sign is not None:
         refuse_orders({"k": k})
     source = how_it_was_read(folder, inputs)
+    raw = ReadInput(source, memory)
     progress("auditing", 0, None)
-    audit = audit_folder(folder, ReadInput(source, memory), k=k, memory=memory)
+    audit = audit_folder(folder, raw, k=k, memory=memory)
     progress("writing the public files anew", 0, None)
-    more = rewritten_trajectories(folder)
+    more = (
+        *rewritten_trajectories(folder),
+        *rewritten_findings(public_part(folder), (folder, raw), (GUESS,)),
+    )
     same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
     verdict = replace(
         audit,
@@ -106,6 +112,23 @@ def sign_trajectories(
     verdict = audit_trajectories_against(folder, inputs, sign=key, memory=memory, progress=progress)
     refuse_failed(folder, verdict.broken)
     return verdict
+
+
+def _guess_is_the_same(_: Path, what: tuple[Path, ReadInput]) -> bool:
+    folder, raw = what
+    published = read_trajectory_folder(folder)
+    # The last to ask for the raw fixes, whose room is taken from here on.
+    trajectories = trajectories_on(raw.fixes, published.grid)
+    found = guess_owner(trajectories, release_of_folder(folder, trajectories))
+    return repr(published.manifest.get("guess")) == repr(None if found is None else found.to_manifest())
+
+
+GUESS = Rewriting(
+    "guess-as-counted",
+    _guess_is_the_same,
+    "a simple guess names as many people as the manifest says, tried once more on the same people",
+    "a simple guess names another number of people than the manifest says, or cannot be tried",
+)
 
 
 def measure_trajectories_against(

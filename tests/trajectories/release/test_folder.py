@@ -20,6 +20,7 @@ from pyarrow import parquet
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import file_digest
 from tripcloak.promises import CoLocation
+from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.reading import read_trajectory_folder, release_of_folder
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -198,6 +199,7 @@ def test_the_manifest_says_this_and_no_more(
         },
         "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": PARIS},
         "released": {"trajectories": release.n_released, "samples": release.n_boxes},
+        "guess": guess_owner(people, release).to_manifest(),
     }
     public = folder / "release"
     assert files == {p.name: file_digest(p) for p in public.iterdir() if p.name != "manifest.json"}

@@ -40,6 +40,20 @@ def test_it_says_what_was_done_and_what_is_promised() -> None:
         assert words in text
 
 
+@pytest.mark.parametrize(
+    ("guess", "words"),
+    [
+        ((1000, 62, 19), "names the right trajectory for about 62 in 100 people (a blind guess for 19)"),
+        ((99, 70, 20), "names the right trajectory for up to 70 in 100 people (a blind guess for 20)"),
+        ((9, None, None), "not told of so few people"),
+    ],
+)
+def test_it_says_how_often_a_guess_is_right(guess: tuple[int | None, ...], words: str) -> None:
+    told = dict(zip(("people", "right", "blind"), guess, strict=True))
+    assert words in plain(render_trajectory_readme(FACTS | {"guess": told}))
+    assert "simple guess by" not in render_trajectory_readme(MOVED)
+
+
 def test_it_says_what_is_not_promised() -> None:
     text = plain(render_trajectory_readme(FACTS))
     for words in (

@@ -154,6 +154,11 @@ def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Tra
     return made, n - made.n_samples
 
 
+def trajectories_on(tracks: Tracks, grid: Grid) -> Trajectories:
+    """Return the trajectories of tracks on a grid that is known; the degrees of tracks are gone then."""
+    return with_dropped(sample_tracks(tracks, *project_tracks(tracks, grid), grid)[0], tracks)
+
+
 def with_dropped(trajectories: Trajectories, tracks: Tracks) -> Trajectories:
     """Return the trajectories with those of the dropped fixes that lie where and when somebody's samples do.
 

@@ -14,6 +14,7 @@ from tripcloak.ground.manifest import new_manifest, write_manifest
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.exchange import write_geojson, write_mfjson
+from tripcloak.trajectories.release.guess import OwnerGuess
 from tripcloak.trajectories.release.published import (
     PublishedTrajectories,
     new_rows,
@@ -44,16 +45,23 @@ class NamedRelease(NamedTuple):
         return f"<NamedRelease: {self.published!r}>"
 
 
-def name_release(release: TrajectoryRelease, formats: Collection[str] | None = None) -> NamedRelease:
+def name_release(
+    release: TrajectoryRelease,
+    formats: Collection[str] | None = None,
+    *,
+    guess: OwnerGuess | None = None,
+) -> NamedRelease:
     """Return what is published of a release, under fresh pseudonyms, with its manifest.
 
     Parameters
     ----------
     formats
         Which of ``geojson`` and ``mfjson`` are written; both, up to 200,000 samples, where nothing is asked.
+    guess
+        How often a simple guess is right, which stands beside the promise.
     """
     published, order, boxes = under_pseudonyms(release)
-    facts = _manifest(release, published, _chosen(formats, published))
+    facts = _manifest(release, published, _chosen(formats, published), guess)
     return NamedRelease(replace(published, manifest=facts), order, boxes)
 
 
@@ -65,6 +73,7 @@ def write_trajectory_release(
     run: Mapping[str, Any],
     pages: Pages,
     formats: Collection[str] | None = None,
+    guess: OwnerGuess | None = None,
     named: NamedRelease | None = None,
 ) -> dict[str, Any]:
     """Write the public and the private files of a release into a staging folder, and return the manifest.
@@ -81,11 +90,13 @@ def write_trajectory_release(
         Makes ``README.md`` and ``map.html`` of what is published.
     formats
         Which of ``geojson`` and ``mfjson`` to write; both, up to 200,000 samples, where nothing is asked.
+    guess
+        How often a simple guess is right, which stands beside the promise.
     named
         The release under its pseudonyms, where it has been given some already.
     """
     public, private = staging / PUBLIC, staging / PRIVATE
-    named = named or name_release(release, formats)
+    named = named or name_release(release, formats, guess=guess)
     published, _, boxes = named
     chosen = _chosen(formats, published)
     write_samples(public, published)
@@ -119,9 +130,12 @@ def _chosen(formats: Collection[str] | None, published: PublishedTrajectories) -
 
 
 def _manifest(
-    release: TrajectoryRelease, published: PublishedTrajectories, chosen: Collection[str]
+    release: TrajectoryRelease,
+    published: PublishedTrajectories,
+    chosen: Collection[str],
+    guess: OwnerGuess | None,
 ) -> dict[str, Any]:
-    """Return what the release says of itself: nothing that is not seen from its samples, but its promise."""
+    """Return what the release says of itself: what is seen from its samples, its promise, and the guess."""
     begun = new_manifest(
         "trajectories",
         version=release.version,
@@ -134,17 +148,19 @@ def _manifest(
         **begun,
         "grid": asdict(release.grid),
         "released": {"trajectories": published.n_released, "samples": published.n_boxes},
+        **({"guess": guess.to_manifest()} if guess else {}),
         **({"left_out": left_out} if left_out else {}),
     }
 
 
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise"),
-    *("grid", "released", "left_out", "files"),
+    *("grid", "released", "guess", "left_out", "files"),
 )
 INNER = {
     "grid": ("seconds", "metres", "start", "projection"),
     "released": ("trajectories", "samples"),
+    "guess": ("people", "right", "blind"),
 }
 """Entries of a manifest, and of those within it, as they follow each other."""
 
@@ -152,7 +168,8 @@ INNER = {
 def restated(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest as it would be written anew: its entries in their order, its promise said again."""
     told = {**facts, "promise": TrajectoryPromise.from_manifest(facts["promise"]).stated()}
-    for name, order in {**INNER, "files": sorted(facts["files"])}.items():
+    inner = {name: order for name, order in INNER.items() if name in told}
+    for name, order in {**inner, "files": sorted(facts["files"])}.items():
         told[name] = {entry: told[name][entry] for entry in order}
     return {name: told[name] for name in ENTRIES if name in told}
 

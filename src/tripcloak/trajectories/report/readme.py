@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import TrajectoryPromise
+from tripcloak.trajectories.release.guess import OwnerGuess
 
 
 def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
@@ -22,7 +24,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`, k = {promise
 - Released trajectories: {released["trajectories"]:,}
 - Released samples: {released["samples"]:,}
 - Finest step: {grid["seconds"]:,} seconds and {grid["metres"]:,} metres; all edges lie on this grid
-
+{_guess(facts)}
 ## Files
 - `samples.parquet`, `samples.csv`: one row per released sample, by trajectory and time:
   - `trajectory`: a pseudonym drawn at random for this release; it has no relation to any id, nor to the
@@ -68,6 +70,16 @@ QGIS: {_qgis(facts)}
 """
 
 
+def _guess(facts: Mapping[str, Any]) -> str:
+    """Return how often somebody names the right one who knows everything; nothing where none need fit."""
+    if "guess" not in facts:
+        return ""
+    sentence = OwnerGuess.from_manifest(facts["guess"]).sentence()
+    return (
+        fill(f"{sentence[0].upper()}{sentence[1:]}", 100, initial_indent="- ", subsequent_indent="  ") + "\n"
+    )
+
+
 def _likeness(facts: Mapping[str, Any], promise: TrajectoryPromise) -> str:
     """Return whether those that fit can be told apart by whoever knows a lot; nothing where none need fit."""
     if promise.moves_samples:
@@ -83,8 +95,8 @@ def _likeness(facts: Mapping[str, Any], promise: TrajectoryPromise) -> str:
     under = f" (constraint `{constraint}`)" if constraint else ""
     return (
         f"- At least {k} fit, but they are **not equally likely**{under}. Somebody who knows a\n"
-        f"  lot about a person can guess the right one much more often than one time in {k}. Under the\n"
-        "  constraint `full` they would be identical.\n"
+        f"  lot about a person can guess the right one much more often than one time in {k}: above it says\n"
+        "  how often simple guesses were right. Under the constraint `full` they would be identical.\n"
     )
 
 

@@ -13,20 +13,21 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.exact_files import exact_literal
-from tripcloak.ground.rulebook import BrokenPart, Remark
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.trajectories.audit.evidence import ALONE, BOOK, TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import is_small
 
 ORDER = (
     *("format", "kind", "version", "method", "parameters", "promise"),
-    *("grid", "released", "left_out", "files"),
+    *("grid", "released", "guess", "left_out", "files"),
 )
 """Entries of a manifest as they follow each other; another order could tell something."""
-OPTIONAL = {"left_out"}
+OPTIONAL = {"guess", "left_out"}
 INNER = {
     "promise": ("kind", "k", "delta", "sentence"),
     "grid": ("seconds", "metres", "start", "projection"),
     "released": ("trajectories", "samples"),
+    "guess": ("people", "right", "blind"),
 }
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -73,11 +74,12 @@ def _are_plain(parameters: Any) -> bool:
 def _writing_faults(case: TrajectoryEvidence, expected: list[str]) -> str | None:
     """Return whether the file says anything by how it is written: order, blanks, repeated entries."""
     facts = case.facts
-    if not all(isinstance(facts[name], dict) for name in ("files", *INNER)):
+    inner = {name: entries for name, entries in INNER.items() if name in expected}
+    if not all(isinstance(facts[name], dict) for name in ("files", *inner)):
         return "the manifest's promise, grid, numbers and digests must be named one by one"
     orders = [(facts, expected), (facts["files"], sorted(facts["files"]))]
     orders += [
-        (facts[name], [entry for entry in inner if entry in facts[name]]) for name, inner in INNER.items()
+        (facts[name], [entry for entry in entries if entry in facts[name]]) for name, entries in inner.items()
     ]
     if any(list(entries) != order for entries, order in orders):
         return "the entries of the manifest come in another order than they should"
@@ -103,7 +105,39 @@ def manifest_consistent(case: TrajectoryEvidence) -> str | None:
     """The manifest tells the numbers of released trajectories and samples that the files hold."""
     trajectories, samples = case.fetch(f"SELECT count(DISTINCT trajectory), count(*) FROM {case.table}")[0]
     right = {"trajectories": trajectories, "samples": samples}
-    return None if case.facts.get("released") == right else "the manifest's numbers differ from the samples"
+    # 1 and 1.0 and true are equal, and each is written otherwise.
+    same = repr(case.facts.get("released")) == repr(right)
+    return None if same else "the manifest's numbers differ from the samples"
+
+
+TRIED, FEW, BAND, HUNDRED = 1000, 10, 10, 100
+"""People tried at most by a guess; fewer of whom nothing is told; steps in which it is told of up to 100."""
+
+
+@BOOK.rule("guess-told-safely")
+def guess_told_safely(case: TrajectoryEvidence) -> str | Remark | None:
+    """The manifest says of how many people in 100 a guess names the right trajectory, and no closer."""
+    told = case.facts.get("guess")
+    if case.manifest.promise.moves:
+        return (
+            "a guess is told where no trajectory need fit"
+            if "guess" in case.facts
+            else NotPromised(
+                "not promised: released points may lie elsewhere than the original ones, and none need fit"
+            )
+        )
+    if not isinstance(told, dict) or list(told) != list(INNER["guess"]):
+        return "the manifest does not say how often a simple guess is right"
+    people = min(TRIED, len(case.spans.offsets) - 1)
+    if type(told["people"]) is not int or told["people"] != people:
+        return "the guess was tried on another number of people than it should be"
+    numbers = (told["blind"], told["right"])
+    if people < FEW:
+        return None if numbers == (None, None) else "the guess is told of too few people"
+    if any(type(number) is not int for number in numbers) or not 0 <= numbers[0] <= numbers[1] <= HUNDRED:
+        return "the guess must be whole numbers of 100 people, of a simple one no fewer than of a blind one"
+    closely = people < HUNDRED and any(number % BAND for number in numbers)
+    return "the guess is told more closely than so few people allow" if closely else None
 
 
 @BOOK.rule("grid-of-the-input")
