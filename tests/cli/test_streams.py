@@ -184,9 +184,26 @@ def test_zones_and_numbers_can_be_read_by_people(tripcloak, tmp_path):
     order = ("anonymise", file, "--hierarchy", "dendrogram", "--zones", zones, "--out", tmp_path / "out")
     told = tripcloak(*order)
     assert told.code == 0
-    for words in ("rows read", "protected", "at least 10 travellers", "released flows", "safe", "private"):
+    for words in ("rows read", "protected", "at least 10 people", "released flows", "safe", "private"):
         assert words in told.out
     assert "Note: there is no start time" in told.out
+
+
+def test_the_result_comes_in_plain_words_first_and_letters_have_their_meaning(tripcloak, tmp_path, trips):
+    told = tripcloak("anonymise", trips, "--hierarchy", "h3:8", "--out", tmp_path / "out")
+    first, size, moved, withheld, proven = told.out.splitlines()[:5]
+    assert "every flow holds at least 10 people" in first
+    assert "km across" in size or "m across" in size
+    assert "m on average (GDM)" in moved
+    assert "of the trips are withheld (" in withheld
+    assert "best possible" in proven
+    assert "tiles in the two zones of a released trip" in " ".join(told.out.replace("│", " ").split())
+    readme = (tmp_path / "out" / "release" / "README.md").read_text()
+    typical = readme.index("A typical zone covers")
+    assert typical < readme.index("Released flows:")
+    # What a reader may know is the band, never the exact share or the metres.
+    assert withheld.partition("%")[0] not in readme
+    assert "GDM" not in readme
 
 
 def test_the_clock_of_a_run_is_honest(tripcloak, tmp_path, trips):

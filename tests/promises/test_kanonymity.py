@@ -47,7 +47,7 @@ def test_an_unknown_unit_is_refused(unit: str) -> None:
 
 def test_words_give_k_in_full() -> None:
     assert KAnonymity(k=1_234_567, unit="population").sentence() == "at least 1,234,567 population"
-    assert KAnonymity(k=10.0, unit="trips").sentence() == "at least 10 trips"
+    assert KAnonymity(k=10.0, unit="trips").sentence() == ("at least 10 trips, which may be one person's")
     assert KAnonymity(k=10).sentence() == "at least 10 travellers (trips without an id)"
 
 
@@ -60,7 +60,8 @@ def test_travellers_are_counted_where_they_can_be() -> None:
         (one_group(row, has_person=True, has_weight=True), "travellers"),
         (one_group(row, people_once=True), "travellers"),
     ):
-        assert KAnonymity(k=4).resolve(case.matrix()) == KAnonymity(k=4, unit=unit)
+        id_is = "person" if unit == "travellers" else None
+        assert KAnonymity(k=4).resolve(case.matrix()) == KAnonymity(k=4, unit=unit, id_is=id_is)
 
 
 def test_an_open_unit_has_no_threshold_yet() -> None:
@@ -135,7 +136,9 @@ class TestAllOf:
         parts = [KAnonymity(k=5, unit="travellers"), KAnonymity(k=9, unit="trips")]
         both = AllOf(promises=(*parts, AllOf(promises=(KAnonymity(k=7, unit="travellers"),))))
         assert list(both.thresholds.items()) == [("travellers", 7), ("trips", 9)]
-        assert both.sentence() == "at least 5 travellers and at least 9 trips and at least 7 travellers"
+        assert both.sentence() == (
+            "at least 5 travellers and at least 9 trips, which may be one person's and at least 7 travellers"
+        )
 
     def test_open_units_are_settled_inside(self) -> None:
         matrix = one_group(oracle.Row("here", "here", person=1), has_person=True).matrix()

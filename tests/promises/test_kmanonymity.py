@@ -78,7 +78,7 @@ def test_it_asks_for_what_its_promise_asks_for() -> None:
     held = KMAnonymity(promise=both, m=2)
     assert (held.thresholds, held.floors) == (both.thresholds, {})
     assert held.sentence().startswith(
-        "at least 10 travellers and at least 20 trips for whoever knows any 2 items"
+        "at least 10 travellers and at least 20 trips, which may be one person's, for whoever knows any 2"
     )
     assert "a single flow may hold fewer" in held.sentence()
 

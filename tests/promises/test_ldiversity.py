@@ -62,7 +62,7 @@ def test_floors_add_up_to_the_largest() -> None:
     assert both.floors == {"tiles": 4}
     assert not parts[0].floors
     assert not parts[1].thresholds
-    words = "at least 5 trips and at least 2 tiles that occur in either zone"
+    words = "at least 5 trips, which may be one person's and at least 2 tiles that occur in either zone"
     assert AllOf(promises=parts[:2]).sentence() == words
 
 

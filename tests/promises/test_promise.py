@@ -242,15 +242,14 @@ def test_what_goes_around_others_does_not_stand_beside_them(outer: Promise) -> N
 
 
 def test_all_items_known_is_the_promise_itself() -> None:
-    two = SimpleNamespace(axes=(0, 1), units=("trips", "travellers"), represented=None)
-    three = SimpleNamespace(axes=(0, 1, 2), units=("trips", "travellers"), represented=None)
+    known = {"units": ("trips", "travellers"), "represented": None, "id_is": "card"}
+    two, three = SimpleNamespace(axes=(0, 1), **known), SimpleNamespace(axes=(0, 1, 2), **known)
+    cards = KAnonymity(k=4, unit="travellers", id_is="card")
     asked = KMAnonymity(promise=KAnonymity(k=4), m=2)
-    assert asked.resolve(two) == KAnonymity(k=4, unit="travellers")  # type: ignore[arg-type]
+    assert asked.resolve(two) == cards  # type: ignore[arg-type]
     held = asked.resolve(three)  # type: ignore[arg-type]
-    assert held == KMAnonymity(
-        promise=KAnonymity(k=4, unit="travellers"), m=2, of=("origin", "destination", "time")
-    )
-    assert held.of_items(3) == (KAnonymity(k=4, unit="travellers"), 2)
+    assert held == KMAnonymity(promise=cards, m=2, of=("origin", "destination", "time"))
+    assert held.of_items(3) == (cards, 2)
     assert PEOPLE.of_items(3) == (PEOPLE, 3)
     with pytest.raises(InputError, match="a trip has the items"):
         KMAnonymity(promise=PEOPLE, m=1, of=("place",))

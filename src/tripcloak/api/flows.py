@@ -371,7 +371,7 @@ class ReleasedFlows(Released):
     def _card_facts(self) -> list[Fact]:
         facts = self._published.facts
         zones = facts["zones"]
-        size = _typical_size(self.to_arrow("zones"), facts["volume"])
+        size = facts["typical_zone_km2"]
         bound = facts.get("bound")
         times = f"at {_counted(zones['times'], 'time')}" if "times" in zones else ""
         return [
@@ -383,7 +383,7 @@ class ReleasedFlows(Released):
                 times,
             ),
             Fact("Withheld", facts["withheld"]["words"]),
-            *([] if size is None else [Fact("Typical zone", *size)]),
+            *([] if size is None else [_typical_zone(size, facts["volume"])]),
             *([] if bound is None else [_certificate(bound)]),
         ]
 
@@ -541,20 +541,10 @@ def _hierarchy(made: MadeRelease) -> pa.Table:
     return hierarchy_table(made.matrix)
 
 
-def _typical_size(zones: pa.Table, volume: str) -> tuple[str, str] | None:
-    """Return the area of the zone in which the middle one of all released trips begins."""
-    import numpy as np
+def _typical_zone(km2: float, volume: str) -> Fact:
+    from tripcloak.flows.report.plain import area_words
 
-    rows = np.asarray(zones["axis"]) == "origin"
-    area = np.asarray(zones["area_km2"], dtype=float)[rows]
-    weight = np.asarray(zones[volume], dtype=float)[rows]
-    known = np.isfinite(area)
-    if not known.any():
-        return None
-    order = np.argsort(area[known])
-    below = np.cumsum(weight[known][order])
-    middle = area[known][order][np.searchsorted(below, below[-1] / 2)]
-    return f"{middle:,.3g} km²", f"half of the {volume} begin in one as small"
+    return Fact("Typical zone", area_words(km2), f"half of the {volume} begin in one as small")
 
 
 def _counted(number: int, noun: str) -> str:

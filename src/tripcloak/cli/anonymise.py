@@ -80,8 +80,13 @@ def sign(
 
 
 def _show(outcome: "AnonymisationOutcome") -> None:
+    from tripcloak.promises.counted import called_in_words
+
     release, facts = outcome.release, outcome.to_dict()
-    units = ", ".join(f"{number(n)} {unit}" for unit, n in facts["audit"]["by_unit"].items())
+    units = ", ".join(
+        f"{number(n)} {called_in_words(unit, release.promise.id_is)}"
+        for unit, n in facts["audit"]["by_unit"].items()
+    )
     rows = [
         *cleaning_rows(outcome.cleaning),
         ("protected", release.promise.by_group.sentence()),
@@ -92,12 +97,32 @@ def _show(outcome: "AnonymisationOutcome") -> None:
         *([("times", number(facts["zones"]["times"]))] if "times" in facts["zones"] else []),
         *_bound(release.bound),
         ("audit", _judgement(outcome, units)),
-        *((name, number(value)) for name, value in outcome.measures.items()),
     ]
-    show(table(f"{release.method} on {outcome.hierarchy}", ("", "value"), rows))
+    show(*outcome.plain, table(f"{release.method} on {outcome.hierarchy}", ("", "value"), rows))
+    show(
+        table(
+            "What is lost, measure by measure", ("", "value", "what it is"), _measured(outcome), numbers=False
+        )
+    )
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+
+
+def _measured(outcome: "AnonymisationOutcome") -> list[tuple[str, str, str]]:
+    """Return every measure with its letters, its value and what it means."""
+    from tripcloak.comparing.rows import LOSS
+
+    meanings = {column.key: column.words for column in LOSS} | _MEANINGS
+    return [(name, number(value), meanings.get(name, "")) for name, value in outcome.measures.items()]
+
+
+_MEANINGS = {
+    "G_time": "slots of time that a released trip may have begun in, on average",
+    "GDM_std": "the same, standard deviation",
+    "trip_length_emd_km": "kilometres by which the lengths of trips are shifted",
+    "top_flow_agreement": "whether the largest flows stay the largest; 1 is perfect",
+}
 
 
 def _judgement(outcome: "AnonymisationOutcome", units: str) -> str:
@@ -131,7 +156,7 @@ def release_segments(
     facts = outcomes.facts()
     rows = facts["segments"]
     unit = "trips" if rows[0]["travellers"] is None else "travellers"
-    columns = ("segment", "people" if unit == "travellers" else unit, *SEGMENT_COLUMNS)
+    columns = ("segment", "ids" if unit == "travellers" else unit, *SEGMENT_COLUMNS)
     show(table("One release per segment", columns, [_segment_row(row, unit) for row in rows]))
     for sentence in fairness_words(facts):
         show(sentence)

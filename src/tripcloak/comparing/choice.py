@@ -127,12 +127,10 @@ def _runner_up(
 def _reason(taken: ComparisonRow, finest: ComparisonRow, number: int) -> list[str]:
     among = f"the {number} releases" if number > 1 else "the releases"
     sharing = "that all flows share" if taken.shared else "of all"
-    metres = taken.measures.get("GDM_mean")
-    away = "" if metres is None else f", {metres:,.0f} m from the true place to the released one"
     told = [
+        *_plainly(taken),
         f"Of {among} that are safe by the audit and within the limit, {taken.method} has the finest zones "
-        f"{sharing}: the two zones of a released trip hold {_loss(taken):,.4g} tiles on average (G){away}, "
-        f"with {100 * (taken.measures['S'] or 0):.1f} % withheld."
+        f"{sharing}: the two zones of a released trip hold {_loss(taken):,.4g} tiles on average (G).",
     ]
     if taken is finest and taken.shared and number > 1:
         told.append("No other release is finer, shared zones or not.")
@@ -143,6 +141,17 @@ def _reason(taken: ComparisonRow, finest: ComparisonRow, number: int) -> list[st
             "and added up."
         )
     return told
+
+
+def _plainly(taken: ComparisonRow) -> list[str]:
+    """Return how coarse the taken release is, before any letter of a measure."""
+    from tripcloak.flows.report.plain import area_words
+
+    metres = taken.measures.get("GDM_mean")
+    size = [] if taken.zone_km2 is None else [f"a typical zone covers {area_words(taken.zone_km2)}"]
+    away = [] if metres is None else [f"trips are moved by {metres:,.0f} m on average"]
+    told = ", ".join([*size, *away, f"{100 * (taken.measures['S'] or 0):.1f} % withheld"])
+    return [f"In plain words: {told}."]
 
 
 def _certificate(row: ComparisonRow) -> list[str]:
@@ -178,7 +187,7 @@ def _caution(row: ComparisonRow) -> list[str]:
         return []
     return [
         f"Careful: k counts {row.unit} here, and the smallest released flow has {row.smallest:,.0f} "
-        f"{'traveller' if row.smallest == 1 else 'travellers'} behind it; ask for "
+        f"different {'id' if row.smallest == 1 else 'ids'} behind it; ask for "
         f"{spelt('unit', 'travellers')}."
     ]
 

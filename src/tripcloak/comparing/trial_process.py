@@ -24,6 +24,7 @@ from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import Flows, ODMatrix, Travellers, TripEndSource
 from tripcloak.flows.release import Release, released_zones
+from tripcloak.flows.release.public import typical_zone_km2
 from tripcloak.ground.engine import do_without_data_frames
 from tripcloak.ground.errors import InternalError, TripcloakError
 from tripcloak.ground.memory import Budget
@@ -132,6 +133,7 @@ def _row(trial: Trial, matrix: ODMatrix, release: Release, cost: Cost, memory: B
         gap=None if bound is None else bound.gap,
         relaxation=None if bound is None else bound.relaxation,
         note=_note(trial, release, cost),
+        zone_km2=typical_zone_km2(release),
     )
 
 

@@ -19,6 +19,7 @@ from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
 from tripcloak.flows.release import Publish, Release
 from tripcloak.flows.release.publication import main_volume, publication
+from tripcloak.flows.report.plain import plain_words
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
@@ -27,6 +28,7 @@ from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import EverySegment, Promise, Unit
+from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.fingerprints import input_digests
 from tripcloak.records.segments import Segment, SegmentBy
@@ -51,6 +53,8 @@ class Few(NamedTuple):
         The smallest number of them behind any released group.
     of_trips : bool
         Trips were protected, and not the population.
+    id_is : str, optional
+        What travellers are.
     """
 
     fewer_than: int
@@ -58,14 +62,16 @@ class Few(NamedTuple):
     groups: int
     smallest: int
     of_trips: bool = False
+    id_is: str | None = None
 
     def note(self) -> str:
         """Return the warning that goes with groups of few people."""
+        counted = called_in_words(self.unit, self.id_is)
         better = f"{spelt('unit', 'travellers,population')} protects both sides"
         if self.of_trips:
-            better = f"{spelt('unit', 'travellers')} counts people"
+            better = f"{spelt('unit', 'travellers')} counts {counted}"
         return (
-            f"{self.groups:,} released flows hold fewer than {self.fewer_than:,} {self.unit} (the smallest "
+            f"{self.groups:,} released flows hold fewer than {self.fewer_than:,} {counted} (the smallest "
             f"{self.smallest:,}): people are not protected by what was asked for; {better}"
         )
 
@@ -96,7 +102,8 @@ def groups_of_few(matrix: ODMatrix, release: Release) -> Few | None:
     fewer_than = _expected(matrix, thresholds)
     found = np.asarray(release.support(people))
     few, smallest = int(np.count_nonzero(found < fewer_than)), int(found.min())
-    return Few(fewer_than, people, few, smallest, of_trips="trips" in thresholds)
+    id_is = matrix.id_is if people == "travellers" else None
+    return Few(fewer_than, people, few, smallest, of_trips="trips" in thresholds, id_is=id_is)
 
 
 def few_facts(few: Few | None) -> dict[str, Any]:
@@ -167,6 +174,7 @@ class MadeRelease:
     notes: tuple[str, ...]
     seconds: dict[str, float]
     few: Few | None = None
+    plain: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<MadeRelease: {self.release!r}>"
@@ -187,7 +195,12 @@ class MadeRelease:
 
     def run(self) -> dict[str, Any]:
         """Return the private record of how the release was made."""
-        told = {"notes": list(self.notes), "measures": self.measures, "audit": self.audit.to_dict()}
+        told = {
+            "notes": list(self.notes),
+            "plain_words": list(self.plain),
+            "measures": self.measures,
+            "audit": self.audit.to_dict(),
+        }
         return _private_record(self.request, self.reading) | told | {"seconds": self.seconds}
 
 
@@ -205,6 +218,7 @@ class AnonymisationOutcome:
     out: Path
     zoning: Zoning = field(default_factory=Zoning)
     few: Few | None = None
+    plain: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<AnonymisationOutcome: {self.release!r} in {self.out}>"
@@ -244,6 +258,7 @@ class AnonymisationOutcome:
             "seconds": self.seconds,
             "cleaning": self.cleaning.to_dict(),
             "notes": list(self.notes),
+            "plain_words": list(self.plain),
             "out": str(self.out),
         }
 
@@ -320,6 +335,7 @@ def write_release(
         cleaning=made.reading.trips.cleaning,
         notes=made.notes,
         few=made.few,
+        plain=made.plain,
         seconds={**made.seconds, "write": time.perf_counter() - started},
         hierarchy=made.reading.tiling.name,
         out=out,
@@ -368,6 +384,7 @@ def _made(
         ),
         seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
         few=few,
+        plain=plain_words(matrix, release, measures),
     )
 
 

@@ -74,6 +74,11 @@ class AllOf(Promise):
         return all(promise.plain for promise in self.promises)
 
     @property
+    def id_is(self) -> str | None:
+        """Return what the ids stand for, which is the same for all of them."""
+        return next((promise.id_is for promise in self.promises if promise.id_is is not None), None)
+
+    @property
     def by_group(self) -> Promise:
         """Return those that are decided group by group."""
         return all_of(promise for promise in self.promises if not promise.by_release)

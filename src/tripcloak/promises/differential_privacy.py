@@ -11,10 +11,11 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
+from tripcloak.promises.counted import ONES, UNKNOWN, known_of, ones_of
 from tripcloak.promises.promise import FlowGroups, Passages, Promise, Unit, Volume
 
 UNITS = ("traveller", "trip")
-NAMED = ("epsilon", "delta", "unit", "contributions", "mechanism")
+NAMED = ("epsilon", "delta", "unit", "id_is", "contributions", "mechanism")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,8 @@ class DifferentialPrivacy(Promise):
         How much one person may change the odds of any outcome, and the chance that this fails.
     unit
         Whose presence is hidden: a traveller with all that is kept of their trips, or a single trip.
+    id_is
+        What a traveller is: what the ids of the input stand for; None where trips are hidden.
     contributions
         Trips of one traveller that are kept at most; 1 where a single trip is hidden.
     mechanism
@@ -48,7 +51,7 @@ class DifferentialPrivacy(Promise):
     meaning: ClassVar[str] = (
         "Numbers are noisy, so that nobody can tell from them whether any one person was "
         "in the input at all, whatever else they know. No smallest group is promised: a released flow may "
-        "stand for one person or for nobody, so the people column is shown but not judged."
+        "stand for one person or for nobody, so the smallest flow is shown but not judged."
     )
     lacks: ClassVar[str] = "differential privacy is promised by methods that add noise, such as laplace"
     noisy: ClassVar[bool] = True
@@ -61,6 +64,7 @@ class DifferentialPrivacy(Promise):
     epsilon: float
     delta: float = 0.0
     unit: Literal["traveller", "trip"] = "traveller"
+    id_is: str | None = None
     contributions: int = 1
     mechanism: str
     details: tuple[tuple[str, float | str], ...] = ()
@@ -72,6 +76,8 @@ class DifferentialPrivacy(Promise):
             raise InputError(f"delta must be a chance from 0 to below 1; got {self.delta:g}")
         if self.unit not in UNITS:
             raise InputError(f"the presence of one {' or of one '.join(UNITS)} is hidden; got {self.unit!r}")
+        if self.id_is is not None and (self.id_is not in ONES or self.unit != "traveller"):
+            raise InputError(f"ids stand for {', '.join(ONES)}, where travellers are hidden")
         if self.contributions < 1:
             raise InputError(f"contributions must be 1 or more; got {self.contributions}")
 
@@ -116,11 +122,25 @@ class DifferentialPrivacy(Promise):
         """Return the promise in words."""
         delta = f", delta {self.delta:g}" if self.delta else ""
         each = f", at most {self.contributions:,} trips each" if self.unit == "traveller" else ""
-        return f"differential privacy of every {self.unit} (epsilon {self.epsilon:g}{delta}{each})"
+        return f"differential privacy of every {self._hidden} (epsilon {self.epsilon:g}{delta}{each})"
+
+    def counted(self) -> dict[str, str]:
+        """Return whose presence is hidden."""
+        unit = f"{self.unit}s"
+        return {unit: known_of(unit, self.id_is)}
+
+    @property
+    def _hidden(self) -> str:
+        """Return what is hidden, in the singular; where it is no person, that is said."""
+        one = ones_of(self.id_is).one if self.unit == "traveller" else self.unit
+        return one if one in ("traveller", "person", ONES[UNKNOWN].one) else f"{one} (not person)"
 
     def noise_facts(self) -> dict[str, Any]:
         """Return the promise and its noise under a name of their own."""
-        return {"differential_privacy": {name: getattr(self, name) for name in NAMED} | dict(self.details)}
+        named = {name: getattr(self, name) for name in NAMED}
+        if self.id_is is None:
+            del named["id_is"]
+        return {"differential_privacy": named | dict(self.details)}
 
     def to_manifest(self) -> dict[str, Any]:
         """Return plain values for JSON, details among them."""
@@ -128,17 +148,18 @@ class DifferentialPrivacy(Promise):
 
     @classmethod
     def _read(cls, told: dict[str, Any]) -> Self:
-        return cls(**{name: told.pop(name) for name in NAMED}, details=tuple(told.items()))
+        named = {name: told.pop(name) for name in NAMED if name != "id_is"}
+        return cls(**named, id_is=told.pop("id_is", None), details=tuple(told.items()))
 
     def in_full(self) -> Passages:
         """Return what is promised of noisy numbers, in short, and what is not."""
-        noise, who = dict(self.details), self.unit
+        noise, who = dict(self.details), self._hidden
         scale = f" (scale {noise['noise_scale']:.4g})" if "noise_scale" in noise else ""
         how = f"{self.mechanism[:1].upper()}{self.mechanism[1:]}{scale}"
         chance = f", but for a chance of {self.delta:g}" if self.delta else ""
         counted = (
-            f"Trips that were counted of every traveller: {self.contributions:,} at most."
-            if who == "traveller"
+            f"Trips that were counted of every {ones_of(self.id_is).one}: {self.contributions:,} at most."
+            if self.unit == "traveller"
             else "A traveller who made several trips is hidden less well than one trip is."
         )
         area = f" (zone `{noise['study_area']}`)" if "study_area" in noise else ""

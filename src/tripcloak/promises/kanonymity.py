@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.spelling import spelt
+from tripcloak.promises.counted import ONES, number_of
 from tripcloak.promises.promise import UNITS, FlowGroups, Input, Promise, Unit, whole_number
 
 
@@ -18,12 +19,15 @@ class KAnonymity(Promise):
     """At least ``k`` trips, distinct travellers, or people of the population, in every group.
 
     With ``unit=None`` travellers are counted where the input tells them apart, trips otherwise:
-    ten trips of one person hide nobody.
+    ten trips of one person hide nobody. ``id_is`` says what the input's ids stand for; it follows from the
+    matrix, and is None where trips or the population are counted.
 
     Examples
     --------
     >>> KAnonymity(k=10, unit="travellers").sentence()
     'at least 10 travellers'
+    >>> KAnonymity(k=10, unit="travellers", id_is="vehicle").sentence()
+    'at least 10 vehicles (not people)'
     >>> KAnonymity(k=1)
     Traceback (most recent call last):
     tripcloak.InputError: k must be at least 2 (a group of one hides nobody); got 1
@@ -33,11 +37,13 @@ class KAnonymity(Promise):
     brief: ClassVar[str] = "k"
     joins: ClassVar[bool] = True
     meaning: ClassVar[str] = (
-        "At least k people (or trips, if that was asked for) stand behind every released number."
+        "At least k of what is counted (people, or vehicles, devices, cards, households or trips, as said "
+        "under Counted) stand behind every released number."
     )
 
     k: float = 10
     unit: Unit | None = None
+    id_is: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.k >= 2:
@@ -48,6 +54,8 @@ class KAnonymity(Promise):
             raise InputError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
         if self.k != int(self.k):
             raise InputError(f"k counts whole trips or people; got {self.k:g}")
+        if self.id_is is not None and (self.id_is not in ONES or self.unit != "travellers"):
+            raise InputError(f"ids stand for {', '.join(ONES)}, where travellers are counted")
 
     @property
     def counts_people(self) -> bool:
@@ -73,7 +81,7 @@ class KAnonymity(Promise):
             raise InputError(
                 f"k on {unit} needs {_needed(unit)}; this input can only protect {' or '.join(matrix.units)}"
             )
-        return replace(self, unit=unit)
+        return replace(self, unit=unit, id_is=matrix.id_is if unit == "travellers" else None)
 
     def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether its support reaches k."""
@@ -90,11 +98,14 @@ class KAnonymity(Promise):
 
     def to_manifest(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {**super().to_manifest(), "k": whole_number(self.k)}
+        told = {"kind": self.kind, "k": whole_number(self.k), "unit": self.unit}
+        return told if self.id_is is None else {**told, "id_is": self.id_is}
 
     def sentence(self) -> str:
         """Return the promise in words."""
-        return f"at least {int(self.k):,} {self.unit or 'travellers (trips without an id)'}"
+        if self.unit is None:
+            return f"at least {int(self.k):,} travellers (trips without an id)"
+        return f"at least {number_of(self.unit, int(self.k), self.id_is)}"
 
 
 def _needed(unit: Unit) -> str:

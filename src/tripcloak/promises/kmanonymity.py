@@ -18,6 +18,7 @@ from tripcloak.promises.promise import (
     PromiseOnPromise,
     Unit,
     Volume,
+    before_more,
 )
 
 ITEMS = ("origin", "destination", "time")
@@ -129,13 +130,13 @@ class KMAnonymity(PromiseOnPromise):
 
     def in_full(self) -> Passages:
         """Return what is promised to readers who know some items of a trip only, and what is not."""
-        least = " and ".join(f"{k:,} {unit}" for unit, k in self._whole_thresholds.items())
+        least = self._least(" and ")
         shared = f"{('one', 'two')[self.m - 1]} of {self._items}"
         return Passages(
             f"""\
 **All released flows together that share {shared} hold at least {least}.**
-A single flow may hold fewer, down to one person. Places were made coarser until that was true;
-what could not be made safe was withheld.
+A single flow may hold fewer, down to one person. Places were made coarser until that was true, and
+a share of the trips was withheld, within the stated limit, so that the others can stay finer.
 """,
             f"""\
 A reader who knows no more than {shared} of somebody's trip finds at least {least}
@@ -158,4 +159,5 @@ another release of the same people, and it does not hide that something is true 
     def sentence(self) -> str:
         """Return the promise in words."""
         items = "any one item" if self.m == 1 else f"any {self.m} items"
-        return f"{self.promise.sentence()} for whoever knows {items} of a trip; a single flow may hold fewer"
+        least = before_more(self.promise.sentence())
+        return f"{least} for whoever knows {items} of a trip; a single flow may hold fewer"

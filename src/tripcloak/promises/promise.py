@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.promises.counted import known_of, number_of
 
 if TYPE_CHECKING:
     from tripcloak.promises.tcloseness import TCloseness
@@ -25,6 +26,10 @@ class Input(Protocol):
     @property
     def units(self) -> tuple[Unit, ...]:
         """Return the units that can be counted."""
+
+    @property
+    def id_is(self) -> str:
+        """Return what an id stands for: a person, a vehicle and so on, or that nobody knows."""
 
     @property
     def represented(self) -> Any:
@@ -128,6 +133,20 @@ class Promise(ABC):
     def k(self) -> float | None:
         """Return the threshold on the main unit; None where no number of people is promised."""
         return next(iter(self.thresholds.values()), None)
+
+    @property
+    def id_is(self) -> str | None:
+        """Return what the ids that it counts stand for; None where it counts none, or that is open."""
+        return None
+
+    def counted(self) -> dict[str, str]:
+        """Return what is counted under each unit's name, in words that hold without the input.
+
+        >>> from tripcloak.promises import KAnonymity
+        >>> KAnonymity(k=10, unit="travellers", id_is="device").counted()
+        {'travellers': "devices, not people: several of them may be one person's"}
+        """
+        return {unit: known_of(unit, self.id_is) for unit in self.thresholds}
 
     @property
     def counts_people(self) -> bool:
@@ -280,11 +299,11 @@ class Promise(ABC):
 
     def in_full(self) -> Passages:
         """Return what a README says of it."""
-        least = " and ".join(f"{k:,} {unit}" for unit, k in self._whole_thresholds.items())
+        least = self._least(" and ")
         return Passages(
             f"""\
-**Every released flow holds at least {least}.** Places were made coarser until that was true;
-what could not be made safe was withheld.
+**Every released flow holds at least {least}.** Places were made coarser until that was true, and
+a share of the trips was withheld, within the stated limit, so that the others can stay finer.
 """,
             f"""\
 A reader who knows where somebody lives and works cannot find a flow here that holds fewer than
@@ -336,8 +355,8 @@ release of the same people, and it does not hide that something is true of every
         """Return what JSON tells of the noise; nothing where there is none."""
         return {}
 
-    def _least(self) -> str:
-        return ", ".join(f"{k:,} {unit}" for unit, k in self._whole_thresholds.items())
+    def _least(self, between: str = ", ") -> str:
+        return between.join(number_of(unit, k, self.id_is) for unit, k in self._whole_thresholds.items())
 
     @property
     def _whole_thresholds(self) -> dict[Unit, float]:
@@ -361,6 +380,11 @@ class PromiseOnPromise(Promise):
         return self.promise.floors
 
     @property
+    def id_is(self) -> str | None:
+        """Return what the ids stand for that the promise counts."""
+        return self.promise.id_is
+
+    @property
     def counts_people(self) -> bool:
         """Return whether the promise does."""
         return self.promise.counts_people
@@ -374,6 +398,15 @@ class PromiseOnPromise(Promise):
     def by_release(self) -> tuple[TCloseness, ...]:
         """Return what is judged of a finished release."""
         return self.promise.by_release
+
+
+def before_more(words: str) -> str:
+    """Return words after which a sentence goes on, with a comma where they hold one themselves.
+
+    >>> before_more("at least 5 people"), before_more("at least 5 trips, which may be one person's")
+    ('at least 5 people', "at least 5 trips, which may be one person's,")
+    """
+    return f"{words}," if ", " in words else words
 
 
 def whole_number(number: float) -> float:

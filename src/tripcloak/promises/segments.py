@@ -7,7 +7,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.promise import FlowGroups, Input, Promise, PromiseOnPromise, Unit, Volume
+from tripcloak.promises.promise import (
+    FlowGroups,
+    Input,
+    Promise,
+    PromiseOnPromise,
+    Unit,
+    Volume,
+    before_more,
+)
 
 
 class SegmentName(NamedTuple):
@@ -52,7 +60,7 @@ class EverySegment(PromiseOnPromise):
     >>> both.safe(group_flows(whole, np.array([2, 2]), np.array([0, 0]))).tolist()
     [True]
     >>> both.sentence()
-    'at least 2 trips in each of 2 segments'
+    "at least 2 trips, which may be one person's, in each of 2 segments"
     """
 
     kind: ClassVar[str] = "every segment"
@@ -141,4 +149,4 @@ class EverySegment(PromiseOnPromise):
 
     def sentence(self) -> str:
         """Return the promise in words."""
-        return f"{self.promise.sentence()} in each of {len(self.parts):,} segments"
+        return f"{before_more(self.promise.sentence())} in each of {len(self.parts):,} segments"

@@ -10,6 +10,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.promises.counted import ONES, UNKNOWN, known_of
 from tripcloak.promises.promise import Passages, Promise
 
 
@@ -18,10 +19,30 @@ class TrajectoryPromise(Promise):
     """Among k released trajectories each person's is hidden; how is for the promises themselves to say."""
 
     k: int = 2
+    id_is: str = "person"
 
     def __post_init__(self) -> None:
         if self.k < 2:
             raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
+        if self.id_is not in ONES:
+            raise InputError(f"a trajectory is that of one of {', '.join(ONES)}")
+
+    def counted(self) -> dict[str, str]:
+        """Return whose the trajectories are."""
+        return {"trajectories": known_of("travellers", self.id_is)}
+
+    @property
+    def _whose(self) -> str:
+        """Return whose a trajectory is, in the genitive; where it is no person's, that is said."""
+        if self.id_is == UNKNOWN:
+            return "one id's (of unknown kind)"
+        own = f"a {ONES[self.id_is].one}'s"
+        return own if self.id_is == "person" else f"{own} (not a person's)"
+
+    @property
+    def _of_whom(self) -> str:
+        """Return of whom something may be known."""
+        return "an id" if self.id_is == UNKNOWN else f"a {ONES[self.id_is].one}"
 
     def in_brief(self) -> str:
         """Return what the headline says, which needs no heading."""
@@ -36,6 +57,8 @@ class Containment(TrajectoryPromise):
     --------
     >>> Containment(k=3).sentence()
     "k = 3: all of a person's samples are in 3 trajectories or more"
+    >>> Containment(k=3, id_is="vehicle").sentence()
+    "k = 3: all of a vehicle's (not a person's) samples are in 3 trajectories or more"
     >>> Containment(k=3).safe(np.array([2, 3])).tolist()
     [False, True]
     """
@@ -49,11 +72,11 @@ class Containment(TrajectoryPromise):
 
     def sentence(self) -> str:
         """Return the promise in words."""
-        return f"k = {self.k}: all of a person's samples are in {self.k} trajectories or more"
+        return f"k = {self.k}: all of {self._whose} samples are in {self.k} trajectories or more"
 
     def headline(self) -> tuple[str, str]:
         """Return the heading and the value that a map's facts begin with."""
-        return "Promise", f"what is known of a person fits {self.k:,} trajectories or more"
+        return "Promise", f"what is known of {self._of_whom} fits {self.k:,} trajectories or more"
 
     def judgement(self, smallest: str) -> str:
         """Return what is said of a release that passed its audit."""
@@ -126,7 +149,8 @@ class CoLocation(TrajectoryPromise):
 
     def sentence(self) -> str:
         """Return the promise in words."""
-        return f"(k, delta) = ({self.k}, {self.delta:g} m): {self.k} trajectories move together"
+        whose = "" if self.id_is == "person" else f", each {self._whose}"
+        return f"(k, delta) = ({self.k}, {self.delta:g} m): {self.k} trajectories move together{whose}"
 
     def headline(self) -> tuple[str, str]:
         """Return the heading and the value that a map's facts begin with."""

@@ -102,6 +102,7 @@ def manifest(
     )
     return {
         **begun,
+        "counted": release.promise.counted(),
         **_boxes(release),
         **({"segment": dict(segment)} if segment else {}),
         "seed": release.seed,
@@ -116,6 +117,7 @@ def manifest(
         "released": released,
         "withheld": withheld_entry(matrix, release, released),
         "smallest": smallest,
+        "typical_zone_km2": typical_zone_km2(release),
         "bound": _public_bound(release),
         "measures": _measures(release, released),
         "dropped_rows": release.promise.told_rows(dropped, people),
@@ -123,12 +125,13 @@ def manifest(
 
 
 ENTRIES = (
-    *("format", "kind", "version", "method", "parameters", "promise", "zone_form", "tile_km2"),
-    *("box_grid_degrees", "segment"),
-    *("seed", "hierarchy", "homogeneous", "groups", "zones", "columns", "steps", "columns_words", "volume"),
-    *("released", "withheld", "smallest", "bound", "measures", "dropped_rows", "files"),
+    *("format", "kind", "version", "method", "parameters", "promise", "counted", "zone_form", "tile_km2"),
+    *("box_grid_degrees", "segment", "seed", "hierarchy", "homogeneous", "groups", "zones", "columns"),
+    *("steps", "columns_words", "volume", "released", "withheld", "smallest", "typical_zone_km2", "bound"),
+    *("measures", "dropped_rows", "files"),
 )
 INNER = {
+    "counted": ("trips", "travellers", "population"),
     "tile_km2": ("origins", "destinations"),
     "box_grid_degrees": ("origins", "destinations"),
     "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "slots", "timezone"),
@@ -151,13 +154,27 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
         Why rows may be dropped, in their order.
     """
     promise = Promise.from_manifest(facts["promise"])
-    told = {**facts, "promise": promise.stated(), "withheld": restated_withheld(facts)}
+    said = {"promise": promise.stated(), "counted": promise.counted(), "withheld": restated_withheld(facts)}
+    told = {**facts, **said}
     if "columns_words" in facts or "steps" in facts:
         told["columns_words"] = publication_of(facts, promise).words()
     orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}
     for name in (name for name in orders if isinstance(told.get(name), dict)):
         told[name] = {entry: told[name][entry] for entry in orders[name] if entry in told[name]}
     return {name: told[name] for name in ENTRIES if name in told}
+
+
+def typical_zone_km2(release: Release) -> float | None:
+    """Return the area of the zone in which the middle one of all released trips begins, in three digits."""
+    side = released_zones(release)[0]
+    area = side.zones.areas(side.rows)
+    known = np.isfinite(area)
+    if not known.any() or release.publication.volume not in side.volumes:
+        return None
+    order = np.argsort(area[known], kind="stable")
+    below = np.cumsum(side.volumes[release.publication.volume][known][order])
+    middle = area[known][order][np.searchsorted(below, below[-1] / 2)]
+    return float(f"{middle:.3g}")
 
 
 def _parameters(release: Release) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
+from tripcloak.flows.report.plain import area_words
 from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import Promise
+from tripcloak.promises.counted import ones_of
 
 _WORDS = {
     "trips": "number of trips",
-    "travellers": "number of different people (or vehicles) who made them",
     "population": "population the trips stand for, rounded to whole people",
 }
 
@@ -20,14 +21,17 @@ def render_readme(facts: Mapping[str, Any]) -> str:
     """Return the text of ``release/README.md`` for a manifest."""
     promise = Promise.from_manifest(facts["promise"])
     short, covers, limits = promise.in_full()
-    words = _WORDS | ({"trips": "number of trips, with noise"} if promise.noisy else {})
+    words = _WORDS | {"travellers": f"number of different {ones_of(promise.id_is).several} that made them"}
+    words |= {"trips": "number of trips, with noise"} if promise.noisy else {}
     columns = "\n".join(f"  - `{name}`: {words[name]}{_step(facts, name)}" for name in facts["columns"])
+    counted = "".join(f"- Counted are {known}\n" for known in facts["counted"].values())
     also = "".join(f"- Also: {words}\n" for words in promise.further())
     return f"""# Released origin-destination flows
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
 {short}
+{_plain(facts)}{counted}\
 - Released flows: {facts["groups"]:,}, between {facts["zones"]["origins"]:,} origin zones and \
 {facts["zones"]["destinations"]:,} destination zones
 - Released volume: {facts["released"]:,} {facts["volume"]}
@@ -47,6 +51,21 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
 ## What this does and does not promise
 {covers}{"".join(limits)}"""
+
+
+def _plain(facts: Mapping[str, Any]) -> str:
+    """Return first what everybody asks: how coarse it is, and how much better it could have been."""
+    lines = []
+    if facts["groups"] == 1:
+        lines.append("One flow is left: all that is released is one number, of trips between two zones")
+    if facts["typical_zone_km2"] is not None:
+        size, volume = area_words(facts["typical_zone_km2"]), facts["volume"]
+        lines.append(f"A typical zone covers {size}: half of the {volume} begin in one as small")
+    if facts["bound"] is not None:
+        percent = facts["bound"]["within_percent"]
+        within = f"within {percent:,} % of " if percent else ""
+        lines.append(f"Proven: {within}the least loss that was possible")
+    return "".join(f"- {line}\n" for line in lines)
 
 
 def _step(facts: Mapping[str, Any], name: str) -> str:

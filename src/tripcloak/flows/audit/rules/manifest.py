@@ -12,7 +12,7 @@ KEYS = {
     "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
     "groups", "zones", "columns", "steps", "columns_words", "volume", "released", "withheld",
     "smallest", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2",
-    "box_grid_degrees", "segment",
+    "box_grid_degrees", "segment", "counted", "typical_zone_km2",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
 """Those that anyone can compute from the released table; others may tell what was withheld."""
@@ -24,7 +24,7 @@ def manifest_consistent(case: FlowEvidence) -> str | None:
     if set(case.facts) - KEYS:
         return "the manifest holds an entry that this audit does not know"
     wrong = next((words for words in _statements(case) if words), None)
-    wrong = wrong or _beyond_the_table(case)
+    wrong = wrong or _beyond_the_table(case) or _typical(case)
     return wrong or _band(case) or _measures(case) or _sentence(case)
 
 
@@ -93,6 +93,24 @@ def _sentence(case: FlowEvidence) -> str | None:
     if not isinstance(words, str):
         raise unreadable("promise.sentence", "what is promised, in words")
     return None if tuple(figures(words)) == spoken else "the manifest's words on its promise do not fit it"
+
+
+def _typical(case: FlowEvidence) -> str | None:
+    """Return what is wrong with the size of a typical zone: the one in which the middle trip begins."""
+    told, volume = case.facts.get("typical_zone_km2"), case.promise.volume
+    zones = "audit_zones where axis = 'origin' and isfinite(area_km2)"
+    if volume not in case.columns("audit_zones"):
+        return None if told is None else "the manifest tells the size of a zone that nobody can work out"
+    half = case.value(f"select sum({volume}) / 2 from {zones}")
+    middle = case.value(
+        f"""select min(area_km2) from (
+            select area_km2, sum({volume}) over (order by area_km2) as below from {zones}
+        ) where below >= {half}"""
+        if half is not None
+        else "select null"
+    )
+    right = None if middle is None else float(f"{middle:.3g}")
+    return None if told == right else "the manifest's typical zone is not the one of the released table"
 
 
 def _measures(case: FlowEvidence) -> str | None:
