@@ -25,7 +25,7 @@ STOREYS = (
     ("records",),
     ("pages",),
     ("flows", "trajectories"),
-    ("comparing", "analysis", "fairness"),
+    ("comparing", "analysis", "fairness", "receiving"),
     ("api",),
     ("cli",),
 )

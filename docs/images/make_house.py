@@ -34,13 +34,14 @@ TOP = (
     (
         Room(
             "comparing/",
-            ("all methods side by side, each in a", "process of its own; Pareto plot, choice"),
+            ("all methods side by side,", "each in a process of its", "own; Pareto plot, choice"),
         ),
         Room(
             "analysis/",
-            ("flows between zones of your own; profiles,", "land use, typical flows; agreement"),
+            ("flows between zones of your", "own; profiles, land use,", "typical flows; agreement"),
         ),
-        Room("fairness/", ("one release per segment, what safety", "costs each; who is left exposed")),
+        Room("fairness/", ("one release per segment,", "what safety costs each;", "who is left exposed")),
+        Room("receiving/", ("a release checked by", "whoever was given it,", "without the raw data")),
     ),
 )
 WINGS = {

@@ -9,7 +9,7 @@ The front door::
     release.flows, release.zones              # DataFrame, GeoDataFrame; .to_polars(), .to_arrow()
     release.audit(), release.measures(), release.plot(), release.save("out")
     tc.describe(trips); tc.compare(trips, k=[5, 10]).table
-    tc.open("out"); tc.audit("out", against="trips.parquet")
+    tc.open("out"); tc.audit("out", against="trips.parquet"); tc.check("out/release")
     tc.trajectories.anonymise(points, k=5)    # the same verbs on trajectories
 
 Keywords and their defaults are those of the command line. What a release shows may be published; what must
@@ -44,7 +44,7 @@ from tripcloak._version import __version__
 
 if TYPE_CHECKING:
     from tripcloak import synth, trajectories
-    from tripcloak.api.checks import audit, measures, open
+    from tripcloak.api.checks import audit, check, measures, open
     from tripcloak.api.flows import ReleasedFlows, ReleasedSegments, anonymise, compare, describe
     from tripcloak.api.results import InputSummary, MethodComparison, ReleaseAudit, ReleaseMeasures
     from tripcloak.api.trajectories import ReleasedTrajectories
@@ -109,6 +109,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "anonymise": "api.flows",
     "audit": "api.checks",
+    "check": "api.checks",
     "compare": "api.flows",
     "describe": "api.flows",
     "measures": "api.checks",
@@ -256,6 +257,7 @@ __all__ = [
     "audit_folder",
     "audit_matrix",
     "audit_trajectories_against",
+    "check",
     "compare",
     "describe",
     "k_merge",

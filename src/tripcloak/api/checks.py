@@ -7,9 +7,9 @@ from typing import Any
 
 from tripcloak.api.flows import ReleasedFlows
 from tripcloak.api.inputs import Inputs
-from tripcloak.api.progress import Shown
+from tripcloak.api.progress import Shown, shown
 from tripcloak.api.released import PublicFolder
-from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
+from tripcloak.api.results import CheckedRelease, ReleaseAudit, ReleaseMeasures
 from tripcloak.api.trajectories import ReleasedTrajectories
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import public_part, read_manifest
@@ -85,6 +85,43 @@ def audit(
     release = open(folder)
     _refuse_of_flows(release, set(asked) - {"k"})
     return release.audit(against, sign=sign, memory=memory, progress=progress, **asked)
+
+
+def check(
+    folder: str | Path,
+    *,
+    key: str | Path | None = None,
+    memory: str | None = None,
+    progress: Shown = None,
+) -> CheckedRelease:
+    """Return what a release shows by itself: whether it is untouched, what it promises, and what not.
+
+    Needs the public part alone, of flows or of trajectories, wherever it lies and whatever it is called.
+
+    Parameters
+    ----------
+    folder
+        The public folder of a release, or the folder that holds it.
+    key
+        The file with the public key of the publisher, who must then have signed the release.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     found = tc.check(f"{place}/out/release")
+    >>> found.untouched, found.promised[0]
+    (True, 'Every flow holds at least 10 people.')
+    """
+    from tripcloak.ground.keys import read_public_key
+    from tripcloak.receiving.check import check_release
+
+    public = None if key is None else read_public_key(Path(key))
+    with shown(progress) as told:
+        return CheckedRelease(check_release(Path(folder), key=public, memory=memory, progress=told))
 
 
 def measures(

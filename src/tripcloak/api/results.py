@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tripcloak.comparing.rows import ComparisonColumn
     from tripcloak.comparing.trajectories import TrajectoryComparison
     from tripcloak.flows.describe import Description
+    from tripcloak.receiving.check import ReleaseCheck
     from tripcloak.trajectories.reading.reading import TrajectoryDescription
 
 
@@ -90,6 +91,76 @@ class ReleaseAudit:
             tone="safe" if self.safe else "unsafe",
             said=f"{len(rows)} rules, checked by code that shares nothing with the method",
             words=[f"{note[:1].upper()}{note[1:]}." for note in self.notes],
+            table=CardTable(columns=("rule", "", "what was found"), rows=rows, texts=True),
+        )
+
+
+class CheckedRelease:
+    """What a release shows by itself, to whoever was given it; nothing in it is private.
+
+    Examples
+    --------
+    >>> import tripcloak as tc
+    >>> tc.check("no such folder")
+    Traceback (most recent call last):
+    tripcloak.InputError: no such folder holds no release: release/manifest.json is missing
+    """
+
+    def __init__(self, found: ReleaseCheck) -> None:
+        self._found = found
+
+    @property
+    def untouched(self) -> bool:
+        """Return whether nothing speaks against the files."""
+        return self._found.untouched
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what became of every rule."""
+        return self._found.findings
+
+    @property
+    def promised(self) -> tuple[str, ...]:
+        """Return what is promised, in sentences."""
+        return self._found.promised
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Return what was counted: people, vehicles, trips."""
+        return self._found.counted
+
+    @property
+    def not_promised(self) -> tuple[str, ...]:
+        """Return what is not promised."""
+        return self._found.not_promised
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Return what cannot be checked without the raw data."""
+        return self._found.unseen
+
+    @property
+    def signature(self) -> str:
+        """Return what is known of who signed it."""
+        return self._found.signature.words
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak check --json`` prints."""
+        return self._found.to_dict()
+
+    def __repr__(self) -> str:
+        told = "untouched" if self.untouched else f"TOUCHED OR BROKEN: {', '.join(self._found.broken)}"
+        return f"<CheckedRelease: {told}; {' '.join(self.promised) or 'nothing is promised'}>"
+
+    def _repr_html_(self) -> str:
+        states = {"ok": "holds", "broken": "BROKEN", "not promised": "not promised"}
+        rows = [(one.rule, states[one.state], one.words) for one in self.findings]
+        sections = [f"{heading}: {' '.join(words)}" for heading, words in self._found.sections()]
+        return card(
+            "Untouched" if self.untouched else "Touched or broken: do not rely on it",
+            tone="safe" if self.untouched else "unsafe",
+            said=self._found.sentence(),
+            words=sections,
             table=CardTable(columns=("rule", "", "what was found"), rows=rows, texts=True),
         )
 

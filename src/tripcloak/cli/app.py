@@ -14,6 +14,7 @@ COMMANDS = {
     "describe": "describe:command",
     "anonymise": "anonymise:command",
     "audit": "audit:command",
+    "check": "check:command",
     "measures": "measures:command",
     "compare": "compare:command",
     "methods": "methods:command",
@@ -143,5 +144,6 @@ def root(
 
 EPILOG = (
     "Start here: tripcloak demo. Then: tripcloak describe FILE; tripcloak anonymise FILE --out DIR; "
-    "tripcloak audit DIR --against FILE. Whole trajectories: tripcloak trajectories --help."
+    "tripcloak audit DIR --against FILE. A release that you were given: tripcloak check DIR. "
+    "Whole trajectories: tripcloak trajectories --help."
 )

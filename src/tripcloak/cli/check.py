@@ -1,0 +1,83 @@
+"""tripcloak check."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tripcloak.cli.options import Force, Json
+from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
+
+if TYPE_CHECKING:
+    from tripcloak.receiving.check import ReleaseCheck
+
+Release = Annotated[
+    Path, typer.Argument(metavar="RELEASE", help="The public folder of a release, or what holds it.")
+]
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write the page to a file as well.")
+]
+
+
+Key = Annotated[
+    Path | None,
+    typer.Option("--key", metavar="PUB", help="The publisher's public key, by which it must be signed."),
+]
+
+
+def command(
+    release: Release,
+    key: Key = None,
+    html: Html = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Check a release that you were given: is it untouched, what does it promise, and what not.
+
+    Needs the public folder alone, of flows or of trajectories, under any name. What only the raw data can
+    show, `tripcloak audit` checks.
+
+    Exits 1 when the release was touched or is broken, or is not signed by the key that was given.
+
+    [bold]Examples[/bold]
+
+      tripcloak check release
+
+      tripcloak check downloads/flows-2024 --html check.html
+
+      tripcloak check release --key publisher.pub --json
+    """
+    from tripcloak.ground.keys import read_public_key
+    from tripcloak.receiving.check import check_release
+
+    public = None if key is None else read_public_key(key)
+    with progress_on_stderr() as progress:
+        found = check_release(release, key=public, progress=progress)
+    if html is not None:
+        _write(html, found, force=force)
+    if json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    if not found.untouched:
+        raise typer.Exit(1)
+
+
+def _write(path: Path, found: "ReleaseCheck", *, force: bool) -> None:
+    from tripcloak.ground.folders import write_page
+    from tripcloak.receiving.page import check_page
+
+    write_page(path, check_page(found), force=force)
+
+
+def _show(found: "ReleaseCheck") -> None:
+    from tripcloak.receiving.page import STATES
+
+    show(found.sentence())
+    for heading, sentences in found.sections():
+        show("", heading, *(f"  {words}" for words in sentences))
+    rows = [(one.rule, STATES[one.state], one.words) for one in found.findings]
+    show("", table(f"Check of {found.folder}", ("rule", "", "what was found"), rows, numbers=False))
+    broken = [one for one in found.findings if not one.ok]
+    if broken:
+        show("Broken:", *(f"  {one.rule}: {one.words}" for one in broken), found.sentence())
