@@ -33,6 +33,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "boxes": {"k": 5, "method": "mondrian"},
 }
 
+FIVE_TRIPS = "at least 5 trips, which may be one person's"
+
 
 def flags(asked: dict[str, Any]) -> list[str]:
     said = [(f"--{name.replace('_', '-')}", value) for name, value in asked.items()]
@@ -201,12 +203,12 @@ def test_a_method_is_a_name_a_class_or_an_object(trips: pd.DataFrame) -> None:
 
 def test_what_is_given_beside_an_object_counts(trips: pd.DataFrame) -> None:
     method = tc.ODkAnon(promise=tc.KAnonymity(k=5, unit="trips"), suppression_limit=0.05)
-    assert tc.anonymise(trips, zones="h3:7", method=method).facts["promise"]["sentence"] == "at least 5 trips"
+    assert tc.anonymise(trips, zones="h3:7", method=method).facts["promise"]["sentence"] == FIVE_TRIPS
     given = tc.anonymise(trips, zones="h3:7", method=method, k=10)
-    assert given.facts["promise"]["sentence"] == "at least 10 travellers"
+    assert given.facts["promise"]["sentence"] == "at least 10 people"
     assert given.facts["parameters"]["suppression_limit"] == 0.05
     looser = tc.anonymise(trips, zones="h3:7", method=method, suppress=0.2, levels=2)
-    assert looser.facts["promise"]["sentence"] == "at least 5 trips"
+    assert looser.facts["promise"]["sentence"] == FIVE_TRIPS
     assert looser.facts["parameters"] == {**looser.facts["parameters"], "suppression_limit": 0.2, "levels": 2}
     with pytest.raises(InputError, match="name of a method or its object; got a dict"):
         tc.anonymise(trips, method={})  # type: ignore[typeddict-item]

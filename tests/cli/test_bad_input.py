@@ -70,7 +70,7 @@ def test_fewer_trips_than_k_are_impossible(tripcloak, untouched, tmp_path, n):
     rows = some_trips(n, people=1000)
     file = write_csv(tmp_path / "trips.csv", rows)
     words = refused(tripcloak, untouched, tmp_path, file, rows=rows, code=1)
-    assert "at least 10 travellers" in words
+    assert "at least 10 people" in words
     assert "smaller k" in words
 
 
@@ -100,7 +100,7 @@ def test_trips_that_are_all_different_still_form_safe_groups(tripcloak, tmp_path
 
 def test_k_larger_than_the_data_is_impossible(tripcloak, untouched, tmp_path, trips, rows):
     words = refused(tripcloak, untouched, tmp_path, trips, "--k", 41, rows=rows, code=1)
-    assert "at least 41 travellers" in words
+    assert "at least 41 people" in words
     assert "tripcloak describe" in words
 
 

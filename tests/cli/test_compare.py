@@ -54,7 +54,7 @@ def check_files(out: Path) -> None:
     chosen = whole["recommendations"][0]["method"]
     page = (out / "compare.html").read_text(encoding="utf-8")
     for text in ((out / "compare.md").read_text(encoding="utf-8"), page):
-        assert f"Use {chosen} at k = 5 travellers with up to 10 % withheld." in text
+        assert f"Use {chosen} at k = 5 people with up to 10 % withheld." in text
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "https://" not in page
 

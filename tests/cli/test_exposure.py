@@ -57,7 +57,7 @@ def test_the_tables_are_those_of_the_thesis(tripcloak: Any, trips: Path, rows: A
     told = tripcloak("exposure", trips, *QUICK)
     assert (told.code, told.err) == (0, "")
     for words in (
-        "fewest travellers",
+        "fewest people",
         "least population",
         "Measured on the participants",
         "on the population",

@@ -71,7 +71,7 @@ def test_a_segment_of_too_few_people_is_named_and_not_shown(
     out = tmp_path / "out"
     told = tripcloak("anonymise", trips, "--segment", "sex", *QUICK, "--out", out)
     assert (told.code, told.err) == (0, "")
-    assert "Withheld: sex=X (taken whole, it does not hold at least 5 travellers)." in told.out
+    assert "Withheld: sex=X (taken whole, it does not hold at least 5 people)." in told.out
     assert "pays most" in told.out
     assert told.out.count("sex=X") == 1
     files = [path for path in out.rglob("*") if path.is_file()]
@@ -206,7 +206,7 @@ def test_together_the_segments_that_are_too_small_are_named(
             *("anonymise", trips, "--segment", "sex", "--segment-joint", "--k", 5, "--out", tmp_path / "out")
         )
     assert (told.code, told.out) == (1, "")
-    assert "these segments do not hold at least 5 travellers: sex=X." in told.words
+    assert "these segments do not hold at least 5 people: sex=X." in told.words
     assert "--where" in told.words
 
 

@@ -139,7 +139,7 @@ def test_where_clocks_are_put_back_both_passes_of_the_hour_hide_together(
     # By the clock of Greenwich these are two hours of six people each.
     told = tripcloak(*order, "--out", tmp_path / "utc")
     assert told.code == 1
-    assert "some slots of time, taken whole, do not hold at least 10 travellers" in told.words
+    assert "some slots of time, taken whole, do not hold at least 10 people" in told.words
     assert "--fold" in told.words
     assert not (tmp_path / "utc").exists()
 

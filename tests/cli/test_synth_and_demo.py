@@ -143,7 +143,7 @@ def test_the_demo_walks_the_whole_road(tripcloak, tmp_path):
     assert (told.code, told.err) == (0, "")
     lines = told.out.splitlines()
     assert [line[:2] for line in lines] == ["1.", "2.", "3.", "4."]
-    assert "at least 10 travellers" in lines[1]
+    assert "at least 10 people" in lines[1]
     assert "safe" in lines[2]
     assert (out / "release" / "map.html").resolve().as_uri() in lines[3]
     assert is_whole(out)
@@ -198,4 +198,4 @@ def test_a_city_too_small_to_hide_anybody_in(tripcloak, untouched, tmp_path):
     with untouched():
         told = tripcloak("demo", "--trips", 20, "--out", tmp_path / "demo")
     assert told.code == 1
-    assert re.search(r"not possible.*10 travellers", told.words)
+    assert re.search(r"not possible.*10 people", told.words)

@@ -181,7 +181,7 @@ def test_k_of_everything_gives_one_group_of_everything(method: type[FlowMethod])
     assert [held(case, axis, zone) for axis, zone in enumerate(pair)] == [set("abcd")] * 2
     assert (release.trips.tolist(), release.k) == ([8], 8)
     assert not release.suppressed.any()
-    with pytest.raises(ImpossibleRequestError, match="at least 9 travellers"):
+    with pytest.raises(ImpossibleRequestError, match="at least 9 people"):
         method(promise=KAnonymity(k=9)).anonymise(matrix_for(method, case))
 
 

@@ -46,7 +46,7 @@ def test_each_segment_is_released_as_if_it_were_the_input(tmp_path: Path) -> Non
     rows = rows_with_sex()
     found = anonymise_segments(order_of(rows, tmp_path), SEX, draws=1)
     assert list(found.released) == ["sex=F", "sex=M"]
-    assert found.withheld == {"sex=X": "taken whole, it does not hold at least 5 travellers"}
+    assert found.withheld == {"sex=X": "taken whole, it does not hold at least 5 people"}
     for sex in "FM":
         alone = tmp_path / f"alone-{sex}"
         alone.mkdir()
@@ -137,7 +137,7 @@ def test_together_every_segment_of_every_flow_is_safe(tmp_path: Path, method: ty
 
 def test_a_segment_too_small_for_any_flow_makes_a_common_release_impossible(tmp_path: Path) -> None:
     order = order_of(rows_with_sex(), tmp_path, every_segment=SEX)
-    with pytest.raises(ImpossibleRequestError, match=r"do not hold at least 5 travellers: sex=X\."):
+    with pytest.raises(ImpossibleRequestError, match=r"do not hold at least 5 people: sex=X\."):
         anonymise(order)
     assert not (tmp_path / "out").exists()
 

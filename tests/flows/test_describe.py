@@ -101,13 +101,13 @@ def test_high_trees_are_looked_at_in_steps(tmp_path):
 
 def test_advice_where_there_is_no_id(described):
     advice = described(without(TRIPS, "person_id"), k=3).advice
-    assert "no person or vehicle id" in advice[0]
+    assert "no column of ids" in advice[0]
     assert "k = 3 on trips" in advice[1]
 
 
 def test_advice_where_k_is_too_large(described):
     (advice,) = described(TRIPS, k=5).advice
-    assert "k = 5 on travellers is out of reach" in advice
+    assert "k = 5 on people is out of reach" in advice
     assert "holds 4" in advice
 
 
@@ -118,7 +118,7 @@ def test_advice_where_k_is_easy(described):
 
 def test_advice_where_zones_must_grow(described):
     (advice,) = described([*TRIPS[:5] * 2], k=3).advice
-    assert "Realistic: k = 3 on travellers" in advice
+    assert "Realistic: k = 3 on people" in advice
     assert "height 1" in advice
 
 

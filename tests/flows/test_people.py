@@ -75,7 +75,7 @@ def test_groups_of_few_people_are_named_where_only_the_population_is_protected(p
     assert outcome.release.travellers is not None
     assert outcome.few.groups == (outcome.release.travellers < 3).sum() > 0
     assert outcome.few.smallest == outcome.release.travellers.min()
-    (note,) = [note for note in outcome.notes if "fewer than 3 travellers" in note]
+    (note,) = [note for note in outcome.notes if "fewer than 3 people" in note]
     assert "travellers,population" in note
     facts = outcome.to_dict()
     assert facts["groups_of_few"] == outcome.few._asdict()

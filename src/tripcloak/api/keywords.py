@@ -24,6 +24,7 @@ class RowKeywords(TypedDict, total=False):
     where: str | None
     box: Box | None
     polygon: str | PathLike[str] | None
+    id_is: str | None
     timezone: str
     stations: str | PathLike[str] | None
     memory: str | None

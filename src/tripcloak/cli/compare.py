@@ -81,7 +81,7 @@ def _show(found: "Comparison", out: Path | None) -> None:
     # All that is said of one request; of a sweep, what to use and why.
     told = None if len(found.choices) == 1 else 1
     for choice in found.choices:
-        show("", headline(choice), *(f"  {words}" for words in choice.words[:told]))
+        show("", headline(choice, found.input["id_is"]), *(f"  {words}" for words in choice.words[:told]))
     show("", INTERNAL)
     if out is not None:
         show(f"Open {out / 'compare.html'}; the same is in compare.md, compare.csv and compare.json.")

@@ -49,13 +49,12 @@ def run_demo(
     from tripcloak.synth import City, write_city
 
     city, raw = City(trips=trips, seed=seed), out / "city.parquet"
-    promise = KAnonymity(k=10, unit="travellers")
     refuse_if_taken(out, force=force)
     if raw.exists() and not force:
         raise OutputExistsError(f"{raw} is already there; choose another folder, or replace it with --force")
     request = AnonymisationRequest(
         source=TripSource(paths=(str(raw),)),
-        method=TwinCut(promise=promise),
+        method=TwinCut(promise=KAnonymity(k=10, unit="travellers")),
         zoning=Zoning(spec="h3:10"),
         out=out,
         force=force,
@@ -64,16 +63,16 @@ def run_demo(
         write_city(city, raw, progress=lambda done, total: progress("making a city", done, total))
         tell(f"1. Made {trips:,} trips of a made-up city (seed {seed}): {raw}")
         outcome = anonymise(request, progress)
-    origins, destinations = outcome.release.zone_numbers
+    release = outcome.release
+    origins, destinations = release.zone_numbers
     tell(
-        f"2. Released {outcome.release.n_groups:,} flows between {origins} origin and {destinations} "
-        f"destination zones, each with {promise.sentence()}; {outcome.measures['S']:.1%} of the trips "
-        "withheld"
+        f"2. Released {release.n_groups:,} flows between {origins} origin and {destinations} destination "
+        f"zones, each with {release.promise.sentence()}; {outcome.measures['S']:.1%} of the trips withheld"
     )
     report = audit_against(out, (str(raw),), progress=progress)
     if not report.safe:
         raise AuditFailedError(f"the demo's release failed its audit: {', '.join(report.broken)}")
-    tell(f"3. Audited against the raw trips: safe, {len(report.findings)} rules hold")
+    tell(f"3. Audited against the raw trips: {report.sentence()[:1].lower()}{report.sentence()[1:]}")
     tell(f"4. Look at it: {(out / 'release' / 'map.html').resolve().as_uri()}")
 
 

@@ -35,7 +35,10 @@ def command(given: Given, inputs: Inputs, json: Json = False) -> None:
 
 
 def _show(description: "Description") -> None:
-    facts = [(name, number(value)) for name, value in description.numbers.items()]
+    from tripcloak.promises.counted import called_in_words
+
+    id_is = description.id_is
+    facts = [(called_in_words(name, id_is), number(value)) for name, value in description.numbers.items()]
     show(table("What is in it", ("", "number"), [*cleaning_rows(description.cleaning), *facts]))
     show("Columns: " + ", ".join(f"{role} = {column}" for role, column in description.columns.items()))
     for note in description.notes:
@@ -46,5 +49,6 @@ def _show(description: "Description") -> None:
         for level in description.levels
     ]
     title = f"Share of the trips in flows below k = {description.k:g}, all zones at one height"
-    show(table(title, ("height", "flows", *(f"below k {unit}" for unit in units)), rows))
+    below = (f"below k {called_in_words(unit, id_is)}" for unit in units)
+    show(table(title, ("height", "flows", *below), rows))
     show(*description.advice)

@@ -59,7 +59,7 @@ def command(
     if json:
         print_json(facts)
     else:
-        _show(exposures, thresholds)
+        _show(exposures, thresholds, matrix.id_is)
     if all(one.failure is not None for one in exposures):
         raise typer.Exit(1)
 
@@ -81,11 +81,13 @@ def _thresholds(matrix: "ODMatrix", k: float, unit: str | None, k_population: st
     return Thresholds(k=people, unit=counted, population=population["population"])
 
 
-def _show(exposures: "list[Exposure]", thresholds: "Thresholds") -> None:
+def _show(exposures: "list[Exposure]", thresholds: "Thresholds", id_is: str) -> None:
     from tripcloak.fairness.exposure import MEASURES
+    from tripcloak.promises.counted import called_in_words
 
-    needs = f"{number(thresholds.k)} {thresholds.unit} or {number(thresholds.population)} population"
-    columns = ("method", "protecting", "flows", f"fewest {thresholds.unit}", "least population")
+    counted = called_in_words(thresholds.unit, id_is)
+    needs = f"{number(thresholds.k)} {counted} or {number(thresholds.population)} population"
+    columns = ("method", "protecting", "flows", f"fewest {counted}", "least population")
     show(table(f"Who is exposed: flows below {needs}", columns, [_sides(one) for one in exposures]))
     for side in ("participants", "population"):
         rows = [

@@ -298,5 +298,6 @@ def _facts(source: TripSource, reading: MatrixReading) -> dict[str, Any]:
         "hierarchy": reading.tiling.name,
         "trips": matrix.total("trips"),
         "travellers": None if people is None else len(np.unique(people.people)),
+        "id_is": None if people is None else matrix.id_is,
         "flows": matrix.n_flows,
     }

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tripcloak.comparing.choice import Choice
 from tripcloak.comparing.compare import Comparison
@@ -25,6 +26,7 @@ from tripcloak.comparing.rows import (
 )
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.pages.markdown import shown
+from tripcloak.promises.counted import called_in_words, known_of, ones_of
 
 
 def render_csv(records: Sequence[Record]) -> str:
@@ -115,7 +117,8 @@ def write_comparison(out: Path, found: Comparison, *, force: bool = False) -> No
     force
         Replace a comparison that is already there.
     """
-    records, advice = [row.record() for row in found.rows], [_advice(choice) for choice in found.choices]
+    records = [row.record() for row in found.rows]
+    advice = [_advice(choice, found.input["id_is"]) for choice in found.choices]
     facts = _facts(found)
     with staged(out, force=force, parts=COMPARISON) as staging:
         for name in FILES:
@@ -137,19 +140,31 @@ def write_comparison(out: Path, found: Comparison, *, force: bool = False) -> No
         )
 
 
-def headline(choice: Choice) -> str:
+def headline(choice: Choice, id_is: str | None = None) -> str:
     """Return what to use at one k and one limit, in one sentence.
 
-    >>> headline(Choice(k=10, unit="travellers", limit=0.1, method="twincut", runner_up=None, words=()))
-    'Use twincut at k = 10 travellers with up to 10 % withheld.'
+    Parameters
+    ----------
+    id_is
+        What the ids of the input stand for.
+
+    Examples
+    --------
+    >>> asked = Choice(k=10, unit="travellers", limit=0.1, method="twincut", runner_up=None, words=())
+    >>> headline(asked, "vehicle")
+    'Use twincut at k = 10 vehicles (not people) with up to 10 % withheld.'
     """
-    unit = choice.unit.replace(",", " and ")
+    unit = _counted(choice.unit, id_is)
     asked = f"k = {choice.k:,.0f} {unit} with up to {100 * choice.limit:g} % withheld"
     return f"{'Nothing to recommend' if choice.method is None else f'Use {choice.method}'} at {asked}."
 
 
-def _advice(choice: Choice) -> Advice:
-    return Advice(choice.k, choice.limit, choice.method, headline(choice), choice.words)
+def _counted(units: str, id_is: str | None) -> str:
+    return " and ".join(called_in_words(unit, id_is) for unit in units.split(","))
+
+
+def _advice(choice: Choice, id_is: str | None) -> Advice:
+    return Advice(choice.k, choice.limit, choice.method, headline(choice, id_is), choice.words)
 
 
 def _question(found: Comparison) -> str:
@@ -167,9 +182,20 @@ def _facts(found: Comparison) -> dict[str, str]:
     return {
         "Input": ", ".join(of["files"]),
         "Trips": f"{of['trips']:,}",
-        **({} if of["travellers"] is None else {"Travellers": f"{of['travellers']:,}"}),
+        **_travellers(of),
         "Flows between tiles": f"{of['flows']:,}",
         "Hierarchy": of["hierarchy"],
-        "Protected": f"k = {ks} {found.unit.replace(',', ' and ')}",
+        "Protected": f"k = {ks} {_counted(found.unit, of['id_is'])}",
         "May be withheld": limits,
+    }
+
+
+def _travellers(of: Mapping[str, Any]) -> dict[str, str]:
+    """Return how many ids there are, and what they stand for; or that trips may be anybody's."""
+    if of["travellers"] is None:
+        return {"Counted": known_of("trips", None)}
+    several = ones_of(of["id_is"]).several
+    return {
+        f"{several[:1].upper()}{several[1:]}": f"{of['travellers']:,}",
+        "Counted": known_of("travellers", of["id_is"]),
     }

@@ -72,10 +72,13 @@ RELEASE = (
     ComparisonColumn("destination_zones", "dest.", "different destination zones", "whole"),
     ComparisonColumn("shared_zones", "shared", "all flows share one set of zones that never overlap", "yes"),
     ComparisonColumn(
-        "smallest_group", "people", "the smallest number of people behind a released flow", "whole"
+        "smallest_group",
+        "smallest",
+        "what is behind the smallest released flow: ids, else trips",
+        "whole",
     ),
     ComparisonColumn("audit", "audit", "what a recount by other code says", "text"),
-    ComparisonColumn("promise", "promise", "what protects people", "text"),
+    ComparisonColumn("promise", "promise", "what protects those who are counted", "text"),
     ComparisonColumn("bound_gap_percent", "gap", "proven distance from the best of its kind", "percent"),
     ComparisonColumn("cpu_s", "CPU s", "processor seconds from matrix to release", "seconds", "lower"),
     ComparisonColumn(
@@ -251,8 +254,8 @@ class ComparisonRow:
     measures : mapping
         Measures of the release by their symbols; None where one does not exist.
     smallest, people : optional
-        The smallest number of people behind a released flow, and what they are: travellers where the
-        input tells them apart, trips otherwise.
+        The smallest number behind a released flow, and of what: travellers where the input has ids,
+        whatever these stand for, trips otherwise.
     safe : bool, optional
         What the audit says; None where it has nothing to judge, as with noisy numbers.
     broken : tuple of str
@@ -263,6 +266,8 @@ class ComparisonRow:
         A proven lower bound on the loss, how far above it the release is, in percent, and of what.
     note : str, optional
         Something a reader of the row should know.
+    zone_km2 : float, optional
+        The size of a typical zone.
     """
 
     method: str
@@ -288,6 +293,7 @@ class ComparisonRow:
     gap: float | None = None
     relaxation: str | None = None
     note: str | None = None
+    zone_km2: float | None = None
 
     @property
     def ran(self) -> bool:

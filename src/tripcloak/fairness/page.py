@@ -14,7 +14,7 @@ INTERNAL = "Internal: computed from data that is not released. Not for publicati
 COLUMNS = (
     ("segment", "segment"),
     ("trips", "trips"),
-    ("travellers", "travellers"),
+    ("travellers", "different ids"),
     ("origins", "origin zones"),
     ("destinations", "destination zones"),
     ("groups", "released flows"),
@@ -52,12 +52,12 @@ def fairness_words(facts: Mapping[str, Any]) -> list[str]:
     >>> people = {"travellers": 50, "G_at_equal_size": 30.0}
     >>> facts = {"segments": [people, people], "pays_most": "sex=M", "pays_least": "sex=F", "times": 4.0,
     ...          "times_of_sampled": 4.0, "times_at_equal_size": 2.0, "explained_by_size": 0.5,
-    ...          "equal_size": 50, "withheld": {"sex=X": "it does not hold at least 10 travellers"}}
+    ...          "equal_size": 50, "withheld": {"sex=X": "it does not hold at least 10 people"}}
     >>> for sentence in fairness_words(facts):
     ...     print(sentence)
     sex=M pays most: its zones hold 4.00 times as many tiles as those of sex=F, which pays least.
-    In samples of 50 travellers from each segment that factor is 2.00: size alone explains 50 % of it.
-    Withheld: sex=X (it does not hold at least 10 travellers).
+    In samples of 50 ids from each segment that factor is 2.00: size alone explains 50 % of it.
+    Withheld: sex=X (it does not hold at least 10 people).
     """
     sentences = []
     if len(facts["segments"]) > 1:
@@ -76,7 +76,7 @@ def fairness_words(facts: Mapping[str, Any]) -> list[str]:
 
 def _explained(facts: Mapping[str, Any]) -> str:
     """Return how much of the difference goes when all segments are of one size, as a sentence."""
-    unit = "trips" if facts["segments"][0]["travellers"] is None else "travellers"
+    unit = "trips" if facts["segments"][0]["travellers"] is None else "ids"
     sampled = sum(row["G_at_equal_size"] is not None for row in facts["segments"])
     equal, size = _factor(facts["times_at_equal_size"]), f"{facts['equal_size']:,} {unit}"
     share = f"size alone explains {100 * facts['explained_by_size']:.0f} % of it."

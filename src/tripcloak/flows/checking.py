@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tripcloak._version import __version__
-from tripcloak.flows.audit import audit_folder
+from tripcloak.flows.audit import audit_folder, audit_public
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.matrix import KEPT_ZONES, Zoning, opened, read_matrix
@@ -20,11 +20,12 @@ from tripcloak.ground.keys import SigningKey
 from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
 from tripcloak.ground.spelling import called
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
+from tripcloak.promises.counted import counted_as
 from tripcloak.records.fingerprints import ANOTHER, same_input
 from tripcloak.records.frames import Input
 from tripcloak.records.segments import SegmentBy
@@ -75,12 +76,14 @@ def audit_against(
             progress=progress,
         )
     progress("writing the public files anew", 0, None)
+    column = canonical.columns.get("person")
+    counted = counted_as(read_manifest(folder, "flows"), column)
     same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
     verdict = replace(
         audit,
         findings=(*audit.findings, *rewritten_flows(folder)),
-        numbers={**audit.numbers, "same_input": same},
-        notes=(*audit.notes, *([ANOTHER] if same is False else [])),
+        numbers={**audit.numbers, "same_input": same, "counted": {"column": column, "words": counted}},
+        notes=(*audit.notes, counted, *([ANOTHER] if same is False else [])),
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
 
@@ -97,6 +100,14 @@ def sign_release(
     verdict = audit_against(folder, inputs, sign=key, memory=memory, progress=progress)
     refuse_failed(folder, verdict.broken)
     return verdict
+
+
+def check_flows(folder: Path, *, memory: Memory = None, progress: Progress = silent) -> tuple[Finding, ...]:
+    """Return what can be found out about a release without the raw input, from its public part alone."""
+    progress("checking the public files", 0, None)
+    found = audit_public(folder, memory=memory)
+    progress("writing the public files anew", 0, None)
+    return (*found, *rewritten_flows(folder))
 
 
 def measure_against(

@@ -14,6 +14,7 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import KAnonymity, Unit
+from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.source import TripSource
 
@@ -43,6 +44,7 @@ class Description:
     notes: tuple[str, ...]
     levels: tuple[HeightFacts, ...]
     advice: tuple[str, ...]
+    id_is: str | None = None
 
     def __repr__(self) -> str:
         return (
@@ -84,6 +86,7 @@ def describe(
         notes=reading.trips.notes,
         levels=levels,
         advice=_advice(matrix, k, levels),
+        id_is=matrix.id_is if "travellers" in matrix.units else None,
     )
 
 
@@ -136,24 +139,23 @@ def _levels(matrix: ODMatrix, k: float, progress: Progress) -> tuple[HeightFacts
 def _advice(matrix: ODMatrix, k: float, levels: tuple[HeightFacts, ...]) -> tuple[str, ...]:
     unit: Unit = "travellers" if "travellers" in matrix.units else "trips"
     fits = [level for level in levels if level.below[unit] <= COMFORTABLE]
+    counted = called_in_words(unit, matrix.id_is)
     told = []
     if unit == "trips":
-        told.append(
-            "There is no person or vehicle id, so k can only count trips: ten trips may be one person."
-        )
+        told.append("There is no column of ids, so k can only count trips: ten trips may be one person's.")
     if not fits:
         told.append(
-            f"k = {k:,.0f} on {unit} is out of reach: the whole input holds {_numbers(matrix)[unit]:,.0f}; "
+            f"k = {k:,.0f} on {counted} is out of reach: all the input holds {_numbers(matrix)[unit]:,.0f}; "
             "ask for a smaller k, or bring more data."
         )
     elif fits[0].height == 0:
         told.append(
-            f"k = {k:,.0f} on {unit} is easy here: "
+            f"k = {k:,.0f} on {counted} is easy here: "
             f"a limit of {fits[0].below[unit]:.1%} needs no coarser zones."
         )
     else:
         told.append(
-            f"Realistic: k = {k:,.0f} on {unit} with a limit of {COMFORTABLE:.0%} lets zones stay "
+            f"Realistic: k = {k:,.0f} on {counted} with a limit of {COMFORTABLE:.0%} lets zones stay "
             f"around height {fits[0].height} where trips are evenly spread, finer where they are dense."
         )
     return tuple(told)

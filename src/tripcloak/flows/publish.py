@@ -117,6 +117,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
         facts={
             "Method": facts["method"],
             **dict([promise.headline()]),
+            "Counted": "; ".join(facts["counted"].values()),
             **({"Also": "; ".join(further)} if further else {}),
             "Flows": f"{facts['groups']:,}",
             "Origin zones": f"{facts['zones']['origins']:,}",

@@ -221,3 +221,17 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_page(path: Path, text: str, *, force: bool = False) -> None:
+    """Write a page of its own; never into the public part of a release, where it would not belong."""
+    if any((folder / "manifest.json").is_file() for folder in path.absolute().parents):
+        raise OutputExistsError(f"{path} lies in the public part of a release; choose another place")
+    if path.exists() and not force:
+        raise OutputExistsError(
+            f"{path} is already there; choose another file, or replace it with {spelt('force', True)}"
+        )
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror or type(error).__name__})") from None

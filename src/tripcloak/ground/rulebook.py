@@ -204,11 +204,23 @@ class Rulebook(Generic[C]):
         return enter
 
     def judge(
-        self, case: C, *, without: Iterable[str] = (), progress: Progress | None = None
+        self,
+        case: C,
+        *,
+        without: Iterable[str] = (),
+        only: Iterable[str] | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Finding, ...]:
-        """Return one finding per rule, leaving out the rules that need a part named in ``without``."""
-        left_out = set(without)
+        """Return one finding per rule, leaving out the rules that need a part named in ``without``.
+
+        Parameters
+        ----------
+        only
+            The names of the rules to judge by; all of them if not given.
+        """
+        left_out, named = set(without), None if only is None else set(only)
         chosen = [rule for rule in self if not left_out & set(rule.needs)]
+        chosen = [rule for rule in chosen if named is None or rule.name in named]
         findings = []
         for done, rule in enumerate(chosen):
             if progress is not None:

@@ -31,6 +31,12 @@ MEMORY = Option(
     metavar="SIZE",
     group="run",
 )
+ID_IS = reading(
+    "id_is",
+    "What an id stands for: person, vehicle, device, card or household.",
+    unset="told by the column's name and by how ids are used",
+    metavar="KIND",
+)
 TIMEZONE = reading("timezone", "Zone of times written without an offset.", metavar="ZONE", default="UTC")
 STATIONS = reading(
     "stations", "Table of base stations: where each id of --antenna is.", metavar="FILE", reads="path"
@@ -59,6 +65,7 @@ TRIP_READING = (
         kind="number",
         default=180.0,
     ),
+    ID_IS,
     TIMEZONE,
     STATIONS,
     reading("attribute", "Carry this column along (repeatable).", metavar="COLUMN", kind="texts"),
@@ -88,7 +95,7 @@ TRIP_COLUMNS = (
     column("destination", "Zone id of the destination."),
     column("origin_place", "Place at the origin, such as a station (for --l-places)."),
     column("destination_place", "Place at the destination (for --l-places)."),
-    column("person", "Person or vehicle id; `none` if a found one is not."),
+    column("person", "Id of the person, or of what --id-is says; `none` if a found one is not."),
     column("weight", "Population each trip stands for."),
     column("trips", "Number of trips a row stands for."),
     column("start_time", "Start of the trip."),

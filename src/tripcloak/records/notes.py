@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.spelling import spelt, spelt_together
 from tripcloak.records.cleaning import CleaningReport
-from tripcloak.records.columns import plain_name
 from tripcloak.records.projection import Projection
-from tripcloak.records.schema import ROLES, VEHICLES, option_of
+from tripcloak.records.schema import ROLES, option_of
 from tripcloak.records.tables import literal, quoted
 from tripcloak.records.values import OFFSET, is_text
 
@@ -61,10 +60,6 @@ def _person_notes(con: duckdb.DuckDBPyConnection, projections: Sequence[Projecti
         return []
     notes = []
     column = str(having[0].columns["person"].source)
-    if plain_name(column) in VEHICLES:
-        notes.append(
-            f"column {column!r} tells vehicles apart, not people: travellers are counted as distinct vehicles"
-        )
     lacking = len(having) < len(projections) or any(
         _some(con, p, f"({p.columns['person'].sql}) IS NULL", top_only=p.table.rejects is not None)
         for p in having

@@ -63,6 +63,12 @@ class Rows:
         """Return the raw column of each role."""
         return {c.role: c.source for p in self.projections for c in p.columns.values() if c.role and c.source}
 
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        """Return the raw columns that tell people, or whatever an id stands for, apart."""
+        having = [p.columns["person"].source for p in self.projections if "person" in p.columns]
+        return tuple(dict.fromkeys(str(column) for column in having))
+
     def select(self) -> tuple[str, dict[str, str]]:
         """Return SQL of all rows in the clean columns, and the type of each column."""
         return union(self.projections)

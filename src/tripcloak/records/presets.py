@@ -47,6 +47,8 @@ class Preset:
         Whether each counted person occurs in one row of the whole table.
     ids_in_paths : bool
         Names of files or folders are ids of people: no message may hold one.
+    id_is : str, optional
+        What an id of this format stands for.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Preset:
     time_formats: tuple[str, ...] = ()
     people_once: bool | None = None
     ids_in_paths: bool = False
+    id_is: str | None = None
 
 
 _US_TIMES = ("%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M")
@@ -75,6 +78,7 @@ _FLAT = {role: KNOWN_NAMES[role] for role in ("person", "time", "lat", "lon")}
 _PORTO = Preset(
     name="porto-taxi",
     words="taxi trips of Porto, 2013-2014, with the path of each trip as text",
+    id_is="vehicle",
     form="polyline",
     columns={
         "polyline": ("POLYLINE",),
@@ -87,6 +91,7 @@ _PORTO = Preset(
 _NYC_TLC = Preset(
     name="nyc-tlc",
     words="taxi trips of New York: zones since mid-2016, coordinates before",
+    id_is="vehicle",
     columns={
         "origin_lat": ("pickup_latitude", "start_lat"),
         "origin_lon": ("pickup_longitude", "start_lon"),
@@ -113,6 +118,7 @@ _NYC_TLC = Preset(
 _CITIBIKE = Preset(
     name="citibike",
     words="bike-share trips of New York, both formats (before and since 2021)",
+    id_is="vehicle",
     columns={
         **_RIDES,
         "person": ("bikeid",),
@@ -125,6 +131,7 @@ _CITIBIKE = Preset(
 _DIVVY = Preset(
     name="divvy",
     words="bike-share trips of Chicago: coordinates since 2020, stations before",
+    id_is="vehicle",
     columns={
         **_RIDES,
         "origin": ("from_station_id", "03 - Rental Start Station ID"),
@@ -139,6 +146,7 @@ _DIVVY = Preset(
 _CABSPOTTING = Preset(
     name="cabspotting",
     words="GPS fixes of San Francisco taxis, one file a cab; trips are runs with a passenger",
+    id_is="vehicle",
     form="points",
     columns={
         "person": ("cab", *_FLAT["person"]),
@@ -166,6 +174,7 @@ _CABSPOTTING = Preset(
 _GEOLIFE = Preset(
     name="geolife",
     words="GPS fixes of GeoLife, one folder a person and one .plt file a trajectory",
+    id_is="person",
     form="points",
     columns={
         "person": ("person", *_FLAT["person"]),
@@ -200,6 +209,7 @@ _GEOLIFE = Preset(
 _TDRIVE = Preset(
     name="tdrive",
     words="GPS fixes of Beijing taxis (T-Drive), one file a taxi",
+    id_is="vehicle",
     form="points",
     columns=_FLAT,
     layout=Layout(
@@ -214,6 +224,7 @@ _TDRIVE = Preset(
 _FOURSQUARE = Preset(
     name="foursquare",
     words="check-ins of Foursquare in New York and Tokyo, 2012-2013",
+    id_is="person",
     form="points",
     columns=_FLAT,
     layout=Layout(
@@ -238,6 +249,7 @@ _FOURSQUARE = Preset(
 _GOWALLA = Preset(
     name="gowalla",
     words="check-ins of Gowalla all over the world, 2009-2010",
+    id_is="person",
     form="points",
     columns=_FLAT,
     layout=Layout(
@@ -251,6 +263,7 @@ _GOWALLA = Preset(
 _CDR = Preset(
     name="cdr",
     words="call detail records: a subscriber, a time and a base station (or its place)",
+    id_is="device",
     form="points",
     columns={
         **_FLAT,
@@ -262,6 +275,7 @@ _CDR = Preset(
 _LODES = Preset(
     name="lodes",
     words="home-to-work tables of the US Census (LODES, OD files) between census blocks",
+    id_is="person",
     form="counts",
     columns={"origin": ("home block",), "destination": ("work block",), "trips": ("S000",)},
     derived=(

@@ -187,8 +187,6 @@ _WEIGHTS = (
 PEOPLE_ONCE = frozenset({"commuters", "workers", "jobs", "s000"})
 """Columns of home-to-work tables: everybody is counted in exactly one row."""
 
-VEHICLES = frozenset(name.replace("_", "") for name in _VEHICLES)
-
 
 def _coordinates(ends: tuple[str, ...], axis: tuple[str, ...]) -> tuple[str, ...]:
     before = tuple(f"{end}{place}{word}" for place, end, word in product(_PLACE, ends, axis))

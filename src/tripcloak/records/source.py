@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
+from tripcloak.promises.counted import checked_kind
 from tripcloak.records.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
@@ -88,6 +89,9 @@ class TripSource(Described):
         Only so many travellers (trips where there are no ids), drawn by a hash with this seed.
     stations : str, optional
         Path of a table of base stations (id, latitude, longitude), where records name an antenna.
+    id_is : str, optional
+        What an id stands for: ``person``, ``vehicle``, ``device``, ``card`` or ``household``; found from the
+        name of its column and from how ids are used if not given.
 
     Examples
     --------
@@ -115,6 +119,7 @@ class TripSource(Described):
     segment: Mapping[str, str] = field(default_factory=dict)
     sample: tuple[int, int] | None = None
     stations: str | None = None
+    id_is: str | None = None
 
     def __post_init__(self) -> None:
         self._set("paths", checked_inputs(self.paths))
@@ -132,6 +137,7 @@ class TripSource(Described):
         return hash((self.paths, self.preset, tuple(sorted(self.columns.items())), self.form, self.where))
 
     def _check_reading(self) -> None:
+        checked_kind(self.id_is)
         if self.preset is not None:
             find_preset(self.preset)
         if self.form is not None and self.form not in FORMS:

@@ -11,6 +11,7 @@ from tripcloak.records.area import Area, open_area
 from tripcloak.records.cleaning import CleaningReport, column_rules, place_rules, reason_sql, zone_rules
 from tripcloak.records.columns import plain_name
 from tripcloak.records.fixes import make_trips, report_fixes, trips_sql
+from tripcloak.records.identities import Identity, identify, look_at_use
 from tripcloak.records.notes import note_on_input
 from tripcloak.records.opening import Rows, open_rows
 from tripcloak.records.presets import Preset
@@ -56,6 +57,8 @@ class Canonical:
         Number of files read.
     timezone : str
         The zone whose clock the data follows.
+    id_is : str
+        What the ids stand for: a person, a vehicle and so on, or that nothing tells.
     """
 
     form: Form
@@ -68,6 +71,7 @@ class Canonical:
     files: int
     opened: Rows = field(repr=False)
     timezone: str = "UTC"
+    id_is: str = "person"
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -142,7 +146,12 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         area = open_area(con, source.box, source.polygon)
         names = _create_whole_view(con, rows, area, source.silence)
         _create_view(con, names, source)
-        notes = [*rows.notes, *note_on_input(con, rows.projections, source.timezone, names)]
+        identity = _identity(con, source, rows, names)
+        notes = [
+            *rows.notes,
+            *identity.notes,
+            *note_on_input(con, rows.projections, source.timezone, names),
+        ]
     return Canonical(
         form=rows.assignment.form,
         endpoints=rows.assignment.endpoints,
@@ -154,6 +163,22 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         files=rows.files,
         opened=rows,
         timezone=source.timezone,
+        id_is=identity.kind,
+    )
+
+
+def _identity(
+    con: duckdb.DuckDBPyConnection, source: TripSource, rows: Rows, names: Sequence[str]
+) -> Identity:
+    """Return what the ids stand for; where there are none, rows that count people once do."""
+    if "person" not in names:
+        return Identity("person")
+    return identify(
+        rows.id_columns,
+        said=source.id_is,
+        preset=rows.preset,
+        named="person" in source.columns,
+        use=look_at_use(con, VIEW, names),
     )
 
 

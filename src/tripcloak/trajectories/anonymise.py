@@ -86,6 +86,7 @@ class MadeTrajectories:
         return {
             "source": self.reading.source.to_dict(),
             "input_files": input_digests(self.request.source.paths, self.request.source.preset),
+            "columns": dict(self.reading.columns),
             "cleaning": self.reading.cleaning.to_dict(),
             "reading": dict(self.reading.facts),
             "measures": self.measures.to_dict(),

@@ -16,13 +16,14 @@ from tripcloak.ground.manifest import public_part, read_manifest, read_run, rele
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rewriting import Rewriting, rewritten_findings
-from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
+from tripcloak.promises.counted import counted_as
 from tripcloak.records.fingerprints import ANOTHER, same_input
 from tripcloak.records.frames import Input
 from tripcloak.trajectories.anonymise import local_clock
 from tripcloak.trajectories.attacks.owner import guess_owner
-from tripcloak.trajectories.audit import audit_folder
+from tripcloak.trajectories.audit import audit_folder, audit_public
 from tripcloak.trajectories.measures import measure_trajectories
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import Tracks, TrajectorySource, read_tracks, read_trajectories
@@ -90,12 +91,15 @@ def audit_trajectories_against(
         *rewritten_trajectories(folder),
         *rewritten_findings(public_part(folder), (folder, raw), (GUESS,)),
     )
-    same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
+    run = read_run(release_folder(folder))
+    column = run.get("columns", {}).get("person")
+    counted = counted_as(read_manifest(folder, "trajectories"), column)
+    same = same_input(run.get("input_files"), inputs, source.preset)
     verdict = replace(
         audit,
         findings=(*audit.findings, *more),
-        numbers={**audit.numbers, "same_input": same},
-        notes=(*audit.notes, *([ANOTHER] if same is False else [])),
+        numbers={**audit.numbers, "same_input": same, "counted": {"column": column, "words": counted}},
+        notes=(*audit.notes, counted, *([ANOTHER] if same is False else [])),
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
 
@@ -112,6 +116,16 @@ def sign_trajectories(
     verdict = audit_trajectories_against(folder, inputs, sign=key, memory=memory, progress=progress)
     refuse_failed(folder, verdict.broken)
     return verdict
+
+
+def check_trajectories(
+    folder: Path, *, memory: Memory = None, progress: Progress = silent
+) -> tuple[Finding, ...]:
+    """Return what can be found out about a release without the raw input, from its public part alone."""
+    progress("checking the public files", 0, None)
+    found = audit_public(folder, memory=memory)
+    progress("writing the public files anew", 0, None)
+    return (*found, *rewritten_trajectories(folder))
 
 
 def _guess_is_the_same(_: Path, what: tuple[Path, ReadInput]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.options import Option
-from tripcloak.records.keywords import MEMORY, SIGN, STATIONS, TIMEZONE, column, columns_given, reading
+from tripcloak.records.keywords import ID_IS, MEMORY, SIGN, STATIONS, TIMEZONE, column, columns_given, reading
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ READING = (
     reading("polygon", "Drop what lies outside this GeoJSON area.", metavar="FILE", reads="path"),
     reading("since", "Drop what is earlier, such as 2024-05-01.", metavar="TIME"),
     reading("until", "Drop this moment and what is later.", metavar="TIME"),
+    replace(ID_IS, unset="told by the column's name"),
     TIMEZONE,
     STATIONS,
     reading(

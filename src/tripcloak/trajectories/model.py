@@ -126,6 +126,8 @@ class Trajectories:
     dropped : Dropped
         What was recorded of these people within the same period and area and left out when it was read,
         such as jumps. It is in no trajectory, but somebody may know it.
+    id_is : str
+        What the ids stand for: a person, a vehicle and so on, or that nothing tells.
 
     Examples
     --------
@@ -141,6 +143,7 @@ class Trajectories:
     y: Ints
     users: Any = field(default=None, repr=False)
     dropped: Dropped = NONE_DROPPED
+    id_is: str = "person"
 
     def __repr__(self) -> str:
         return (
@@ -170,7 +173,7 @@ class Trajectories:
         order = np.lexsort((columns[2], columns[1], columns[0], code))
         offsets = np.concatenate(([0], np.cumsum(np.bincount(code, minlength=len(users)))))
         t, x, y = (column[order] for column in columns)
-        return cls(grid=grid, offsets=offsets, users=users, t=t, x=x, y=y)
+        return cls(grid=grid, offsets=offsets, t=t, x=x, y=y, users=users)
 
     @property
     def n_users(self) -> int:
@@ -214,6 +217,7 @@ class Trajectories:
             y=self.y[samples],
             users=None if self.users is None else self.users[rows],
             dropped=self._dropped_of(rows),
+            id_is=self.id_is,
         )
 
     def _dropped_of(self, rows: Ints) -> Dropped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tripcloak.ground.errors import TripcloakError
@@ -48,7 +49,7 @@ def _method_is_known(_: Path, published: PublishedTrajectories) -> bool:
     method = TRAJECTORY_METHODS[facts["method"]](k=promise.k, **facts["parameters"])
     # Their order and their kinds count too: 1 and 1.0 and true are equal.
     same = repr(list(method.parameters().items())) == repr(list(facts["parameters"].items()))
-    return same and repr(method.promise) == repr(promise)
+    return same and repr(replace(method.promise, id_is=promise.id_is)) == repr(promise)
 
 
 def _samples_are_the_same(public: Path, published: PublishedTrajectories) -> bool:

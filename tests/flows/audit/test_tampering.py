@@ -167,6 +167,17 @@ TAMPERINGS = {
     "tell it in the words": Tampering(
         "manifest-consistent", forgery.tell_it_in_words, "untold", noticed=False
     ),
+    "tell a finer typical zone": Tampering(
+        "manifest-consistent", forgery.manifest_entry(typical_zone_km2=0.001), noticed=False
+    ),
+    "tell no typical zone": Tampering(
+        "manifest-consistent", forgery.manifest_entry(typical_zone_km2=None), noticed=False
+    ),
+    "call people households": Tampering(
+        "counted-as-said",
+        forgery.manifest_entry(counted={"travellers": "households, not people: each may be many"}),
+        noticed=False,
+    ),
     "tell a share of the untold": Tampering(
         "manifest-consistent", forgery.manifest_entry(suppressed_share=0.001), noticed=False
     ),

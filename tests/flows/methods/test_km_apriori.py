@@ -152,7 +152,7 @@ def test_few_known_items_are_told_in_public_and_no_number_beyond_the_table(tmp_p
     assert outcome.release.travellers is not None
     assert outcome.release.travellers.min() < 5
     told = (out / "release" / "README.md").read_text()
-    assert "share one of origin and destination hold at least 5 travellers" in told
+    assert "share one of origin and destination hold at least 5 people" in told
     assert "may hold fewer, down to one person" in told
     assert audit_against(out, source.paths).safe
     assert measure_against(out, source.paths)["G"] == outcome.measures["G"]
@@ -171,7 +171,7 @@ def test_the_manifest_tells_the_volume_and_never_what_was_withheld(limit: float)
     assert any("may hold fewer" in words for words in releases[0].promise.further())
     assert "may hold fewer" in facts[0]["promise"]["sentence"]
     assert not releases[1].promise.further()
-    assert facts[1]["promise"]["sentence"] == "at least 3 trips"
+    assert facts[1]["promise"]["sentence"] == "at least 3 trips, which may be one person's"
 
 
 def test_travellers_are_not_told_where_a_flow_may_have_few() -> None:

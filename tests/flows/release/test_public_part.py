@@ -203,7 +203,7 @@ def test_trips_without_ids_have_no_travellers_column(make, tmp_path):
         "kind": "k-anonymity",
         "k": 5,
         "unit": "trips",
-        "sentence": "at least 5 trips",
+        "sentence": "at least 5 trips, which may be one person's",
     }
     assert public.manifest["columns"] == ["trips"]
 

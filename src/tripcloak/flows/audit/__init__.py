@@ -3,8 +3,8 @@
 Shares no code with the methods or the measures; an auditor that did would prove nothing.
 """
 
-from tripcloak.flows.audit.folder import audit_files, audit_folder
+from tripcloak.flows.audit.folder import audit_files, audit_folder, audit_public
 from tripcloak.flows.audit.matrix import audit_matrix
 from tripcloak.ground.rulebook import Finding, Verdict
 
-__all__ = ["Finding", "Verdict", "audit_files", "audit_folder", "audit_matrix"]
+__all__ = ["Finding", "Verdict", "audit_files", "audit_folder", "audit_matrix", "audit_public"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.flows.audit.promise import AuditRequest, StatedPromise, read_promise
 from tripcloak.ground.folders import PRIVATE, PUBLIC
-from tripcloak.ground.manifest import read_manifest, release_folder
+from tripcloak.ground.manifest import public_part, read_manifest, release_folder
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class FlowEvidence:
         What the caller asked for, beyond what the manifest promises.
     loaders
         How to load the parts that are no files, such as the raw input.
+    alone
+        There is a public part and no private one, wherever it lies and whatever it is called.
     tiling
         How places become tiles, where the caller knows.
     """
@@ -51,9 +53,11 @@ class FlowEvidence:
         *,
         request: AuditRequest | None = None,
         loaders: Mapping[str, Loader] | None = None,
+        alone: bool = False,
         tiling: Tiling | None = None,
     ) -> None:
-        self.folder = release_folder(folder)
+        self.released = public_part(folder)
+        self.folder = self.released if alone else release_folder(folder)
         self.con = con
         self.facts = read_manifest(folder, "flows")
         self.request = request or AuditRequest()
@@ -80,7 +84,12 @@ class FlowEvidence:
 
     def public(self, name: str) -> Path:
         """Return the path of a public file."""
-        return self.folder / PUBLIC / name
+        return self.released / name
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file of either part, given its name below the folder of both."""
+        own = name.removeprefix(f"{PUBLIC}/")
+        return self.public(own) if own != name else self.folder / name
 
     def load(self, part: str) -> None:
         """Make a part ready for SQL, or raise what is wrong with it."""
@@ -219,7 +228,7 @@ def load_table(case: FlowEvidence, part: str) -> None:
     from pyarrow import parquet
 
     wanted = wanted_of(case, part)
-    path = case.folder / wanted.path
+    path = case.path(wanted.path)
     if not path.is_file():
         raise BrokenPart(f"{wanted.path} is missing")
     try:

@@ -104,6 +104,25 @@ def audit_files(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
         return BOOK.judge(case, without=("raw", "recount"))
 
 
+PRIVATE_PARTS = ("raw", "recount", "groups", "tree", "centres", "hierarchy")
+
+
+def audit_public(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
+    """Return the findings on the rules that need neither the raw input nor the private part.
+
+    Parameters
+    ----------
+    folder
+        The public part of a release, under any name, or the folder that holds it.
+    memory
+        How much memory to use, such as ``1GB``; half of the machine's by default.
+    """
+    from tripcloak.ground.engine import connect
+
+    with connect(Budget.of(memory).engine) as con:
+        return BOOK.judge(FlowEvidence(folder, con, alone=True), without=PRIVATE_PARTS)
+
+
 def _smallest(case: FlowEvidence) -> dict[str, float]:
     try:
         return smallest_support(case)

@@ -15,7 +15,9 @@ NOISE = "differential privacy"
 ENTRY = "promise"
 UNITS = ("traveller", "trip")
 OF_LAPLACE, OF_GAUSSIAN = {"threshold"}, {"rho", "heights"}
-STATED = {"kind", "epsilon", "delta", "unit", "contributions", "mechanism", "noise_scale", "study_area"}
+STATED = {
+    *("kind", "epsilon", "delta", "unit", "id_is", "contributions", "mechanism", "noise_scale", "study_area")
+}
 ROUNDING_TOLERANCE = 1e-9
 """Relative, for what rounding may take away."""
 
@@ -42,6 +44,8 @@ class Privacy:
         Of Gaussian noise: the zero-concentrated privacy of all of it, and how often noise was drawn.
     study_area : str, optional
         The zone that holds all others.
+    id_is : str, optional
+        What a traveller is said to be.
     """
 
     epsilon: float
@@ -54,6 +58,7 @@ class Privacy:
     rho: float = 0.0
     heights: int = 1
     study_area: str | None = None
+    id_is: str | None = None
 
     @property
     def figures(self) -> str:
@@ -82,8 +87,11 @@ def read_privacy(stated: Mapping[str, Any]) -> Privacy:
     area = stated.get("study_area")
     if area is not None and not isinstance(area, str):
         raise unreadable(f"{ENTRY}.study_area", "the name of a zone")
+    id_is = stated.get("id_is")
+    if "id_is" in stated and (not isinstance(id_is, str) or stated.get("unit") != "traveller"):
+        raise unreadable(f"{ENTRY}.id_is", "what a traveller is, where travellers are hidden")
     numbers = {**_promise(stated), **_noise(stated, kind[1])}
-    return Privacy(noise=kind[1], study_area=area, **numbers)
+    return Privacy(noise=kind[1], study_area=area, id_is=id_is, **numbers)
 
 
 def _promise(stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tripcloak.ground.errors import InputError
 
 ENTRY = "promise"
 COVERED = ("tiles", "places")
+ID_KINDS = ("person", "vehicle", "device", "card", "household", "unknown")
 SEGMENTS = "every segment"
 FEW_ITEMS = "k^m-anonymity"
 
@@ -87,6 +88,8 @@ class StatedParts:
     ----------
     thresholds : mapping
         The smallest support per unit; the first unit is the main one. None under differential privacy.
+    id_is : str, optional
+        What the ids that are counted as travellers are said to stand for.
     floors : mapping
         How many different tiles or places that occur every released zone covers at least.
     closeness : float, optional
@@ -105,6 +108,7 @@ class StatedParts:
     """
 
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    id_is: str | None = None
     floors: Mapping[str, int] = field(default_factory=dict)
     closeness: float | None = None
     privacy: Privacy | None = None
@@ -369,7 +373,7 @@ def read_stated(entry: Any, axes: Sequence[str]) -> StatedParts:
     kind = told.get("kind")
     if kind == NOISE:
         privacy = read_privacy(told)
-        return StatedParts(privacy=privacy, spoken=tuple(figures(privacy.figures)))
+        return StatedParts(privacy=privacy, id_is=privacy.id_is, spoken=tuple(figures(privacy.figures)))
     outer: dict[str, Any] = {}
     if kind == SEGMENTS:
         outer, told, spoken = _segments(told)
@@ -431,10 +435,12 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     thresholds: dict[str, float] = {}
     floors: dict[str, int] = {}
     closeness: float | None = None
+    kinds: set[str | None] = set()
     for part in parts:
         match part.get("kind"):
             case "k-anonymity":
                 unit, k = _threshold(part)
+                kinds |= {part.get("id_is")} if unit == "travellers" else set()
                 thresholds[unit] = max(k, thresholds.get(unit, 0))
             case "l-diversity":
                 what, least = _floor(part)
@@ -445,11 +451,18 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 raise unreadable(f"{ENTRY}.kind", "one that this audit knows, where it may stand")
     if not thresholds:
         raise unreadable(ENTRY, f"a threshold on one or more of {', '.join(UNITS)}")
-    return {"thresholds": thresholds, "floors": floors, "closeness": closeness}
+    if len(kinds) > 1:
+        raise unreadable(f"{ENTRY}.id_is", "one word for what the ids stand for")
+    id_is = kinds.pop() if kinds else None
+    return {"thresholds": thresholds, "floors": floors, "closeness": closeness, "id_is": id_is}
 
 
 def _threshold(part: dict[str, Any]) -> tuple[str, float]:
-    k, unit = _exactly(part, "k", "unit")
+    told = {name: value for name, value in part.items() if name != "id_is"}
+    k, unit = _exactly(told, "k", "unit")
+    id_is = part.get("id_is")
+    if "id_is" in part and (unit != "travellers" or id_is not in ID_KINDS):
+        raise unreadable(f"{ENTRY}.id_is", f"what ids stand for: {', '.join(ID_KINDS)}")
     if unit not in UNITS:
         raise unreadable(f"{ENTRY}.unit", f"one of {', '.join(UNITS)}")
     if not is_number(k) or not k >= 2 or k != int(k):

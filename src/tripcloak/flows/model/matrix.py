@@ -73,6 +73,7 @@ def by_slot(matrix: ODMatrix) -> Iterator[Slot]:
                 each_trip_is_a_person=matrix.each_trip_is_a_person,
                 places=matrix.places,
                 represented=matrix.represented,
+                id_is=matrix.id_is,
             ),
         )
 
@@ -166,6 +167,8 @@ class ODMatrix:
         How many points of interest every zone covers, where the input names them.
     represented : Represented, optional
         How many people carry a weight, and what they stand for together.
+    id_is : str
+        What the id of a traveller stands for: a person, a vehicle and so on, or that nothing tells.
 
     Examples
     --------
@@ -185,6 +188,7 @@ class ODMatrix:
     times: Hierarchy | None = None
     places: PlaceCounts | None = None
     represented: Represented | None = None
+    id_is: str = "person"
 
     def __repr__(self) -> str:
         return (

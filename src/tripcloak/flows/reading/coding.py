@@ -249,6 +249,7 @@ class _Coder:
             times=None if slots is None or self.slots is None else self.slots.hierarchy(slots),
             places=self._places((origins, origin_tile), (destinations, destination_tile)),
             represented=represented_by(flows, seen),
+            id_is=self.canonical.id_is,
         )
         notes = (*self.canonical.notes, *note_on_people(self.canonical, cleaning, seen))
         return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical, notes=notes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.exact_files import exact_literal
+from tripcloak.ground.manifest import public_part
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.trajectories.audit.containment import (
     BoxSpans,
@@ -126,11 +127,12 @@ class TrajectoryEvidence:
         jobs: int | None = None,
     ) -> None:
         self.folder, self.facts, self.con, self.raw = folder, facts, con, raw
+        self.released = public_part(folder)
         self.ordered, self.jobs = ordered, jobs
 
     def public(self, name: str) -> Path:
         """Return the path of a file of the public part."""
-        return self.folder / "release" / name
+        return self.released / name
 
     @cached_property
     def manifest(self) -> Manifest:

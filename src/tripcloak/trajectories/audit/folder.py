@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tripcloak.ground.manifest import read_manifest, release_folder
 from tripcloak.ground.memory import Budget, Memory
-from tripcloak.ground.rulebook import BrokenPart, Verdict
+from tripcloak.ground.rulebook import BrokenPart, Finding, Verdict
 from tripcloak.trajectories.audit.containment import RawSupports, Supports
-from tripcloak.trajectories.audit.evidence import RawTrajectories, TrajectoryEvidence
+from tripcloak.trajectories.audit.evidence import RawFixes, RawTrajectories, TrajectoryEvidence
 
 
 def audit_folder(
@@ -55,3 +55,42 @@ def audit_folder(
         except BrokenPart:
             numbers = Supports.told(None) | RawSupports.told(None)
     return Verdict.of(findings, **numbers)
+
+
+PUBLIC_RULES = (
+    *("files-complete", "digests-match", "only-allowed-columns", "parquet-holds-no-more"),
+    *("csv-equals-parquet", "geojson-equals-samples", "mfjson-equals-samples", "manifest-whole"),
+    *("promise-valid", "manifest-consistent", "boxes-have-extent", "edges-on-the-grid", "no-overlap-in-time"),
+    *("ordered-by-pseudonym", "degrees-enclose-metres"),
+)
+"""The rules that need neither the raw input nor the private part."""
+
+
+class NoInput:
+    """The raw input of whoever has none."""
+
+    @property
+    def fixes(self) -> RawFixes:
+        """Raise: there is none."""
+        raise BrokenPart("cannot be checked without the raw data")
+
+    def grid(self) -> None:
+        """Return nothing: nobody knows how the input was read."""
+
+
+def audit_public(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
+    """Return the findings on the rules that need neither the raw input nor the private part.
+
+    Parameters
+    ----------
+    folder
+        The public part of a release, under any name, or the folder that holds it.
+    memory
+        How much memory to use, such as ``1GB``; half of the machine's by default.
+    """
+    from tripcloak.ground.engine import connect
+    from tripcloak.trajectories.audit.rules import BOOK
+
+    facts = read_manifest(folder, "trajectories")
+    with connect(Budget.of(memory).engine) as con:
+        return BOOK.judge(TrajectoryEvidence(folder, facts, con, NoInput()), only=PUBLIC_RULES)

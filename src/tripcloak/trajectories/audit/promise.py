@@ -16,6 +16,7 @@ from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.trajectories.audit.containment import RawSupports, Supports
 
 PROMISES = ("containment", "colocation")
+IDS = ("person", "vehicle", "device", "card", "household", "unknown")
 
 NOT_LINKAGE = (
     "not promised: somebody who knows samples of a person may find that person's trajectory; "
@@ -24,11 +25,12 @@ NOT_LINKAGE = (
 
 
 class Stated(NamedTuple):
-    """What is promised: ``containment`` in k, or ``colocation`` of k within ``delta`` metres."""
+    """What is promised: ``containment`` in k, or ``colocation`` of k within ``delta`` metres, and of whom."""
 
     kind: str
     k: int
     delta: float | None = None
+    id_is: str = "unknown"
 
     @property
     def moves(self) -> bool:
@@ -51,13 +53,14 @@ def read_stated(entry: Any) -> Stated:
     Traceback (most recent call last):
     tripcloak.ground.rulebook.BrokenPart: the promise is none: k must be a whole number, 2 or more
     >>> read_stated({"kind": "colocation", "k": 5, "delta": 100.0})
-    Stated(kind='colocation', k=5, delta=100.0)
+    Stated(kind='colocation', k=5, delta=100.0, id_is='unknown')
     """
     told = dict(entry) if isinstance(entry, Mapping) else {}
-    faults = _faults(told)
+    id_is = told.pop("id_is", "unknown")
+    faults = _faults(told) or ("whose trajectories these are is no word for it" if id_is not in IDS else None)
     if faults:
         raise BrokenPart(f"the promise is none: {faults}")
-    return Stated(told["kind"], told["k"], told.get("delta"))
+    return Stated(told["kind"], told["k"], told.get("delta"), id_is)
 
 
 def _faults(told: Mapping[str, Any]) -> str | None:

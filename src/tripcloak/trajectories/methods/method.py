@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
@@ -66,7 +66,7 @@ class TrajectoryMethod(ABC):
         return build_trajectory_release(
             trajectories,
             solution,
-            promise=self.promise,
+            promise=replace(self.promise, id_is=trajectories.id_is),
             method=self.name,
             parameters=self.parameters(),
             seconds=time.perf_counter() - started,
@@ -75,7 +75,8 @@ class TrajectoryMethod(ABC):
     @property
     def promise(self) -> TrajectoryPromise:
         """Return what a release by this method is held to."""
-        return self.makes(**{f.name: getattr(self, f.name) for f in fields(self.makes)})
+        # Whose the trajectories are, only the input can say.
+        return self.makes(**{f.name: getattr(self, f.name) for f in fields(self.makes) if f.name != "id_is"})
 
     @abstractmethod
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:

@@ -14,6 +14,7 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.records.area import Area, open_area
 from tripcloak.records.cleaning import CleaningReport, CleaningRule, fix_rules
 from tripcloak.records.fixes import judged_sql
+from tripcloak.records.identities import identify
 from tripcloak.records.notes import note_on_input
 from tripcloak.records.opening import Rows, open_rows
 from tripcloak.records.projection import Projection
@@ -124,11 +125,14 @@ class OpenFixes:
         What a reader should know about how the input was read; holds no numbers and no values.
     now : int
         The first instant that is in the future, in microseconds since 1970.
+    id_is : str
+        What the ids stand for.
     """
 
     rows: Rows
     notes: list[str]
     now: int
+    id_is: str = "person"
 
     def broken_lines(self) -> int:
         """Return the lines that had the wrong number of fields, as known after a full scan."""
@@ -172,7 +176,10 @@ def open_fixes(con: duckdb.DuckDBPyConnection, source: TrajectorySource) -> Open
         _create_view(con, rows, area, source, now)
         notes = [*rows.notes, *note_on_input(con, rows.projections, source.timezone, ("mark",))]
         notes += note_on_order(con, rows)
-    return OpenFixes(rows=rows, notes=notes, now=now)
+    identity = identify(
+        rows.id_columns, said=source.id_is, preset=rows.preset, named="person" in source.columns
+    )
+    return OpenFixes(rows=rows, notes=[*notes, *identity.notes], now=now, id_is=identity.kind)
 
 
 def _create_view(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -127,6 +127,8 @@ class ReadTrajectories:
     source : TrajectorySource
         The source with everything that was found written down (resolution, study area, end of time), so
         that the same input is read the same way again.
+    columns : mapping
+        Role to the raw column that plays it.
     """
 
     trajectories: Trajectories
@@ -134,6 +136,7 @@ class ReadTrajectories:
     notes: list[str]
     facts: Mapping[str, Any]
     source: TrajectorySource
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<ReadTrajectories: {self.trajectories!r}>"
@@ -186,9 +189,9 @@ def read_trajectories(
     notes = [*tracks.notes, *notes, *note_on_fixes(tracks)]
     x, y = project_tracks(tracks, grid)
     grid = replace(grid, metres=source.metres or find_metres(x, y))
-    trajectories, again = sample_tracks(tracks, x, y, grid)
-    trajectories = with_dropped(trajectories, tracks)
-    cleaning, now = _with_repeated(tracks.cleaning, again), tracks.now
+    sampled, again = sample_tracks(tracks, x, y, grid)
+    trajectories = replace(with_dropped(sampled, tracks), id_is=tracks.id_is)
+    cleaning, now, columns = _with_repeated(tracks.cleaning, again), tracks.now, tracks.columns
     cleaning = replace(cleaning, lacking=len(tracks.lacking))
     # Facts need room too.
     del tracks, x, y
@@ -198,6 +201,7 @@ def read_trajectories(
         notes=[*notes, *_notes_on_resolution(source, grid)],
         facts=describe_trajectories(trajectories),
         source=_settled(source, grid, box, now),
+        columns=columns,
     )
 
 

@@ -48,6 +48,9 @@ class TrajectorySource(Described):
         Resolution: how long a sample lasts and how wide it is; found from the fixes if not given.
     max_speed : float, optional
         Kilometres an hour beyond which nobody travels; 1,000 if not given.
+    id_is : str, optional
+        What an id stands for: ``person``, ``vehicle``, ``device``, ``card`` or ``household``; found from the
+        name of its column if not given.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class TrajectorySource(Described):
     seconds: int | None = None
     metres: int | None = None
     max_speed: float | None = None
+    id_is: str | None = None
 
     def __post_init__(self) -> None:
         checked = self.trips
@@ -106,6 +110,7 @@ class TrajectorySource(Described):
             timezone=self.timezone,
             stations=self.stations,
             sample=self.sample,
+            id_is=self.id_is,
         )
 
     @property

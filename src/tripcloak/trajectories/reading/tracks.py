@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -195,6 +196,10 @@ class Tracks:
         What became of the rows.
     notes : list of str
         What a reader should know; holds no small number and no value.
+    id_is : str
+        What the ids stand for.
+    columns : mapping
+        Role to the raw column that plays it.
     now : int
         The first instant that is in the future, in microseconds since 1970.
     lacking : array of str
@@ -213,6 +218,8 @@ class Tracks:
     now: int
     lacking: Any = field(repr=False, default_factory=lambda: np.empty(0, dtype=str))
     dropped: DroppedFixes = field(repr=False, default_factory=_no_fixes)
+    id_is: str = "person"
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Tracks of {mask_small(self.n_users, 'people')}>"
@@ -380,6 +387,8 @@ def _stream(
         instant=columns["instant"],
         lat=columns["lat"],
         lon=columns["lon"],
+        id_is=opened.id_is,
+        columns=dict(opened.rows.columns),
     )
 
 

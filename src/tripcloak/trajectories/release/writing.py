@@ -146,6 +146,7 @@ def _manifest(
     left_out = [f"trajectories.{name}" for name in EXCHANGE if name not in chosen]
     return {
         **begun,
+        "counted": release.promise.counted(),
         "grid": asdict(release.grid),
         "released": {"trajectories": published.n_released, "samples": published.n_boxes},
         **({"guess": guess.to_manifest()} if guess else {}),
@@ -154,10 +155,11 @@ def _manifest(
 
 
 ENTRIES = (
-    *("format", "kind", "version", "method", "parameters", "promise"),
+    *("format", "kind", "version", "method", "parameters", "promise", "counted"),
     *("grid", "released", "guess", "left_out", "files"),
 )
 INNER = {
+    "counted": ("trajectories",),
     "grid": ("seconds", "metres", "start", "projection"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
@@ -167,7 +169,8 @@ INNER = {
 
 def restated(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest as it would be written anew: its entries in their order, its promise said again."""
-    told = {**facts, "promise": TrajectoryPromise.from_manifest(facts["promise"]).stated()}
+    promise = TrajectoryPromise.from_manifest(facts["promise"])
+    told = {**facts, "promise": promise.stated(), "counted": promise.counted()}
     inner = {name: order for name, order in INNER.items() if name in told}
     for name, order in {**inner, "files": sorted(facts["files"])}.items():
         told[name] = {entry: told[name][entry] for entry in order}

@@ -199,6 +199,7 @@ def _facts(published: PublishedTrajectories) -> dict[str, str]:
     return {
         "Method": published.manifest["method"],
         **dict([_promise(published).headline()]),
+        "Counted": published.manifest["counted"]["trajectories"],
         "Trajectories": f"{published.n_released:,}",
         "Samples": f"{published.n_boxes:,}",
         "Finest step": f"{grid.seconds:,} s, {grid.metres:,} m",

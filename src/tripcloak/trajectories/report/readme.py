@@ -21,6 +21,7 @@ def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`, k = {promise.k:,}.
 
 {short}
+- Counted are {facts["counted"]["trajectories"]}
 - Released trajectories: {released["trajectories"]:,}
 - Released samples: {released["samples"]:,}
 - Finest step: {grid["seconds"]:,} seconds and {grid["metres"]:,} metres; all edges lie on this grid

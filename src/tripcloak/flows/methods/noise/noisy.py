@@ -36,11 +36,14 @@ class Contributions(NamedTuple):
         Whose presence is to be hidden.
     most : int
         Trips by which one of them changes all numbers together, at most.
+    id_is : str, optional
+        What a traveller is, where travellers are hidden.
     """
 
     trips: Ints
     unit: Literal["traveller", "trip"]
     most: int
+    id_is: str | None = None
 
 
 def bound_contributions(matrix: ODMatrix, most: int) -> Contributions:
@@ -56,11 +59,13 @@ def bound_contributions(matrix: ODMatrix, most: int) -> Contributions:
     >>> columns = np.array([[0, 0, 0, 1], [1, 1, 1, 0], [7, 7, 7, 8]])
     >>> matrix = ODMatrix.from_trips(tree, tree, columns[0], columns[1], person=columns[2], repeats=True)
     >>> bound_contributions(matrix, 2)
-    Contributions(trips=array([2, 1]), unit='traveller', most=2)
+    Contributions(trips=array([2, 1]), unit='traveller', most=2, id_is='person')
     """
     flows = matrix.flows
     if flows.travellers is None:
-        return Contributions(flows.trips, "traveller" if matrix.each_trip_is_a_person else "trip", 1)
+        if matrix.each_trip_is_a_person:
+            return Contributions(flows.trips, "traveller", 1, matrix.id_is)
+        return Contributions(flows.trips, "trip", 1)
     if flows.repeats is None:
         raise InputError(
             "this matrix does not tell how many trips each traveller makes in each flow; "
@@ -73,7 +78,7 @@ def bound_contributions(matrix: ODMatrix, most: int) -> Contributions:
         kept[busy] = _sampled(matrix, busy, most)
     flow = np.repeat(np.arange(matrix.n_flows), np.diff(flows.travellers.offsets))
     trips = np.bincount(flow, kept, minlength=matrix.n_flows).astype(np.int64)
-    return Contributions(trips, "traveller", most)
+    return Contributions(trips, "traveller", most, matrix.id_is)
 
 
 def _sampled(matrix: ODMatrix, rows: Ints, most: int) -> Ints:
@@ -297,6 +302,7 @@ class NoisyMethod(FlowMethod):
             epsilon=float(self.epsilon),
             delta=delta,
             unit=counted.unit,
+            id_is=counted.id_is,
             contributions=counted.most,
             mechanism=mechanism,
             details=tuple(details.items()),

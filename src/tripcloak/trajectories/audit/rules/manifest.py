@@ -13,18 +13,20 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.exact_files import exact_literal
+from tripcloak.ground.manifest import read_run
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.trajectories.audit.evidence import ALONE, BOOK, TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import is_small
 
 ORDER = (
-    *("format", "kind", "version", "method", "parameters", "promise"),
+    *("format", "kind", "version", "method", "parameters", "promise", "counted"),
     *("grid", "released", "guess", "left_out", "files"),
 )
 """Entries of a manifest as they follow each other; another order could tell something."""
 OPTIONAL = {"guess", "left_out"}
 INNER = {
-    "promise": ("kind", "k", "delta", "sentence"),
+    "promise": ("kind", "k", "id_is", "delta", "sentence"),
+    "counted": ("trajectories",),
     "grid": ("seconds", "metres", "start", "projection"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
@@ -98,6 +100,33 @@ def promise_valid(case: TrajectoryEvidence) -> str | None:
     if case.ordered is not None and told.k < case.ordered:
         return f"the manifest promises less than the k of {case.ordered} that was ordered"
     return None
+
+
+SPOKEN = {
+    "person": ("people:", "a person's"),
+    "vehicle": ("vehicles, not people:", "a vehicle's (not a person's)"),
+    "device": ("devices, not people:", "a device's (not a person's)"),
+    "card": ("cards, not people:", "a card's (not a person's)"),
+    "household": ("households, not people:", "a household's (not a person's)"),
+    "unknown": ("ids of unknown kind:", "one id's (of unknown kind)"),
+}
+"""How the manifest must speak of ids: what its entry `counted` begins with, and what its sentence holds."""
+
+
+@BOOK.rule("counted-as-said")
+def counted_as_said(case: TrajectoryEvidence) -> str | None:
+    """Trajectories are called those of people only where ids stand for people."""
+    stated, told = case.manifest.promise, case.facts.get("counted")
+    words = told.get("trajectories") if isinstance(told, dict) and len(told) == 1 else None
+    if not isinstance(words, str) or re.search(r"\d", words):
+        return "the manifest does not say whose the trajectories are"
+    begins, holds = SPOKEN[stated.id_is]
+    silent = stated.moves and stated.id_is == "person"
+    if not words.startswith(begins) or not (silent or holds in case.facts["promise"]["sentence"]):
+        return "the manifest calls whose the trajectories are other than what it says its ids stand for"
+    source = read_run(case.folder).get("source")
+    said = source.get("id_is") if isinstance(source, dict) else None
+    return "the manifest calls ids other than their owner did" if said not in (None, stated.id_is) else None
 
 
 @BOOK.rule("manifest-consistent")
