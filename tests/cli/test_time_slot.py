@@ -7,7 +7,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,8 @@ def test_the_release_holds_flows_of_different_lengths_of_time_and_passes_its_aud
     kinds = Counter(len(time) for time in flows["time"].to_pylist())
     assert len(kinds) > 1
     facts = folder.facts
+    period = facts["hierarchy"].pop("period")
+    assert [date.fromisoformat(day).weekday() for day in period] == [0, 6]
     assert facts["hierarchy"] == {"spec": "h3:7", "time_slot_minutes": 60, "timezone": "Europe/Paris"}
     assert facts["zones"]["times"] == len(set(flows["time"].to_pylist()))
     assert set(facts["measures"]) == {"G", "C_AVG", "G_time"}
@@ -189,7 +191,10 @@ def other_facts(part: str, **values: Any) -> Callable[[Folder], None]:
 
 
 def no_slots_promised(folder: Folder) -> None:
-    folder.edit_manifest(lambda facts: facts["hierarchy"].pop("time_slot_minutes"))
+    def change(facts: dict[str, Any]) -> None:
+        del facts["hierarchy"]["time_slot_minutes"], facts["hierarchy"]["period"]
+
+    folder.edit_manifest(change)
 
 
 @pytest.mark.parametrize(
@@ -208,6 +213,9 @@ def no_slots_promised(folder: Folder) -> None:
         (other_facts("hierarchy", time_slot_minutes=30), "every-flow-accounted"),
         (other_facts("hierarchy", time_slot_minutes=7), "every-group-safe"),
         (other_facts("hierarchy", timezone="'; drop"), "every-group-safe"),
+        (other_facts("hierarchy", period=["2020-01-06", "2030-12-29"]), "manifest-consistent"),
+        (other_facts("hierarchy", period=["2024-05-06", "2024-05-07"]), "every-flow-accounted"),
+        (other_facts("hierarchy", period=["2024-05-06"]), "every-group-safe"),
         (no_slots_promised, "only-protected-columns"),
     ],
 )

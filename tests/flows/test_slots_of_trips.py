@@ -10,12 +10,16 @@ import pytest
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import HierarchyError, InputError
+from tripcloak.hierarchy.time import Days
 from tripcloak.records.source import TripSource
 from worlds.trips import Row, some_trips, without, write_csv
 
 
+EVER = Days.read("1960-01-01/2030-12-31")
+
+
 def reading(path: Path, minutes: int, **source: Any) -> MatrixReading:
-    return read_matrix(TripSource(paths=(str(path),), **source), Zoning(spec="h3:5", time_slot=minutes))
+    return read_matrix(TripSource(paths=(str(path),), **source), Zoning(spec="h3:5", time_slot=minutes, period=EVER))
 
 
 def slots(matrix: ODMatrix) -> dict[str, int]:

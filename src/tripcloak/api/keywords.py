@@ -91,6 +91,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     time_slot: Time | None
     slot: Time | None
     fold: str | None
+    period: str | None
     out: str | PathLike[str] | None
     force: bool
 

@@ -195,6 +195,8 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
     reading = read_matrix(
         plan.source,
         plan.zoning,
+        # An area that is found from the data must do for every k.
+        promise=plan.promise(max(plan.ks)),
         memory=plan.memory,
         folder=plan.folder,
         repeats=plan.needs_repeats,

@@ -276,7 +276,12 @@ class _Sampler(NamedTuple):
         told = _about(f"{segment.name}, sample {sample[1] + 1} of {self.draws}", self.progress)
         source = replace(request.source, sample=sample)
         reading = read_matrix(
-            source, request.zoning, memory=request.memory, within=self.within, progress=told
+            source,
+            request.zoning,
+            promise=request.method.promise,
+            memory=request.memory,
+            within=self.within,
+            progress=told,
         )
         matrix = reading.trips.matrix
         try:

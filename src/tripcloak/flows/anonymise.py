@@ -349,6 +349,7 @@ def _made(
     reading = read_matrix(
         request.source,
         request.zoning,
+        promise=request.method.promise,
         repeats=request.method.needs_repeats,
         memory=request.memory,
         folder=request.folder,
@@ -480,7 +481,9 @@ def _clock(zoning: Zoning) -> dict[str, Any]:
     if zoning.time_slot is None:
         return {}
     fold = {} if zoning.fold is None else {"fold": zoning.fold}
-    return {"time_slot_minutes": zoning.time_slot, **fold, **({"slots": "apart"} if zoning.apart else {})}
+    period = {} if zoning.period is None else {"period": list(zoning.period.dates)}
+    apart = {"slots": "apart"} if zoning.apart else {}
+    return {"time_slot_minutes": zoning.time_slot, **fold, **period, **apart}
 
 
 def _dropped(cleaning: CleaningReport) -> dict[str, int]:

@@ -247,6 +247,12 @@ def _times() -> tuple[Option, ...]:
             reads="slot",
         ),
         zones("fold", "Fold slots over a period that repeats: day, week or 2weeks.", metavar="PERIOD"),
+        zones(
+            "period",
+            "First and last day of the trips: 2024-05-01/2024-05-31; with slots of time, others are dropped.",
+            unset="the weeks that k travellers reach",
+            metavar="FROM/TO",
+        ),
     )
 
 
@@ -257,6 +263,7 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
     True
     """
     from tripcloak.flows.reading.matrix import Zoning
+    from tripcloak.hierarchy.time import Days
 
     slot, time_slot = given.get("slot"), given.get("time_slot")
     if slot is not None and time_slot is not None:
@@ -271,6 +278,7 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
         time_slot=time_slot if slot is None else slot,
         fold=given.get("fold"),
         apart=slot is not None,
+        period=None if given.get("period") is None else Days.read(given["period"]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -17,7 +18,10 @@ ALL_TIME = "all time"
 PARTS = ("night", "morning", "afternoon", "evening")
 """The parts of a day, six hours each, from midnight."""
 
-_HOUR, _PART, _DAY, _WEEK = 60, 360, 1440, 10080
+DAY = 1440
+"""Minutes."""
+
+_HOUR, _PART, _DAY, _WEEK = 60, 360, DAY, 10080
 # The epoch was a Thursday, so weeks (from Monday) begin three days before it.
 _EPOCH_IN_WEEK = 3 * _DAY
 
@@ -37,11 +41,61 @@ class TimeLevel(NamedTuple):
     offset: int = 0
 
 
-def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
+class Days(NamedTuple):
+    """A period: its first and its last day, in days since 1970-01-01.
+
+    Examples
+    --------
+    >>> Days.read("2024-05-01/2024-05-31").dates
+    ('2024-05-01', '2024-05-31')
+    >>> Days.read("May")
+    Traceback (most recent call last):
+    tripcloak.HierarchyError: a period is its first and its last day, such as 2024-05-01/2024-05-31
+    """
+
+    first: int
+    last: int
+
+    @classmethod
+    def read(cls, text: str) -> Days:
+        """Return the period that a text names, such as ``2024-05-01/2024-05-31``."""
+        match = re.fullmatch(r"(\d{4}-\d\d-\d\d)/(\d{4}-\d\d-\d\d)", text.strip())
+        try:
+            named = [np.datetime64(day, "D").astype(np.int64) for day in match.groups()] if match else [1, 0]
+        except ValueError:
+            named = [1, 0]
+        days = cls(*map(int, named))
+        if days.last < days.first:
+            raise HierarchyError("a period is its first and its last day, such as 2024-05-01/2024-05-31")
+        return days
+
+    @property
+    def dates(self) -> tuple[str, str]:
+        """Return both days as dates."""
+        first, last = (str(np.datetime64(day, "D")) for day in self)
+        return first, last
+
+    @property
+    def weeks(self) -> int:
+        """Return in how many weeks, from Monday, it lies."""
+        whole = whole_weeks(*self)
+        return (whole.last - whole.first + 1) // 7
+
+
+def whole_weeks(first: int, last: int) -> Days:
+    """Return the weeks, from Monday, in which two days lie and all between them.
+
+    >>> whole_weeks(*Days.read("2024-05-01/2024-05-08")).dates
+    ('2024-04-29', '2024-05-12')
+    """
+    return Days((first + 3) // 7 * 7 - 3, (last + 3) // 7 * 7 + 3)
+
+
+def time_hierarchy(slots: Ints, slot_minutes: int, period: Days | None = None) -> Hierarchy:
     """Return the hierarchy of slot, hour, part of day, day and ISO week over the slots that occur.
 
     Levels as long as a slot, or that slots do not fit into, are left out. Several weeks are joined under
-    a root, which counts all slots from the first week to the last. Tiles stand in the order of time.
+    a root, which counts all slots of the weeks of the period. Tiles stand in the order of time.
 
     Parameters
     ----------
@@ -49,6 +103,8 @@ def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
         Numbers of slots since midnight of 1970-01-01, in UTC or in local time as the caller wishes.
     slot_minutes
         Length of a slot: a divisor of 60 minutes, or whole hours that divide a day.
+    period
+        What the root spans; from the first slot to the last if not given.
 
     Examples
     --------
@@ -69,14 +125,13 @@ def time_hierarchy(slots: Ints, slot_minutes: int) -> Hierarchy:
             (_WEEK, _week_names),
         )
     ]
-    weeks = (begin + _EPOCH_IN_WEEK) // _WEEK
-    tiles = int(weeks[-1] - weeks[0] + 1) * _WEEK // slot_minutes
-    top = (ALL_TIME, tiles) if weeks[-1] > weeks[0] else None
+    weeks = (period or Days(int(begin[0]) // _DAY, int(begin[-1]) // _DAY)).weeks
+    top = (ALL_TIME, weeks * _WEEK // slot_minutes) if weeks > 1 else None
     return _grown(_slot_names(begin, slot_minutes), begin, slot_minutes, levels, top, f"time:{slot_minutes}")
 
 
 class Slots(NamedTuple):
-    """Slots of time: their length in minutes, and the period they are folded over, if any.
+    """Slots of time: their length in minutes, what they are folded over, if anything, and what they span.
 
     Examples
     --------
@@ -89,6 +144,7 @@ class Slots(NamedTuple):
 
     minutes: int
     fold: str | None = None
+    period: Days | None = None
 
     def number(self, minute: Ints) -> Ints:
         """Return the slots in which minutes since midnight of 1970-01-01 lie."""
@@ -98,7 +154,7 @@ class Slots(NamedTuple):
     def hierarchy(self, numbers: Ints) -> Hierarchy:
         """Return the hierarchy of time over slots that occur."""
         if self.fold is None:
-            return time_hierarchy(numbers, self.minutes)
+            return time_hierarchy(numbers, self.minutes, self.period)
         return folded_hierarchy(numbers, self.minutes, self.fold)
 
 

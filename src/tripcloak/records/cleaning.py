@@ -46,6 +46,7 @@ _NAMES_AND_WORDS = (
     ("jump", "reached only faster than anybody travels"),
     ("outside_area", "outside the study area"),
     ("repeated", "in the same step of time and space as another fix of the same person"),
+    ("outside_period", "begun outside the period"),
 )
 
 REASONS: tuple[Reason, ...] = tuple(
@@ -58,6 +59,8 @@ NUMBERS: dict[str, int] = {reason.name: reason.number for reason in REASONS}
 UNPARSABLE = NUMBERS["unparsable"]
 MISSING_START = NUMBERS["missing_start"]
 OUTSIDE_TILING = NUMBERS["outside_tiling"]
+OUTSIDE_AREA = NUMBERS["outside_area"]
+OUTSIDE_PERIOD = NUMBERS["outside_period"]
 DUPLICATE = NUMBERS["duplicate"]
 
 

@@ -25,8 +25,10 @@ def test_both_know_the_same_zones_above_every_slot(
     moments = [day * 1440 + minute for day, minute in zip(days, into_day, strict=False)]
     tree = time_hierarchy(np.array(moments) // minutes, minutes)
     ids = tree.zones.ids
-    first, last = ids[0], ids[tree.n_tiles - 1]
-    weeks = calendar.weeks_between(first, last, minutes)
+    first, last = (calendar.span(str(ids[tile]), minutes) for tile in (0, tree.n_tiles - 1))
+    assert first is not None
+    assert last is not None
+    weeks = calendar.weeks_of(first.begin.date(), last.begin.date())
     for tile in range(tree.n_tiles):
         above, zone = [], tile
         while zone >= 0:

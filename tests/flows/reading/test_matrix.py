@@ -72,7 +72,7 @@ def test_a_study_area_does_not_tell_how_far_few_people_go(tmp_path, far, columns
     reading = read_matrix(source, Zoning(spec="quadtree:6"))
     north, east = (48.9, 2.4) if far < 10 else (57.15, 9.95)
     assert reading.zoning.area == (48.85, 2.35, north, east)
-    assert reading.trips.cleaning.dropped == {"outside_tiling": left_out}
+    assert reading.trips.cleaning.dropped == {"outside_area": left_out}
     assert [note for note in reading.trips.notes if "area=" in note]
     stated = read_matrix(source, Zoning(spec="quadtree:6", area=(48.0, 2.0, 59.0, 12.0)))
     assert stated.trips.cleaning.dropped == {}

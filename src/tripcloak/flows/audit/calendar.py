@@ -142,7 +142,7 @@ def above(zone: str, slot: int, fold: str | None = None) -> Iterator[str]:
 def height_and_tiles(zone: str, slot: int, weeks: int, fold: str | None = None) -> tuple[int, int] | None:
     """Return how high a zone stands above the slots and how many it holds, None where it is no such zone.
 
-    ``weeks`` is what all time spans, from the first week to the last.
+    ``weeks`` is what all time spans: the weeks of the period.
 
     >>> height_and_tiles("2026-01-05", 60, 2), height_and_tiles("all time", 60, 2)
     ((2, 24), (4, 336))
@@ -153,16 +153,13 @@ def height_and_tiles(zone: str, slot: int, weeks: int, fold: str | None = None) 
     return None if here is None else (lengths(slot, fold).index(here.minutes), here.minutes // slot)
 
 
-def weeks_between(first: str, last: str, slot: int) -> int:
-    """Return the number of weeks from the one of the first slot to the one of the last, both counted.
+def weeks_of(first: date, last: date) -> int:
+    """Return the number of weeks from the one of the first day to the one of the last, both counted.
 
-    >>> weeks_between("2026-01-04T23", "2026-01-05T00", 60)
+    >>> weeks_of(date(2026, 1, 4), date(2026, 1, 5))
     2
     """
-    ends = span(first, slot), span(last, slot)
-    if ends[0] is None or ends[1] is None:
-        return 0
-    return (_floor(ends[1].begin, WEEK) - _floor(ends[0].begin, WEEK)).days // 7 + 1
+    return (last - timedelta(days=last.weekday()) - first + timedelta(days=first.weekday())).days // 7 + 1
 
 
 def _read(zone: str, slot: int) -> Span | None:

@@ -10,7 +10,6 @@ import numpy as np
 from tripcloak.flows.audit import cells
 from tripcloak.flows.audit.evidence import FlowEvidence
 from tripcloak.ground.arrays import Floats
-from tripcloak.ground.manifest import read_run
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, Tiling
 
 
@@ -31,7 +30,7 @@ def tiling_of(case: FlowEvidence, given: Tiling | None) -> Tiling | None:
     """Return the tiling that the release was made with: the one given, or that of the private record."""
     if given is not None:
         return given
-    recorded = read_run(case.folder).get("tiling")
+    recorded = case.recorded.get("tiling")
     if not isinstance(recorded, dict):
         return None
     from tripcloak.hierarchy.spec import parse_tiling

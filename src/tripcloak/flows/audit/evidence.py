@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.flows.audit.promise import AuditRequest, StatedPromise, read_promise
 from tripcloak.ground.folders import PRIVATE, PUBLIC
-from tripcloak.ground.manifest import public_part, read_manifest, release_folder
+from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 
 if TYPE_CHECKING:
@@ -70,6 +70,11 @@ class FlowEvidence:
     def promise(self) -> StatedPromise:
         """Return what the public manifest promises."""
         return read_promise(self.facts)
+
+    @cached_property
+    def recorded(self) -> dict[str, Any]:
+        """Return the private record of how the release was made; nothing where there is none."""
+        return read_run(self.folder) if (self.folder / PRIVATE / "run.json").is_file() else {}
 
     @property
     def ordered(self) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -142,6 +143,8 @@ class StatedPromise(StatedParts):
         The step in degrees that the edges of boxes are said to have, by axis.
     fold : str, optional
         The period that slots are folded over.
+    period : tuple of date, optional
+        The first and the last day of the trips, where that is stated.
     apart : bool
         Every slot was anonymised on its own, so released times are slots.
     segment : mapping
@@ -157,6 +160,7 @@ class StatedPromise(StatedParts):
     tile_km2: Mapping[str, float | None] = field(default_factory=dict)
     box_grid: Mapping[str, float] = field(default_factory=dict)
     fold: str | None = None
+    period: tuple[date, date] | None = None
     apart: bool = False
     segment: Mapping[str, str] = field(default_factory=dict)
 
@@ -252,6 +256,7 @@ def read_promise(facts: Mapping[str, Any]) -> StatedPromise:
         tile_km2=_tile_sizes(facts),
         box_grid=_box_grid(facts),
         fold=_fold(hierarchy),
+        period=_period(hierarchy),
         apart=_apart(hierarchy),
         segment=_segment(facts),
     )
@@ -268,6 +273,22 @@ def _fold(hierarchy: Mapping[str, Any]) -> str | None:
     if fold is not None and (fold not in FOLDS or "time_slot_minutes" not in hierarchy):
         raise unreadable("hierarchy.fold", f"one of {', '.join(FOLDS)}, for slots of time")
     return fold
+
+
+def _period(hierarchy: Mapping[str, Any]) -> tuple[date, date] | None:
+    """Return the first and the last day of the trips; stated wherever slots are joined over all time."""
+    told: Any = hierarchy.get("period")
+    expected = "the first and the last day of the trips, for slots of time"
+    timed = "time_slot_minutes" in hierarchy
+    if told is None and not (timed and "fold" not in hierarchy and "slots" not in hierarchy):
+        return None
+    try:
+        first, last = (date.fromisoformat(day) for day in told)
+    except (TypeError, ValueError):
+        raise unreadable("hierarchy.period", expected) from None
+    if not timed or last < first or [first.isoformat(), last.isoformat()] != told:
+        raise unreadable("hierarchy.period", expected)
+    return first, last
 
 
 def _apart(hierarchy: Mapping[str, Any]) -> bool:

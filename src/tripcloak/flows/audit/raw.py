@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def _encode(case: FlowEvidence, columns: Sequence[str], encoder: Encoder) -> Non
         ends = (f"{FUNCTION}(o_id::varchar)", f"{FUNCTION}(d_id::varchar)")
     others = [name for name in (*PLACES, "person", "weight", "trips", "mark") if name in columns]
     if case.promise.slot is not None:
-        others.append(f"{_slot(case.promise.slot, case.promise.timezone, case.promise.fold)} as t")
+        others.append(f"{_slot_of(case)} as t")
     if case.promise.segments:
         others.append(f"{segment_sql(case.promise.segmented_by, columns)} as segment")
     kinds: list[Any] = ["double", "double"] if points else ["varchar"]
@@ -182,7 +183,13 @@ def _vectorised(encoder: Encoder, points: bool) -> Any:
     return of_points if points else of_ids
 
 
-def _slot(minutes: int, timezone: str, fold: str | None) -> str:
+def _slot_of(case: FlowEvidence) -> str:
+    told = case.promise
+    assert told.slot is not None
+    return _slot(told.slot, told.timezone, told.fold, told.period)
+
+
+def _slot(minutes: int, timezone: str, fold: str | None, period: tuple[date, date] | None) -> str:
     """Return SQL for the name of the slot in which a trip starts, by the clock of a time zone."""
     local = f"timezone('{timezone}', start_time)"
     bucket = f"time_bucket(interval '{minutes} minutes', {local})"
@@ -191,7 +198,12 @@ def _slot(minutes: int, timezone: str, fold: str | None) -> str:
         name = f"strftime({bucket}, '{form}')"
     else:
         name = _folded_slot(bucket, minutes, fold)
-    return f"case when year({local}) between 1000 and 9999 then {name} end"
+    return f"case when year({local}) between 1000 and 9999 and {_within(local, period)} then {name} end"
+
+
+def _within(local: str, period: tuple[date, date] | None) -> str:
+    """Return SQL that is true where a time by the clock is in a period, if there is one."""
+    return "true" if period is None else f"({local})::date between date '{period[0]}' and date '{period[1]}'"
 
 
 def _folded_slot(bucket: str, minutes: int, fold: str) -> str:

@@ -23,15 +23,21 @@ from tripcloak.flows.model import (
     flows_from_trips,
     represented_by,
 )
+from tripcloak.flows.reading.reach import clock_sql
 from tripcloak.flows.reading.spool import Spool, find_duplicates, note_on_people
 from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.ground.errors import EmptyInputError, InputError
+from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy, Slots
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
-from tripcloak.records.cleaning import DUPLICATE, MISSING_START, OUTSIDE_TILING, CleaningReport
-from tripcloak.records.tables import literal
+from tripcloak.hierarchy.time import DAY, Days
+from tripcloak.records.cleaning import (
+    DUPLICATE,
+    MISSING_START,
+    OUTSIDE_PERIOD,
+    OUTSIDE_TILING,
+    CleaningReport,
+)
 from tripcloak.records.trips import Canonical
 
 if TYPE_CHECKING:
@@ -68,8 +74,8 @@ def code_trips(
     canonical: Canonical,
     tiling: Tiling,
     *,
-    time_slot: int | None = None,
-    fold: str | None = None,
+    slots: Slots | None = None,
+    outside: int = OUTSIDE_TILING,
     repeats: bool = False,
     memory: int = 2 << 30,
     folder: Path | None = None,
@@ -83,11 +89,11 @@ def code_trips(
         The connection that holds the view.
     tiling
         How places become tiles.
-    time_slot
-        Minutes of a slot, where time is an axis. Slots follow the clock of the data's time zone: where
-        the clock is put back, the repeated hour shares its slots.
-    fold
-        A period that repeats (``day``, ``week``, ``2weeks``): slots at the same place in it are one.
+    slots
+        Slots of time, where it is an axis. They follow the clock of the data's time zone: where the clock
+        is put back, the repeated hour shares its slots. Trips outside their period are dropped.
+    outside
+        The reason under which trips with an end in no tile are counted.
     repeats
         Whether to keep how many trips each traveller makes in each flow.
     memory
@@ -95,15 +101,10 @@ def code_trips(
     progress
         Called with the number of rows read so far.
     """
-    if time_slot is not None and not canonical.has_start:
-        raise InputError(
-            f"slots of time ({spelt('slot')}, {spelt('time_slot')}) need the start of every trip; name it "
-            f"with {spelt('start_time')}"
-        )
-    columns = _columns(canonical) | ({} if time_slot is None else {"slot": np.int64})
-    slots = None if time_slot is None else Slots(time_slot, fold)
-    coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), slots)
-    selected = _selected(canonical) + ([] if time_slot is None else [_clock(canonical.timezone)])
+    columns = _columns(canonical) | ({} if slots is None else {"slot": np.int64})
+    coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), slots, outside)
+    clock = [] if slots is None else [f"{clock_sql(canonical.timezone)} as clock"]
+    selected = _selected(canonical) + clock
     relation = con.sql(f"select {', '.join(selected)} from canonical")
     for batch in relation.to_arrow_reader(BATCH):
         coder.add(batch)
@@ -143,17 +144,14 @@ def _selected(canonical: Canonical) -> list[str]:
     return names
 
 
-def _clock(timezone: str) -> str:
-    """Return SQL of what the clocks of a time zone show, in microseconds; null beyond four-digit years."""
-    local = f"timezone({literal(timezone)}, start_time)"
-    return f"case when year({local}) between 1000 and 9999 then epoch_us({local}) end as clock"
-
-
 class _Coder:
     """Takes batches of the canonical view and ends as a matrix."""
 
-    def __init__(self, canonical: Canonical, tiling: Tiling, spool: Spool, slots: Slots | None) -> None:
+    def __init__(
+        self, canonical: Canonical, tiling: Tiling, spool: Spool, slots: Slots | None, outside: int
+    ) -> None:
         self.canonical = canonical
+        self.outside = outside
         self.tiling = tiling
         self.spool = spool
         self.slots = slots
@@ -172,10 +170,11 @@ class _Coder:
             batch = batch.filter(kept)
         if self.slots is not None:
             batch = self._drop(batch, batch.column("clock").is_valid(), MISSING_START)
+            batch = self._within(batch, self.slots.period)
         origin, destination = self._tile_keys(batch)
         inside = (origin != OUTSIDE) & (destination != OUTSIDE)
         if not inside.all():
-            batch = self._drop(batch, inside, OUTSIDE_TILING)
+            batch = self._drop(batch, inside, self.outside)
             origin, destination = origin[inside], destination[inside]
         rows = {"origin": self.origins.add(origin), "destination": self.destinations.add(destination)}
         for name in END_COLUMNS if self.canonical.endpoints == "points" else ():
@@ -192,6 +191,13 @@ class _Coder:
         if self.slots is not None:
             rows["slot"] = self.slots.number(_numpy(batch, "clock") // MINUTE)
         self.spool.append(**rows)
+
+    def _within(self, batch: pa.RecordBatch, period: Days | None) -> pa.RecordBatch:
+        """Return the rows of trips that begin in a period."""
+        if period is None:
+            return batch
+        day = _numpy(batch, "clock") // (MINUTE * DAY)
+        return self._drop(batch, (day >= period.first) & (day <= period.last), OUTSIDE_PERIOD)
 
     def _drop(self, batch: pa.RecordBatch, stay: Any, reason: int) -> pa.RecordBatch:
         """Return the rows that stay, and count the others under a reason."""

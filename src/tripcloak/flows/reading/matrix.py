@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tripcloak.flows.reading.coding import CodedTrips, code_trips
+from tripcloak.flows.reading.reach import USUAL, Reach
 from tripcloak.ground.engine import connect, plain_errors
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
-from tripcloak.hierarchy import Tiling, parse_tiling
-from tripcloak.hierarchy.time import check_fold, check_slot
+from tripcloak.hierarchy import Slots, Tiling, parse_tiling
+from tripcloak.hierarchy.time import Days, check_fold, check_slot
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
+from tripcloak.promises import Promise
+from tripcloak.records.cleaning import OUTSIDE_AREA, OUTSIDE_TILING
 from tripcloak.records.segments import Segment, SegmentBy, find_segments
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import Canonical, narrow, open_canonical
@@ -48,6 +51,8 @@ class Zoning:
         A period that repeats, over which slots are folded: day, week or 2weeks.
     apart : bool
         Every slot is anonymised on its own, and none is ever merged with another.
+    period : Days, optional
+        The first and the last day of the trips; found from the data where slots are merged over all time.
     """
 
     spec: str = "h3:10"
@@ -56,13 +61,14 @@ class Zoning:
     time_slot: int | None = None
     fold: str | None = None
     apart: bool = False
+    period: Days | None = None
 
     def __post_init__(self) -> None:
         if self.time_slot is not None:
             check_slot(self.time_slot)
-        elif self.fold is not None or self.apart:
+        elif self.fold is not None or self.apart or self.period is not None:
             raise InputError(
-                f"there are no slots of time to fold or keep apart; give their length ({spelt('slot')})"
+                f"there are no slots of time to fold, keep apart or end; give their length ({spelt('slot')})"
             )
         if self.fold is not None:
             check_fold(self.fold)
@@ -76,6 +82,7 @@ class Zoning:
             **({} if self.time_slot is None else {"time_slot": self.time_slot}),
             **({} if self.fold is None else {"fold": self.fold}),
             **({"apart": True} if self.apart else {}),
+            **({} if self.period is None else {"period": list(self.period.dates)}),
         }
 
     @classmethod
@@ -89,7 +96,13 @@ class Zoning:
             time_slot=values.get("time_slot"),
             fold=values.get("fold"),
             apart=values.get("apart", False),
+            period=Days.read("/".join(period)) if (period := values.get("period")) else None,
         )
+
+    @property
+    def spans_weeks(self) -> bool:
+        """Return whether slots of time are joined over all time, so that its length is released."""
+        return self.time_slot is not None and self.fold is None and not self.apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +129,7 @@ def read_matrix(
     source: TripSource,
     zoning: Zoning,
     *,
+    promise: Promise = USUAL,
     repeats: bool = False,
     memory: Memory = None,
     folder: Path | None = None,
@@ -126,6 +140,8 @@ def read_matrix(
 
     Parameters
     ----------
+    promise
+        What the edges of a study area or a period that are found from the data are held to.
     repeats
         Whether to keep how many trips each traveller makes in each flow; differential privacy needs it.
     memory
@@ -138,24 +154,38 @@ def read_matrix(
     started = time.perf_counter()
     reading = opened(source, memory=memory, folder=folder) if within is None else _narrowed(within, source)
     with reading as (con, canonical), plain_errors():
-        tiling = parse_tiling(
-            zoning.spec, zones=zoning.zones, area=zoning.area, extent=lambda: common_extent(con, canonical)
+        _refuse_without_start(zoning, canonical)
+        reach = Reach(con, canonical, promise)
+        tiling = parse_tiling(zoning.spec, zones=zoning.zones, area=zoning.area, extent=reach.area)
+        settled = replace(
+            zoning,
+            area=getattr(tiling, "area", None),
+            period=reach.period() if zoning.period is None and zoning.spans_weeks else zoning.period,
         )
+        found = settled.area != zoning.area
         trips = code_trips(
             con,
             canonical,
             tiling,
-            time_slot=zoning.time_slot,
-            fold=zoning.fold,
+            slots=None if zoning.time_slot is None else Slots(zoning.time_slot, zoning.fold, settled.period),
+            outside=OUTSIDE_AREA if found else OUTSIDE_TILING,
             repeats=repeats,
             memory=Budget.of(memory).arrays,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
         )
-    settled = replace(zoning, area=getattr(tiling, "area", None))
-    if settled.area != zoning.area:
-        trips = with_note_on_area(trips)
+        notes = _area_note(trips, reach) if found else ()
+        notes += _period_note(trips, reach) if settled.period != zoning.period else ()
+    trips = replace(trips, notes=(*trips.notes, *notes))
     return MatrixReading(trips, tiling, settled, time.perf_counter() - started)
+
+
+def _refuse_without_start(zoning: Zoning, canonical: Canonical) -> None:
+    if zoning.time_slot is not None and not canonical.has_start:
+        raise InputError(
+            f"slots of time ({spelt('slot')}, {spelt('time_slot')}) need the start of every trip; name it "
+            f"with {spelt('start_time')}"
+        )
 
 
 @contextmanager
@@ -184,55 +214,21 @@ def _narrowed(within: Opened, source: TripSource) -> Iterator[Opened]:
     yield within
 
 
-AT_AN_EDGE = 10
-"""Travellers who reach or pass each edge of an extent."""
-
-
-def common_extent(con: duckdb.DuckDBPyConnection, canonical: Canonical) -> tuple[float, float, float, float]:
-    """Return south, west, north, east of the kept trip ends, but for what few people reach.
-
-    On every side lies the outermost coordinate that 10 travellers (trips, where there is no id) reach
-    or pass: a study area is published, and must not tell how far a single one goes. An edge is still
-    somebody's own place; callers must widen the extent.
-    """
-    if canonical.endpoints != "points":
-        raise InputError(f"a quadtree over zone ids needs {spelt('area')}: south,west,north,east")
-    nth, (known, one) = AT_AN_EDGE, _one_of(canonical)
-    ((found, south, west, north, east),) = con.execute(
-        "with ones as (select min(least(o_lat, d_lat)) as south, min(least(o_lon, d_lon)) as west, "
-        "max(greatest(o_lat, d_lat)) as north, max(greatest(o_lon, d_lon)) as east "
-        f"from (select *, {one} as one from canonical where reason = 0 and {known}) group by one) "
-        f"select count(*), min(south, {nth})[{nth}], min(west, {nth})[{nth}], "
-        f"max(north, {nth})[{nth}], max(east, {nth})[{nth}] from ones"
-    ).fetchall()
-    if found == 0:
-        raise InputError(f"no usable trip is left, so the study area cannot be found; give {spelt('area')}")
-    # With fewer, the edges might stand the wrong way round.
-    if found < 2 * nth:
-        raise InputError(
-            f"a study area is found from {2 * nth} {_counted(canonical)} or more, so that it does not tell "
-            f"how far a single one goes; there are fewer here: give {spelt('area', 'south,west,north,east')}"
-        )
-    return south, west, north, east
-
-
-def with_note_on_area(trips: CodedTrips) -> CodedTrips:
-    """Return the trips, with a note if some lie outside the study area that was found from them."""
-    if "outside_tiling" not in trips.cleaning.dropped:
-        return trips
-    note = (
-        f"some trips go further than {AT_AN_EDGE} {_counted(trips.canonical)} do, beyond the study area that "
-        f"was found from the data, and are left out; state the area to keep them ({spelt('area')})"
+def _area_note(trips: CodedTrips, reach: Reach) -> tuple[str, ...]:
+    """Return a note if some trips lie outside the study area that was found from them."""
+    if "outside_area" not in trips.cleaning.dropped:
+        return ()
+    return (
+        f"some trips go further than {reach.words} do, beyond the study area that was found from the data, "
+        f"and are left out; state the area to keep them ({spelt('area')})",
     )
-    return replace(trips, notes=(*trips.notes, note))
 
 
-def _one_of(canonical: Canonical) -> tuple[str, str]:
-    """Return SQL for the rows of which one can say whose they are, and for whose (or which trip) they are."""
-    if canonical.has_person:
-        return "person is not null", "person"
-    return "true", "mark" if "mark" in canonical.names else "row_number() over ()"
-
-
-def _counted(canonical: Canonical) -> str:
-    return "travellers" if canonical.has_person else "trips"
+def _period_note(trips: CodedTrips, reach: Reach) -> tuple[str, ...]:
+    """Return a note if some trips lie outside the period that was found from them."""
+    if "outside_period" not in trips.cleaning.dropped:
+        return ()
+    return (
+        f"some trips were made before or after what {reach.words} reach, outside the period that was found "
+        f"from the data, and are left out; state the period to keep them ({spelt('period')})",
+    )

@@ -134,7 +134,7 @@ INNER = {
     "counted": ("trips", "travellers", "population"),
     "tile_km2": ("origins", "destinations"),
     "box_grid_degrees": ("origins", "destinations"),
-    "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "slots", "timezone"),
+    "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "period", "slots", "timezone"),
     "zones": ("origins", "destinations", "times"),
     "steps": ("travellers", "population"),
     "withheld": ("at_least", "at_most", "words"),

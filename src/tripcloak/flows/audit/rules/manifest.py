@@ -69,8 +69,13 @@ def _band(case: FlowEvidence) -> str | None:
 
 
 def _beyond_the_table(case: FlowEvidence) -> str | None:
-    """Return what is wrong with what cannot be read off the released table: the bound and the seed."""
+    """Return what is wrong with what cannot be read off the released table: area, period, bound, seed."""
     bound, seed = case.facts.get("bound"), case.facts.get("seed")
+    recorded = case.recorded.get("tiling")
+    if isinstance(recorded, dict) and any(
+        case.facts["hierarchy"].get(name) != recorded.get(name) for name in ("area", "period")
+    ):
+        return "the manifest tells another study area or period than the input was read with"
     if bound is not None:
         if case.promise.privacy is not None:
             return "the manifest tells a bound, which is worked out from exact numbers"

@@ -120,9 +120,7 @@ def _times(case: FlowEvidence) -> str | None:
     slot, fold = case.promise.slot, case.promise.fold
     if slot is None:
         return None
-    case.load("groups")
-    first, last = next(case.rows("select min(time), max(time) from audit_groups"))
-    weeks = calendar.weeks_between(first, last, slot) if fold is None else 0
+    weeks = 0 if case.promise.period is None else calendar.weeks_of(*case.promise.period)
     listed = list(case.rows("select zone, height, tiles from audit_zones where axis = 'time'"))
     wrong = sum(
         calendar.height_and_tiles(zone, slot, weeks, fold) != (height, tiles)
