@@ -68,7 +68,7 @@ class Zoning:
             check_slot(self.time_slot)
         elif self.fold is not None or self.apart or self.period is not None:
             raise InputError(
-                f"there are no slots of time to fold, keep apart or end; give their length ({spelt('slot')})"
+                f"there are no slots of time to fold or keep apart; give their length ({spelt('slot')})"
             )
         if self.fold is not None:
             check_fold(self.fold)
