@@ -51,10 +51,16 @@ def test_a_withheld_trip_abroad(both: Any, method: str) -> None:
     without_it, with_it = both([more(**ABROAD)], method=method, zoning=Zoning(spec="h3:8"), limit=0.15)
     assert with_it.release.suppressed.sum() == without_it.release.suppressed.sum() + 1
     files, others = public_bytes(without_it), public_bytes(with_it)
-    facts, other_facts = (json.loads(one.pop("manifest.json")) for one in (files, others))
+    facts, other_facts = (json.loads(one["manifest.json"]) for one in (files, others))
+    if facts["bound"] is not None:
+        # The best that is possible with a trip more is not the same, in whole percent.
+        for told, named in ((facts, files), (other_facts, others)):
+            told["bound"] = None
+            for name in ("README.md", "manifest.json"):
+                named.pop(name)
+                told["files"].pop(name, None)
+        assert facts == other_facts
     assert files == others
-    # The best that is possible with a trip more is not the same, in whole percent.
-    assert {**facts, "bound": None} == {**other_facts, "bound": None}
 
 
 def test_a_trip_of_an_earlier_year(both: Any) -> None:

@@ -14,12 +14,12 @@ from tripcloak.hierarchy.time import Days
 from tripcloak.records.source import TripSource
 from worlds.trips import Row, some_trips, without, write_csv
 
-
 EVER = Days.read("1960-01-01/2030-12-31")
 
 
 def reading(path: Path, minutes: int, **source: Any) -> MatrixReading:
-    return read_matrix(TripSource(paths=(str(path),), **source), Zoning(spec="h3:5", time_slot=minutes, period=EVER))
+    zoning = Zoning(spec="h3:5", time_slot=minutes, period=EVER)
+    return read_matrix(TripSource(paths=(str(path),), **source), zoning)
 
 
 def slots(matrix: ODMatrix) -> dict[str, int]:
