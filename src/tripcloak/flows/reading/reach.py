@@ -80,6 +80,10 @@ class Reach:
         found += ["travellers"] if people else []
         return (*found, "population") if self.canonical.has_weight else tuple(found)
 
+    @property
+    def id_is(self) -> None:
+        """Return nothing: what an id stands for does not change how many are counted."""
+
     @cached_property
     def represented(self) -> Represented | None:
         """Return how many people carry a weight, and what they stand for; each by the largest of theirs."""
