@@ -17,7 +17,8 @@ JOURNAL = "moving.json"
 
 _HERE = -100
 _EXCHANGE = 2
-_CANNOT = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
+# Where a sandbox forbids the call it is EPERM; plain renames then say whether writing is allowed.
+_CANNOT = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EPERM)
 
 Journal = dict[str, tuple[int, int] | None]
 """The parts in the order they are moved, each with what tells the new one from the old: device and inode."""
