@@ -196,6 +196,6 @@ def test_text_files_tell_every_row_once():
     records = [row.record() for row in some_rows()]
     text = render_markdown("Which?", FACTS, [Advice(10, 0.1, "twincut", "Use it.", ("Why.",))], records)
     assert text.count("| productcut |") == 2
-    assert "- **glove**: took <b>too</b> long" in text
+    assert "- **glove**: took &lt;b&gt;too&lt;/b&gt; long" in text
     assert "not for publication" in text
     assert len(render_csv(records).splitlines()) == 11
