@@ -9,7 +9,8 @@ import threading
 import pytest
 
 from tripcloak.ground.engine import connect
-from tripcloak.ground.rulebook import Finding, NotPromised, Remark, Rulebook, Verdict
+from tripcloak.ground.errors import InternalError
+from tripcloak.ground.rulebook import Finding, NotPromised, Remark, Rulebook, Verdict, passed
 
 ENDLESS = {
     "while main waits": "select count(*) from range(1_000_000) a, range(1_000_000) b where hash(a, b) = 0",
@@ -86,3 +87,10 @@ def test_a_verdict_says_in_a_sentence_what_is_broken_and_what_was_never_promised
         "NOT SAFE: do not publish. 1 of 2 rules is broken: torn."
     )
     assert Verdict.of([]).sentence() == "NOT SAFE: do not publish. Nothing was checked."
+
+
+def test_an_audit_without_findings_is_not_safe_and_lets_nothing_pass() -> None:
+    assert not Verdict.of([]).safe
+    assert not Verdict.of([]).to_dict()["safe"]
+    with pytest.raises(InternalError, match="failed its own audit"):
+        passed(Verdict.of([]))

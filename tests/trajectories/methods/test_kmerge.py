@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import merging as oracle
+from tripcloak.trajectories.methods import kmerge
 from tripcloak.trajectories.methods._kernels import merging as _kernels
 from tripcloak.trajectories.methods.kmerge import k_merge, merge_sets, pair_costs
 from tripcloak.trajectories.model import Grid, Trajectories
@@ -99,8 +100,10 @@ def test_every_box_holds_every_member_and_nothing_is_lost(made: Trajectories) ->
     assert spans[merged.box_of].sum() == merged.cost
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_sets_are_merged_as_one_by_one(jobs: int) -> None:
+@pytest.mark.parametrize(("jobs", "block"), [(1, 4096), (2, 4096), (1, 16), (2, 112)])
+def test_sets_are_merged_as_one_by_one(jobs: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of sets that a thread takes at a time: 256, one, or seven."""
+    monkeypatch.setattr(kmerge, "BLOCK", block)
     rng = np.random.default_rng(5)
     user = rng.integers(0, 40, 600)
     made = Trajectories.of(

@@ -1,0 +1,287 @@
+"""Rules on published tables and manifests at their very edge: one past the line fails, the line holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import numpy as np
+import pytest
+
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
+from tripcloak.trajectories.audit.evidence import TrajectoryEvidence
+from tripcloak.trajectories.audit.promise import LARGE, Stated, is_small, read_stated, understand
+from tripcloak.trajectories.audit.rules import manifest as on_manifest
+from tripcloak.trajectories.audit.rules import samples as on_samples
+
+PROJECTION = "+proj=laea +lat_0=48.9 +lon_0=2.3 +datum=WGS84 +units=m +no_defs"
+FACTS = {
+    "promise": {"kind": "containment", "k": 2, "sentence": "k = 2: in 2 trajectories"},
+    "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": PROJECTION},
+}
+ROWS = [
+    ["t1", 60, 180, 0, 300, -100, 0],
+    ["t1", 180, 240, 100, 200, 0, 100],
+    ["t2", 0, 60, 0, 100, 0, 100],
+]
+TIMES = {1: "t_start", 2: "t_end"}
+
+
+def case(rows: list[list], facts: dict = FACTS, **more) -> TrajectoryEvidence:
+    """Return evidence of a table of samples: who, from and to in seconds, and edges in metres."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    con.execute(
+        "CREATE TABLE s (row INT, trajectory VARCHAR, t_start TIMESTAMPTZ, t_end TIMESTAMPTZ, x_min BIGINT, "
+        "x_max BIGINT, y_min BIGINT, y_max BIGINT)"
+    )
+    when = "to_timestamp(?)"
+    for at, row in enumerate(rows):
+        con.execute(f"INSERT INTO s VALUES (?, ?, {when}, {when}, ?, ?, ?, ?)", [at, *row])
+    made = TrajectoryEvidence(Path(), facts, con, more.get("raw"), ordered=more.get("ordered"))
+    made.__dict__["table"] = "s"
+    return made
+
+
+def changed(row: int, column: int, value: object) -> list[list]:
+    rows = [list(one) for one in ROWS]
+    rows[row][column] = value
+    return rows
+
+
+TABLE_RULES = (
+    on_samples.boxes_have_extent,
+    on_samples.edges_on_the_grid,
+    on_samples.no_overlap_in_time,
+    on_samples.ordered_by_pseudonym,
+)
+
+
+def test_boxes_that_are_right_pass():
+    assert [rule(case(ROWS)) for rule in TABLE_RULES] == [None] * 4
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 2), (3, 4), (5, 6)])
+def test_a_box_needs_an_extent_along_every_axis(low, high):
+    assert on_samples.boxes_have_extent(case(changed(2, high, ROWS[2][low] + 1))) is None
+    assert on_samples.boxes_have_extent(case(changed(2, high, ROWS[2][low]))) is not None
+
+
+@pytest.mark.parametrize("column", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("off", [1, -1])
+def test_every_edge_lies_on_the_grid(column, off):
+    value = ROWS[0][column] + off
+    assert on_samples.edges_on_the_grid(case(changed(0, column, value))) is not None
+
+
+def test_steps_of_time_are_counted_from_where_the_grid_begins():
+    later = {**FACTS, "grid": {**FACTS["grid"], "start": 60}}
+    assert on_samples.edges_on_the_grid(case(ROWS, later)) is None
+    finer = {**FACTS, "grid": {**FACTS["grid"], "seconds": 120}}
+    assert on_samples.edges_on_the_grid(case(ROWS, finer)) is not None
+
+
+def test_boxes_may_meet_in_time_and_not_overlap():
+    assert on_samples.no_overlap_in_time(case(changed(0, 2, 180))) is None
+    assert on_samples.no_overlap_in_time(case(changed(0, 2, 181))) is not None
+    # Another trajectory may be at any time.
+    assert on_samples.no_overlap_in_time(case(changed(2, 2, 6000))) is None
+
+
+def test_rows_come_by_pseudonym_and_time():
+    for turned in ([ROWS[1], ROWS[0], ROWS[2]], [ROWS[2], ROWS[0], ROWS[1]], [ROWS[0], ROWS[0], ROWS[2]]):
+        assert on_samples.ordered_by_pseudonym(case(turned)) is not None
+
+
+@pytest.mark.parametrize(("people", "words"), [(2, None), (3, "no released"), (1, "more released")])
+def test_there_are_as_many_as_people(people, words):
+    told = on_samples.as_many_as_people(
+        case(ROWS, raw=SimpleNamespace(fixes=SimpleNamespace(n_users=people)))
+    )
+    assert (told is None) if words is None else words in told
+
+
+def test_where_samples_move_people_may_be_deleted_and_not_added():
+    moves = {"kind": "colocation", "k": 2, "delta": 5.0, "sentence": "(k, delta) = (2, 5 m): 2 together"}
+    for people, fine in ((3, True), (2, True), (1, False)):
+        raw = SimpleNamespace(fixes=SimpleNamespace(n_users=people))
+        told = on_samples.as_many_as_people(case(ROWS, {**FACTS, "promise": moves}, raw=raw))
+        assert isinstance(told, Remark) == fine
+
+
+def test_the_manifest_counts_trajectories_and_samples_in_whole_numbers():
+    for told, fine in (
+        ({"trajectories": 2, "samples": 3}, True),
+        ({"trajectories": 3, "samples": 3}, False),
+        ({"trajectories": 2, "samples": 4}, False),
+        ({"trajectories": 2.0, "samples": 3}, False),
+        ({"trajectories": 2, "samples": 3, "people": 9}, False),
+    ):
+        assert (on_manifest.manifest_consistent(case(ROWS, {**FACTS, "released": told})) is None) == fine
+
+
+@pytest.mark.parametrize(("ordered", "fine"), [(None, True), (1, True), (2, True), (3, False)])
+def test_no_less_than_ordered_is_promised(ordered, fine):
+    assert (on_manifest.promise_valid(case(ROWS, ordered=ordered)) is None) == fine
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"kind": "containment", "k": 1},
+        {"kind": "containment", "k": 2.0},
+        {"kind": "containment", "k": True},
+        {"kind": "containment", "k": 2, "delta": 0.0},
+        {"kind": "containment", "k": 2, "l": 2},
+        {"kind": "colocation", "k": 2},
+        {"kind": "colocation", "k": 2, "delta": -1e-9},
+        {"kind": "colocation", "k": 2, "delta": float("inf")},
+        {"kind": "colocation", "k": 2, "delta": float("nan")},
+        {"kind": "colocation", "k": 2, "delta": True},
+        {"kind": "colocation", "k": 2, "delta": "5"},
+        {"kind": "colocation", "k": 2, "delta": 5.0, "l": 2},
+        {"k": 2},
+        "containment",
+    ],
+    ids=str,
+)
+def test_a_promise_one_past_the_line_is_none(entry):
+    with pytest.raises(BrokenPart):
+        read_stated(entry)
+
+
+def test_a_promise_on_the_line_is_one():
+    assert read_stated({"kind": "containment", "k": 2}) == Stated("containment", 2)
+    assert read_stated({"kind": "colocation", "k": 2, "delta": 0}) == Stated("colocation", 2, 0)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"seconds": 0},
+        {"metres": 0},
+        {"start": 30},
+        {"seconds": 60.0},
+        {"metres": True},
+        {"more": 1},
+        {"start": None},
+    ],
+    ids=str,
+)
+def test_a_grid_one_past_the_line_is_none(grid):
+    with pytest.raises(BrokenPart):
+        understand({**FACTS, "grid": {**FACTS["grid"], **grid}})
+
+
+def test_a_grid_on_the_line_is_one():
+    told = understand({**FACTS, "grid": {**FACTS["grid"], "seconds": 1, "metres": 1, "start": 30}})
+    assert (told.seconds, told.metres, told.start) == (1, 1, 30)
+
+
+def test_no_number_is_longer_than_one_has_to_be():
+    assert is_small(LARGE - 1)
+    assert is_small(1 - LARGE)
+    assert not is_small(LARGE)
+    assert not is_small(-LARGE)
+    assert not is_small("1")
+
+
+def test_names_are_short_and_parameters_few():
+    plain = on_manifest._are_plain
+    assert plain({"a" * 29: 1})
+    assert not plain({"a" * 30: 1})
+    assert plain({"a": "b" * 29})
+    assert not plain({"a": "b" * 30})
+    letters = "abcdefghijklmnop"
+    assert plain(dict.fromkeys(letters[:15], 1))
+    assert not plain(dict.fromkeys(letters[:16], 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "fine"),
+    [
+        ("t0123456789abcdef", True),
+        ("t0123456789abcde", False),
+        ("t0123456789abcdef0", False),
+        ("t0123456789abcdeF", False),
+        ("t0123456789abcdeg", False),
+        ("x0123456789abcdef", False),
+    ],
+)
+def test_pseudonyms_are_a_letter_and_sixteen_digits(name, fine):
+    raw = SimpleNamespace(fixes=SimpleNamespace(users=np.array(["somebody"])))
+    rows = [[name, *row[1:]] for row in ROWS[:2]]
+    assert (on_manifest.pseudonyms_fresh(case(rows, raw=raw)) is None) == fine
+
+
+@pytest.mark.parametrize("user", ["t0123456789abcdef", "0123456789abcdef"])
+def test_no_pseudonym_is_an_id(user):
+    raw = SimpleNamespace(fixes=SimpleNamespace(users=np.array(["somebody", user])))
+    rows = [["t0123456789abcdef", *row[1:]] for row in ROWS[:2]]
+    assert "is the id" in on_manifest.pseudonyms_fresh(case(rows, raw=raw))
+
+
+def ranked(monkeypatch, ranks: list[int], first: list[int] | None = None):
+    """Return what is said of these ranks of pseudonyms, of people in the order of their ids."""
+    monkeypatch.setattr(on_manifest, "_mapped", lambda _: (np.array(ranks), np.arange(len(ranks))))
+    instants = np.array(first if first is not None else np.random.default_rng(3).permutation(len(ranks)))
+    fixes = SimpleNamespace(instant=instants, offsets=np.arange(len(ranks) + 1))
+    return on_manifest.order_tells_nothing(case(ROWS, raw=SimpleNamespace(fixes=fixes)))
+
+
+def test_the_order_of_ten_is_looked_at_and_that_of_nine_is_not(monkeypatch):
+    assert isinstance(ranked(monkeypatch, list(range(9))), Remark)
+    assert isinstance(ranked(monkeypatch, list(range(10))), str)
+    assert isinstance(ranked(monkeypatch, list(range(10))[::-1]), str)
+
+
+def test_an_order_by_first_samples_is_found_and_a_drawn_one_is_none(monkeypatch):
+    drawn = np.random.default_rng(1).permutation(40).tolist()
+    assert isinstance(ranked(monkeypatch, drawn, first=drawn), str)
+    assert ranked(monkeypatch, drawn) is None
+
+
+def test_an_order_that_is_half_right_is_found_among_many(monkeypatch):
+    """Among 401 people a correlation of 0.3 is six deviations."""
+    random = np.random.default_rng(2)
+    noisy = np.argsort(np.argsort(np.arange(401) + random.normal(0, 250, 401))).tolist()
+    assert np.corrcoef(noisy, range(401))[0, 1] > 0.3
+    assert isinstance(ranked(monkeypatch, noisy), str)
+    fainter = np.argsort(np.argsort(np.arange(401) + random.normal(0, 700, 401))).tolist()
+    assert abs(np.corrcoef(fainter, range(401))[0, 1]) < 0.3
+    assert ranked(monkeypatch, fainter) is None
+
+
+def part(west=0.0, east=1.0, south=0.0, north=1.0, lon=(0.0, 1.0), lat=(0.0, 1.0)) -> on_samples.DegreesPart:
+    """Return a box in degrees around a straight one, whose outline is walked as the rule does."""
+    x0, x1, y0, y1 = (np.array([[v]]) for v in (*lon, *lat))
+    x, y = on_samples._outline(x0, x1, y0, y1)
+    # What lies west of a box is on its other side, once around.
+    x = west - on_samples.ROUNDING_TOLERANCE + (x - west + on_samples.ROUNDING_TOLERANCE) % 360.0
+    return on_samples.DegreesPart(*(np.array([[v]]) for v in (west, south, east, north)), x, y)
+
+
+@pytest.mark.parametrize("side", ["west", "south", "east", "north"])
+def test_degrees_enclose_to_the_last_digit_and_no_further_out_than_rounding(side):
+    edge, outwards = (0.0, -1) if side in {"west", "south"} else (1.0, 1)
+    slack = on_samples.MARGIN + on_samples.SHARE
+    for beyond, encloses, tight in (
+        (0.0, True, True),
+        (-2e-9, False, True),
+        (slack - 2e-6, True, True),
+        (slack + 2e-6, True, False),
+    ):
+        given = {side: round(edge + outwards * beyond, 6 if beyond >= 0 else 12)}
+        assert bool(on_samples._encloses(part(**given))[0]) == encloses, beyond
+        if beyond >= 0:
+            assert bool(on_samples._is_tight(part(**given))[0]) == tight, beyond
+
+
+def test_degrees_are_told_to_six_decimals():
+    assert on_samples._is_tight(part(west=-0.000001))[0]
+    assert not on_samples._is_tight(part(west=-0.0000001))[0]
+
+
+def test_companions_of_boxes_are_none():
+    assert isinstance(on_samples.companions_reach_k(case(ROWS)), NotPromised)
