@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tripcloak.cli.audit import _supports
 from tripcloak.ground.errors import InternalError
 from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 from tripcloak.trajectories.audit import audit_folder
@@ -47,6 +48,10 @@ def test_the_raw_record_is_counted_and_told(source, tmp_path):
     assert audit.numbers["raw_record"] == told
     assert {finding.rule: finding.ok for finding in audit.findings}[RULE]
     assert json.loads((tmp_path / "out/private/run.json").read_text())["audit"]["raw_record"] == told
+    lines = _supports(audit)
+    assert lines[-1].endswith(
+        f"dropped when the data was read: {told['smallest_support']} released trajectories."
+    )
 
 
 def test_without_widening_there_is_no_release_and_no_folder_that_passes(source, tmp_path, monkeypatch):

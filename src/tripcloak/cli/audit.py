@@ -102,13 +102,19 @@ def _audit_trajectories(given: Given, folder: Path, against: list[str], *, json:
             memory=given["memory"],
             progress=progress,
         )
-    support = number(verdict.smallest_support)
-    _tell(
-        verdict,
-        folder,
-        f"Smallest support, over all people: {support} released trajectories.",
-        json=json,
-    )
+    _tell(verdict, folder, *_supports(verdict), json=json)
+
+
+def _supports(verdict: "Verdict") -> list[str]:
+    """Return the smallest numbers of trajectories that fit, by what was kept and with what was dropped."""
+    told = [
+        f"Smallest support, over all people: {number(verdict.smallest_support)} released trajectories.",
+    ]
+    raw = verdict.numbers["raw_record"]
+    if raw["people"]:
+        fewest = number(raw["smallest_support"])
+        told.append(f"With samples that were dropped when the data was read: {fewest} released trajectories.")
+    return told
 
 
 STATES = {"ok": "ok", "broken": "BROKEN", "not promised": "not promised"}

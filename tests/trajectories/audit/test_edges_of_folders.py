@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
@@ -39,8 +38,9 @@ def case(rows: list[list], facts: dict = FACTS, **more) -> TrajectoryEvidence:
     when = "to_timestamp(?)"
     for at, row in enumerate(rows):
         con.execute(f"INSERT INTO s VALUES (?, ?, {when}, {when}, ?, ?, ?, ?)", [at, *row])
-    made = TrajectoryEvidence(Path(), facts, con, more.get("raw"), ordered=more.get("ordered"))
-    made.__dict__["table"] = "s"
+    # A table will do for rules on tables: there is no folder that it was read from.
+    made = TrajectoryEvidence.__new__(TrajectoryEvidence)
+    vars(made).update(facts=facts, con=con, raw=more.get("raw"), ordered=more.get("ordered"), table="s")
     return made
 
 
