@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tripcloak.ground import moving
-from tripcloak.ground.errors import OutputExistsError
+from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.folders import FolderParts, note_on_leftovers, refuse_if_taken, staged
+from tripcloak.ground.manifest import release_folder
 
 PARTS = ("private", "release")
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -142,6 +143,25 @@ def test_while_another_run_is_moving_nothing_is_put_right(tmp_path: Path) -> Non
     with pytest.raises(OutputExistsError, match="already holds"):
         refuse_if_taken(out, force=False)
     assert there(out) == both("old")
+
+
+def test_parts_of_two_releases_are_not_read_as_one(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def make(words: str) -> None:
+        with staged(out, force=True) as staging:
+            for part, file in zip(PARTS, ("run.json", "manifest.json"), strict=True):
+                (staging / part / file).write_text(words)
+
+    make("old")
+    assert release_folder(out) == out
+    assert killed(3, after=False, swaps=True, work=lambda: make("new"))
+    for given in (out, out / "release"):
+        with pytest.raises(InputError, match="may be of two releases"):
+            release_folder(given)
+    refuse_if_taken(out, force=True)
+    assert release_folder(out) == out
+    assert (out / "release" / "manifest.json").read_text() == "old"
 
 
 def test_a_journal_that_makes_no_sense_moves_nothing(tmp_path: Path) -> None:

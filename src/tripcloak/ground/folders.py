@@ -111,6 +111,15 @@ def note_on_leftovers(out: Path) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def refuse_half_moved(folder: Path) -> None:
+    """Raise where a run was stopped while it replaced a release, so that the parts in place are of two."""
+    if any(is_half_moved(path) for path in folder.glob(f"{PARTIAL}*")):
+        raise InputError(
+            f"{folder} was being replaced when a run was stopped, and what is there may be of two releases; "
+            "the next run that is told to write there puts the old one back first"
+        )
+
+
 @contextmanager
 def staged(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> Iterator[Path]:
     """Give a folder to write all parts into; put them in place together when all went well.

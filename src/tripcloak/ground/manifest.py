@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from tripcloak.ground.documents import TooDeepError, parse_json
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, write_json
+from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, refuse_half_moved, write_json
 
 Kind = Literal["flows", "trajectories"]
 
@@ -82,9 +82,10 @@ def is_release(folder: Path) -> bool:
 def release_folder(folder: Path) -> Path:
     """Return the folder that holds both parts of a release, given that folder or its public part."""
     public = public_part(folder)
+    whole = Path(os.path.abspath(folder))
+    refuse_half_moved(whole if public != folder else whole.parent)
     if public != folder:
         return folder
-    whole = Path(os.path.abspath(folder))
     if whole.name != PUBLIC:
         raise InputError(
             f"{folder} holds the public part of a release alone; give the folder that holds {PUBLIC}/ and "
