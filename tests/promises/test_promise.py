@@ -17,15 +17,19 @@ from tripcloak.promises import (
     CoLocation,
     Containment,
     DifferentialPrivacy,
+    Dominance,
     EverySegment,
+    HiddenChoices,
     KAnonymity,
     KMAnonymity,
     LDiversity,
+    PPercent,
     Promise,
     TCloseness,
     TrajectoryPromise,
     all_of,
 )
+from tripcloak.promises.dominance import LargestPart
 from tripcloak.promises.promise import PromiseOnPromise
 from tripcloak.promises.segments import SegmentName
 
@@ -49,6 +53,9 @@ EXAMPLES: dict[str, Promise] = {
     "k^m-anonymity": KMAnonymity(promise=PEOPLE, m=2, of=("origin", "destination", "time")),
     "l-diversity": LDiversity(l=3),
     "t-closeness": TCloseness(t=0.4),
+    "dominance": Dominance(share=0.3, of=("trips", "population")),
+    "p-percent": PPercent(p=15),
+    "hidden choices": HiddenChoices(k=10, unit="travellers", times=3),
     "differential privacy": NOISE,
     "containment": Containment(k=3),
     "colocation": CoLocation(k=2, delta=2000.0),
@@ -65,7 +72,7 @@ def test_no_promise_is_left_out() -> None:
     ours = {one for one in subclasses(Promise) if one.__module__.startswith("tripcloak.")}
     named = {one for one in ours if "kind" in vars(one)}
     assert {type(promise) for promise in EXAMPLES.values()} == named
-    assert ours - named == {PromiseOnPromise, TrajectoryPromise}
+    assert ours - named == {LargestPart, PromiseOnPromise, TrajectoryPromise}
     for kind, promise in EXAMPLES.items():
         assert promise.kind == kind
         assert Promise.of_kind(kind) is type(promise)

@@ -69,7 +69,7 @@ class PlacedCase(Case):
             time["times"] = hierarchy_of(self.time_tree)
             time["slot"] = np.array([tiles(self.time_tree).index(slot) for slot in self.slots], np.int32)
         origins, destinations = self.hierarchies
-        made = ODMatrix.from_trips(origins, destinations, **self.columns, **time)
+        made = ODMatrix.from_trips(origins, destinations, **self.columns, **time, repeats=True, weights=True)
         return replace(made, each_trip_is_a_person=self.people_once)
 
     def flows(self) -> dict[Box, list[Row]]:

@@ -104,7 +104,7 @@ class Case:
 
     def matrix(self) -> ODMatrix:
         """Return a new matrix of the rows."""
-        made = ODMatrix.from_trips(*self.hierarchies, **self.columns)
+        made = ODMatrix.from_trips(*self.hierarchies, **self.columns, repeats=True, weights=True)
         return replace(made, each_trip_is_a_person=self.people_once)
 
     @property

@@ -489,7 +489,17 @@ def _with_given(method: FlowMethod, given: Mapping[str, Any], values: dict[str, 
     if given.get("slot") is not None:
         raise InputError(f"{called('slot')} goes with the name of a method, not with its object")
     told = {name for name in given if given[name] is not None}
-    of_promise = {"k", "unit", "k_population", "l", "l_places", "t"} & told
+    of_promise = {
+        "k",
+        "unit",
+        "k_population",
+        "l",
+        "l_places",
+        "t",
+        "dominance",
+        "p_percent",
+        "hide_choices",
+    } & told
     fields = {
         **({"promise": asked.promise} if of_promise else {}),
         **({"suppression_limit": asked.suppression_limit} if "suppress" in told else {}),

@@ -87,6 +87,11 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     l: int | None  # noqa: E741
     l_places: int | None
     t: float | None
+    dominance: float | None
+    p_percent: float | None
+    hide_choices: bool
+    hide_up_to: int
+    secret: str | PathLike[str] | None
     draws: int
     time_slot: Time | None
     slot: Time | None
@@ -110,6 +115,11 @@ class CompareKeywords(TripKeywords, FlowOptions, total=False):
     unit: str | Sequence[str] | None
     k_population: float | str | None
     suppress: float | str | Sequence[float]
+    dominance: float | None
+    p_percent: float | None
+    hide_choices: bool
+    hide_up_to: int
+    secret: str | PathLike[str] | None
     time_limit: Time
     jobs: int | None
     out: str | PathLike[str] | None

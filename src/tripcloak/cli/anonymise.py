@@ -95,6 +95,7 @@ def _show(outcome: "AnonymisationOutcome") -> None:
         ("origin zones", number(facts["zones"]["origins"])),
         ("destination zones", number(facts["zones"]["destinations"])),
         *([("times", number(facts["zones"]["times"]))] if "times" in facts["zones"] else []),
+        *([] if outcome.largest is None else [("largest part", outcome.largest.words())]),
         *_bound(release.bound),
         ("audit", _judgement(outcome, units)),
     ]

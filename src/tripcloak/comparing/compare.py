@@ -18,7 +18,7 @@ from tripcloak.comparing.shared_memory import Address, SharedMemory
 from tripcloak.comparing.trial_process import Workspace
 from tripcloak.comparing.workers import Limits, TrialResult, jobs_that_fit, run_trials
 from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
-from tripcloak.flows.keywords import zoning
+from tripcloak.flows.keywords import hiding_secret, zoning
 from tripcloak.flows.methods import METHODS, find_method
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.protection import asked_promise
@@ -56,6 +56,10 @@ class ComparisonPlan:
         What k counts; settled by the input if not given.
     k_population
         Smallest population of a released flow: a number, or ``auto`` for k times the mean weight.
+    dominance, p_percent
+        What one traveller may have of a released flow.
+    secret, hide_up_to
+        What choices are hidden by, and up to how many times k thresholds are drawn.
     epsilon
         For methods of differential privacy, which do not run without.
     options
@@ -77,6 +81,10 @@ class ComparisonPlan:
     limits: tuple[float, ...] = (0.1,)
     units: tuple[str, ...] = ()
     k_population: str | None = None
+    dominance: float | None = None
+    p_percent: float | None = None
+    secret: str | None = None
+    hide_up_to: int = 2
     epsilon: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float = 300.0
@@ -118,6 +126,10 @@ class ComparisonPlan:
             limits=given["suppress"],
             units=() if given["unit"] is None else tuple(name.strip() for name in given["unit"].split(",")),
             k_population=given["k_population"],
+            dominance=given["dominance"],
+            p_percent=given["p_percent"],
+            secret=hiding_secret(given),
+            hide_up_to=given["hide_up_to"],
             epsilon=own.get("epsilon"),
             options={name: own[name] for name in own if name != "epsilon"},
             time_limit=given["time_limit"],
@@ -129,11 +141,21 @@ class ComparisonPlan:
     def needs_repeats(self) -> bool:
         """Return whether some method must know how many trips each traveller makes in each flow."""
         noise = self.epsilon is not None
+        if self.promise(self.ks[0]).parts_of:
+            return True
         return any(noise and METHODS[name].needs_repeats for name in self.methods or METHODS)
 
     def promise(self, k: float) -> Promise:
         """Return when a group is safe, for one k."""
-        return asked_promise(k, ",".join(self.units) or None, k_population=self.k_population)
+        return asked_promise(
+            k,
+            ",".join(self.units) or None,
+            k_population=self.k_population,
+            dominance=self.dominance,
+            p_percent=self.p_percent,
+            secret=self.secret,
+            hide_up_to=self.hide_up_to,
+        )
 
     def refuse_hollow(self, matrix: ODMatrix) -> None:
         """Raise if some k would protect nobody, as a release would be refused."""
@@ -200,6 +222,7 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
         memory=plan.memory,
         folder=plan.folder,
         repeats=plan.needs_repeats,
+        weights="population" in plan.promise(plan.ks[0]).parts_of,
         progress=progress,
     )
     matrix, budget = reading.trips.matrix, Budget.of(plan.memory)

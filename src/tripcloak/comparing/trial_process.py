@@ -159,11 +159,12 @@ def _rehearse(trial: Trial, matrix: ODMatrix) -> None:
 
 def _first_flows(matrix: ODMatrix, number: int) -> ODMatrix:
     f = matrix.flows
-    people, repeats = f.travellers, f.repeats
+    people, repeats, weights = f.travellers, f.repeats, f.weights
     if people is not None:
         offsets = people.offsets[: number + 1]
         people = Travellers(offsets, people.people[: offsets[-1]])
         repeats = None if repeats is None else repeats[: offsets[-1]]
+        weights = None if weights is None else weights[: offsets[-1]]
     flows = Flows(
         origin=f.origin[:number],
         destination=f.destination[:number],
@@ -172,6 +173,7 @@ def _first_flows(matrix: ODMatrix, number: int) -> ODMatrix:
         travellers=people,
         slot=None if f.slot is None else f.slot[:number],
         repeats=repeats,
+        weights=weights,
     )
     return replace(matrix, flows=flows)
 
@@ -180,7 +182,7 @@ def _touch(matrix: ODMatrix) -> None:
     """Read the matrix once: its pages are then there, and not taken for memory of the method."""
     f = matrix.flows
     people = () if f.travellers is None else f.travellers
-    for column in (f.origin, f.destination, f.trips, f.population, f.slot, f.repeats, *people):
+    for column in (f.origin, f.destination, f.trips, f.population, f.slot, f.repeats, f.weights, *people):
         if column is not None:
             column.max(initial=0)
 

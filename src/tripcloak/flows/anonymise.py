@@ -18,6 +18,7 @@ from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
 from tripcloak.flows.release import Publish, Release
+from tripcloak.flows.release.largest import LargestParts, largest_parts
 from tripcloak.flows.release.publication import main_volume, publication
 from tripcloak.flows.report.plain import plain_words
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
@@ -111,6 +112,11 @@ def few_facts(few: Few | None) -> dict[str, Any]:
     return {} if few is None else {"groups_of_few": few._asdict()}
 
 
+def _largest_facts(largest: LargestParts | None) -> dict[str, Any]:
+    """Return what JSON says of the largest parts; nothing where nobody is told apart."""
+    return {} if largest is None else {"largest_parts": largest._asdict()}
+
+
 def _expected(matrix: ODMatrix, thresholds: dict[Unit, float]) -> int:
     """Return the people that a threshold means: k for k trips, and those who make up a population."""
     if "trips" in thresholds:
@@ -175,6 +181,7 @@ class MadeRelease:
     seconds: dict[str, float]
     few: Few | None = None
     plain: tuple[str, ...] = ()
+    largest: LargestParts | None = None
 
     def __repr__(self) -> str:
         return f"<MadeRelease: {self.release!r}>"
@@ -201,6 +208,7 @@ class MadeRelease:
             "measures": self.measures,
             "audit": self.audit.to_dict(),
         }
+        told |= _largest_facts(self.largest) | self.release.promise.private_facts
         return _private_record(self.request, self.reading) | told | {"seconds": self.seconds}
 
 
@@ -219,6 +227,7 @@ class AnonymisationOutcome:
     zoning: Zoning = field(default_factory=Zoning)
     few: Few | None = None
     plain: tuple[str, ...] = ()
+    largest: LargestParts | None = None
 
     def __repr__(self) -> str:
         return f"<AnonymisationOutcome: {self.release!r} in {self.out}>"
@@ -254,6 +263,7 @@ class AnonymisationOutcome:
                 "by_unit": dict(self.audit.smallest_support),
             },
             **few_facts(self.few),
+            **_largest_facts(self.largest),
             "bound": None if bound is None else vars(bound),
             "seconds": self.seconds,
             "cleaning": self.cleaning.to_dict(),
@@ -336,6 +346,7 @@ def write_release(
         notes=made.notes,
         few=made.few,
         plain=made.plain,
+        largest=made.largest,
         seconds={**made.seconds, "write": time.perf_counter() - started},
         hierarchy=made.reading.tiling.name,
         out=out,
@@ -350,7 +361,8 @@ def _made(
         request.source,
         request.zoning,
         promise=request.method.promise,
-        repeats=request.method.needs_repeats,
+        repeats=True,
+        weights="population" in request.method.promise.parts_of,
         memory=request.memory,
         folder=request.folder,
         within=within,
@@ -382,10 +394,12 @@ def _made(
             *reading.trips.notes,
             *([few.note()] if few is not None and few.groups else []),
             *_note_on_columns(release),
+            *_note_on_hiding(method, matrix, release),
         ),
         seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
         few=few,
         plain=plain_words(matrix, release, measures),
+        largest=largest_parts(matrix, release),
     )
 
 
@@ -453,6 +467,25 @@ def _note_on_columns(release: Release) -> list[str]:
         if told.steps or not (words := told.words())
         else [f"{words} ({spelt('publish', release.publish)})"]
     )
+
+
+def _note_on_hiding(method: FlowMethod, matrix: ODMatrix, release: Release) -> list[str]:
+    """Return what hiding the choices costs, by making the same release without; nothing where it is not."""
+    if not release.promise.private_facts:
+        return []
+    openly = replace(method, promise=method.promise.openly).anonymise(matrix)
+    mean, less = (_mean_tiles(one) for one in (release, openly))
+    return [
+        f"hidden choices cost {100 * (mean / less - 1):.0f} %: a released trip lies in {mean:,.4g} tiles on "
+        f"average (G), and in {less:,.4g} without them"
+    ]
+
+
+def _mean_tiles(release: Release) -> float:
+    volume = np.asarray(release.support(release.volume), dtype=float)
+    ends = ((release.origins, release.group_origin), (release.destinations, release.group_destination))
+    tiles = sum(zones.tiles[column] for zones, column in ends)
+    return float(tiles @ volume / volume.sum())
 
 
 def _private_record(request: ReleaseRequest, reading: MatrixReading) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.methods.registry import METHODS, find_method
@@ -35,6 +37,9 @@ def _several(one: Option, metavar: str) -> Option:
     words = f"{one.help.rstrip('.')}; several separated by commas."
     return replace(one, help=words, metavar=metavar, kind="text", reads="numbers", group="compared")
 
+
+LEAST_SECRET = 16
+"""Characters of a secret: fewer could be guessed."""
 
 ZONES = (
     zones(
@@ -98,6 +103,43 @@ DIVERSITY = (
         kind="number",
     ),
 )
+PARTS = (
+    privacy(
+        "dominance",
+        "Largest share of a released flow's trips or population that one traveller may have, such as 0.5.",
+        metavar="SHARE",
+        kind="number",
+    ),
+    privacy(
+        "p_percent",
+        "Nobody in a released flow can tell another one's part of it to within this many percent.",
+        metavar="P",
+        kind="number",
+    ),
+)
+HIDING = (
+    privacy(
+        "hide_choices",
+        "Draw every flow's own threshold, from k to twice k, by a secret: coarse flows then tell nothing.",
+        kind="switch",
+        default=False,
+    ),
+    privacy(
+        "hide_up_to",
+        "Draw thresholds up to this many times k.",
+        metavar="TIMES",
+        kind="whole number",
+        default=2,
+        least=2,
+    ),
+    privacy(
+        "secret",
+        "File with the secret to draw by, of 16 characters or more.",
+        unset="drawn anew, and kept in private/run.json",
+        metavar="FILE",
+        reads="path",
+    ),
+)
 SEGMENTS = (
     Option(
         name="segment",
@@ -152,13 +194,15 @@ def keywords(command: str) -> tuple[Option, ...]:
     Examples
     --------
     >>> [one.name for one in keywords("anonymise") if one.group == "privacy"]
-    ['k', 'unit', 'k_population', 'suppress', 'publish', 'l', 'l_places', 't']
+    ['k', 'unit', 'k_population', 'suppress', 'publish', 'l', 'l_places', 't', 'dominance', 'p_percent',
+    'hide_choices', 'hide_up_to', 'secret']
     >>> next(one.help for one in keywords("anonymise") if one.name == "levels")
     'odkanon: heights its filter looks up, the same on both sides.'
     """
     read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
     if command == "anonymise":
-        own = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *ZONES, *_times(), *SEGMENTS)
+        asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *PARTS, *HIDING)
+        own = (*asked, *ZONES, *_times(), *SEGMENTS)
         return (_METHOD, *own, SIGN, *read, *METHODS.shared_options())
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
@@ -186,6 +230,7 @@ _COMPARED = (
     _several(K, "K,K"),
     replace(UNIT, group="compared"),
     replace(K_POPULATION, group="compared"),
+    *(replace(one, group="compared") for one in (*PARTS, *HIDING)),
     _several(SUPPRESS, "SHARE,SHARE"),
 )
 _RUN = (
@@ -301,9 +346,37 @@ def flow_method(given: Mapping[str, Any]) -> FlowMethod:
         given["l_places"],
         k_population=given["k_population"],
         t=given["t"],
+        dominance=given["dominance"],
+        p_percent=given["p_percent"],
+        secret=hiding_secret(given),
+        hide_up_to=given["hide_up_to"],
     )
     chosen = kind(promise=promise, suppression_limit=given["suppress"], **own)
     return chosen if given["slot"] is None else SlotBySlot.of(chosen, jobs=processors())
+
+
+def hiding_secret(given: Mapping[str, Any]) -> str | None:
+    """Return the secret that choices are hidden by: that of a file, or a new one; None where none are hidden.
+
+    >>> len(hiding_secret({"hide_choices": True, "secret": None}))
+    64
+    """
+    file = given["secret"]
+    if not given["hide_choices"]:
+        if file is not None:
+            raise InputError(f"{called('secret')} goes with {spelt('hide_choices')}")
+        return None
+    if file is None:
+        return secrets.token_hex(32)
+    try:
+        text = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{called('secret')} names a file that cannot be read as text") from None
+    if len(text) < LEAST_SECRET:
+        raise InputError(
+            f"a secret has {LEAST_SECRET} characters or more; that of {called('secret')} is shorter"
+        )
+    return text
 
 
 def _refuse_time_without_slots(given: Mapping[str, Any]) -> None:

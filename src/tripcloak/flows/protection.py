@@ -1,4 +1,4 @@
-"""What is protected: --k, --unit, --k-population, --l, --l-places and --t as one promise."""
+"""What is protected: --k, --unit, --k-population, --l, --t, --dominance and the like as one promise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 
 if TYPE_CHECKING:
-    from tripcloak.promises import Promise
+    from tripcloak.promises import Promise, Volume
 
 AUTO = "auto"
 
@@ -21,12 +21,16 @@ def asked_promise(
     *,
     k_population: str | None = None,
     t: float | None = None,
+    dominance: float | None = None,
+    p_percent: float | None = None,
+    secret: str | None = None,
+    hide_up_to: int = 2,
 ) -> Promise:
     """Return the promise that the options ask for.
 
     A group must reach k of every unit; on population, it must reach --k-population. Without that
     option k counts population only where nothing else is counted: one number cannot mean both ten
-    travellers and ten of the people that travellers stand for.
+    travellers and ten of the people that travellers stand for. With a secret choices are hidden by it.
 
     >>> asked_promise(10, "travellers,population", k_population="26742").sentence()
     'at least 10 travellers and at least 26,742 population'
@@ -35,7 +39,7 @@ def asked_promise(
     >>> asked_promise(10, "population", k_population="auto").sentence()
     'at least the population that 10 average people stand for'
     """
-    from tripcloak.promises import KAnonymity, LDiversity, TCloseness, all_of
+    from tripcloak.promises import Dominance, KAnonymity, LDiversity, PPercent, TCloseness, all_of
 
     k = _whole(k)
     units = _units(unit, k_population)
@@ -51,7 +55,32 @@ def asked_promise(
         parts.append(LDiversity(l=places, of="places"))
     if t is not None:
         parts.append(TCloseness(t=t))
+    shared = _shared(units)
+    if dominance is not None:
+        parts.append(Dominance(share=dominance, of=shared))
+    if p_percent is not None:
+        parts.append(PPercent(p=p_percent, of=shared))
+    if secret is not None:
+        parts.append(_hidden(k, units, k_population, secret, hide_up_to))
     return all_of(parts)
+
+
+def _hidden(k: float, units: list[str | None], k_population: str | None, secret: str, times: int) -> Promise:
+    """Return thresholds above k that are drawn by a secret."""
+    from tripcloak.promises import HiddenChoices
+
+    if units[0] == "population" and k_population is not None:
+        raise InputError(
+            f"{spelt('hide_choices')} draws thresholds above k on travellers or trips; ask for one of them "
+            f"too ({spelt('unit', 'travellers,population')})"
+        )
+    return HiddenChoices(k=k, unit=units[0], times=times, secret=secret)  # type: ignore[arg-type]
+
+
+def _shared(units: list[str | None]) -> tuple[Volume, ...]:
+    """Return what one traveller may have too much of: the volumes that will be published."""
+    shared: list[Volume] = ["trips"] if set(units) - {"population"} else []
+    return (*shared, "population") if "population" in units else tuple(shared)
 
 
 def _units(unit: str | None, k_population: str | None) -> list[str | None]:

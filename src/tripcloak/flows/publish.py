@@ -73,6 +73,7 @@ def publish(
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
         if zones is not None:
             zones.write(staging / KEPT_ZONES)
+        (private / "run.json").touch(mode=0o600)
         write_json(private / "run.json", {"input_digest": release.input_digest, **run})
     return facts
 

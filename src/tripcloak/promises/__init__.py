@@ -2,10 +2,22 @@
 
 from tripcloak.promises.allof import AllOf, all_of
 from tripcloak.promises.differential_privacy import DifferentialPrivacy
+from tripcloak.promises.dominance import Dominance, PPercent
+from tripcloak.promises.hidden import HiddenChoices
 from tripcloak.promises.kanonymity import AveragePeople, KAnonymity
 from tripcloak.promises.kmanonymity import KMAnonymity
 from tripcloak.promises.ldiversity import LDiversity
-from tripcloak.promises.promise import UNITS, Covered, FlowGroups, Input, Passages, Promise, Unit, Volume
+from tripcloak.promises.promise import (
+    UNITS,
+    Covered,
+    FlowGroups,
+    Input,
+    Largest,
+    Passages,
+    Promise,
+    Unit,
+    Volume,
+)
 from tripcloak.promises.segments import EverySegment
 from tripcloak.promises.tcloseness import OriginDistances, TCloseness, origin_distances
 from tripcloak.promises.trajectories import CoLocation, Containment, TrajectoryPromise
@@ -18,13 +30,17 @@ __all__ = [
     "Containment",
     "Covered",
     "DifferentialPrivacy",
+    "Dominance",
     "EverySegment",
     "FlowGroups",
+    "HiddenChoices",
     "Input",
     "KAnonymity",
     "KMAnonymity",
     "LDiversity",
+    "Largest",
     "OriginDistances",
+    "PPercent",
     "Passages",
     "Promise",
     "TCloseness",

@@ -10,7 +10,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit
+from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit, Volume
 from tripcloak.promises.tcloseness import TCloseness
 
 
@@ -87,6 +87,26 @@ class AllOf(Promise):
     def by_release(self) -> tuple[TCloseness, ...]:
         """Return those that are judged of a finished release."""
         return tuple(part for promise in self.promises for part in promise.by_release)
+
+    @property
+    def monotone(self) -> Promise:
+        """Return those that are."""
+        return all_of(promise for promise in self.promises if not promise.by_product)
+
+    @property
+    def by_product(self) -> tuple[Promise, ...]:
+        """Return those that are decided of every group by itself."""
+        return tuple(part for promise in self.promises for part in promise.by_product)
+
+    @property
+    def openly(self) -> Promise:
+        """Return those that do not depend on a secret."""
+        return all_of(promise for promise in self.promises if not promise.needs_products)
+
+    @property
+    def parts_of(self) -> tuple[Volume, ...]:
+        """Return the volumes of which any of them asks what each traveller has."""
+        return tuple(dict.fromkeys(volume for promise in self.promises for volume in promise.parts_of))
 
     @property
     def of_people(self) -> Promise:

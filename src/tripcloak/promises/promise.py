@@ -42,6 +42,16 @@ class Input(Protocol):
     def covers(self, what: Covered) -> tuple[Ints, Ints]:
         """Return how many different tiles or places every zone of origins and destinations covers."""
 
+    def require_parts(self, volume: Volume) -> None:
+        """Raise where it does not tell what each traveller has of every flow's trips or population."""
+
+
+class Largest(NamedTuple):
+    """What the two travellers with most of a group have of it; 0 where there are fewer."""
+
+    first: Any
+    second: Any
+
 
 class FlowGroups(Protocol):
     """What a promise asks of groups of flows."""
@@ -73,6 +83,9 @@ class FlowGroups(Protocol):
     def of_segment(self, part: Any) -> FlowGroups:
         """Return the same groups with nobody in them but a segment."""
 
+    def largest(self, volume: Volume) -> Largest:
+        """Return what the two travellers with most of every group's trips or population have of it."""
+
 
 class Passages(NamedTuple):
     """What a README says of a promise, with its line breaks: in short, what it covers, what it does not."""
@@ -85,8 +98,9 @@ class Passages(NamedTuple):
 class Promise(ABC):
     """What a release is held to. Whoever wants to know what was promised asks it here.
 
-    What every promise on flows decides of groups is monotone: a group that contains a safe group is safe.
-    Methods rely on it. What is not monotone is judged of the whole release, and stands in ``by_release``.
+    What most promises on flows decide of groups is monotone: a group that contains a safe group is safe.
+    Searches rely on it. What is decided of a group and is not monotone stands in ``by_product``, and what
+    is judged of the whole release in ``by_release``.
     """
 
     kind: ClassVar[str]
@@ -107,6 +121,8 @@ class Promise(ABC):
     """Whether a released sample may lie elsewhere than the one it stands for, be made up or left out."""
     of_every_group: ClassVar[bool] = True
     """Whether every released group by itself holds what is promised."""
+    needs_products: ClassVar[bool] = False
+    """Whether only methods that look at every product of zones by itself can keep it."""
     tells_withheld: ClassVar[bool] = True
     """Whether more may be told of the withheld volume than that it is within the limit."""
     silence: ClassVar[str] = ""
@@ -175,6 +191,31 @@ class Promise(ABC):
     def by_release(self) -> tuple[TCloseness, ...]:
         """Return the parts that can be judged of a finished release alone."""
         return ()
+
+    @property
+    def monotone(self) -> Promise:
+        """Return the part for which a group that contains a safe group is safe."""
+        return self
+
+    @property
+    def by_product(self) -> tuple[Promise, ...]:
+        """Return the parts that are decided of every group by itself, whatever it contains."""
+        return ()
+
+    @property
+    def openly(self) -> Promise:
+        """Return the same without what depends on a secret."""
+        return self
+
+    @property
+    def parts_of(self) -> tuple[Volume, ...]:
+        """Return the volumes of which it asks what each traveller has; mostly none."""
+        return ()
+
+    @property
+    def private_facts(self) -> dict[str, Any]:
+        """Return what the private record holds of it, and no manifest: a secret; mostly nothing."""
+        return {name: value for part in self.by_product for name, value in part.private_facts.items()}
 
     @property
     def of_people(self) -> Promise:
@@ -322,7 +363,7 @@ release of the same people, and it does not hide that something is true of every
             f"every released zone covers at least {least:,} {what} that occur"
             for what, least in self.floors.items()
         )
-        return (*covered, *(part.sentence() for part in self.by_release))
+        return (*covered, *(part.sentence() for part in (*self.by_release, *self.by_product)))
 
     def headline(self) -> tuple[str, str]:
         """Return the heading and the value that a map's facts begin with."""
@@ -398,6 +439,21 @@ class PromiseOnPromise(Promise):
     def by_release(self) -> tuple[TCloseness, ...]:
         """Return what is judged of a finished release."""
         return self.promise.by_release
+
+    @property
+    def monotone(self) -> Self:
+        """Return the same of what is monotone."""
+        return replace(self, promise=self.promise.monotone)
+
+    @property
+    def by_product(self) -> tuple[Promise, ...]:
+        """Return what is decided of every group by itself."""
+        return self.promise.by_product
+
+    @property
+    def parts_of(self) -> tuple[Volume, ...]:
+        """Return the volumes of which it asks what each traveller has."""
+        return self.promise.parts_of
 
 
 def before_more(words: str) -> str:

@@ -274,6 +274,9 @@ ELSEWHERE = {
     "suppressed-not-solvable": "tests/flows/audit/test_audit_withheld.py",
     "noise-suffices": "tests/flows/audit/test_audit_noise.py",
     "noise-as-stated": "tests/flows/audit/test_audit_noise.py",
+    "no-traveller-dominates": "tests/flows/audit/test_audit_dominance.py",
+    "largest-parts-told": "tests/flows/audit/test_audit_dominance.py",
+    "choices-hidden": "tests/flows/audit/test_audit_hidden.py",
     "segments-safe": "tests/flows/audit/test_audit_segments.py",
     "segment-as-read": "tests/flows/audit/test_audit_segments.py",
 }

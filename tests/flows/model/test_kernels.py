@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,24 @@ def test_distinct_in_runs(
         found = kernel(order, first, last, offsets, everyone, cap)
     runs = [order[a:b].tolist() for a, b in zip(first, last, strict=True)]
     assert found.tolist() == oracle.distinct_in_runs(runs, people, cap)
+
+
+@forms("largest_in_runs")
+@given(drawn=people_in_groups(), seed=st.integers(0, 99))
+def test_largest_in_runs(kernel: Any, drawn: tuple[list[int], int, list[list[int]]], seed: int) -> None:
+    group, n_groups, people = drawn
+    offsets = np.concatenate(([0], np.cumsum([len(some) for some in people]))).astype(np.int64)
+    everyone = np.array([person for some in people for person in some], dtype=np.int32)
+    dice = np.random.default_rng(seed)
+    order = dice.permutation(len(group)).astype(np.int32)
+    order = order[np.argsort(np.array(group, dtype=np.int64)[order], kind="stable")]
+    first, last = (np.searchsorted(np.sort(group), np.arange(n_groups), side) for side in ("left", "right"))
+    parts = dice.integers(0, 5, len(everyone)).astype(np.float64)
+    with np.errstate(over="ignore"):
+        most, next_most = kernel(order, first, last, offsets, everyone, parts)
+    runs = [order[a:b].tolist() for a, b in zip(first, last, strict=True)]
+    of_flow = [parts[a:b].tolist() for a, b in pairwise(offsets)]
+    assert (most.tolist(), next_most.tolist()) == oracle.largest_in_runs(runs, people, of_flow)
 
 
 @forms("find_pairs")

@@ -127,6 +127,7 @@ def check_manifest(public: PublicPart, truth: Truth, k: int, dropped: dict[str, 
     facts, volume = public.manifest, public.manifest["volume"]
     released = sum(flow[volume] for flow in public.flows)
     several = {"steps", "columns_words"} if len(facts["columns"]) > 1 else set()
+    several |= {"largest_parts"} if "trips" in facts["columns"] else set()
     assert set(facts) == KEYS | several
     assert set(facts["files"]) == PUBLIC_FILES - {"manifest.json"}
     assert set(facts["hierarchy"]) == {"spec"}

@@ -30,7 +30,7 @@ class Boxes:
     """All boxes over some flows.
 
     ``losses`` tells for each axis what a record of a tile loses in a zone; ``least_tiles`` is how many
-    tiles that occur a released zone of space has to cover.
+    tiles that occur a released zone of space has to cover; ``also`` is what else a released box must hold.
     """
 
     trees: tuple[Tree, ...]
@@ -38,6 +38,7 @@ class Boxes:
     thresholds: Thresholds
     losses: tuple[Callable[[str, str], float], ...]
     least_tiles: int = 0
+    also: Callable[[Box, list[Row]], bool] = lambda box, rows: True
 
     @cached_property
     def all(self) -> dict[Box, Cell]:
@@ -88,7 +89,7 @@ class Boxes:
         return Cell(
             sum(self.volume(flow) for flow in flows),
             sum(self.loss(flow, box) for flow in flows),
-            wide and safe(rows, self.thresholds),
+            wide and safe(rows, self.thresholds) and self.also(box, rows),
         )
 
     def _occurring(self, axis: int, zone: str) -> int:
@@ -283,7 +284,9 @@ def best_partition(
 
     def solve(p: int) -> tuple[Fraction, Fraction, int]:
         whole = Fraction(volume[p])
-        ways = [(Fraction(loss[p]) * whole, Fraction(0), RELEASE), (Fraction(0), whole, SUPPRESS)]
+        ways = [(Fraction(0), whole, SUPPRESS)]
+        if loss[p] < float("inf"):
+            ways.insert(0, (Fraction(loss[p]) * whole, Fraction(0), RELEASE))
         for axis, above in enumerate(up):
             if may_split[axis][p]:
                 inside = [q for q, parent in enumerate(above) if parent == p]
@@ -326,7 +329,7 @@ def sums_by_zone(
 ) -> tuple[list[float], list[float]]:
     """Return loss and volume of every zone over the products whose other zone is chosen and not too dear."""
     inside = [
-        [p for p, z in enumerate(zone) if z == here and chosen[other[p]] and loss[p] <= price]
+        [p for p, z in enumerate(zone) if z == here and chosen[other[p]] and loss[p] <= min(price, 1e300)]
         for here in range(size)
     ]
     losses = [sum((loss[p] * volume[p] for p in products), 0.0) for products in inside]

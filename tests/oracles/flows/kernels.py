@@ -282,6 +282,22 @@ def distinct_in_runs(
     return [min(len({person for flow in run for person in people_of_flow[flow]}), cap) for run in runs]
 
 
+def largest_in_runs(
+    runs: Iterable[Iterable[int]],
+    people_of_flow: Sequence[Sequence[int]],
+    parts_of_flow: Sequence[Sequence[float]],
+) -> tuple[list[float], list[float]]:
+    """Return the largest and the second largest sum of parts that one person has in every run of flows."""
+    found = []
+    for run in runs:
+        sums: dict[int, float] = defaultdict(float)
+        for flow in run:
+            for person, part in zip(people_of_flow[flow], parts_of_flow[flow], strict=True):
+                sums[person] += part
+        found.append([*sorted(sums.values(), reverse=True), 0.0, 0.0][:2])
+    return [first for first, _ in found], [second for _, second in found]
+
+
 def sum_runs(values: Sequence[float], starts: Sequence[int]) -> list[float]:
     """Return the sum of every run, as large as a double can hold of it."""
     return [rounded_down(values[a:b]) for a, b in pairwise([*starts, len(values)])]

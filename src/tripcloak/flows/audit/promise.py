@@ -11,7 +11,9 @@ from typing import Any
 
 from tripcloak.flows.audit.calendar import FOLDS
 from tripcloak.flows.audit.columns import TOLERANCE, UNITS, StatedColumns, read_columns
+from tripcloak.flows.audit.dominance import PartRule, read_rule
 from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
+from tripcloak.flows.audit.hidden import HiddenThresholds, read_hidden
 from tripcloak.flows.audit.privacy import NOISE, Privacy, read_privacy
 from tripcloak.ground.entries import figures, is_number, unreadable
 from tripcloak.ground.errors import InputError
@@ -95,6 +97,10 @@ class StatedParts:
         How many different tiles or places that occur every released zone covers at least.
     closeness : float, optional
         How far the destinations of an origin zone are from those of all at most.
+    part_rules : tuple of PartRule
+        What one traveller may have of a flow.
+    hidden : HiddenThresholds, optional
+        The range that every flow's own threshold is drawn from by a secret.
     privacy : Privacy, optional
         The differential privacy that is promised in place of thresholds.
     known_items : int, optional
@@ -112,6 +118,8 @@ class StatedParts:
     id_is: str | None = None
     floors: Mapping[str, int] = field(default_factory=dict)
     closeness: float | None = None
+    part_rules: tuple[PartRule, ...] = ()
+    hidden: HiddenThresholds | None = None
     privacy: Privacy | None = None
     known_items: int | None = None
     segments: tuple[str, ...] = ()
@@ -404,8 +412,10 @@ def read_stated(entry: Any, axes: Sequence[str]) -> StatedParts:
         spoken = []
     parts = _parts(told)
     inner = _all_of(parts)
-    if kind == FEW_ITEMS and inner["closeness"] is not None:
-        raise unreadable(ENTRY, "without close destinations where readers know few items")
+    if kind == FEW_ITEMS and (inner["closeness"] is not None or inner["part_rules"] or inner["hidden"]):
+        raise unreadable(ENTRY, "without close destinations or parts where readers know few items")
+    if kind == SEGMENTS and (inner["part_rules"] or inner["hidden"]):
+        raise unreadable(ENTRY, "without parts of flows where segments are promised")
     said = [figure for part in parts for figure in figures(_said(part))]
     return StatedParts(**outer, **inner, spoken=(*said, *spoken))
 
@@ -457,6 +467,8 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     floors: dict[str, int] = {}
     closeness: float | None = None
     kinds: set[str | None] = set()
+    rules: list[PartRule] = []
+    hidden: HiddenThresholds | None = None
     for part in parts:
         match part.get("kind"):
             case "k-anonymity":
@@ -468,6 +480,10 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 floors[what] = max(least, floors.get(what, 0))
             case "t-closeness":
                 closeness = min(_closeness(part), 1.0 if closeness is None else closeness)
+            case "dominance" | "p-percent":
+                rules.append(read_rule(part))
+            case "hidden choices":
+                hidden = read_hidden(part)
             case _:
                 raise unreadable(f"{ENTRY}.kind", "one that this audit knows, where it may stand")
     if not thresholds:
@@ -475,7 +491,10 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if len(kinds) > 1:
         raise unreadable(f"{ENTRY}.id_is", "one word for what the ids stand for")
     id_is = kinds.pop() if kinds else None
-    return {"thresholds": thresholds, "floors": floors, "closeness": closeness, "id_is": id_is}
+    told = {"thresholds": thresholds, "floors": floors, "closeness": closeness, "id_is": id_is}
+    if hidden is not None and thresholds.get(hidden.unit) != hidden.k:
+        raise unreadable(ENTRY, "thresholds drawn from the k that is promised upwards")
+    return {**told, "part_rules": tuple(rules), "hidden": hidden}
 
 
 def _threshold(part: dict[str, Any]) -> tuple[str, float]:
@@ -511,4 +530,8 @@ def _said(part: Mapping[str, Any]) -> str:
     """Return the number of a part as a sentence gives it."""
     if part["kind"] == "t-closeness":
         return f"{part['t']:g}"
+    if part["kind"] in ("dominance", "p-percent"):
+        return read_rule(part).figure
+    if part["kind"] == "hidden choices":
+        return read_hidden(part).figures
     return f"{int(part['k' if part['kind'] == 'k-anonymity' else 'l']):,}"

@@ -308,13 +308,14 @@ _RECOUNT = f"""
         select pair, sum(trips)::bigint as trips, fsum(weight) as population from counted group by pair
     ),
     people as (
-        select pair, count(*) as travellers from (
-            select distinct pair, person from counted where person is not null
+        select pair, count(*) as travellers, max(trips) as largest from (
+            select pair, person, sum(trips) as trips from counted where person is not null
+            group by pair, person
         ) group by pair
     ),
     pairs as (select pair, {{axes}} from audit_pairs union all select {WITHHELD}, {{nothing}})
     select pair, {{axes}}, coalesce(volume.trips, 0) as trips,
-           {{travellers}} as travellers, volume.population
+           {{travellers}} as travellers, volume.population, people.largest
     from pairs left join volume using (pair) left join people using (pair)
 """
 

@@ -17,7 +17,13 @@ from tripcloak.flows.methods.losses import find_loss
 from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.methods.productcut import highest_price, partition_search
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, Axis, SafeProducts, find_products
-from tripcloak.flows.methods.tree_method import PricedPartition, PriceSearch, certificate, optimal_pruning
+from tripcloak.flows.methods.tree_method import (
+    PricedPartition,
+    PriceSearch,
+    beyond_limit,
+    certificate,
+    optimal_pruning,
+)
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound, main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
@@ -56,6 +62,9 @@ class DestinationMaps:
     def can_keep_limit(self) -> bool:
         """Return whether few enough trips start in zones that are not safe with any destination."""
         products = self.products
+        # The map as a whole may be split alone, whatever is asked for.
+        if not np.isfinite(products.loss[int(self.may_split[ORIGIN, 0]) :]).all():
+            return self.search.offer(self.highest).hidden <= self.search.budget
         hopeless = products.total - products.inner[ORIGIN, 0] if self.may_split[ORIGIN, 0] else 0.0
         return bool(hopeless <= self.search.budget)
 
@@ -175,6 +184,8 @@ class OriginStep:
         if v_target is None:
             return self._balanced(progress)
         attempt = self._attempt(v_target)
+        if attempt is None and self.promise.by_product:
+            raise beyond_limit(1.0)
         if attempt is None:
             raise ImpossibleRequestError(
                 f"not possible: with a v_target of {v_target:g} too many origins are not safe whatever "
@@ -199,6 +210,8 @@ class OriginStep:
             progress("trying target volumes", len(tried), rounds)
         tried.append(self._attempt(targets[high]))
         known = [attempt for attempt in tried if attempt is not None]
+        if not known:
+            raise beyond_limit(1.0)
         return min(known, key=lambda one: (not one.keeps_limit, one.imbalance, one.v_target))
 
     def _smallest(self, above: float) -> float:
@@ -337,6 +350,7 @@ class ATGDual(FlowMethod):
     """
 
     name: ClassVar[str] = "atg-dual"
+    judges_products: ClassVar[bool] = True
     summary: ClassVar[str] = "origins near a target volume, then the best destination cut for each of them"
     source: ClassVar[str] = "Matet et al. 2023, sections 3.2 to 3.5 and appendix J"
 

@@ -83,22 +83,41 @@ class CutPairSearch:
                 break
         return best
 
-    def best_uniform(self) -> CutPair:
-        """Return the pair of uniform cuts that OIGH would choose, from the safe products at hand."""
-        p = self.products
+    @cached_property
+    def free(self) -> Bools:
+        """Return the products that may be released as they are."""
+        return np.isfinite(self.products.loss)
+
+    def best_uniform(self) -> CutPair | None:
+        """Return the pair of uniform cuts that OIGH would choose, from the safe products at hand.
+
+        None where some may not be released and no such pair keeps the limit.
+        """
+        p, free = self.products, self.free
         axes = [Levels(tree) for tree in p.axes]
-        loss, volume = (_by_levels(values, axes, p.zone) for values in (p.loss * p.volume, p.volume))
+        known = p.loss[free] * p.volume[free], p.volume[free]
+        loss, volume = (_by_levels(values, axes, p.zone[:, free]) for values in known)
 
         def weigh(node: Node) -> Weighed | None:
             hidden = p.total - float(volume[node])
             return Weighed(hidden, float(loss[node] / volume[node])) if hidden <= self.budget else None
 
-        best = best_node(volume.shape, weigh)
+        best = best_node(volume.shape, weigh) if free.all() else self._best_of_all(loss, volume)
+        if best is None:
+            return None
         origins, destinations = (
             self.cut_of(axis, levels.chosen(level))
             for axis, (levels, level) in enumerate(zip(axes, best, strict=True))
         )
         return self.evaluate(origins, destinations)
+
+    def _best_of_all(self, loss: Floats, volume: Floats) -> Node | None:
+        """Return the best node where one may fit and a coarser one not; None if none fits."""
+        fits = (self.products.total - volume <= self.budget) & (volume > 0)
+        if not fits.any():
+            return None
+        mean = np.where(fits, loss / np.where(fits, volume, 1.0), np.inf)
+        return tuple(int(level) for level in np.unravel_index(np.argmin(mean), mean.shape))
 
     def split_while_allowed(self, pair: CutPair) -> CutPair:
         """Return the pair after splitting single zones, most gain per suppressed volume first.
@@ -117,7 +136,7 @@ class CutPairSearch:
     def settle(self, pair: CutPair) -> Settled:
         """Return the pair with what is left of the budget spent; no worse than at any price within it."""
         p = self.products
-        cells = pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]]
+        cells = pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]] & self.free
         cells[worst_that_fit(p, np.flatnonzero(cells), self.budget)] = False
         return Settled(pair, cells, float(p.loss[cells] @ p.volume[cells] / p.volume[cells].sum()))
 

@@ -301,7 +301,7 @@ class KMApriori(FlowMethod):
                 f"time is a third one with {spelt('time_slot')}"
             )
         weaker = self.m is not None and self.m < items
-        if weaker and (self.promise.by_release or self.promise.segments):
+        if weaker and (self.promise.by_release or self.promise.by_product or self.promise.segments):
             raise InputError(
                 "with m below the number of items a flow may hold few people, so neither t-closeness "
                 f"nor segments in one release can be had; leave out {spelt('m')}, or {spelt('t')} and the "

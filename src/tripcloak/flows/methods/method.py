@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import numpy as np
 from tripcloak.flows.methods.losses import find_loss
 from tripcloak.flows.methods.repair import is_close, repair
 from tripcloak.flows.model import ODMatrix, group_flows
-from tripcloak.flows.release import Bound, Release, build_release
+from tripcloak.flows.release import Bound, Release, build_release, main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
 from tripcloak.ground.options import check_options, declared_options
@@ -98,6 +99,8 @@ class FlowMethod(ABC):
     """Whether released numbers are noisy, under differential privacy, and k plays no part."""
     needs_repeats: ClassVar[bool] = False
     """Whether the matrix must tell how many trips each traveller makes in each flow."""
+    judges_products: ClassVar[bool] = False
+    """Whether it looks at every product of zones by itself, and need not rely on what is monotone."""
 
     promise: Promise = KAnonymity(k=10)
     suppression_limit: float = 0.1
@@ -118,8 +121,8 @@ class FlowMethod(ABC):
         started = time.perf_counter()
         promise = self.promise.resolve(matrix)
         by_group = promise.by_group
-        _refuse_if_hopeless(matrix, by_group)
-        solution = self.solve(matrix, by_group, progress)
+        _refuse_if_hopeless(matrix, by_group.monotone)
+        solution = self.settle(matrix, by_group, progress)
         if not is_close(matrix, promise, solution):
             solution = repair(
                 matrix,
@@ -137,6 +140,33 @@ class FlowMethod(ABC):
             suppression_limit=self.suppression_limit,
             seconds=time.perf_counter() - started,
             **solution._asdict(),
+        )
+
+    def settle(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
+        """Return where every flow goes, with nothing released that breaks the promise of any group.
+
+        A method that relies on what is monotone solves for that; groups of its answer that break what
+        else is decided of them are withheld, and where the limit leaves no room for them, less of it is
+        spent before.
+        """
+        if self.judges_products or not promise.by_product:
+            return self.solve(matrix, promise, progress)
+        least, units = 1.0, whole_units(matrix.volume(main_volume(promise)))
+        for share in (1.0, *ROOM, 0.2, 0.0):
+            with suppress(ImpossibleRequestError):
+                less = replace(self, suppression_limit=share * self.suppression_limit)
+                solution = less.solve(matrix, promise.monotone, progress)
+                solution, hidden = without_broken(matrix, promise, solution)
+                if hidden <= budget_of(units, self.suppression_limit):
+                    return solution
+                least = min(least, hidden / float(units.sum()))
+        percent = math.ceil(100 * least)
+        way = f"A limit of {percent} % would do ({spelt('suppress')}), or use" if percent < 100 else "Use"
+        raise ImpossibleRequestError(
+            f"not possible: {self.name} cannot look for groups that hold "
+            f"{' and '.join(part.sentence() for part in promise.by_product)}; it can only withhold the "
+            f"others, and they are more than the limit allows. {way} a method that looks for them "
+            f"({', '.join(_that_judge_products())})"
         )
 
     def _with_room(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Iterator[Solution]:
@@ -168,6 +198,13 @@ class FlowMethod(ABC):
         self.check_request()
         if self.promise.segments:
             self.require_segments()
+        if self.promise.by_product and (self.promise.segments or self.promise.by_release):
+            raise InputError(
+                f"what is asked of every flow by itself ({spelt('dominance')}, {spelt('p_percent')}, "
+                f"{spelt('hide_choices')}) does not go together with {spelt('segment_joint')} or {spelt('t')}"
+            )
+        if any(part.needs_products for part in self.promise.by_product):
+            self.require_products()
         if self.draws_zones and (self.promise.by_release or self.promise.floors):
             raise InputError(
                 f"{self.name} draws zones of its own, for which l-diversity and t-closeness are not "
@@ -181,6 +218,14 @@ class FlowMethod(ABC):
         if cls.draws_zones or cls.noisy:
             raise InputError(
                 f"{cls.name} cannot ask for all segments at once; release segments apart ({spelt('segment')})"
+            )
+
+    def require_products(self) -> None:
+        """Raise if this method does not look at every product of zones by itself."""
+        if not self.judges_products:
+            raise InputError(
+                f"{self.name} cannot hide its choices: its search relies on one threshold for all; leave out "
+                f"{spelt('hide_choices')}, or use a method that can ({', '.join(_that_judge_products())})"
             )
 
     @classmethod
@@ -214,6 +259,30 @@ class FlowMethod(ABC):
         if matrix is not None and matrix.times is None:
             left_out |= self.time_options()
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
+
+
+def without_broken(matrix: ODMatrix, promise: Promise, solution: Solution) -> tuple[Solution, float]:
+    """Return a solution without the groups that break a promise, and the units that it withholds then."""
+    groups = group_flows(
+        matrix,
+        solution.origin_zone,
+        solution.destination_zone,
+        time_zone=solution.time_zone,
+        keep=~solution.suppressed,
+    )
+    assert groups is not None
+    suppressed = ~np.append(promise.safe(groups), False)[groups.of_flow]
+    hidden = float(whole_units(matrix.volume(main_volume(promise)))[suppressed].sum())
+    if (suppressed != solution.suppressed).any():
+        solution = solution._replace(suppressed=suppressed, bound=None)
+    return solution, hidden
+
+
+def _that_judge_products() -> list[str]:
+    # The list of methods imports this module.
+    from tripcloak.flows.methods.registry import METHODS
+
+    return [name for name, method in METHODS.items() if method.judges_products]
 
 
 def all_in_one(matrix: ODMatrix, promise: Promise) -> bool:

@@ -126,13 +126,25 @@ def partition_search(products: SafeProducts, may_split: Bools, limit: float) -> 
         )
         return PricedPartition(price, loss, hidden, choice)
 
-    return PriceSearch(solve, products.budget(limit), products.total, float(products.loss.min()))
+    return PriceSearch(
+        solve,
+        products.budget(limit),
+        products.total,
+        float(products.loss.min()),
+        possible=bool(np.isfinite(products.loss).all()),
+    )
 
 
 def highest_price(products: SafeProducts) -> float:
-    """Return a price at which suppressing the smallest flow costs more than releasing all as one group."""
+    """Return a price at which suppressing the smallest flow costs more than releasing all as one group.
+
+    Where that one group may not be released, the coarsest that may stands in for it.
+    """
     smallest = products.flow_volume[products.flow_volume > 0].min()
-    return float(products.loss[0] * products.total / smallest + 1.0)
+    coarsest = products.loss[0]
+    if not np.isfinite(coarsest):
+        coarsest = products.loss.max(initial=0.0, where=np.isfinite(products.loss))
+    return float(coarsest * products.total / smallest + 1.0)
 
 
 def spend_rest(products: SafeProducts, offer: PricedPartition, budget: float) -> Ints:

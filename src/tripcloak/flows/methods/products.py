@@ -38,13 +38,15 @@ class Axis(NamedTuple):
 class FoundProducts(NamedTuple):
     """Safe products, numbered as they are found: their zones, the product above on the last axis, volume.
 
-    ``loss``, per unit of volume, is there where it differs between the tiles of a zone.
+    ``loss``, per unit of volume, is there where it differs between the tiles of a zone. ``free`` are those
+    that may be released; where it is missing, all may.
     """
 
     zone: Ints
     above: Ints
     volume: Floats
     loss: Floats | None
+    free: Bools | None
 
 
 class _Row(NamedTuple):
@@ -80,6 +82,9 @@ class _Parents(NamedTuple):
 class Descent:
     """Finds safe products from the roots downwards; below an unsafe product nothing is looked at.
 
+    Unsafe means by what is monotone of the promise. What is decided of every product by itself only says
+    which of the safe ones may be released as they are: parts of the others still may.
+
     Parameters
     ----------
     matrix, promise
@@ -97,7 +102,8 @@ class Descent:
     ) -> None:
         from tripcloak.flows.methods._kernels.cuts import sort_flows
 
-        self.matrix, self.promise, self.volumes = matrix, promise, volumes
+        self.matrix, self.promise, self.volumes = matrix, promise.monotone, volumes
+        self.by_product = promise.by_product
         self.axes = axes
         self.trees = tuple(axis.tree for axis in axes)
         self.ancestors = tuple(axis.tree.lineage.ancestors for axis in axes)
@@ -141,13 +147,17 @@ class Descent:
             runs = split_runs(runs, number, *split)
             if not runs.size:
                 return
-            safe = self._safe(row.flows, runs)
+            safe = self.promise.safe(self._groups(row.flows, runs))
             runs, volume = keep_runs(safe, runs, row.flows, reach, depth, row.volumes)
             number = self.found
             self.found += len(volume)
             zones = runs[ZONES:].astype(np.int32)
             yield FoundProducts(
-                zones, runs[ABOVE].astype(np.int32), volume, self._loss(row, runs, volume, depth)
+                zones,
+                runs[ABOVE].astype(np.int32),
+                volume,
+                self._loss(row, runs, volume, depth),
+                self._free(row.flows, runs),
             )
 
     def place(self, zones: Ints, above: Ints, numbering: Numbering) -> Ints:
@@ -192,8 +202,15 @@ class Descent:
             lead += at[depth][code[flows]]
         return row._replace(lead=lead, volume=self.volumes[flows])
 
-    def _safe(self, flows: Ints, runs: Ints) -> Bools:
-        """Return which runs of flows may be released."""
+    def _free(self, flows: Ints, runs: Ints) -> Bools | None:
+        """Return which safe runs of flows may be released as they are; None where all may."""
+        if not self.by_product:
+            return None
+        groups = self._groups(flows, runs)
+        return np.asarray(np.logical_and.reduce([part.safe(groups) for part in self.by_product]))
+
+    def _groups(self, flows: Ints, runs: Ints) -> Groups:
+        """Return runs of flows as groups."""
         from tripcloak.flows.methods._kernels.cuts import FIRST, LAST, TRIPS, ZONES
 
         own = [
@@ -201,8 +218,8 @@ class Descent:
             for axis, zone in zip(self.axes, runs[ZONES:], strict=True)
         ]
         members = Runs(flows, runs[FIRST], runs[LAST])
-        groups = Groups(self.matrix, members, own[ORIGIN], own[DESTINATION], {"trips": runs[TRIPS]})
-        return self.promise.safe(groups)
+        time = own[TIME] if len(own) > TIME else None
+        return Groups(self.matrix, members, own[ORIGIN], own[DESTINATION], {"trips": runs[TRIPS]}, time)
 
     def _loss(self, row: _Row, runs: Ints, volume: Floats, depth: int) -> Floats | None:
         """Return the loss per unit of volume of every run, None where the zones alone decide it."""
@@ -248,7 +265,8 @@ class SafeProducts:
     zone : array (axes, n)
         The zone of every product on every axis.
     volume, loss : array (n,)
-        The volume inside, and the loss per unit of volume if the product is released as it is.
+        The volume inside, and the loss per unit of volume if the product is released as it is; infinite
+        where only parts of it may be released.
     up : array (axes, n)
         The product with this axis' zone replaced by its parent; -1 at the root of the axis.
     inner : array (axes, n)
@@ -341,6 +359,9 @@ class _Search:
         )
         losses = [found.loss for found in self.found if found.loss is not None]
         loss = np.concatenate(losses) if losses else self.descent.zone_losses(zone, volume)
+        free = [found.free for found in self.found if found.free is not None]
+        if free:
+            loss = np.where(np.concatenate(free), loss, np.inf)
         numbering = Numbering()
         up = self.descent.place(zone, above, numbering)
         inner = np.zeros(zone.shape)

@@ -100,6 +100,14 @@ class SlotBySlot(FlowMethod):
                 f"{self.method.name} cannot be run slot by slot; choose a method that works on the hierarchy"
             )
 
+    def require_products(self) -> None:
+        """Raise if the method that is run in every slot does not look at every product by itself."""
+        self.method.require_products()
+
+    def settle(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
+        """Return where every flow goes; the method settles every slot by itself."""
+        return self.solve(matrix, promise, progress)
+
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return where every flow goes, slot by slot."""
         slots = self._possible(matrix, promise)
@@ -125,7 +133,7 @@ class SlotBySlot(FlowMethod):
         whole = group_flows(matrix, *roots, time_zone=matrix.flows.slot)
         assert whole is not None
         assert whole.time is not None
-        safe = set(whole.time[promise.safe(whole)].tolist())
+        safe = set(whole.time[promise.monotone.safe(whole)].tolist())
         slots = [slot for slot in by_slot(matrix) if slot.tile in safe]
         volume = matrix.volume(main_volume(promise))
         total = volume.sum()
@@ -238,7 +246,7 @@ def _solve(method: FlowMethod, slot: Slot) -> _Answer | str:
     """Return what a method makes of a slot, or why that is not possible."""
     method.refuse(slot.matrix)
     try:
-        answer = method.solve(slot.matrix, method.promise, silent)
+        answer = method.settle(slot.matrix, method.promise, silent)
     except ImpossibleRequestError as error:
         return str(error)
     return _Answer(answer.origin_zone, answer.destination_zone, answer.suppressed)

@@ -39,6 +39,7 @@ class Suppression(FlowMethod):
     summary: ClassVar[str] = "no generalisation: flows between tiles that are not safe are withheld"
     source: ClassVar[str] = "a yardstick; Matet et al. 2023, section 4.2"
     handles_time: ClassVar[bool] = True
+    judges_products: ClassVar[bool] = True
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the flows as they are, those that are not safe withheld."""

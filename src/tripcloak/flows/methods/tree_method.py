@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from tripcloak.flows.methods.products import Axis, SafeProducts, find_products
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound
 from tripcloak.ground.arrays import Bools, Floats
-from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import Promise
 
@@ -54,6 +56,8 @@ class PriceSearch:
         The volume that may be suppressed, and all volume.
     least : float
         A loss per unit that nothing released goes below; as a price it proves itself as a bound.
+    possible : bool
+        Everything in one group may be released, so that some release keeps any limit.
     bound : float
         The largest proven lower bound so far on the mean loss of any release within the budget.
     price : float
@@ -64,6 +68,7 @@ class PriceSearch:
     budget: float
     total: float
     least: float = 0.0
+    possible: bool = True
     bound: float = field(init=False)
     price: float = field(init=False)
 
@@ -91,8 +96,10 @@ class PriceSearch:
             Asked every round; True ends the search with the best so far.
         """
         above = self.offer(highest)
-        if above.hidden > self.budget:
+        if above.hidden > self.budget and self.possible:
             raise InternalError("the highest price still suppresses more than the limit")
+        if above.hidden > self.budget:
+            raise beyond_limit(above.hidden / self.total)
         below = self.offer(0.0)
         for _ in range(MOST_ROUNDS):
             if below.hidden <= self.budget or stop():
@@ -103,6 +110,20 @@ class PriceSearch:
                 break
             above, below = (middle, below) if middle.hidden <= self.budget else (above, middle)
         return below if below.hidden <= self.budget else above
+
+
+def beyond_limit(share: float) -> ImpossibleRequestError:
+    """Return the error where what is asked of single groups leaves more unreleased than the limit allows.
+
+    The share is rounded up to whole percent, so that it tells little.
+    """
+    percent = math.ceil(100 * share)
+    way = f"A limit of {percent} % would do" if percent < 100 else "No limit would do"
+    return ImpossibleRequestError(
+        "not possible: what is asked of every flow by itself leaves more to be withheld than the limit "
+        f"allows. {way} for this method ({spelt('suppress')}); or ask for less, or use a method whose zones "
+        "may overlap (productcut, nestedcut)"
+    )
 
 
 def optimal_pruning(tree: Hierarchy, cost: Floats) -> Bools:
@@ -157,6 +178,8 @@ class TreeMethod(FlowMethod):
         Seconds after which the best safe release so far is returned. What comes back then depends on
         the machine; without a limit the result is the same everywhere.
     """
+
+    judges_products: ClassVar[bool] = True
 
     loss: LossName = option("tiles", **ABOUT_LOSS)
     time_limit: float | None = option(

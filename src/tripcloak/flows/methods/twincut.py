@@ -13,7 +13,14 @@ from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.odkanon import ODkAnon
 from tripcloak.flows.methods.productcut import highest_price, nested, partition_search
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
-from tripcloak.flows.methods.tree_method import Clock, PricedPartition, PriceSearch, TreeMethod, certificate
+from tripcloak.flows.methods.tree_method import (
+    Clock,
+    PricedPartition,
+    PriceSearch,
+    TreeMethod,
+    beyond_limit,
+    certificate,
+)
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Promise
@@ -45,7 +52,8 @@ class TwinCut(TreeMethod):
         pairs = CutPairSearch(products, products.budget(self.suppression_limit))
         rivals = _rivals(matrix, promise, self.suppression_limit)
         bound, price, starts = self._relaxations(pairs)
-        starts += [pairs.best_uniform(), *(_pair_of(pairs, rival) for rival in rivals)]
+        uniform = pairs.best_uniform()
+        starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
         best = _search(pairs, starts, price, clock, progress)
         # What splits use of the limit is not there to be spent, so they may turn out not to pay.
         settled = min((pairs.settle(pair) for pair in (best, pairs.split_while_allowed(best))), key=_by_mean)
@@ -95,7 +103,12 @@ class _ByVolume(ODkAnon):
 
 
 def _rivals(matrix: ODMatrix, promise: Promise, limit: float) -> list[Solution]:
-    """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much."""
+    """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much.
+
+    It knows nothing of what is decided of every group by itself; where that is asked for, it is no rival.
+    """
+    if promise.by_product:
+        return []
     found = [ODkAnon(promise=promise, suppression_limit=limit).solve(matrix, promise, silent)]
     # A share is rounded: a whisker more, so that the volume it stands for is not lost.
     rival = _ByVolume(promise=promise, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
@@ -115,7 +128,7 @@ def _search(
     def solve(at: float) -> PricedPartition:
         nonlocal rounds
         # The best within the budget so far always takes part: at the highest price it stays within.
-        trial = [*pool, min(within, key=pairs.mean)]
+        trial = [*pool, *([min(within, key=pairs.mean)] if within else [])]
         found = sorted((pairs.descend(pair, at) for pair in trial), key=lambda pair: pair.cost(at))
         pool[:] = _different(found)[:POOL]
         within.extend(pair for pair in found if pair.hidden <= pairs.budget)
@@ -125,8 +138,11 @@ def _search(
 
     if not clock.is_up():
         solve(price)
-        search = PriceSearch(solve, pairs.budget, pairs.products.total)
+        possible = bool(pairs.free.all())
+        search = PriceSearch(solve, pairs.budget, pairs.products.total, possible=possible)
         search.run(highest_price(pairs.products), clock.is_up)
+    if not within:
+        raise beyond_limit(1.0)
     return min(within, key=lambda pair: (pairs.mean(pair), pair.hidden))
 
 

@@ -153,6 +153,54 @@ def distinct_in_runs(
 
 
 @njit(cache=True)
+def largest_in_runs(
+    flows: NDArray[np.int32],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    people: NDArray[np.int32],
+    parts: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # pragma: no cover - compiled
+    """Return the largest and the second largest sum of parts that one person has in every run of flows.
+
+    ``parts`` says what each of the people has of their flow. 0 where there are fewer people.
+    """
+    longest = 1
+    for run in range(len(first)):
+        members = 0
+        for at in range(first[run], last[run]):
+            members += offsets[flows[at] + 1] - offsets[flows[at]]
+        longest = max(longest, members)
+    size = 64
+    while size < 2 * longest:
+        size *= 2
+    mask = np.uint64(size - 1)
+    who, stamp, amount = np.empty(size, np.int32), np.full(size, -1, np.int64), np.empty(size)
+    met = np.empty(longest, np.int64)
+    most, next_most = np.zeros(len(first)), np.zeros(len(first))
+    for run in range(len(first)):
+        found = 0
+        for at in range(first[run], last[run]):
+            for i in range(offsets[flows[at]], offsets[flows[at] + 1]):
+                # Invariant: a slot holds a person of this run, and their sum so far, if it carries its stamp.
+                slot = ((np.uint64(people[i]) * _MIX) >> np.uint64(32)) & mask
+                while stamp[slot] == run and who[slot] != people[i]:
+                    slot = (slot + np.uint64(1)) & mask
+                if stamp[slot] != run:
+                    stamp[slot], who[slot], amount[slot] = run, people[i], 0.0
+                    met[found] = slot
+                    found += 1
+                amount[slot] += parts[i]
+        for i in range(found):
+            sum_of_one = amount[met[i]]
+            if sum_of_one > most[run]:
+                most[run], next_most[run] = sum_of_one, most[run]
+            elif sum_of_one > next_most[run]:
+                next_most[run] = sum_of_one
+    return most, next_most
+
+
+@njit(cache=True)
 def find_pairs(
     first: NDArray[np.int64],
     second: NDArray[np.int32],

@@ -102,8 +102,8 @@ class Travellers(NamedTuple):
 class Flows:
     """Flows sorted by origin, destination and, where there is one, slot of time, each combination once.
 
-    ``repeats`` says how many trips each of the ``travellers.people`` makes in their flow, where somebody
-    asked for that.
+    ``repeats`` says how many trips each of the ``travellers.people`` makes in their flow, and ``weights`` the
+    population that they stand for there, where somebody asked for that.
     """
 
     origin: Ints
@@ -113,6 +113,7 @@ class Flows:
     travellers: Travellers | None = None
     slot: Ints | None = None
     repeats: Ints | None = None
+    weights: Floats | None = None
 
     def __repr__(self) -> str:
         return f"<Flows: {mask_small(len(self.trips))}>"
@@ -130,6 +131,7 @@ class Flows:
             travellers=_join_travellers([p.travellers for p in parts if p.travellers is not None]),
             slot=_join_columns([p.slot for p in parts if p.slot is not None]),
             repeats=_join_columns([p.repeats for p in parts if p.repeats is not None]),
+            weights=_join_columns([p.weights for p in parts if p.weights is not None]),
         )
 
 
@@ -142,6 +144,7 @@ def flows_from_trips(
     weight: Floats | None = None,
     trips: Ints | None = None,
     repeats: bool = False,
+    weights: bool = False,
 ) -> Flows:
     """Return the flows of trips given as integer codes.
 
@@ -159,6 +162,8 @@ def flows_from_trips(
         Trips each row stands for, one or more; 1 by default.
     repeats
         Whether to keep how many trips each traveller makes in each flow.
+    weights
+        Whether to keep how much population each traveller stands for in each flow.
 
     Examples
     --------
@@ -174,10 +179,14 @@ def flows_from_trips(
     if _bits(origin) + sum(bits) + p_bits > KEY_BITS:
         columns = {"person": person, "weight": weight, "trips": trips}
         if slot is not None:
-            return _numbered(origin, destination, slot, repeats, **columns)
-        return _by_pieces(origin, destination, repeats, **columns)
+            return _numbered(origin, destination, slot, (repeats, weights), **columns)
+        return _by_pieces(origin, destination, (repeats, weights), **columns)
     key = _packed(origin, destination, slot, bits)
-    made = _repeats(key, person, trips) if repeats and person is not None else None
+    made, stood_for = None, None
+    if person is not None and repeats and trips is not None:
+        made = _repeats(key, person, trips)
+    if person is not None and weights and weight is not None:
+        stood_for = _weights(key, person, weight)
     if weight is not None or trips is not None:
         # Sorted by weight inside a pair: sums must depend neither on the order of the input's rows
         # nor on how people are numbered.
@@ -193,6 +202,8 @@ def flows_from_trips(
         np.flatnonzero(np.concatenate(([True], pair[1:] != pair[:-1]))) if len(key) else np.zeros(0, np.int64)
     )
     pair = pair[starts]
+    if person is not None and repeats and made is None:
+        made = _run_lengths(key, p_bits)
     return Flows(
         origin=(pair >> np.uint64(sum(bits))).astype(np.int32),
         destination=_field(pair, bits[1], bits[0]),
@@ -201,6 +212,7 @@ def flows_from_trips(
         population=None if weight is None else sum_runs(weight, starts),
         travellers=None if person is None else _travellers(key, starts, p_bits),
         repeats=made,
+        weights=stood_for,
     )
 
 
@@ -241,15 +253,35 @@ def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
     return Travellers(offsets, (code[first] - 1).astype(np.int32))
 
 
-def _repeats(pair: Ints, person: Ints, trips: Ints | None) -> Ints:
+def _run_lengths(key: Ints, p_bits: int) -> Ints:
+    """Return how often every pair and person occur in sorted keys; those of nobody are left out."""
+    starts = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+    somebody = (key[starts] & np.uint64((1 << p_bits) - 1)) > 0
+    return np.diff(np.append(starts, len(key)))[somebody].astype(np.int32)
+
+
+def _repeats(pair: Ints, person: Ints, trips: Ints) -> Ints:
     """Return the trips of every person in every pair, by pair and person; those of nobody are left out."""
     known = person != NOBODY
-    pair, person = pair[known], person[known]
-    order = np.lexsort((person, pair))
+    order, starts = _by_person(pair[known], person[known])
+    return _run_sums(trips[known][order].astype(np.int64), starts, len(order))
+
+
+def _weights(pair: Ints, person: Ints, weight: Floats) -> Floats:
+    """Return the population that every person stands for in every pair, likewise."""
+    from tripcloak.flows.model._kernels import sum_runs
+
+    known = person != NOBODY
+    order, starts = _by_person(pair[known], person[known], weight[known])
+    return sum_runs(weight[known][order].astype(np.float64), starts)
+
+
+def _by_person(pair: Ints, person: Ints, *within: Floats) -> tuple[Ints, Ints]:
+    """Return the order of rows by pair and person, and where each of them starts."""
+    order = np.lexsort((*within, person, pair))
     pair, person = pair[order], person[order]
     first = np.append(True, (pair[1:] != pair[:-1]) | (person[1:] != person[:-1]))[: len(pair)]
-    rows = np.ones(0, np.int64) if trips is None else trips[known][order].astype(np.int64)
-    return _run_sums(rows, np.flatnonzero(first), len(pair))
+    return order, np.flatnonzero(first)
 
 
 def _run_sums(values: Ints, starts: Ints, n: int) -> Ints:
@@ -261,17 +293,19 @@ def _bits(codes: Ints | None) -> int:
 
 
 def _numbered(
-    origin: Ints, destination: Ints, slot: Ints, repeats: bool, **columns: Ints | Floats | None
+    origin: Ints, destination: Ints, slot: Ints, kept: tuple[bool, bool], **columns: Ints | Floats | None
 ) -> Flows:
     """Return the same flows by numbering the (destination, slot) that occur, which takes fewer bits."""
     bits = _bits(destination), _bits(slot)
     found, number = np.unique(_packed(destination, slot, None, (bits[1], 0)), return_inverse=True)
-    flows = flows_from_trips(origin, number, repeats=repeats, **columns)
+    flows = flows_from_trips(origin, number, repeats=kept[0], weights=kept[1], **columns)
     ends = found[flows.destination]
     return replace(flows, destination=_field(ends, bits[1], bits[0]), slot=_field(ends, 0, bits[1]))
 
 
-def _by_pieces(origin: Ints, destination: Ints, repeats: bool, **columns: Ints | Floats | None) -> Flows:
+def _by_pieces(
+    origin: Ints, destination: Ints, kept: tuple[bool, bool], **columns: Ints | Floats | None
+) -> Flows:
     """Return the same flows origin by origin block, so that a packed key fits 64 bits."""
     people = 0 if columns["person"] is None else _bits(columns["person"]) + 1
     room = KEY_BITS - _bits(destination) - people
@@ -283,7 +317,9 @@ def _by_pieces(origin: Ints, destination: Ints, repeats: bool, **columns: Ints |
         rows = np.flatnonzero(block == number)
         base = int(number) << room
         picked = {name: None if column is None else column[rows] for name, column in columns.items()}
-        part = flows_from_trips(origin[rows] - base, destination[rows], repeats=repeats, **picked)
+        part = flows_from_trips(
+            origin[rows] - base, destination[rows], repeats=kept[0], weights=kept[1], **picked
+        )
         parts.append(replace(part, origin=part.origin + np.int32(base)))
     return Flows.join(parts)
 

@@ -15,7 +15,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt
-from tripcloak.promises import Unit
+from tripcloak.promises import Largest, Unit, Volume
 
 
 class Runs(NamedTuple):
@@ -124,6 +124,28 @@ class Groups:
                 f"segments in one release do not go together with slots kept apart ({spelt('slot')})"
             )
         return Groups(part.matrix, self.of_flow[part.row], self.origin, self.destination)
+
+    def largest(self, volume: Volume) -> Largest:
+        """Return what the two travellers with most of every group's trips or population have of it."""
+        from tripcloak.flows.model._kernels import largest_in_runs
+
+        self.matrix.require_parts(volume)
+        flows = self.matrix.flows
+        parts = flows.repeats if volume == "trips" else flows.weights
+        assert parts is not None
+        first, second = largest_in_runs(*self._runs, *self._travellers, parts.astype(np.float64))
+        if volume == "trips":
+            return Largest(first.astype(np.int64), second.astype(np.int64))
+        return Largest(first, second)
+
+    @property
+    def _runs(self) -> Runs:
+        """Return the groups as runs of flows."""
+        if isinstance(self.members, Runs):
+            return self.members
+        flows = np.argsort(self.members, kind="stable").astype(np.int32)
+        ends = np.searchsorted(self.members[flows], np.arange(len(self) + 1))
+        return Runs(flows, ends[:-1], ends[1:])
 
     def _by_flow(self, values: Ints) -> Ints:
         """Return a value of every group for every flow of it; 0 for flows left out."""

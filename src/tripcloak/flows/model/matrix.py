@@ -61,7 +61,7 @@ def by_slot(matrix: ODMatrix) -> Iterator[Slot]:
             destination=flows.destination[rows],
             trips=flows.trips[rows],
             population=None if flows.population is None else flows.population[rows],
-            travellers=None if flows.travellers is None else _picked(flows.travellers, rows),
+            **_picked(flows, rows),
         )
         yield Slot(
             tile=int(tile),
@@ -78,12 +78,19 @@ def by_slot(matrix: ODMatrix) -> Iterator[Slot]:
         )
 
 
-def _picked(travellers: Travellers, rows: Ints) -> Travellers:
-    """Return the travellers of some flows."""
+def _picked(flows: Flows, rows: Ints) -> dict[str, Any]:
+    """Return the travellers of some flows, and what each has of them where that is known."""
+    travellers = flows.travellers
+    if travellers is None:
+        return {}
     sizes = np.diff(travellers.offsets)[rows]
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     place = np.repeat(travellers.offsets[:-1][rows] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Travellers(offsets, travellers.people[place])
+    parts = {"repeats": flows.repeats, "weights": flows.weights}
+    return {
+        "travellers": Travellers(offsets, travellers.people[place]),
+        **{name: None if part is None else part[place] for name, part in parts.items()},
+    }
 
 
 class PlaceCounts(NamedTuple):
@@ -210,10 +217,11 @@ class ODMatrix:
         times: Hierarchy | None = None,
         slot: Ints | None = None,
         repeats: bool = False,
+        weights: bool = False,
     ) -> ODMatrix:
         """Return the matrix of trips given as tile and person codes, one row a trip."""
         columns = {"slot": slot, "person": person, "weight": weight, "trips": trips}
-        flows = flows_from_trips(origin, destination, repeats=repeats, **columns)
+        flows = flows_from_trips(origin, destination, repeats=repeats, weights=weights, **columns)
         seen = None
         if person is not None and weight is not None:
             seen = WeightsSeen(int(person.max(initial=0)) + 1)
@@ -270,6 +278,17 @@ class ODMatrix:
         if self.flows.population is None:
             raise InputError("this input has no weights, so it has no population; give a weight column")
         return self.flows.population
+
+    def require_parts(self, volume: Volume) -> None:
+        """Raise where the matrix does not tell what each traveller has of every flow's volume."""
+        self.volume(volume)
+        if self.flows.travellers is None:
+            raise InputError(
+                "which traveller has how much of a flow needs a person or vehicle id column "
+                f"({spelt('person')})"
+            )
+        if (self.flows.repeats if volume == "trips" else self.flows.weights) is None:
+            raise InputError(f"the matrix was read without the {volume} of each traveller; read it with them")
 
     def total(self, volume: Volume = "trips") -> Any:
         """Return the sum over all flows."""

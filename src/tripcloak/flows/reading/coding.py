@@ -77,6 +77,7 @@ def code_trips(
     slots: Slots | None = None,
     outside: int = OUTSIDE_TILING,
     repeats: bool = False,
+    weights: bool = False,
     memory: int = 2 << 30,
     folder: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -96,6 +97,8 @@ def code_trips(
         The reason under which trips with an end in no tile are counted.
     repeats
         Whether to keep how many trips each traveller makes in each flow.
+    weights
+        Whether to keep how much population each traveller stands for in each flow.
     memory
         Bytes the growing columns may hold before they move to ``folder``.
     progress
@@ -110,7 +113,7 @@ def code_trips(
         coder.add(batch)
         if progress is not None:
             progress(int(coder.rows_by_reason.sum()))
-    return coder.finish(memory, repeats)
+    return coder.finish(memory, (repeats, weights))
 
 
 def _columns(canonical: Canonical) -> dict[str, Any]:
@@ -230,7 +233,7 @@ class _Coder:
             start += len(person)
         return {**lost, DUPLICATE: len(doubled - {-1})}
 
-    def finish(self, memory: int, repeats: bool) -> CodedTrips:
+    def finish(self, memory: int, kept: tuple[bool, bool]) -> CodedTrips:
         """Return the matrix of everything added."""
         duplicate = None
         if self.canonical.has_mark and len(self.spool):
@@ -245,7 +248,7 @@ class _Coder:
         destinations, destination_tile = self._tree(self.destinations)
         slots = None if self.slots is None else _occurring(self.spool)
         rows = _CodedRows(self.spool, origin_tile, destination_tile, duplicate, slots)
-        flows, seen = rows.flows(memory, repeats), rows.weights(len(self.people))
+        flows, seen = rows.flows(memory, kept), rows.weights(len(self.people))
         matrix = ODMatrix(
             origins=origins,
             destinations=destinations,
@@ -311,21 +314,22 @@ class _CodedRows:
     duplicate: Bools | None
     slots: Ints | None
 
-    def flows(self, memory: int, repeats: bool) -> Flows:
+    def flows(self, memory: int, kept: tuple[bool, bool]) -> Flows:
         """Return the flows, origin range by origin range so that each sort fits the memory."""
         # About what sorting needs per row: codes, key, order, and the sorted copies.
-        passes = 1 + (len(self.spool) * (136 if repeats else 96)) // max(memory, 1)
+        each = 96 + 40 * ((kept[0] and "trips" in self.spool) + kept[1])
+        passes = 1 + (len(self.spool) * each) // max(memory, 1)
         if passes == 1:
-            return self._range(None, repeats)
+            return self._range(None, kept)
         sizes = np.zeros(len(self.origin_tile), dtype=np.int64)
         for (origin,) in self.spool.chunks("origin"):
             sizes += np.bincount(self.origin_tile[origin], minlength=len(sizes))
         share = np.cumsum(sizes) * passes // (len(self.spool) + 1)
         ranges = [share == number for number in range(passes) if (share == number).any()]
-        parts = [self._range(wanted, repeats) for wanted in ranges]
+        parts = [self._range(wanted, kept) for wanted in ranges]
         return Flows.join(parts)
 
-    def _range(self, wanted: Bools | None, repeats: bool) -> Flows:
+    def _range(self, wanted: Bools | None, kept: tuple[bool, bool]) -> Flows:
         wanted_columns = ("slot", "person", "weight", "trips")
         names = ["origin", "destination", *(n for n in wanted_columns if n in self.spool)]
         parts: dict[str, list[Ints]] = {name: [] for name in names}
@@ -342,7 +346,7 @@ class _CodedRows:
                 parts[name].append(column if stay is None else column[stay])
         joined = {name: np.concatenate(parts.pop(name)) for name in names}
         ends = joined.pop("origin"), joined.pop("destination")
-        return flows_from_trips(*ends, repeats=repeats, **joined)
+        return flows_from_trips(*ends, repeats=kept[0], weights=kept[1], **joined)
 
     def weights(self, people: int) -> WeightsSeen | None:
         """Return the weights of all people, given how many numbers they have; None without weights."""

@@ -131,6 +131,7 @@ def read_matrix(
     *,
     promise: Promise = USUAL,
     repeats: bool = False,
+    weights: bool = False,
     memory: Memory = None,
     folder: Path | None = None,
     within: Opened | None = None,
@@ -143,7 +144,10 @@ def read_matrix(
     promise
         What the edges of a study area or a period that are found from the data are held to.
     repeats
-        Whether to keep how many trips each traveller makes in each flow; differential privacy needs it.
+        Whether to keep how many trips each traveller makes in each flow: differential privacy and
+        dominance need it.
+    weights
+        Whether to keep how much population each traveller stands for in each flow.
     memory
         How much memory to use, such as ``1GB``; half of the machine's by default.
     folder
@@ -170,6 +174,7 @@ def read_matrix(
             slots=None if zoning.time_slot is None else Slots(zoning.time_slot, zoning.fold, settled.period),
             outside=OUTSIDE_AREA if found else OUTSIDE_TILING,
             repeats=repeats,
+            weights=weights,
             memory=Budget.of(memory).arrays,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.flows.model import Groups, ODMatrix
+from tripcloak.flows.release.largest import largest_entry, restated_largest
 from tripcloak.flows.release.publication import publication_of
 from tripcloak.flows.release.release import Release
 from tripcloak.flows.release.withheld import restated_withheld, withheld_entry
@@ -118,6 +119,7 @@ def manifest(
         "withheld": withheld_entry(matrix, release, released),
         "smallest": smallest,
         "typical_zone_km2": typical_zone_km2(release),
+        **largest_entry(matrix, release),
         "bound": _public_bound(release),
         "measures": _measures(release, released),
         "dropped_rows": release.promise.told_rows(dropped, people),
@@ -127,8 +129,8 @@ def manifest(
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise", "counted", "zone_form", "tile_km2"),
     *("box_grid_degrees", "segment", "seed", "hierarchy", "homogeneous", "groups", "zones", "columns"),
-    *("steps", "columns_words", "volume", "released", "withheld", "smallest", "typical_zone_km2", "bound"),
-    *("measures", "dropped_rows", "files"),
+    *("steps", "columns_words", "volume", "released", "withheld", "smallest", "typical_zone_km2"),
+    *("largest_parts", "bound", "measures", "dropped_rows", "files"),
 )
 INNER = {
     "counted": ("trips", "travellers", "population"),
@@ -158,6 +160,8 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
     told = {**facts, **said}
     if "columns_words" in facts or "steps" in facts:
         told["columns_words"] = publication_of(facts, promise).words()
+    if "largest_parts" in facts:
+        told["largest_parts"] = restated_largest(facts)
     orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}
     for name in (name for name in orders if isinstance(told.get(name), dict)):
         told[name] = {entry: told[name][entry] for entry in orders[name] if entry in told[name]}

@@ -166,7 +166,8 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
         if promise.noisy:
             return noisy_release(folder, matrix, facts, promise, groups.take(_rows_of_flows(matrix, groups)))
         # The matrix does not tell whose trips are of which segment: measures look at all of them together.
-        return _build(matrix, facts, promise.of_everybody, groups)
+        # Nor does it tell what each traveller has of a flow, unless somebody asked for it.
+        return _build(matrix, facts, promise.of_everybody.monotone, groups)
     except (KeyError, TypeError, ValueError, AttributeError, InternalError, InputError):
         raise InputError(
             f"{folder} was changed since it was made; {spelt_command('audit')} says what is wrong"

@@ -35,6 +35,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 - Released flows: {facts["groups"]:,}, between {facts["zones"]["origins"]:,} origin zones and \
 {facts["zones"]["destinations"]:,} destination zones
 - Released volume: {facts["released"]:,} {facts["volume"]}
+{_largest(facts)}\
 - Withheld: {facts["withheld"]["words"]}
 - {_overlap(facts)}
 {also}
@@ -66,6 +67,12 @@ def _plain(facts: Mapping[str, Any]) -> str:
         within = f"within {percent:,} % of " if percent else ""
         lines.append(f"Proven: {within}the least loss that was possible")
     return "".join(f"- {line}\n" for line in lines)
+
+
+def _largest(facts: Mapping[str, Any]) -> str:
+    """Return what is said of travellers who make most of a flow; nothing where nothing is."""
+    words = facts.get("largest_parts")
+    return "" if words is None else f"- One traveller: {words}\n"
 
 
 def _step(facts: Mapping[str, Any], name: str) -> str:

@@ -164,9 +164,22 @@ class MatrixCase:
 
     def presence(self) -> pa.RecordBatchReader:
         """Return (group, person) of every flow and each of its travellers, as a stream."""
+        return self._stream({})
+
+    def parts(self, volume: str) -> pa.RecordBatchReader:
+        """Return (group, person, part) likewise, with what each traveller has of the flow's volume."""
+        flows = self.matrix.flows
+        part = flows.repeats if volume == "trips" else flows.weights
+        if part is None or flows.travellers is None:
+            raise BrokenPart(f"the matrix does not tell what each traveller has of a flow's {volume}")
+        return self._stream({"part": part.astype(np.int64) if volume == "trips" else part})
+
+    def _stream(self, more: dict[str, Any]) -> pa.RecordBatchReader:
+        """Return (group, person) and more of every flow and each of its travellers, as a stream."""
         import pyarrow as pa
 
-        schema = pa.schema({"number": pa.int32(), "person": pa.int32()})
+        kinds = {name: pa.from_numpy_dtype(column.dtype) for name, column in more.items()}
+        schema = pa.schema({"number": pa.int32(), "person": pa.int32(), **kinds})
 
         def batches() -> Iterator[pa.RecordBatch]:
             travellers = self.matrix.flows.travellers
@@ -174,8 +187,13 @@ class MatrixCase:
             for start in range(0, self.matrix.n_flows, FLOWS_A_BATCH):
                 edges = travellers.offsets[start : start + FLOWS_A_BATCH + 1]
                 group = self.release.group_of_flow[start : start + FLOWS_A_BATCH]
-                columns = np.repeat(group, np.diff(edges)), travellers.people[edges[0] : edges[-1]]
-                arrays = [pa.array(column, pa.int32()) for column in columns]
+                own = slice(edges[0], edges[-1])
+                columns = (
+                    np.repeat(group, np.diff(edges)),
+                    travellers.people[own],
+                    *(column[own] for column in more.values()),
+                )
+                arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
                 yield pa.record_batch(arrays, schema=schema)
 
         return pa.RecordBatchReader.from_batches(schema, batches())

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from tripcloak.flows.audit.columns import TOLERANCE
+from tripcloak.flows.audit.dominance import in_words, largest_sql
 from tripcloak.flows.audit.matrix.case import BOOK, MatrixCase
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
@@ -152,6 +153,28 @@ def suppression_within_limit(case: MatrixCase) -> str | Remark | None:
     withheld = float(case.value(f"select coalesce(sum({volume}), 0) from recount where number < 0"))
     total = float(case.value(f"select sum({volume}) from flows"))
     return f"more than {limit:.2%} are withheld" if withheld > limit * total * (1 + TOLERANCE) else None
+
+
+@BOOK.rule("no-traveller-dominates", "recount")
+def no_traveller_dominates(case: MatrixCase) -> str | Remark | None:
+    """Where it is promised, no traveller has too large a part of a released flow."""
+    if not case.promise.part_rules:
+        return NotPromised(
+            "not promised: how much of a flow one traveller may have (no dominance, no p percent)"
+        )
+    for rule in case.promise.part_rules:
+        for volume in rule.of:
+            case.con.register("parts", case.parts(volume))
+            case.con.execute(f"create or replace temp table largest as {largest_sql('from parts', 'number')}")
+            case.con.unregister("parts")
+            broken = case.value(
+                f"""select count(*) from groups left join recount using (number)
+                left join largest using (number)
+                where {rule.broken(f"recount.{volume}", "largest.first", "largest.second", volume)}"""
+            )
+            if broken:
+                return in_words(rule, mask_small(broken, "groups"))
+    return None
 
 
 def smallest_support(case: MatrixCase) -> dict[str, float]:

@@ -11,7 +11,7 @@ from tripcloak.ground.entries import close, figures, unreadable, whole
 KEYS = {
     "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
     "groups", "zones", "columns", "steps", "columns_words", "volume", "released", "withheld",
-    "smallest", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2",
+    "smallest", "largest_parts", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2",
     "box_grid_degrees", "segment", "counted", "typical_zone_km2",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tripcloak.flows.audit.columns import UNITS
+from tripcloak.flows.audit.dominance import in_words, largest_sql, said_of_halves
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence, column_names
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
@@ -60,6 +61,64 @@ def zones_diverse(case: FlowEvidence) -> str | Remark | None:
             )
             if narrow:
                 return f"{mask_small(narrow, f'{axis} zones')} cover fewer than {least:,} {what} that occur"
+    return None
+
+
+@BOOK.rule("no-traveller-dominates", "recount")
+def no_traveller_dominates(case: FlowEvidence) -> str | Remark | None:
+    """Where it is promised, no traveller has too large a part of a released flow."""
+    if not case.promise.part_rules:
+        return NotPromised(
+            "not promised: how much of a flow one traveller may have (no dominance, no p percent)"
+        )
+    keys = "o, d, t" if case.promise.slot is not None else "o, d"
+    for rule in case.promise.part_rules:
+        for volume in rule.of:
+            part = "trips" if volume == "trips" else "weight"
+            parts = f"select pair, person, {part} as part from audit_presence join audit_links using ({keys})"
+            broken = case.value(
+                f"""select count(*) from (select * from audit_recount where pair > {WITHHELD}) flow
+                left join ({largest_sql(parts, "pair")}) largest using (pair)
+                where {rule.broken(f"flow.{volume}", "largest.first", "largest.second", volume)}"""
+            )
+            if broken:
+                return in_words(rule, mask_small(broken, "released flows"))
+    return None
+
+
+@BOOK.rule("choices-hidden", "recount")
+def choices_hidden(case: FlowEvidence) -> str | Remark | None:
+    """Where it is promised, every released flow reaches the threshold that the secret draws for it."""
+    hidden = case.promise.hidden
+    if hidden is None:
+        return NotPromised("not promised: that nobody can reason backwards from how coarse a flow is")
+    secret = read_run(case.folder).get("secret")
+    if not isinstance(secret, str):
+        return "private/run.json does not hold the secret that choices were hidden by"
+    axes = ", ".join(case.promise.axes)
+    flows = case.rows(f"select {hidden.unit}, {axes} from audit_recount where pair > {WITHHELD}")
+    short = sum(support < hidden.drawn(secret, zones) for support, *zones in flows)
+    return (
+        f"{mask_small(short, 'released flows')} do not reach the threshold drawn for them" if short else None
+    )
+
+
+@BOOK.rule("largest-parts-told", "recount")
+def largest_parts_told(case: FlowEvidence) -> str | Remark | None:
+    """What is said of travellers who make half or more of a flow's trips is right, and coarse."""
+    told = case.facts.get("largest_parts")
+    if told is None:
+        return NotPromised("not told: how often one traveller makes half or more of a flow's trips")
+    if case.promise.privacy is not None or "trips" not in case.promise.columns:
+        return "the manifest tells of parts of numbers that it does not tell"
+    flows, half = next(
+        case.rows(
+            f"""select count(*), count(*) filter (2 * coalesce(largest, 0) >= trips)
+            from audit_recount where pair > {WITHHELD}"""
+        )
+    )
+    if told != said_of_halves(flows, half):
+        return "the manifest is wrong about how often one traveller makes half or more of a flow's trips"
     return None
 
 

@@ -84,9 +84,10 @@ def best_partition(
 ) -> tuple[NDArray[np.int8], float, float]:  # pragma: no cover - compiled
     """Return the best choice for every product, and the loss and the suppressed volume of the best partition.
 
-    A product is released as it is (``loss`` per unit of volume), suppressed (``price`` per unit), or
-    split on one axis; volume outside the safe children of a split is suppressed. Products stand behind
-    those they are a part of, so one pass backwards sees all children before their parent.
+    A product is released as it is (``loss`` per unit of volume; never if that is infinite), suppressed
+    (``price`` per unit), or split on one axis; volume outside the safe children of a split is suppressed.
+    Products stand behind those they are a part of, so one pass backwards sees all children before their
+    parent.
     """
     axes, n = up.shape
     choice = np.empty(n, np.int8)
@@ -95,7 +96,8 @@ def best_partition(
     hidden_below = np.zeros((axes, n))
     lost, hidden = 0.0, 0.0
     for p in range(n - 1, -1, -1):
-        lost, hidden, choice[p] = loss[p] * volume[p], 0.0, RELEASE
+        # Nothing at all may weigh nothing: infinity times zero would be no number.
+        lost, hidden, choice[p] = loss[p] if loss[p] == np.inf else loss[p] * volume[p], 0.0, RELEASE
         cost = lost
         if price * volume[p] < cost:
             cost, lost, hidden, choice[p] = price * volume[p], 0.0, volume[p], SUPPRESS
@@ -180,10 +182,13 @@ def sums_by_zone(
     price: float,
     size: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # pragma: no cover - compiled
-    """Return loss and volume per zone, summed over products whose other zone is chosen and not too dear."""
+    """Return loss and volume per zone, summed over products whose other zone is chosen and not too dear.
+
+    An infinite loss is too dear at any price.
+    """
     losses, volumes = np.zeros(size), np.zeros(size)
     for p in range(len(zone)):
-        if chosen[other[p]] and loss[p] <= price:
+        if chosen[other[p]] and loss[p] <= price and loss[p] < np.inf:
             losses[zone[p]] += loss[p] * volume[p]
             volumes[zone[p]] += volume[p]
     return losses, volumes

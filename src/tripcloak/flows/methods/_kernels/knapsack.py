@@ -46,7 +46,9 @@ def knapsack(
         if up < 0 and p > 0:
             continue
         own = end
-        end = _add_own(rows, end, table[p], p, loss[p] * volume[p], volume[p], volume[p] - inner[p], limits)
+        # Nothing at all may weigh nothing: infinity times zero would be no number.
+        lost = loss[p] if loss[p] == np.inf else loss[p] * volume[p]
+        end = _add_own(rows, end, table[p], p, lost, volume[p], volume[p] - inner[p], limits)
         if up >= 0 and end >= 0:
             inner[up] += volume[p]
             before, start = table[up].copy(), own

@@ -229,8 +229,9 @@ class NoisyMethod(FlowMethod):
         super().refuse(matrix)
         if not self.promise.plain:
             raise InputError(
-                f"{self.name} promises differential privacy, which knows no l-diversity, t-closeness or "
-                f"safe segments; leave out {spelt('l')}, {spelt('l_places')}, {spelt('t')} and "
+                f"{self.name} promises differential privacy, which knows no l-diversity, t-closeness, "
+                f"dominance, hidden choices or safe segments; leave out {spelt('l')}, {spelt('l_places')}, "
+                f"{spelt('t')}, {spelt('dominance')}, {spelt('p_percent')}, {spelt('hide_choices')} and "
                 f"{spelt('segment_joint')}"
             )
         if shared_domains(matrix.origins, matrix.destinations) is None:
