@@ -91,7 +91,11 @@ def test_a_true_release_gives_the_original_flows_back(tripcloak, true_release, t
     assert len(rows) == facts["flows"]
     assert {row["time"] for row in rows} <= {"T00:00", "T06:00", "T12:00", "T18:00"}
     assert sum(float(row["volume"]) for row in rows) == pytest.approx(1400)
-    assert all(row["low"] == row["high"] == row["least"] == row["most"] == row["volume"] for row in rows)
+    for row in rows:
+        ladder = [float(row[number]) for number in ("least", "low", "volume", "high", "most")]
+        assert ladder == sorted(ladder)
+        assert ladder[0] == ladder[2]
+        assert ladder[4] == pytest.approx(ladder[2] + facts["unseen"]["volume"])
     page = (out / "profiles.html").read_text()
     assert "z0 to z7" in page
     assert "Not for publication" in page

@@ -12,7 +12,7 @@ from tripcloak.analysis.answers import Answers, Questions, Scores, aligned, ask,
 from tripcloak.analysis.landuse import LandUse, land_use, telling
 from tripcloak.analysis.overlap import Overlap, area_overlap, equal_area, point_overlap, spread_over
 from tripcloak.analysis.profiles import Profiles, counted_profile, released_profile, time_shares
-from tripcloak.analysis.reconstruction import Reconstruction, expected_flows, reconstruct
+from tripcloak.analysis.reconstruction import Reconstruction, Unseen, expected_flows, reconstruct
 from tripcloak.analysis.topics import SlotFlows, Topics, busiest, typical_flows
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Scores",
     "SlotFlows",
     "Topics",
+    "Unseen",
     "adjusted_rand",
     "aligned",
     "area_overlap",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tripcloak.analysis import Overlap, area_overlap, equal_area, point_overlap
 from tripcloak.analysis.overlap import Shapes, refuse_overlaps
+from tripcloak.analysis.unevenness import NEIGHBOURS, Places, largest, unevenness
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.model.matrix import TripEnds
 from tripcloak.flows.release.reading import Published
@@ -118,9 +119,7 @@ def overlaps_with(published: Published, drawn: ZoneFile, rule: Rule = "area") ->
     rule
         How a released zone is spread: evenly over its area, or over its tiles.
     """
-    assert drawn.geometries is not None
-    shapes = _flat(drawn.geometries) if rule == "area" else drawn.geometries
-    return {axis: _overlap(published, axis, shapes, rule) for axis in ("origin", "destination")}
+    return {axis: _overlap(published, axis, drawn, rule) for axis in ("origin", "destination")}
 
 
 def placed_flows(published: Published) -> Bools:
@@ -136,12 +135,50 @@ def placed_flows(published: Published) -> Bools:
     return placed
 
 
-def _overlap(published: Published, axis: str, drawn: Shapes, rule: Rule) -> Overlap:
+def _overlap(published: Published, axis: str, drawn: ZoneFile, rule: Rule) -> Overlap:
+    """Return shares by the rule; bounds are those of the outlines, since drawn zones may cut tiles."""
+    assert drawn.geometries is not None
     zones = published.zones[axis]
-    if rule == "tiles":
-        row, points = tile_points(zones.ids, zones.shapes, str(published.facts["hierarchy"]["spec"]))
-        return point_overlap(row, points, drawn, len(zones.ids))
-    return area_overlap(_flat(zones.shapes), drawn)
+    by_area = area_overlap(_flat(zones.shapes), _flat(drawn.geometries))
+    if rule == "area":
+        return by_area
+    row, points = tile_points(zones.ids, zones.shapes, str(published.facts["hierarchy"]["spec"]))
+    return point_overlap(row, points, drawn.geometries, len(zones.ids))._replace(exact=by_area.exact)
+
+
+def uneven(published: Published) -> float:
+    """Return how clumped trips are inside the zones of a release, learnt from the release itself.
+
+    Zones are joined that do not overlap: all of them where the release says so, else those of one size.
+    Boxes overlap whatever their size, so nothing is learnt of them.
+    """
+    if "zone_form" in published.facts:
+        return 1.0
+    placed = placed_flows(published)
+    sides = [
+        _places(published, axis, rows, placed)
+        for axis, rows in (("origin", published.origin), ("destination", published.destination))
+    ]
+    if min(len(side.area) for side in sides) < max(NEIGHBOURS):
+        return 1.0
+    smallest = published.facts["smallest"].get(published.facts["volume"], 1)
+    return unevenness(sides[0], sides[1], published.volume[placed], max(float(smallest) - 1, 0.0))
+
+
+def _places(published: Published, axis: str, rows: Ints, placed: Bools) -> Places:
+    import shapely
+
+    zones, volume = published.zones[axis], published.volume[placed]
+    kept = np.array([shape is not None for shape in zones.shapes])
+    if not published.facts["homogeneous"]:
+        sizes, size = np.unique(zones.tiles[rows[placed]], return_inverse=True)
+        kept &= zones.tiles == sizes[np.bincount(size, volume).argmax()]
+    chosen = largest(volume, rows[placed], kept)
+    shapes = zones.shapes[chosen]
+    middle = shapely.get_coordinates(shapely.centroid(shapes))
+    place = np.full(len(kept), -1)
+    place[chosen] = np.arange(len(chosen))
+    return Places(middle[:, 1], middle[:, 0], shapely.area(_flat(shapes)), place[rows[placed]])
 
 
 def _flat(shapes: NDArray[Any]) -> Shapes:

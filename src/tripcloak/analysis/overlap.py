@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ Shapes = NDArray[Any]
 """An array of shapely geometries."""
 
 EARTH_KM = 6371.0072
+HAIR = 1e-9
+"""What shares are off by because sums are, and no trip lies in."""
+
 SLIVER = 1e-3
 """What outlines differ by without meaning it, as a share of a zone."""
 
@@ -24,11 +28,38 @@ SLIVER = 1e-3
 class Overlap(NamedTuple):
     """Shares of released zones in drawn zones: rows are released zones, columns drawn ones.
 
-    ``outside`` is, for every released zone, the share that lies in no drawn zone.
+    Attributes
+    ----------
+    shares : sparse table
+        For estimates: what differs by a sliver counts as the same.
+    outside : array of float
+        For every released zone, the share that lies in no drawn zone.
+    exact : sparse table, optional
+        The same shares, slivers and all, for bounds; ``shares`` where it is not given.
     """
 
     shares: csr_array
     outside: Floats
+    exact: csr_array | None = None
+
+    @property
+    def whole(self) -> csr_array:
+        """Return which released zones lie in which drawn zone as a whole."""
+        return self._where(lambda share: share > 1 - HAIR)
+
+    @property
+    def some(self) -> csr_array:
+        """Return which released zones have any part in which drawn zone."""
+        exact = self._where(lambda share: share > HAIR)
+        some = (exact + self.shares).tocsr()
+        some.data = np.ones(len(some.data))
+        return some
+
+    def _where(self, chosen: Callable[[Floats], Bools]) -> csr_array:
+        table = (self.shares if self.exact is None else self.exact).copy()
+        table.data = chosen(table.data).astype(float)
+        table.eliminate_zeros()
+        return table
 
 
 def equal_area(shapes: Shapes) -> Shapes:
@@ -140,6 +171,7 @@ def _overlap(row: Ints, column: Ints, share: Floats, shape: tuple[int, int]) -> 
     """Return shares as a table; those of one zone never add up to more than 1."""
     from scipy.sparse import coo_array, diags_array
 
+    given = share
     # A zone that lies in a drawn one but for a sliver lies in it as a whole, and in no other.
     whole = share > 1 - SLIVER
     settled = np.zeros(shape[0], dtype=bool)
@@ -151,4 +183,5 @@ def _overlap(row: Ints, column: Ints, share: Floats, shape: tuple[int, int]) -> 
     # Slivers along common edges may lie in two drawn zones.
     shares = (diags_array(1 / np.maximum(total, 1.0)) @ shares).tocsr()
     outside = np.clip(1 - total, 0.0, 1.0)
-    return Overlap(shares, np.where(outside < 1e-9, 0.0, outside))
+    exact = coo_array((given, (row, column)), shape=shape).tocsr()
+    return Overlap(shares, np.where(outside < 1e-9, 0.0, outside), exact)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.analysis import Overlap, Reconstruction, reconstruct
-from tripcloak.analysis.drawn import Rule, original_ends, overlaps_with, placed_flows, read_drawn
+from tripcloak.analysis.drawn import Rule, original_ends, overlaps_with, placed_flows, read_drawn, uneven
+from tripcloak.analysis.reconstruction import Unseen, unlisted
 from tripcloak.flows.checking import read_as_released
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release.reading import Published, read_published
@@ -43,11 +44,14 @@ class Rebuilt:
         Share of the released volume between zones of which one has no outline.
     at_least : float
         Flows with a smaller estimate are not listed.
+    unseen : Unseen
+        What was reckoned with beside the released flows.
     """
 
     names: NDArray[np.str_]
     times: NDArray[np.str_] | None
     parts: list[Reconstruction]
+    unseen: Unseen
     outside: dict[str, float]
     unplaced: float
     at_least: float
@@ -71,6 +75,19 @@ class Rebuilt:
     def volume(self) -> float:
         """Return the volume between drawn zones, that of flows too small to list included."""
         return sum(float(part.volume.sum()) for part in self.parts)
+
+    @property
+    def unlisted(self) -> tuple[float, float]:
+        """Return ``high`` and ``most`` of the pairs that no released flow touches; they are in no table."""
+        likely = self._likely()
+        found = [
+            unlisted(part, self.unseen._replace(likely=share))
+            for part, share in zip(self.parts, likely, strict=True)
+        ]
+        return max(high for high, _ in found), self.unseen.volume
+
+    def _likely(self) -> list[float]:
+        return _shared_out(self.unseen, [float(part.volume.sum()) for part in self.parts])
 
 
 def rebuild(
@@ -98,10 +115,12 @@ def rebuild(
     kept = float(published.volume[placed].sum())
     ends = published.origin, published.destination
     total = float(published.volume.sum())
+    unseen = _unseen(published, total - kept)
     return Rebuilt(
         names=drawn.ids,
         times=None if published.time is None else published.zones["time"].ids,
-        parts=_parts(published, placed, overlaps),
+        parts=_parts(published, placed, overlaps, unseen),
+        unseen=unseen,
         outside={
             f"{axis}s": float((published.volume * overlaps[axis].outside[end])[placed].sum()) / kept
             for axis, end in zip(overlaps, ends, strict=True)
@@ -113,7 +132,33 @@ def rebuild(
     )
 
 
-def _parts(published: Published, placed: Bools, overlaps: dict[str, Overlap]) -> list[Reconstruction]:
+def _unseen(published: Published, unplaced: float) -> Unseen:
+    """Return what to reckon with: what may have been withheld, and unevenness learnt from the flows."""
+    facts = published.facts
+    limit = facts["parameters"].get("suppression_limit")
+    withheld = (facts.get("withheld") or {}).get("at_most")
+    if withheld is None:
+        withheld = np.inf if limit is None else float(published.volume.sum()) * limit / (1 - limit)
+    step = (facts.get("steps") or {}).get(facts["volume"])
+    return Unseen(
+        unevenness=uneven(published),
+        volume=float(withheld) + unplaced,
+        likely=float(withheld) + unplaced,
+        rounding=float(step or (0.5 if facts["volume"] == "population" else 0.0)),
+        # Noise keeps to no limit.
+        exact=limit is not None,
+    )
+
+
+def _shared_out(unseen: Unseen, volumes: list[float]) -> list[float]:
+    """Return what is likely unseen in every part, by the volume of the parts."""
+    total = sum(volumes)
+    return [unseen.likely * (volume / total if total else 1.0) for volume in volumes]
+
+
+def _parts(
+    published: Published, placed: Bools, overlaps: dict[str, Overlap], unseen: Unseen
+) -> list[Reconstruction]:
     flows = np.flatnonzero(placed)
     if published.time is None:
         chosen = [flows]
@@ -121,6 +166,7 @@ def _parts(published: Published, placed: Bools, overlaps: dict[str, Overlap]) ->
         order = flows[np.argsort(published.time[flows], kind="stable")]
         edges = np.searchsorted(published.time[order], np.arange(1, len(published.zones["time"].ids)))
         chosen = np.split(order, edges)
+    likely = _shared_out(unseen, [float(published.volume[rows].sum()) for rows in chosen])
     return [
         reconstruct(
             published.origin[rows],
@@ -128,8 +174,9 @@ def _parts(published: Published, placed: Bools, overlaps: dict[str, Overlap]) ->
             published.volume[rows],
             overlaps["origin"],
             overlaps["destination"],
+            unseen._replace(likely=share),
         )
-        for rows in chosen
+        for rows, share in zip(chosen, likely, strict=True)
     ]
 
 
@@ -144,6 +191,8 @@ class FlowAgreement(NamedTuple):
         The common part of commuters: 1 where all is equal, 0 where nothing is in common.
     within_interval, within_bounds : float
         Share of pairs whose original volume lies between low and high, and between least and most.
+    interval_width : float
+        The median of high - low.
     correlation : float
         Of original and rebuilt volumes.
     """
@@ -153,6 +202,7 @@ class FlowAgreement(NamedTuple):
     cpc: float
     within_interval: float
     within_bounds: float
+    interval_width: float
     correlation: float
 
 
@@ -215,7 +265,9 @@ def check_against(
     keys = np.unique(np.concatenate([original.key, *(part.key for part in parts.values())]))
     if not len(keys):
         raise InputError("no trip and no released flow lies between these zones: there is nothing to compare")
-    columns = {name: part.on(keys) for name, part in parts.items()}
+    high, most = rebuilt.unlisted
+    beyond = {"high": high, "most": most}
+    columns = {name: part.on(keys, beyond.get(name, 0.0)) for name, part in parts.items()}
     truth = original.on(keys)
     return Checked(
         agreement=_agreement(truth, columns),
@@ -225,6 +277,9 @@ def check_against(
         original=truth,
         rebuilt=columns["volume"],
     )
+
+
+ANY_SLOT = {"least": 0.0, "low": 0.0, "most": 1.0, "high": 1.0}
 
 
 class _Sparse(NamedTuple):
@@ -238,9 +293,9 @@ class _Sparse(NamedTuple):
         keys, place = np.unique(key, return_inverse=True)
         return cls(keys, np.bincount(place, value, minlength=len(keys)))
 
-    def on(self, keys: Ints) -> Floats:
-        """Return the numbers at these keys, 0 where there is none."""
-        values = np.zeros(len(keys))
+    def on(self, keys: Ints, beyond: float = 0.0) -> Floats:
+        """Return the numbers at these keys, and another one where there is none."""
+        values = np.full(len(keys), beyond)
         values[np.searchsorted(keys, self.key)] = self.value
         return values
 
@@ -257,7 +312,10 @@ def _original(matrix: ODMatrix, drawn: ZoneFile, slots: int, volume: Volume) -> 
 
 
 def _by_slot(rebuilt: Rebuilt, times: Hierarchy | None) -> dict[str, _Sparse]:
-    """Return the rebuilt numbers by pair and slot; a longer time is spread evenly over its slots."""
+    """Return the rebuilt numbers by pair and slot; a longer time is spread evenly over its slots.
+
+    Of a longer time anything from nothing to all may be in each slot.
+    """
     n, numbers = len(rebuilt.names), ("volume", "low", "high", "least", "most")
     found: dict[str, list[tuple[Ints, Floats]]] = {number: [] for number in numbers}
     for row, part in enumerate(rebuilt.parts):
@@ -269,7 +327,7 @@ def _by_slot(rebuilt: Rebuilt, times: Hierarchy | None) -> dict[str, _Sparse]:
             below, slots, length = times.members(zone), times.n_tiles, int(times.zones.tiles[zone])
         key = (pair[:, None] * slots + below).reshape(-1)
         for number in numbers:
-            spread = {"least": 0.0, "most": 1.0}.get(number, 1 / length) if length > 1 else 1.0
+            spread = ANY_SLOT.get(number, 1 / length) if length > 1 else 1.0
             found[number].append((key, np.repeat(getattr(part, number) * spread, len(below))))
     return {
         number: _Sparse.summed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -300,6 +358,7 @@ def _agreement(truth: Floats, rebuilt: dict[str, Floats]) -> FlowAgreement:
         cpc=float(2 * np.minimum(guess, truth).sum() / both),
         within_interval=float(inside.mean()),
         within_bounds=float(sure.mean()),
+        interval_width=float(np.median(rebuilt["high"] - rebuilt["low"])),
         correlation=together / float(spread) if spread else 0.0,
     )
 
@@ -363,6 +422,7 @@ def profiles_page(checked: Checked, pairs: Sequence[tuple[int, int]]) -> str:
             "correlation": f"{found.correlation:.3f}",
             "mean error": f"{found.mean_error:,.2f}",
             "in the 95 % interval": f"{found.within_interval:.1%}",
+            "width of the interval, median": f"{found.interval_width:,.0f}",
             "in the bounds": f"{found.within_bounds:.1%}",
         },
         charts=charts,

@@ -43,9 +43,9 @@ def command(
 ) -> None:
     """Rebuild the flows of a release between zones of your own.
 
-    Released flows are spread evenly over their zones, and each estimate comes with an interval and with
-    bounds: all that lies inside, and all that touches. Only the public files are read; with --against
-    also the raw input.
+    Released flows are spread evenly over their zones, and each estimate comes with an interval of 95 % and
+    with bounds: all that lies inside, and all that touches or was withheld. Only the public files are
+    read; with --against also the raw input.
 
     [bold]Examples[/bold]
 
@@ -87,6 +87,8 @@ def _facts(rebuilt: "Rebuilt", checked: "Checked | None") -> dict[str, Any]:
         "rule": rebuilt.rule,
         "outside": rebuilt.outside,
         "unplaced": rebuilt.unplaced,
+        "unseen": {"volume": rebuilt.unseen.volume, "unevenness": rebuilt.unseen.unevenness},
+        "unlisted": dict(zip(("high", "most"), rebuilt.unlisted, strict=True)),
         "agreement": None if checked is None else checked.agreement._asdict(),
     }
 
@@ -102,6 +104,10 @@ def _show(facts: dict[str, Any], out: Path, checked: bool) -> None:
     ]
     if facts["unplaced"] > 0:
         rows.append(("without an outline", f"{facts['unplaced']:.1%}"))
+    rows += [
+        ("withheld or not placed, at most", f"{facts['unseen']['volume']:,.0f}"),
+        ("pairs not listed, high", f"{facts['unlisted']['high']:,.0f}"),
+    ]
     rows += [(name.replace("_", " "), number(value)) for name, value in (facts["agreement"] or {}).items()]
     show(table(f"Rebuilt by {facts['rule']}", ("", "value"), rows))
     show(f"The flows are in {out}.")
