@@ -17,6 +17,7 @@ from pyarrow import parquet
 from tripcloak.cli.run import run
 from tripcloak.flows.checking import audit_against, measure_against
 from tripcloak.flows.methods import METHODS
+from tripcloak.flows.release.tables import POINTS
 from tripcloak.ground.rulebook import Verdict
 from tripcloak.synth import City, write_city
 from worlds.released_flows import Folder
@@ -246,7 +247,7 @@ def test_a_release_without_slots_says_nothing_of_time(tmp_path: Path, trips: Pat
     assert run(["anonymise", str(trips), *options, "--out", str(out), "--json"]) == 0
     folder = Folder(out)
     with folder.public("flows.csv").open(encoding="utf-8") as file:
-        assert next(csv.reader(file)) == ["origin", "destination", "trips", "travellers"]
+        assert next(csv.reader(file)) == ["origin", "destination", "trips", "travellers", *POINTS]
     assert folder.facts["hierarchy"] == {"spec": "h3:8"}
     assert folder.facts["zones"].keys() == {"origins", "destinations"}
     assert "time_weight" not in folder.facts["parameters"]

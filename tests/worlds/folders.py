@@ -17,6 +17,7 @@ PUBLIC_FILES = {
     "README.md",
     "flows.csv",
     "flows.parquet",
+    "lines.parquet",
     "manifest.json",
     "map.html",
     "zones.geojson",

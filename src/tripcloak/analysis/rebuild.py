@@ -21,6 +21,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spreadsheets import write_csv
 from tripcloak.hierarchy import Hierarchy, ZoneFile
 from tripcloak.pages.lines import Chart, lines_page
 from tripcloak.promises import Volume
@@ -385,12 +386,12 @@ def write_rebuilt(
 ) -> None:
     """Write the rebuilt flows and, where they were checked, agreement and profiles; all or nothing."""
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
     table = pa.table(rebuilt.columns())
     with staged(out, force=force, parts=RECONSTRUCTION) as staging:
         parquet.write_table(table, staging / "flows.parquet", compression="zstd")
-        csv.write_csv(table, staging / "flows.csv", csv.WriteOptions(quoting_style="needed"))
+        write_csv(table, staging / "flows.csv")
         if checked is not None:
             for name in INTERNAL:
                 (staging / name).touch(mode=0o600)

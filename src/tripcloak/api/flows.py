@@ -223,9 +223,9 @@ class MadeFlows(PublicPart):
 
     @cached_property
     def _flows(self) -> pa.Table:
-        from tripcloak.flows.release.tables import flows_table
+        from tripcloak.flows.release.tables import flows_table, with_points
 
-        return flows_table(self._made.release)
+        return with_points(flows_table(self._made.release), self._zones)
 
     @cached_property
     def _zones(self) -> pa.Table:
@@ -242,7 +242,7 @@ class ReleasedFlows(Released):
 
     @property
     def flows(self) -> pandas.DataFrame:
-        """Return the released flows: a zone of every axis, and the numbers that are published."""
+        """Return the released flows: zones of every axis, published numbers, and points of the zones."""
         return self._frame("flows")
 
     @property

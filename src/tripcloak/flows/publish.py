@@ -16,8 +16,10 @@ from tripcloak.flows.release.tables import (
     flows_table,
     groups_batches,
     hierarchy_table,
+    lines_table,
     segments_table,
     time_parts,
+    with_points,
     zones_geojson,
     zones_table,
 )
@@ -25,6 +27,7 @@ from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import PRIVATE, PUBLIC, staged, write_json
 from tripcloak.ground.manifest import write_manifest
+from tripcloak.ground.spreadsheets import write_csv
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import Promise
 
@@ -80,22 +83,21 @@ def publish(
 
 def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mapping[str, Any]) -> None:
     flows, zones = flows_table(release), zones_table(matrix, release)
-    write_flows(public, flows, segments_table(release))
+    write_flows(public, with_points(flows, zones), segments_table(release))
     collection = write_zones(public, zones)
     (public / "map.html").write_text(render_map_of(collection, flows, facts), encoding="utf-8")
     (public / "README.md").write_text(render_readme(facts), encoding="utf-8")
 
 
 def write_flows(public: Path, flows: pa.Table, segments: pa.Table | None = None) -> None:
-    """Write the released flows, and those of every segment where they are told, in both forms."""
-    from pyarrow import csv
-
+    """Write the released flows, with points, and those of every segment where they are told, in all forms."""
     # One part of the file a time: readers of one slot skip the others.
     _write_parquet(public / "flows.parquet", time_parts(flows))
-    csv.write_csv(flows, public / "flows.csv", csv.WriteOptions(quoting_style="needed"))
+    write_csv(flows, public / "flows.csv")
+    _write_parquet(public / "lines.parquet", lines_table(flows))
     if segments is not None:
         _write_parquet(public / "segments.parquet", segments)
-        csv.write_csv(segments, public / "segments.csv", csv.WriteOptions(quoting_style="needed"))
+        write_csv(segments, public / "segments.csv")
 
 
 def write_zones(public: Path, zones: pa.Table) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.publish import render_map_of, write_flows, write_zones
 from tripcloak.flows.release import Publication, publication_of, restated
-from tripcloak.flows.release.tables import as_published, zones_as_published, zones_geojson
+from tripcloak.flows.release.tables import as_published, with_points, zones_as_published, zones_geojson
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import json_text
 from tripcloak.ground.manifest import NAME, public_part, read_manifest
@@ -107,7 +107,8 @@ def _method_is_known(_: Path, written: WrittenFlows) -> bool:
 
 
 def _flows_are_the_same(public: Path, written: WrittenFlows) -> bool:
-    return same_files(public, lambda aside: write_flows(aside, written.flows, written.segments))
+    flows = with_points(written.flows, written.zones)
+    return same_files(public, lambda aside: write_flows(aside, flows, written.segments))
 
 
 def _zones_are_the_same(public: Path, written: WrittenFlows) -> bool:
@@ -140,7 +141,9 @@ REWRITINGS: tuple[Rewriting[WrittenFlows], ...] = (
         "flows-as-written",
         _flows_are_the_same,
         "the released flows are, byte by byte, what comes of writing their rows",
-        OTHERWISE.format("flows.parquet or flows.csv, or those of segments,", "the released flows"),
+        OTHERWISE.format(
+            "flows.parquet, flows.csv or lines.parquet, or those of segments,", "the released flows"
+        ),
     ),
     Rewriting(
         "zones-as-written",

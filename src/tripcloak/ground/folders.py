@@ -24,6 +24,7 @@ PUBLIC_FILES = (
     "README.md",
     "flows.csv",
     "flows.parquet",
+    "lines.parquet",
     "manifest.json",
     "map.html",
     "zones.geojson",

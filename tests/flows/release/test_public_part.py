@@ -16,6 +16,7 @@ import pytest
 from pyarrow import parquet
 
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.release.tables import POINTS
 from worlds.folders import PUBLIC_FILES, PublicPart, read_public
 from worlds.trips import Row, leaks, some_trips, without, write_csv, write_zones, zone_trips
 
@@ -76,7 +77,7 @@ def check_tables(public: PublicPart, truth: Truth, columns: list[str], k: int) -
     """Every table tells the same released flows, truly, with the columns that may be told."""
     assert public.manifest["columns"] == columns
     for flow in public.flows:
-        assert list(flow) == ["origin", "destination", *columns]
+        assert list(flow) == ["origin", "destination", *columns, *POINTS]
         pair = (flow["origin"], flow["destination"])
         for unit in columns:
             step, true = public.manifest.get("steps", {}).get(unit), truth.support(unit, pair)
@@ -116,10 +117,12 @@ def check_zones(public: PublicPart, truth: Truth) -> None:
     assert [tile for tile in truth.tiles - released if tile in public.text] == []
     for zone in public.zones:
         assert (zone["lat"], zone["lon"]) == pytest.approx(h3.cell_to_latlng(zone["zone"]), abs=1e-9)
-    corners = {(round(lon, 6), round(lat, 6)) for zone in released for lat, lon in h3.cell_to_boundary(zone)}
+    finest = h3.get_resolution(min(truth.tiles))
     for feature in public.features:
+        tiles = h3.cell_to_children(feature["properties"]["zone"], finest)
+        corners = {(round(lon, 7), round(lat, 7)) for tile in tiles for lat, lon in h3.cell_to_boundary(tile)}
         rings = feature["geometry"]["coordinates"]
-        assert {(round(lon, 6), round(lat, 6)) for ring in rings for lon, lat in ring} <= corners
+        assert {tuple(point) for ring in rings for point in ring} <= corners
 
 
 def check_manifest(public: PublicPart, truth: Truth, k: int, dropped: dict[str, int]) -> None:

@@ -150,6 +150,10 @@ def column_names(con: duckdb.DuckDBPyConnection, table: str) -> tuple[str, ...]:
     return tuple(name for (name,) in con.execute(f"select column_name from (describe {table})").fetchall())
 
 
+POINTS = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")
+"""Columns of released flows: the points of both zones."""
+
+
 class TableFile(NamedTuple):
     """What a Parquet file of a release must hold: columns with the kind of their values."""
 
@@ -162,8 +166,9 @@ class TableFile(NamedTuple):
 TABLE_FILES = {
     "flows": TableFile(
         f"{PUBLIC}/flows.parquet",
-        {"origin": "text", "destination": "text"},
+        {"origin": "text", "destination": "text", **dict.fromkeys(POINTS, "number")},
         {"trips": "whole", "travellers": "whole", "population": "whole"},
+        frozenset(POINTS),
     ),
     "zones": TableFile(
         f"{PUBLIC}/zones.parquet",

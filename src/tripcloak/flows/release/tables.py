@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 
 AXES = ("origin", "destination", "time")
+POINTS = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")
+"""Columns of released flows: the representative points of both zones."""
+
+POINT_DIGITS = 7
 BATCH = 1 << 20
 
 
@@ -29,6 +33,32 @@ def flows_table(release: Release) -> pa.Table:
 
     zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
     return in_order(pa.table({**zones, **published_numbers(release)}))
+
+
+def with_points(flows: pa.Table, zones: pa.Table) -> pa.Table:
+    """Return released flows with the representative points of their zones, null where a zone has none."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for axis in AXES[:2]:
+        side = zones.filter(compute.equal(zones["axis"], axis))
+        row = compute.index_in(flows[axis].combine_chunks(), value_set=side["zone"].combine_chunks())
+        for name in ("lat", "lon"):
+            degrees = np.round(side[name].to_numpy().astype(float), POINT_DIGITS)
+            flows = flows.append_column(f"{axis}_{name}", pa.array(degrees, from_pandas=True).take(row))
+    return flows
+
+
+def lines_table(placed: pa.Table) -> pa.Table:
+    """Return flows with points as lines from origin to destination; those without points are left out."""
+    import pyarrow as pa
+    import shapely
+
+    known = placed.drop_null() if any(placed[name].null_count for name in POINTS) else placed
+    ends = np.column_stack([known[name].to_numpy() for name in (POINTS[1], POINTS[0], POINTS[3], POINTS[2])])
+    lines = pa.array(shapely.to_wkb(shapely.linestrings(ends.reshape(-1, 2, 2))), pa.binary())
+    table = known.drop_columns(list(POINTS)).append_column("geometry", lines)
+    return table.replace_schema_metadata(_geoparquet(table))
 
 
 def in_order(flows: pa.Table) -> pa.Table:
@@ -114,9 +144,9 @@ def flows_over_time(flows: pa.Table) -> pa.Table:
     Travellers are left out of sums, unless they are alone: one person may travel at several times.
     """
     if "time" not in flows.column_names:
-        return flows
+        return flows.select([name for name in flows.column_names if name not in POINTS])
     ends = ["origin", "destination"]
-    volumes = summed(tuple(name for name in flows.column_names if name not in (*ends, "time")))
+    volumes = summed(tuple(name for name in flows.column_names if name not in (*ends, *POINTS, "time")))
     over_time = flows.group_by(ends, use_threads=False).aggregate([(name, "sum") for name in volumes])
     return over_time.select([*ends, *(f"{name}_sum" for name in volumes)]).rename_columns([*ends, *volumes])
 

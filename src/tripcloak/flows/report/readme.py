@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
+from tripcloak.flows.report.opening import how_to_open
 from tripcloak.flows.report.plain import area_words
 from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import Promise
@@ -43,13 +44,17 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 - `flows.parquet`, `flows.csv`: one row per released flow:
   - `origin`, `destination`: zone ids{_boxes(facts) or _unions(facts["hierarchy"])}
 {_time(facts["hierarchy"])}{columns}
+  - `origin_lat`, `origin_lon`, `destination_lat`, `destination_lon`: the representative points of both
+    zones, in degrees; empty where a zone has no place
 {_beside(facts)}\
+- `lines.parquet` (GeoParquet): the same flows as lines from point to point, for map tools
 - `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height ({_height(facts)}), number of
-  tiles, area, representative point and outline
+  tiles, area, representative point and outline{_outlines(facts)}
 - `map.html`: the same to look at; works without a network
 - `manifest.json`: method, parameters, totals and a SHA-256 of every file
 {FOR_READERS}
 
+{how_to_open(facts)}
 ## What this does and does not promise
 {covers}{"".join(limits)}"""
 
@@ -102,6 +107,14 @@ def _overlap(facts: Mapping[str, Any]) -> str:
     if facts["homogeneous"]:
         return "Origin zones do not overlap each other, and neither do destination zones."
     return "Zones may overlap: a flow is as fine as its own numbers allow."
+
+
+def _outlines(facts: Mapping[str, Any]) -> str:
+    """Return what the outline of a zone of H3 is: not that of the cell; nothing for other zones."""
+    if "zone_form" in facts or not str(facts["hierarchy"].get("spec")).startswith("h3:"):
+        return ""
+    return """: the border of its finest
+  hexagons, which reach a little over the edges of the larger one that the id names"""
 
 
 def _height(facts: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
+from tripcloak.flows.audit.evidence import BOOK, POINTS, FlowEvidence
 from tripcloak.flows.audit.promise import SEGMENTS, SPACE
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
@@ -78,16 +78,31 @@ def differs_from_csv(case: FlowEvidence, part: str) -> str | None:
     if _csv_header(case, part) != list(names):
         return f"{part}.csv and {part}.parquet have different columns"
     case.keep("audit_csv", "select * from audit_reader", _csv_rows(case, part, names))
-    texts = ", ".join(f"{_identifier(name)}::varchar" for name in names)
-    table = f"select {texts} from audit_{part}"
+    texts = ", ".join(
+        f"try_cast({name} as double)" if name in POINTS else _identifier(name) for name in names
+    )
+    table = f"select {', '.join(_as_text(name) for name in names)} from audit_{part}"
     differ = case.value(
         f"""select count(*) from (
-            (select * from audit_csv except all {table})
+            (select {texts} from audit_csv except all {table})
             union all
-            ({table} except all select * from audit_csv)
+            ({table} except all select {texts} from audit_csv)
         )"""
     )
     return f"{part}.csv and {part}.parquet hold different rows" if differ else None
+
+
+def _as_text(name: str) -> str:
+    """Return SQL for a value as the text table must have it: what a spreadsheet would run is guarded."""
+    if name in POINTS:
+        return f"{name}::double"
+    value = f"{_identifier(name)}::varchar"
+    if name not in (*SPACE, "segment"):
+        return value
+    return f"case when regexp_matches({value}, '{_FORMULA}') then '''' || {value} else {value} end"
+
+
+_FORMULA = r"^''*[=+\-@\t\r\n＝＋－＠]"
 
 
 def _csv_rows(case: FlowEvidence, part: str, names: Sequence[str]) -> pa.RecordBatchReader:
@@ -125,8 +140,8 @@ def only_protected_columns(case: FlowEvidence) -> str | None:
     if not isinstance(told, list) or told != list(case.promise.columns):
         return "the manifest lists other columns than the thresholds cover"
     tables = {
-        "flows.parquet": (set(case.columns("audit_flows")), {*case.promise.axes} | allowed),
-        "flows.csv": (set(_csv_header(case)), {*case.promise.axes} | allowed),
+        "flows.parquet": (set(case.columns("audit_flows")), {*case.promise.axes, *POINTS} | allowed),
+        "flows.csv": (set(_csv_header(case)), {*case.promise.axes, *POINTS} | allowed),
         "zones.parquet": (set(case.columns("audit_zones")), _zone_columns(case)),
         "zones.geojson": (_geojson_columns(case), _zone_columns(case)),
     }

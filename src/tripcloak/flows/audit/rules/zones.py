@@ -16,6 +16,8 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 
 CENTRE_DEGREES = 1e-6
+POINT_DEGREES = 6e-8
+"""What rounding to seven decimals moves a point by, and a little more."""
 
 
 @BOOK.rule("zones-contain-tiles", "groups", "tree")
@@ -77,7 +79,7 @@ def zones_table_matches(case: FlowEvidence) -> str | None:
     wrong = case.value(_listed_wrongly(case.promise.axes, volumes))
     if wrong:
         return f"release/zones.parquet is wrong about {mask_small(wrong, 'zones')}"
-    return _sizes(case) or _times(case) or _members(case) or _geojson(case)
+    return _sizes(case) or _times(case) or _members(case) or _points(case) or _geojson(case)
 
 
 def _listed_wrongly(axes: tuple[str, ...], volumes: list[str]) -> str:
@@ -153,6 +155,25 @@ def _members(case: FlowEvidence) -> str | None:
         pairs = check_pairs(case, axis, f"select distinct unnest(members) as tile, zone {here}")
         if pairs.wrong or pairs.number != case.value(f"select coalesce(sum(tiles), 0) {here}"):
             return "release/zones.parquet lists wrong tiles below a zone"
+    return None
+
+
+def _points(case: FlowEvidence) -> str | None:
+    """Return what is wrong with the points that flows carry: those of their zones, to seven decimals."""
+    for axis in SPACE:
+        far = " or ".join(
+            f"coalesce(abs({axis}_{name} - zone.{name}) > {POINT_DEGREES}, "
+            f"({axis}_{name} is null) <> (zone.{name} is null or isnan(zone.{name})))"
+            for name in ("lat", "lon")
+        )
+        wrong = case.value(
+            f"""select count(*) from audit_flows flow
+            join audit_zones zone on zone.axis = '{axis}' and zone.zone = flow.{axis} where {far}"""
+        )
+        if wrong:
+            return (
+                f"release/flows.parquet puts {mask_small(wrong, f'{axis} ends')} elsewhere than their zones"
+            )
     return None
 
 
