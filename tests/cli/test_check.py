@@ -71,6 +71,10 @@ def test_the_page_says_what_is_promised_of_what_and_what_is_not(tripcloak, flows
     words = tripcloak("check", tracks).out
     assert "What is known of a device fits 2 trajectories or more." in words
     assert "Devices, not people" in words
+    readme = (tracks / "release" / "README.md").read_text()
+    assert "where and when a device was" in readme
+    assert "Counted are devices, not people" in readme
+    assert not [word for word in ("a person ", "the person", "one person ", "many people") if word in readme]
 
 
 @pytest.mark.parametrize("name", ["README.md", "map.html", "manifest.json"])

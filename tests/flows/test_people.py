@@ -192,7 +192,7 @@ def test_fixes_that_disagree_about_their_person_are_reported(notes_on, where) ->
 
 
 def test_the_warning_names_what_would_protect_people() -> None:
-    of_trips = Few(10, "travellers", 3, 1, of_trips=True).note()
+    of_trips = Few(10, "travellers", 3, 1, of_trips=True, id_is="person").note()
     assert "unit='travellers' counts people" in of_trips
     assert "population" not in of_trips
     assert "unit='travellers,population'" in Few(10, "travellers", 3, 1).note()

@@ -108,7 +108,7 @@ def _audit_trajectories(given: Given, folder: Path, against: list[str], *, json:
 def _supports(verdict: "Verdict") -> list[str]:
     """Return the smallest numbers of trajectories that fit, by what was kept and with what was dropped."""
     told = [
-        f"Smallest support, over all people: {number(verdict.smallest_support)} released trajectories.",
+        f"Smallest support, over all that were counted: {number(verdict.smallest_support)} released trajectories.",
     ]
     raw = verdict.numbers["raw_record"]
     if raw["people"]:

@@ -135,11 +135,14 @@ def anonymise(
 
 
 def _show_release(outcome: "TrajectoryOutcome") -> None:
+    from tripcloak.promises.counted import ones_of
+
     release, grid = outcome.release, outcome.release.grid
+    several, lacking = ones_of(release.promise.id_is).several, outcome.reading.cleaning.lacking or 0
     rows = [
         *cleaning_rows(outcome.reading.cleaning),
-        ("people who lost samples in that", mask_small(outcome.reading.cleaning.lacking or 0, zero=True)),
-        ("people", number(outcome.trajectories.n_users)),
+        (f"{several} that lost samples in that", mask_small(lacking, zero=True)),
+        (several, number(outcome.trajectories.n_users)),
         ("samples", number(outcome.trajectories.n_samples)),
         ("a sample lasts and spans", f"{grid.seconds} s, {grid.metres} m"),
         ("protected", release.promise.sentence()),

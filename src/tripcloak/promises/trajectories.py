@@ -84,15 +84,16 @@ class Containment(TrajectoryPromise):
 
     def in_full(self) -> Passages:
         """Return what boxes promise, in short, and what not."""
-        k = f"{self.k:,}"
+        k, one, several = f"{self.k:,}", ONES[self.id_is].one, ONES[self.id_is].several
+        somebody = "somebody" if self.id_is == "person" else self._of_whom
         return Passages(
             f"""\
-**Whoever knows where and when somebody was, all of it or any part, finds at least {k} released
+**Whoever knows where and when {somebody} was, all of it or any part, finds at least {k} released
 trajectories that fit.** Samples were joined and made coarser in time and space until that was true. All
 samples that were kept when the data was read are in it, and none was invented.
 """,
             f"""\
-- Against linking records: take any samples of one person, some or all, and look for released
+- Against linking records: take any samples of one {one}, some or all, and look for released
   trajectories whose boxes hold them. At least {k} do. This holds for knowledge as fine as the finest step
   above, or coarser, and for all samples that were kept when the data was read. Records that were left out
   then, such as places that nobody could have reached in time, lead no further: add any of them to what was
@@ -101,18 +102,18 @@ samples that were kept when the data was read are in it, and none was invented.
             (
                 f"""\
 - It does not hide what all {k} have in common. If every trajectory that fits was at a hospital at one
-  hour, then so was the person (homogeneity).
+  hour, then so was the {one} (homogeneity).
 """,
                 f"""\
-- {k} is the number of released trajectories that fit what is known of a person. It is not the number of
-  people in a box: a released trajectory may be a merge of fewer, down to two (constraint `nu-k-pick`).
+- {k} is the number of released trajectories that fit what is known of {self._of_whom}. It is not the number
+  of {several} in a box: a released trajectory may be a merge of fewer, down to two (constraint `nu-k-pick`).
 """,
-                """\
-- The edges of a box come from the samples of those who were merged: somebody was at each side of it.
+                f"""\
+- The edges of a box come from the samples of those who were merged: {somebody} was at each side of it.
 """,
-                "- It does not hide that somebody is in the data, nor how many people are.\n",
-                """\
-- It is about this release alone: it does not cover comparing it with another release of the same people,
+                f"- It does not hide that {somebody} is in the data, nor how many {several} are.\n",
+                f"""\
+- It is about this release alone: it does not cover comparing it with another release of the same {several},
   nor readers who know the samples of others in it and can set those aside.
 """,
             ),

@@ -8,6 +8,7 @@ from typing import Any
 
 from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import TrajectoryPromise
+from tripcloak.promises.counted import ones_of
 from tripcloak.trajectories.release.guess import OwnerGuess
 
 
@@ -85,18 +86,18 @@ def _likeness(facts: Mapping[str, Any], promise: TrajectoryPromise) -> str:
     """Return whether those that fit can be told apart by whoever knows a lot; nothing where none need fit."""
     if promise.moves_samples:
         return ""
-    k = f"{promise.k:,}"
+    k, one = f"{promise.k:,}", ones_of(promise.id_is).one
     constraint = facts.get("parameters", {}).get("constraint")
     if facts["method"] == "glove" or constraint == "full":
         others = f"{promise.k - 1:,}"
         return (
-            f"- The released trajectory of a person is identical to at least {others} others,\n"
+            f"- The released trajectory of one {one} is identical to at least {others} others,\n"
             "  so that no guess among them is better than another.\n"
         )
     under = f" (constraint `{constraint}`)" if constraint else ""
     return (
         f"- At least {k} fit, but they are **not equally likely**{under}. Somebody who knows a\n"
-        f"  lot about a person can guess the right one much more often than one time in {k}: above it says\n"
+        f"  lot about one {one} can guess the right one much more often than one time in {k}: above it says\n"
         "  how often simple guesses were right. Under the constraint `full` they would be identical.\n"
     )
 
@@ -109,7 +110,8 @@ def _sample(promise: TrajectoryPromise) -> str:
         )
     return (
         "A released sample says: at some moment from `t_start` until `t_end`, and at some place in the box,\n"
-        "the person was recorded at least once. It does not say that they were in the box all the time."
+        f"the {ones_of(promise.id_is).one} was recorded at least once. It does not say that the box held it "
+        "all the time."
     )
 
 
