@@ -107,9 +107,8 @@ def _audit_trajectories(given: Given, folder: Path, against: list[str], *, json:
 
 def _supports(verdict: "Verdict") -> list[str]:
     """Return the smallest numbers of trajectories that fit, by what was kept and with what was dropped."""
-    told = [
-        f"Smallest support, over all that were counted: {number(verdict.smallest_support)} released trajectories.",
-    ]
+    support = number(verdict.smallest_support)
+    told = [f"Smallest support, over all that were counted: {support} released trajectories."]
     raw = verdict.numbers["raw_record"]
     if raw["people"]:
         fewest = number(raw["smallest_support"])
