@@ -116,6 +116,8 @@ def test_what_is_changed_afterwards_is_told_and_signed_as_failed(
     assert told.code == 1
     assert "signature-fits" in [one["rule"] for one in told.json["findings"] if not one["ok"]]
     again = tripcloak("audit", out, "--against", place / f"{name}.csv", "--sign", place / "own.key")
+    as_what = "FAILED" if again.code else "PASSED"
+    assert f"signed as {as_what} in release/{NAME}" in " ".join(again.out.split())
     if change == "the verdict itself":
         # It is replaced, and all else is as it was.
         assert (again.code, state(out, place)) == (0, "signed")
@@ -182,7 +184,9 @@ def test_every_segment_is_signed(tripcloak: Any, place: Path, tmp_path: Path) ->
     sex = {one: "FM"[at % 2] for at, one in enumerate(sorted({row["person_id"] for row in rows}))}
     trips = write_csv(tmp_path / "trips.csv", [{**row, "sex": sex[row["person_id"]]} for row in rows])
     parted = (*FLOWS, trips, "--segment", "sex", "--draws", 1, "--out", tmp_path / "out")
-    assert tripcloak(*parted, "--sign", place / "own.key").code == 0
+    told = tripcloak(*parted, "--sign", place / "own.key")
+    assert told.code == 0, told.err
+    assert f"Signed as PASSED in release/{NAME}" in " ".join(told.out.split())
     found = sorted((tmp_path / "out").rglob(NAME))
     assert len(found) == 2
     assert {state(path.parents[1], place) for path in found} == {"signed"}

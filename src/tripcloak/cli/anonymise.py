@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
-from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.screen import (
+    cleaning_rows,
+    number,
+    print_json,
+    progress_on_stderr,
+    show,
+    show_signed,
+    table,
+)
 from tripcloak.flows.keywords import flow_method, keywords, segments, zoning
 from tripcloak.records.keywords import signing_key, trip_source
 
@@ -66,6 +74,7 @@ def command(
         print_json(outcome.to_dict())
     else:
         _show(outcome)
+        show_signed(key)
 
 
 def sign(
@@ -167,6 +176,7 @@ def release_segments(
         f"Publish the folders release in {outcomes.out}/*; keep the folders private and the files "
         f"fairness.* (open {outcomes.out / 'fairness.html'}) inside."
     )
+    show_signed(key)
 
 
 SEGMENT_COLUMNS = ("zones", "G", "GDM (m)", "S", "G at equal size")

@@ -15,6 +15,7 @@ from tripcloak.ground.progress import Progress, bars_on_stderr
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from tripcloak.ground.keys import SigningKey
     from tripcloak.records.cleaning import CleaningReport
 
 
@@ -76,6 +77,15 @@ def show(*items: object) -> None:
         for item in items:
             # Text is wrapped by the terminal alone, so that paths can be copied from it.
             console.print(item, soft_wrap=isinstance(item, str))
+
+
+def show_signed(key: SigningKey | None) -> None:
+    """Say that releases were signed, if they were."""
+    from tripcloak.ground.signatures import signed_words
+
+    if key is not None:
+        words = signed_words(key)
+        show(f"{words[0].upper()}{words[1:]}")
 
 
 @contextmanager

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
-from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.screen import (
+    cleaning_rows,
+    number,
+    print_json,
+    progress_on_stderr,
+    show,
+    show_signed,
+    table,
+)
 from tripcloak.ground.errors import AuditFailedError, InputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.records.keywords import signing_key
@@ -132,6 +140,7 @@ def anonymise(
         print_json(outcome.to_dict())
     else:
         _show_release(outcome)
+        show_signed(key)
 
 
 def _show_release(outcome: "TrajectoryOutcome") -> None:

@@ -185,7 +185,13 @@ def sign_if_asked(public: Path, verdict: Verdict, key: SigningKey | None, *, ver
     found = tuple(finding for finding in verdict.findings if finding.rule != RULE)
     judged = replace(verdict, findings=found)
     sign_verdict(public, judged, key, version=version)
-    return judged
+    return replace(judged, notes=(*judged.notes, signed_words(key, safe=judged.safe)))
+
+
+def signed_words(key: SigningKey, *, safe: bool = True) -> str:
+    """Return that something was signed, as what, and with which key."""
+    as_what = "PASSED" if safe else "FAILED"
+    return f"signed as {as_what} in release/{NAME}, with the key {key.public.id[:16]}..."
 
 
 def refuse_failed(folder: Path, broken: Sequence[str]) -> None:
