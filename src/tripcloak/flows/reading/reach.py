@@ -81,8 +81,9 @@ class Reach:
         return (*found, "population") if self.canonical.has_weight else tuple(found)
 
     @property
-    def id_is(self) -> None:
-        """Return nothing: what an id stands for does not change how many are counted."""
+    def id_is(self) -> str:
+        """Return what an id stands for."""
+        return self.canonical.id_is
 
     @cached_property
     def represented(self) -> Represented | None:
