@@ -153,7 +153,7 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
     """Return a release that has passed its own audit; nothing is written, an unsafe one never returned."""
     check_formats(request.formats)
     started = time.perf_counter()
-    reading = read_trajectories(request.source, memory=request.memory, progress=progress)
+    reading = read_trajectories(request.source, k=request.method.k, memory=request.memory, progress=progress)
     trajectories = reading.trajectories
     read = time.perf_counter()
     release = request.method.anonymise(trajectories, progress)

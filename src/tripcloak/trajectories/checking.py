@@ -27,7 +27,7 @@ from tripcloak.trajectories.audit import audit_folder, audit_public
 from tripcloak.trajectories.measures import measure_trajectories
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import Tracks, TrajectorySource, read_tracks, read_trajectories
-from tripcloak.trajectories.reading.projection import choose_region, tally_cells
+from tripcloak.trajectories.reading.projection import Region, box_around, choose_region, tally_cells
 from tripcloak.trajectories.reading.sampling import start_of, trajectories_on
 from tripcloak.trajectories.release.reading import read_trajectory_folder, release_of_folder
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -40,6 +40,7 @@ class ReadInput:
 
     source: TrajectorySource
     memory: Memory = None
+    k: int | None = None
 
     @cached_property
     def fixes(self) -> Tracks:
@@ -52,11 +53,14 @@ class ReadInput:
         if source.seconds is None or source.metres is None:
             return None
         everywhere = tally_cells(fixes, np.zeros(len(fixes.lat), dtype=bool))
+        found = None if source.centre is None else Region(*source.centre)
+        # An area that was found lies around the centre; of others, the centre follows from the area.
+        known = source.centre if found is not None and source.box == box_around(found) else None
         return Grid(
             seconds=source.seconds,
             metres=source.metres,
             start=start_of(fixes, source.seconds),
-            projection=choose_region(everywhere, source.box).projection,
+            projection=choose_region(everywhere, source.box, k=self.k, centre=known).projection,
         )
 
 
@@ -83,7 +87,9 @@ def audit_trajectories_against(
     if sign is not None:
         refuse_orders({"k": k})
     source = how_it_was_read(folder, inputs)
-    raw = ReadInput(source, memory)
+    told = read_manifest(folder, "trajectories").get("promise")
+    promised = told.get("k") if isinstance(told, dict) else None
+    raw = ReadInput(source, memory, promised if type(promised) is int else None)
     progress("auditing", 0, None)
     audit = audit_folder(folder, raw, k=k, memory=memory)
     progress("writing the public files anew", 0, None)

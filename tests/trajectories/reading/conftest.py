@@ -22,6 +22,7 @@ def read(tmp_path: Path) -> ReadLines:
             path = tmp_path / f"fixes-{number}.csv"
             path.write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
             paths.append(str(path))
-        return read_trajectories(TrajectorySource(paths=tuple(paths), **options))
+        k = options.pop("k", None)
+        return read_trajectories(TrajectorySource(paths=tuple(paths), **options), k=k)
 
     return read_lines

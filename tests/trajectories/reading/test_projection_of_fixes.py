@@ -7,7 +7,7 @@ import pytest
 from pyproj import Geod, Transformer
 
 from tripcloak.ground.errors import InputError
-from tripcloak.trajectories.reading.projection import REACH_KM, Cells, choose_region, within_box
+from tripcloak.trajectories.reading.projection import REACH_KM, Cells, box_around, choose_region, within_box
 from worlds.fix_lines import ReadLines, fix, told, walk
 
 TOWN = [line for user in range(20) for line in walk(user, 30)]
@@ -71,6 +71,34 @@ def test_few_people_do_not_move_the_centre() -> None:
     assert choose_region(cells(*bulk, (45, 7, 3000, 400))) != centre
 
 
+@pytest.mark.parametrize(
+    ("people", "k", "moved"), [(4, 5, False), (5, 5, True), (19, 20, False), (20, 20, True)]
+)
+def test_a_region_follows_from_cells_that_k_people_reach(people: int, k: int, moved: bool) -> None:
+    """Some of them in a far corner of the country: below ten they count where no cell has more."""
+    town, corner = (48, 2, 5000, 9 if k < 10 else 300), (45, 7, 900, people)
+    centre = choose_region(cells(town), k=k)
+    assert (choose_region(cells(town, corner), k=k) != centre) == moved
+    assert choose_region(cells(town, (-34, 151, 5, k - 1)), k=k)[:2] == centre[:2]
+
+
+def test_a_region_that_k_people_do_not_reach_must_be_asked_for() -> None:
+    few = cells((48, 2, 5000, 4), (45, 7, 900, 4))
+    assert choose_region(few, k=4).box is None
+    with pytest.raises(InputError, match=r"reached by 5 people.*box="):
+        choose_region(few, k=5)
+    assert choose_region(few, (44, 1, 50, 9), k=5) == (47.0, 5.0, None)
+    assert choose_region(few, k=5, centre=(47.0, 4.5)) == (47.0, 4.5, None)
+
+
+def test_one_person_abroad_does_not_show_in_the_grid(read: ReadLines) -> None:
+    abroad = [fix("abroad", 400_000 + at, -33.86, 151.2) for at in range(3)]
+    town, both = read(TOWN, k=5), read([*TOWN, *abroad], k=5)
+    assert both.trajectories.grid == town.trajectories.grid
+    assert both.cleaning.dropped == {"outside_area": 3}
+    assert told(both.trajectories) == told(town.trajectories)
+
+
 def test_a_long_country_fits_by_its_middle() -> None:
     region = choose_region(cells((40, 0, 9000, 900), (69, 0, 900, 90)))
     assert region == (55.0, 0.5, None)
@@ -108,7 +136,12 @@ def test_edges_of_an_area_lead_back_to_it(place: tuple[float, float]) -> None:
     region = choose_region(cells((south, west, 1000, 50), (*far, 10, 2)))
     assert region.box is not None
     inside = cells((south, west, 1000, 50))
-    assert choose_region(inside, region.box) == region._replace(box=None)
+    # One who is far away does not move the centre: it is that of those who are there.
+    assert region._replace(box=None) == choose_region(inside)
+    assert region.box == box_around(region)
+    apart = choose_region(cells((south, west, 10_000, 50), (*far, 10, 12)))
+    assert apart.box is not None
+    assert choose_region(inside, apart.box) == apart._replace(box=None)
 
 
 def test_the_whole_world_needs_a_box(read: ReadLines) -> None:

@@ -59,21 +59,28 @@ class Cells(NamedTuple):
     people: Ints
 
 
-def choose_region(cells: Cells, box: Box | None = None) -> Region:
+def choose_region(
+    cells: Cells, box: Box | None = None, *, k: int | None = None, centre: tuple[float, float] | None = None
+) -> Region:
     """Return the region that serves all fixes, or the study area that holds nearly all of them.
 
-    The centre is rounded to a tenth of a degree and follows from cells with ten people or more, so that
-    it does not tell where few of them are; edges of a study area are whole degrees around the centre.
+    It is published, so it follows from cells that k people reach (ten, where there are such cells): one
+    person far away does not move it. The centre is rounded to a tenth of a degree; edges of a study area
+    are whole degrees around it.
 
     Parameters
     ----------
     box
         The area that was asked for, if any: south, west, north, east.
+    k
+        How many people must reach a cell; where nothing is promised, all cells do where none is crowded.
+    centre
+        The centre that was found before, if any.
 
     Raises
     ------
     InputError
-        The fixes are too far apart for one projection.
+        The fixes are too far apart for one projection, or no cell is reached by k people.
 
     Examples
     --------
@@ -81,18 +88,53 @@ def choose_region(cells: Cells, box: Box | None = None) -> Region:
     >>> choose_region(cells)
     Region(lat=39.9, lon=116.5, box=None)
     """
-    for centre in _candidates(cells, box):
-        if _farthest_km(cells, centre).max() <= REACH_KM:
-            return centre
+    if centre is not None:
+        return Region(*centre)
     if box is not None:
-        raise InputError(
-            "the box is too large: one projection in metres serves places within about "
-            f"{REACH_KM:,.0f} km of its centre, and the fixes in the box lie further apart; make it smaller"
-        )
-    region = _densest(cells)
+        return _of_box(cells, box, k)
+    crowded = _crowded(cells, k)
+    for middle in (_mean(crowded), _middle(crowded)):
+        if _farthest_km(crowded, middle).max() <= REACH_KM:
+            if _farthest_km(cells, middle).max() <= REACH_KM:
+                return middle
+            return _enough(cells, middle._replace(box=box_around(middle)))
+    return _enough(cells, _densest(crowded))
+
+
+def _enough(cells: Cells, region: Region) -> Region:
+    """Return a region with a study area, or raise where that does not hold nearly all fixes."""
     if cells.fixes[_cells_within(cells, region.box)].sum() < MOST * cells.fixes.sum():
         raise InputError(too_far_apart())
     return region
+
+
+def _of_box(cells: Cells, box: Box, k: int | None) -> Region:
+    """Return the region of a box that was asked for: around its middle, or else around those in it."""
+    south, west, north, east = box
+    middle = _middle_of(box)
+    corners = [(lat, lon) for lat in (south, north) for lon in (west, east)]
+    if max(float(distance_km(middle.lat, middle.lon, *corner)) for corner in corners) <= REACH_KM:
+        return middle
+    crowded = _crowded(cells, k)
+    for around in (_mean(crowded), _middle(crowded)):
+        if _farthest_km(cells, around).max() <= REACH_KM:
+            return around
+    raise InputError(
+        "the box is too large: one projection in metres serves places within about "
+        f"{REACH_KM:,.0f} km of its centre, and the fixes in the box lie further apart; make it smaller"
+    )
+
+
+def _crowded(cells: Cells, k: int | None) -> Cells:
+    """Return the cells that many people reach: ten and k of them, or k of them where there are no others."""
+    for least in (max(FEW, k or 0), k or 0):
+        many = cells.people >= least
+        if many.any():
+            return Cells(*(column[many] for column in cells))
+    raise InputError(
+        f"no part of the earth, one degree wide, is reached by {k:,} people, so that a projection would tell "
+        f"where fewer are; give {spelt('box', 'south,west,north,east')}"
+    )
 
 
 def too_far_apart() -> str:
@@ -135,18 +177,6 @@ def within_box(lat: Floats, lon: Floats, box: Box) -> Bools:
     return inside
 
 
-def _candidates(cells: Cells, box: Box | None) -> Iterator[Region]:
-    """Yield centres, the least telling first: of the box asked for, of most people, of the whole extent."""
-    if box is not None:
-        south, west, north, east = box
-        middle = _middle_of(box)
-        corners = [(lat, lon) for lat in (south, north) for lon in (west, east)]
-        if max(float(distance_km(middle.lat, middle.lon, *corner)) for corner in corners) <= REACH_KM:
-            yield middle
-    yield _mean(cells)
-    yield _middle(cells)
-
-
 def _middle_of(box: Box) -> Region:
     """Return the middle of a box; of one that goes all around a pole, the pole."""
     south, west, north, east = box
@@ -157,9 +187,8 @@ def _middle_of(box: Box) -> Region:
 
 
 def _mean(cells: Cells) -> Region:
-    """Return the mean place of people, of those in cells with many where there are such cells."""
-    many = cells.people >= FEW
-    weight = np.where(many, cells.people, 0) if many.any() else cells.people
+    """Return the mean place of people."""
+    weight = cells.people
     lat, lon = np.radians(cells.south + 0.5), np.radians(cells.west + 0.5)
     x, y, z = (
         float((weight * part).sum())
@@ -183,12 +212,12 @@ def _densest(cells: Cells) -> Region:
     near = [_distance(cells, cells.south[c] + 0.5, cells.west[c] + 0.5) <= REACH_KM / 2 for c in order]
     best = near[int(np.argmax([cells.people[close].sum() for close in near]))]
     centre = _mean(Cells(*(column[best] for column in cells)))
-    box = _box_around(centre)
+    box = box_around(centre)
     # The middle of the area is the centre, so that the area by itself leads to the same projection.
     return _middle_of(box)._replace(box=box)
 
 
-def _box_around(centre: Region) -> Box:
+def box_around(centre: Region) -> Box:
     """Return the widest box of whole degrees around a centre whose corners a projection there serves."""
     south = max(-90.0, float(np.ceil(centre.lat - _HALF_HEIGHT)))
     north = min(90.0, float(np.floor(centre.lat + _HALF_HEIGHT)))

@@ -21,6 +21,7 @@ from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading.projection import (
     MOST,
     Box,
+    Region,
     choose_region,
     tally_cells,
     too_far_apart,
@@ -145,6 +146,7 @@ class ReadTrajectories:
 def read_trajectories(
     source: TrajectorySource,
     *,
+    k: int | None = None,
     memory: Memory = None,
     folder: Path | None = None,
     progress: Progress = lambda what, done, whole: None,
@@ -153,6 +155,8 @@ def read_trajectories(
 
     Parameters
     ----------
+    k
+        How many people must reach what the projection and the study area follow from, where it is promised.
     memory
         Limit of the SQL engine, such as ``700MB``; arrays beside it take some 50 bytes a fix.
     folder
@@ -177,7 +181,7 @@ def read_trajectories(
     (['a', 'b'], '+proj=laea +lat_0=48.5 +lon_0=2.5 +datum=WGS84 +units=m +no_defs')
     """
     distinct = read_distinct(source, memory=memory, folder=folder, progress=progress)
-    tracks, projection, box, notes = _placed(distinct, source)
+    tracks, region, box, notes = _placed(distinct, source, k)
     del distinct
     if tracks.n_users == 1:
         raise InputError(
@@ -185,7 +189,7 @@ def read_trajectories(
             f"others, so fixes of at least two people are needed (check {spelt('person')})"
         )
     seconds = source.seconds or find_seconds(tracks.instant)
-    grid = Grid(seconds=seconds, start=start_of(tracks, seconds), projection=projection)
+    grid = Grid(seconds=seconds, start=start_of(tracks, seconds), projection=region.projection)
     notes = [*tracks.notes, *notes, *note_on_fixes(tracks)]
     x, y = project_tracks(tracks, grid)
     grid = replace(grid, metres=source.metres or find_metres(x, y))
@@ -200,17 +204,19 @@ def read_trajectories(
         cleaning=cleaning,
         notes=[*notes, *_notes_on_resolution(source, grid)],
         facts=describe_trajectories(trajectories),
-        source=_settled(source, grid, box, now),
+        source=replace(_settled(source, grid, box, now), centre=(region.lat, region.lon)),
         columns=columns,
     )
 
 
-def _placed(tracks: Tracks, source: TrajectorySource) -> tuple[Tracks, str, Box | None, list[str]]:
-    """Return the tracks in the study area, their projection, the area, and a note where it was chosen."""
+def _placed(
+    tracks: Tracks, source: TrajectorySource, k: int | None
+) -> tuple[Tracks, Region, Box | None, list[str]]:
+    """Return the tracks in the study area, their region, the area, and a note where it was found."""
     jump = tracks.jumps(source.max_speed)
-    region = choose_region(tally_cells(tracks, jump), source.box)
+    region = choose_region(tally_cells(tracks, jump), source.box, k=k, centre=source.centre)
     if region.box is None:
-        return tracks.without(jump, "jump"), region.projection, source.box, []
+        return tracks.without(jump, "jump"), region, source.box, []
     # From here on all is as if the area had been asked for.
     outside = ~within_box(tracks.lat, tracks.lon, region.box)
     away = len(np.unique(tracks.owner[outside]))
@@ -226,7 +232,7 @@ def _placed(tracks: Tracks, source: TrajectorySource) -> tuple[Tracks, str, Box 
         f"({spelt('box', edges)}), and {mask_small(int(outside.sum()), people=away)} fixes outside it are "
         f"left out{people}"
     )
-    return inside, region.projection, region.box, [note]
+    return inside, region, region.box, [note]
 
 
 def _with_repeated(report: CleaningReport, again: int) -> CleaningReport:

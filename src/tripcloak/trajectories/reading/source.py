@@ -44,6 +44,8 @@ class TrajectorySource(Described):
         Only so many people, drawn by a hash with this seed.
     since, until : str, optional
         The window of time, ISO 8601: from ``since`` on, up to but not including ``until``.
+    centre : tuple of float, optional
+        Latitude and longitude of the projection's centre, as it was found; found from the fixes if not given.
     seconds, metres : int, optional
         Resolution: how long a sample lasts and how wide it is; found from the fixes if not given.
     max_speed : float, optional
@@ -77,6 +79,7 @@ class TrajectorySource(Described):
     seconds: int | None = None
     metres: int | None = None
     max_speed: float | None = None
+    centre: tuple[float, float] | None = None
     id_is: str | None = None
 
     def __post_init__(self) -> None:
