@@ -110,13 +110,13 @@ def test_everybody_learns_a_band_and_the_owner_the_figures(told: tuple[Path, Pat
     file, out = told
     facts = json.loads((out / "release" / "manifest.json").read_text())
     assert facts["largest_parts"] == SOME
-    assert f"- One traveller: {SOME}" in (out / "release" / "README.md").read_text()
+    assert f"- The busiest: {SOME}" in (out / "release" / "README.md").read_text()
     run = json.loads((out / "private" / "run.json").read_text())
     assert run["largest_parts"] == {"largest": 0.5, "half_or_more": 2, "flows": 20}
     assert audit_against(out, (str(file),)).safe
 
 
-@pytest.mark.parametrize("words", [FEW, MANY, "in two flows one traveller makes half or more of the trips"])
+@pytest.mark.parametrize("words", [FEW, MANY, "in two flows one id makes half or more of the trips"])
 def test_another_band_is_caught(told: tuple[Path, Path], tmp_path: Path, words: str) -> None:
     file, out = told
     shutil.copytree(out, tmp_path / "out")

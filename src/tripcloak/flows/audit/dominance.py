@@ -89,12 +89,10 @@ def said_of_halves(flows: int, halves: int) -> str:
     """Return what may be said of flows in which one traveller makes half or more of the trips.
 
     >>> said_of_halves(100, 9)
-    'in fewer than one in ten flows one traveller makes half or more of the trips'
+    'in fewer than one in ten flows one id makes half or more of the trips'
     """
     if flows < 20:
-        return (
-            "not told how often one traveller makes half or more of a flow's trips: there are too few flows"
-        )
+        return "not told how often one id makes half or more of a flow's trips: there are too few flows"
     often = "more than one in two of the" if 2 * halves > flows else "one in ten to one in two of the"
     often = "fewer than one in ten" if 10 * halves < flows else often
-    return f"in {often} flows one traveller makes half or more of the trips"
+    return f"in {often} flows one id makes half or more of the trips"

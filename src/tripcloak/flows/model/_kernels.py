@@ -159,7 +159,7 @@ def largest_in_runs(
     last: NDArray[np.int64],
     offsets: NDArray[np.int64],
     people: NDArray[np.int32],
-    parts: NDArray[np.float64],
+    parts: NDArray[Any],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # pragma: no cover - compiled
     """Return the largest and the second largest sum of parts that one person has in every run of flows.
 

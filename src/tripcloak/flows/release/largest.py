@@ -14,10 +14,11 @@ ENOUGH = 20
 """Flows below which no share of them is told: it would be about single ones."""
 
 FEW, SOME, MANY, UNTOLD = (
-    "in fewer than one in ten flows one traveller makes half or more of the trips",
-    "in one in ten to one in two of the flows one traveller makes half or more of the trips",
-    "in more than one in two of the flows one traveller makes half or more of the trips",
-    "not told how often one traveller makes half or more of a flow's trips: there are too few flows",
+    # An id need not be a person's: what it stands for, the promise says.
+    "in fewer than one in ten flows one id makes half or more of the trips",
+    "in one in ten to one in two of the flows one id makes half or more of the trips",
+    "in more than one in two of the flows one id makes half or more of the trips",
+    "not told how often one id makes half or more of a flow's trips: there are too few flows",
 )
 
 

@@ -84,7 +84,7 @@ class Publication:
         if not self.steps:
             return (
                 f"WARNING: {exact} are all exact. Their differences tell how often people travel: trips less "
-                "travellers is the number of repeated trips, and one below k tells of fewer than k people"
+                "travellers is the number of repeated trips, and one below k tells of fewer than k of them"
             )
         step = max(self.steps.values())
         return (

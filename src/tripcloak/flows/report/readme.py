@@ -77,7 +77,7 @@ def _plain(facts: Mapping[str, Any]) -> str:
 def _largest(facts: Mapping[str, Any]) -> str:
     """Return what is said of travellers who make most of a flow; nothing where nothing is."""
     words = facts.get("largest_parts")
-    return "" if words is None else f"- One traveller: {words}\n"
+    return "" if words is None else f"- The busiest: {words}\n"
 
 
 def _step(facts: Mapping[str, Any], name: str) -> str:
