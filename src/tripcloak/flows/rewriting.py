@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.publish import render_map_of, write_flows, write_zones
 from tripcloak.flows.release import Publication, publication_of, restated
-from tripcloak.flows.release.tables import as_published, with_points, zones_as_published, zones_geojson
+from tripcloak.flows.release.tables import (
+    as_published,
+    with_points,
+    zones_as_named,
+    zones_as_published,
+    zones_geojson,
+)
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import json_text
 from tripcloak.ground.manifest import NAME, public_part, read_manifest
@@ -81,7 +87,8 @@ class WrittenFlows:
     @cached_property
     def zones(self) -> pa.Table:
         """Return the released zones."""
-        return zones_as_published(self._read("zones"), self.publication.columns)
+        told = zones_as_published(self._read("zones"), self.publication.columns)
+        return zones_as_named(told, self.facts)
 
     def _read(self, name: str) -> pa.Table:
         from pyarrow import parquet

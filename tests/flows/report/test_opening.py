@@ -14,6 +14,7 @@ import shapely
 from pyarrow import parquet
 
 from tripcloak.flows.audit import audit_folder
+from tripcloak.flows.publish import write_zones
 from tripcloak.flows.release.tables import POINTS, flows_over_time
 from tripcloak.flows.report.opening import how_to_open
 from tripcloak.flows.rewriting import rewritten_flows
@@ -139,6 +140,33 @@ def test_lines_are_what_the_flows_say(hexagons: Folder, tmp_path: Path) -> None:
     parquet.write_table(lines.append_column("more", pa.array([1] * len(lines))), path)
     forged.refresh()
     assert "flows-as-written" in [finding.rule for finding in rewritten_flows(forged.path) if not finding.ok]
+
+
+@pytest.mark.parametrize("column", ["area_km2", "lat", "lon", "geometry"])
+def test_zones_are_drawn_anew_from_their_names(hexagons: Folder, tmp_path: Path, column: str) -> None:
+    import shutil
+
+    forged = Folder(shutil.copytree(hexagons.path, tmp_path / "forged"))
+    table = parquet.read_table(forged.public("zones.parquet"))
+    values = table[column].to_pylist()
+    # Less than any measuring would notice, and room for a message.
+    values[0] = _nudged(values[0]) if column == "geometry" else np.nextafter(values[0], 90.0)
+    place = table.column_names.index(column)
+    write_zones(forged.public(""), table)
+    assert _rewritten(forged) == []
+    write_zones(forged.public(""), table.set_column(place, table.field(place), [values]))
+    assert "zones-as-written" in _rewritten(forged)
+
+
+def _nudged(outline: bytes) -> bytes:
+    shape = shapely.from_wkb(outline)
+    return shapely.to_wkb(shapely.transform(shape, lambda xy: np.nextafter(xy, 90.0)))
+
+
+def _rewritten(folder: Folder) -> list[str]:
+    """Return which files of zones are not what this version writes."""
+    broken = [finding.rule for finding in rewritten_flows(folder.path) if not finding.ok]
+    return [rule for rule in broken if rule == "zones-as-written"]
 
 
 def _plain(text: str) -> str:

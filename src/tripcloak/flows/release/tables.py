@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, published_numbers, released_zones, segment_numbers, summed
 from tripcloak.ground.arrays import Ints
 from tripcloak.hierarchy import BoxZones, Geometry, Hierarchy
+from tripcloak.hierarchy.h3.binary import named_zones
 from tripcloak.promises import Unit
 
 if TYPE_CHECKING:
@@ -99,6 +101,28 @@ def zones_as_published(table: pa.Table, numbers: Sequence[Unit]) -> pa.Table:
     }
     schema = pa.schema([(n, k) for n, k in kinds.items() if n not in _OPTIONAL or n in table.column_names])
     return _zones_in_order(table.select(schema.names).cast(schema))
+
+
+def zones_as_named(table: pa.Table, facts: Mapping[str, Any]) -> pa.Table:
+    """Return released zones with the outlines, areas and points that H3 gives them; others as they are."""
+    import pyarrow as pa
+
+    match = re.match(r"h3:(\d{1,2})(?:/|$)", str(facts["hierarchy"]["spec"]))
+    if match is None or "zone_form" in facts:
+        return table
+    placed = np.asarray(table["axis"]) != "time"
+    zones = named_zones(np.asarray(table["zone"].to_pylist(), dtype=np.str_)[placed], int(match[1]))
+    rows = np.arange(len(zones))
+    told = {name: table[name].to_numpy().copy() for name in ("area_km2", "lat", "lon")}
+    told["area_km2"][placed] = zones.areas(rows)
+    for name, points in (("lat", zones.lat), ("lon", zones.lon)):
+        told[name][placed] = np.where(np.isnan(points), told[name][placed], points)
+    outlines = np.full(len(table), None, dtype=object)
+    outlines[placed] = _wkb([zones.outline(row) for row in rows.tolist()])
+    columns = {**told, "geometry": pa.array(outlines.tolist(), pa.binary())}
+    for name, column in columns.items():
+        table = table.set_column(table.column_names.index(name), name, pa.array(column))
+    return table
 
 
 _OPTIONAL = ("members", "geometry")

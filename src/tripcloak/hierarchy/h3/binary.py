@@ -38,7 +38,7 @@ from tripcloak.hierarchy.h3.cells import (
 )
 from tripcloak.hierarchy.h3.tiling import WORLD, CellRows, H3Tiling, measure_cells, outlined
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys, occurring
-from tripcloak.hierarchy.tree import Hierarchy
+from tripcloak.hierarchy.tree import Hierarchy, Zones
 
 STEPS = 3
 """Heights from one resolution of H3 to the next: pairs, then threes and fours, then the parent."""
@@ -120,6 +120,25 @@ def member_cells(zone: str) -> list[str]:
     digits = np.array([int(digit) for digit in match[2]])
     members: list[str] = cells_to_text(child_cells(np.repeat(parent, len(digits)), digits)).tolist()
     return members
+
+
+def named_zones(ids: NDArray[np.str_], resolution: int) -> Zones:
+    """Return zones of H3, cells, unions or the world, with the areas and outlines that their names tell.
+
+    Points are those of cells, NaN for unions and the world; none of the tiles is said to occur.
+
+    >>> named_zones(np.array(["861fb4677ffffff", "861fb4677ffffff/06"]), 8).tiles.tolist()
+    [49, 14]
+    """
+    members = [[] if zone == WORLD else text_to_cells(member_cells(zone)).tolist() for zone in ids.tolist()]
+    tiles = [int(descendants(np.array(cells, dtype=np.uint64), resolution).sum()) for cells in members]
+    lat, lon, area = (np.full(len(ids), np.nan) for _ in range(3))
+    alone = np.array([len(cells) == 1 for cells in members], dtype=bool)
+    single = np.array([cells[0] for cells in members if len(cells) == 1], dtype=np.uint64)
+    lat[alone], lon[alone], area[alone] = measure_cells(single)
+    none = np.zeros(len(ids), dtype=np.int64)
+    zones = Zones(ids, none.astype(np.int32), np.array(tiles, dtype=np.int64), none, area, lat, lon)
+    return outlined(zones, resolution, _cells_of)
 
 
 def _is_union(parent: Keys, digits: str) -> bool:
