@@ -127,6 +127,34 @@ def test_a_sample_in_the_same_box_of_somebody_else_is_found():
     assert broken(own_boxes(SAFE, 0, other)) == ("own-samples-held",)
 
 
+@pytest.mark.parametrize("side", ["t0", "t1", "x0", "x1", "y0", "y1"])
+def test_a_sample_one_step_outside_its_own_box_is_found(side):
+    """Two samples at two corners of one box, so that every side of it is needed."""
+    people = Trajectories.of(user=[0, 0], t=[0, 1], x=[0, 1], y=[0, 1], grid=Grid())
+    release = TrajectoryRelease(
+        method="by hand",
+        parameters={},
+        promise=Containment(k=2),
+        grid=people.grid,
+        input_digest=people.digest,
+        offsets=np.array([0, 1]),
+        boxes=Boxes(*(np.array([v]) for v in (0, 2) * 3)),
+        released_of=np.array([0]),
+        box_of=np.array([0, 0]),
+    )
+    inwards = 1 if side.endswith("0") else -1
+    edge = int(getattr(release.boxes, side)[0])
+    assert "own-samples-held" not in broken(release, people)
+    assert "own-samples-held" not in broken(with_side(release, side, 0, edge - inwards), people)
+    assert "own-samples-held" in broken(with_side(release, side, 0, edge + inwards), people)
+
+
+def test_the_last_sample_of_the_last_person_cannot_be_deleted_unseen():
+    """Minus one is also how the last box of all is reached."""
+    assert SAFE.box_of[-1] == SAFE.n_boxes - 1
+    assert broken(own_boxes(SAFE, -1, -1)) == ("own-samples-held",)
+
+
 @pytest.mark.parametrize("box", [-1, SAFE.n_boxes], ids=["deleted", "in no box"])
 def test_a_sample_without_a_box_is_found(box):
     assert broken(own_boxes(SAFE, 0, box)) == ("own-samples-held",)
@@ -149,6 +177,7 @@ def test_everybody_has_one_released_trajectory_of_their_own():
     # Where samples may be moved, people may be deleted, and their trajectories with them.
     moved = replace(identity_release(MADE), promise=CoLocation(k=2, delta=1e9))
     assert "everybody-accounted" not in broken(moved)
+    assert "everybody-accounted" in broken(replace(moved, released_of=np.append(moved.released_of, -1)))
     assert "everybody-accounted" in broken(replace(moved, released_of=gone))
 
 

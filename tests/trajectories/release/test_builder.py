@@ -11,7 +11,9 @@ import pytest
 from tripcloak.ground.errors import InternalError
 from tripcloak.promises import CoLocation, Containment
 from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release import writing
 from tripcloak.trajectories.release.release import Boxes, TrajectorySolution, build_trajectory_release
+from tripcloak.trajectories.release.writing import name_release
 
 PEOPLE = Trajectories.of(
     user=[0, 0, 1, 1], t=[10, 20, 11, 21], x=[5, 6, 7, 8], y=[-3, -2, -1, 0], grid=Grid()
@@ -119,6 +121,22 @@ def test_a_sample_in_the_same_box_of_somebody_else_stops_the_release():
     with pytest.raises(InternalError, match="somebody else's trajectory"):
         built(**one_each, box_of=np.array([0, 0, 0, 1]))
     assert built(**one_each, box_of=np.array([1, 1, 0, 0]), released_of=np.array([1, 0]))
+
+
+def test_what_was_deleted_and_what_was_made_up_is_told():
+    release = built(CoLocation(k=2, delta=5.0), box_of=np.array([0, 0, 2, -1]))
+    assert release.deleted.tolist() == [False, False, False, True]
+    assert release.created.tolist() == [False, True, False, True]
+    minutes, wide, high = release.spans()
+    assert minutes.tolist() == [2, 2, 2, 2]
+    assert (wide.tolist(), high.tolist()) == ([300] * 4, [300] * 4)
+
+
+def test_exchange_formats_are_left_out_above_so_many_samples(monkeypatch):
+    release = built()
+    for most, left_out in ((4, None), (3, ["trajectories.geojson", "trajectories.mfjson"])):
+        monkeypatch.setattr(writing, "MOST", most)
+        assert name_release(release).published.manifest.get("left_out") == left_out
 
 
 def test_dropped_samples_are_of_people_who_are_there():
