@@ -77,8 +77,7 @@ class ReleaseAudit:
         return self._verdict.to_dict()
 
     def __repr__(self) -> str:
-        promised = sum(finding.promised for finding in self.findings)
-        told = f"safe; all {promised} rules hold"
+        told = "safe; every rule holds"
         if not self.safe:
             told = f"NOT SAFE; broken: {', '.join(self.broken)}"
         return f"<ReleaseAudit: {told}>"

@@ -182,8 +182,18 @@ def look_at_use(con: duckdb.DuckDBPyConnection, view: str, names: Sequence[str])
         return None
     placed = {"o_lat", "o_lon", "d_lat", "d_lon"} <= set(names)
     ends = "o_lat, o_lon, d_lat, d_lon" if placed else "0 o_lat, 9 o_lon, 0 d_lat, 0 d_lon"
-    ((ids, overlapping, busy, chained),) = con.execute(
-        f"""
+    # Of a large input always the same rows, so that the same file is called the same every time.
+    con.execute("SET preserve_insertion_order = true")
+    try:
+        ((ids, overlapping, busy, chained),) = con.execute(_use_sql(view, ends)).fetchall()
+    finally:
+        con.execute("SET preserve_insertion_order = false")
+    return Use(float(overlapping), float(busy), float(chained or 0)) if ids else None
+
+
+def _use_sql(view: str, ends: str) -> str:
+    """Return SQL for the number of ids, and the shares that tell how they are used."""
+    return f"""
         WITH top AS (
             SELECT hash(person) AS one, start_time AS began, end_time AS ended, {ends} FROM {view}
             WHERE reason = 0 AND person IS NOT NULL AND start_time IS NOT NULL LIMIT {LOOKED_AT}
@@ -205,5 +215,3 @@ def look_at_use(con: duckdb.DuckDBPyConnection, view: str, names: Sequence[str])
         SELECT count(*), avg(torn::INT), avg(never_rests::INT), sum(near) / nullif(sum(steps), 0)
         FROM whole JOIN filled USING (one)
         """
-    ).fetchall()
-    return Use(float(overlapping), float(busy), float(chained or 0)) if ids else None
