@@ -77,7 +77,7 @@ def test_fewer_trips_than_k_are_impossible(tripcloak, untouched, tmp_path, n):
 def test_equal_trips_of_one_person_hide_nobody(tripcloak, untouched, tmp_path, rows):
     same = without(rows[:1] * 50, "start_time")
     file = write_csv(tmp_path / "trips.csv", same)
-    assert "travellers" in refused(tripcloak, untouched, tmp_path, file, rows=rows, code=1)
+    assert "10 people" in refused(tripcloak, untouched, tmp_path, file, rows=rows, code=1)
 
 
 def test_equal_trips_of_different_people_are_one_flow(tripcloak, tmp_path, rows):
