@@ -216,11 +216,11 @@ FORGERIES: dict[str, tuple[Callable[[World, Release], Release], set[str]]] = {
     "homogeneous": (lambda _, release: replace(release, homogeneous=True), {"zones-disjoint"}),
     "released twice": (same_boxes_twice, {"flows-match-recount"}),
     "diverse": (
-        lambda _, r: replace(r, promise=AllOf(promises=(TEN_TRAVELLERS, LDiversity(l=2)))),
+        lambda _, r: replace(r, promise=AllOf(promises=(r.promise, LDiversity(l=2)))),
         {"zones-diverse"},
     ),
     "close": (
-        lambda _, r: replace(r, promise=AllOf(promises=(TEN_TRAVELLERS, TCloseness(t=0.9)))),
+        lambda _, r: replace(r, promise=AllOf(promises=(r.promise, TCloseness(t=0.9)))),
         {"destinations-close"},
     ),
 }  # fmt: skip
