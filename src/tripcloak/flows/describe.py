@@ -72,7 +72,8 @@ def describe(
     k
         The threshold to look at.
     """
-    reading = read_matrix(source, zoning, promise=KAnonymity(k=k), memory=memory, progress=progress)
+    KAnonymity(k=k)
+    reading = read_matrix(source, zoning, memory=memory, progress=progress)
     matrix, canonical = reading.trips.matrix, reading.trips.canonical
     levels = _levels(matrix, k, progress)
     return Description(
