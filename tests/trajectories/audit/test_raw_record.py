@@ -13,6 +13,7 @@ from oracles.trajectories import containment as oracle
 from tripcloak.promises import CoLocation, Containment
 from tripcloak.trajectories.audit import _kernels, audit_release, containment
 from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_raw_supports
+from tripcloak.trajectories.audit.promise import Stated, raw_faults
 from tripcloak.trajectories.model import Dropped, Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
 from worlds.trajectories import made, one_box_release, random_release, released
@@ -104,6 +105,22 @@ def test_any_of_the_dropped_samples_may_be_known_without_the_others():
     audit = audit_release(*in_a_row([(0, 8), (4, 20)], [9, 9, 5, 5]))
     assert audit.broken == (RULE,)
     assert audit.numbers["raw_record"]["smallest_support"] == 2
+
+
+def test_a_box_in_which_the_person_never_was_rules_a_trajectory_out():
+    """Three of five hold what was kept and what was dropped; one of them has a box more, elsewhere."""
+    person = Samples(np.array([0, 1]), np.array([0]), np.array([0]), np.array([0]))
+    lost = Samples(np.array([0, 1]), np.array([0]), np.array([8]), np.array([0]))
+    widths, n = [9, 9, 9, 7, 5, 5], 6
+    begins = [0, 0, 0, 50, 0, 0]
+    spans = BoxSpans(
+        np.array([0, 1, 2, 4, 5, 6]), *map(np.array, (begins, [t + 1 for t in begins])),
+        *map(np.array, ([0] * n, widths, [0] * n, [1] * n)),
+    )  # fmt: skip
+    found = count_raw_supports(person, lost, spans)
+    assert (found.support.tolist(), found.two_sided.tolist()) == ([3], [2])
+    assert raw_faults(found, Stated("containment", 3)) is not None
+    assert raw_faults(found, Stated("containment", 2)) is None
 
 
 def test_the_last_step_of_a_box_counts_and_the_next_does_not():
