@@ -21,6 +21,7 @@ from tripcloak.trajectories.audit.evidence import RawTrajectories
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import write_trajectory_release
+from worlds.folders import seal
 
 K = 3
 
@@ -69,6 +70,7 @@ def manifest(folder: Path, **changes: Any) -> None:
         facts["files"] = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     facts["files"] = facts.pop("files")
     write_json(path, {name: value for name, value in facts.items() if value is not None})
+    seal(folder)
 
 
 def entry(folder: Path, name: str) -> Any:

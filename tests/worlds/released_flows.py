@@ -23,6 +23,7 @@ from tripcloak.ground.folders import PUBLIC, file_digest, write_json
 from tripcloak.hierarchy import Tiling, ZoneFile, parse_tiling
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys
 from tripcloak.promises import KAnonymity, Promise
+from worlds.folders import seal
 
 TOWNS = np.array([[48.85, 2.30], [48.88, 2.36], [48.83, 2.38], [48.90, 2.28]])
 TEN_TRAVELLERS = KAnonymity(k=10, unit="travellers")
@@ -129,10 +130,11 @@ class Folder:
         return json.loads(self.public("manifest.json").read_text())
 
     def edit_manifest(self, change: Callable[[dict[str, Any]], Any]) -> None:
-        """Change the manifest in zoning."""
+        """Change the manifest in place, and seal it again, as a careful forger would."""
         facts = self.facts
         change(facts)
         write_json(self.public("manifest.json"), facts)
+        seal(self.path)
 
     def restate(self, promise: Promise) -> None:
         """Write another promise into the manifest, with words that fit."""
@@ -166,6 +168,7 @@ class Folder:
         changed = change(text)
         assert changed != text
         self.public(name).write_text(changed)
+        seal(self.path)
 
     def refresh(self) -> None:
         """Write the digests that the files have now into the manifest, as a careful forger would."""

@@ -249,7 +249,7 @@ class AnonymisationOutcome:
                 **({"t": min(part.t for part in near)} if (near := promise.by_release) else {}),
                 "suppress": None if promise.noisy else release.suppression_limit,
                 "hierarchy": self.hierarchy,
-                **_clock(self.zoning),
+                **self.zoning.clock(),
             },
             "groups": release.n_groups,
             "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
@@ -501,22 +501,7 @@ def _private_record(request: ReleaseRequest, reading: MatrixReading) -> dict[str
 
 def _tilings(reading: MatrixReading) -> dict[str, Any]:
     """Return how the zones were made, for everybody: the text, a quadtree's study area, the slots of time."""
-    area = reading.zoning.area
-    told: dict[str, Any] = {"spec": reading.tiling.name}
-    if area is not None:
-        told["area"] = list(area)
-    clock = _clock(reading.zoning)
-    return told | clock | ({"timezone": reading.trips.canonical.timezone} if clock else {})
-
-
-def _clock(zoning: Zoning) -> dict[str, Any]:
-    """Return how time became slots; nothing where it is no axis."""
-    if zoning.time_slot is None:
-        return {}
-    fold = {} if zoning.fold is None else {"fold": zoning.fold}
-    period = {} if zoning.period is None else {"period": list(zoning.period.dates)}
-    apart = {"slots": "apart"} if zoning.apart else {}
-    return {"time_slot_minutes": zoning.time_slot, **fold, **period, **apart}
+    return reading.zoning.told(reading.tiling, reading.trips.canonical.timezone)
 
 
 def _dropped(cleaning: CleaningReport) -> dict[str, int]:

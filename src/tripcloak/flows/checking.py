@@ -13,7 +13,7 @@ from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.matrix import KEPT_ZONES, Zoning, opened, read_matrix
 from tripcloak.flows.release.reading import read_release
-from tripcloak.flows.rewriting import rewritten_flows
+from tripcloak.flows.rewriting import ReadAs, rewritten_flows
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.keys import SigningKey
@@ -76,12 +76,13 @@ def audit_against(
             progress=progress,
         )
     progress("writing the public files anew", 0, None)
+    read = ReadAs(tiling, zoning.told(tiling, canonical.timezone))
     column = canonical.columns.get("person")
     counted = counted_as(read_manifest(folder, "flows"), column)
     same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
     verdict = replace(
         audit,
-        findings=(*audit.findings, *rewritten_flows(folder)),
+        findings=(*audit.findings, *rewritten_flows(folder, read)),
         numbers={**audit.numbers, "same_input": same, "counted": {"column": column, "words": counted}},
         notes=(*audit.notes, counted, *([ANOTHER] if same is False else [])),
     )

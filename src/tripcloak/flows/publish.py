@@ -25,8 +25,8 @@ from tripcloak.flows.release.tables import (
 )
 from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
-from tripcloak.ground.folders import PRIVATE, PUBLIC, staged, write_json
-from tripcloak.ground.manifest import write_manifest
+from tripcloak.ground.folders import PRIVATE, PUBLIC, staged
+from tripcloak.ground.manifest import RECORD, write_manifest, write_record
 from tripcloak.ground.spreadsheets import write_csv
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import Promise
@@ -76,8 +76,8 @@ def publish(
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
         if zones is not None:
             zones.write(staging / KEPT_ZONES)
-        (private / "run.json").touch(mode=0o600)
-        write_json(private / "run.json", {"input_digest": release.input_digest, **run})
+        (private / RECORD).touch(mode=0o600)
+        write_record(private, public, {"input_digest": release.input_digest, **run})
     return facts
 
 

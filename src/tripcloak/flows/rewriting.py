@@ -8,10 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tripcloak._version import __version__
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.publish import render_map_of, write_flows, write_zones
-from tripcloak.flows.release import Publication, publication_of, restated
+from tripcloak.flows.release import Publication, measures_of_table, publication_of, restated
+from tripcloak.flows.release.rebuilding import ZoneSource, rebuilt_zones
 from tripcloak.flows.release.tables import (
+    AXES,
     as_published,
     with_points,
     zones_as_named,
@@ -19,18 +24,17 @@ from tripcloak.flows.release.tables import (
     zones_geojson,
 )
 from tripcloak.flows.report.readme import render_readme
-from tripcloak.ground.folders import json_text
-from tripcloak.ground.manifest import NAME, public_part, read_manifest
+from tripcloak.ground.folders import PRIVATE, json_text
+from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.ground.rewriting import (
-    OTHERWISE,
     Rewriting,
     manifest_rewriting,
+    map_rewriting,
     readme_rewriting,
     rewritten_findings,
-    same_files,
-    same_text,
 )
 from tripcloak.ground.rulebook import Finding
+from tripcloak.hierarchy.tiling import Tiling
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import REASONS
 
@@ -38,18 +42,32 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LIMIT = "suppression_limit"
+FAR = 10**6
+"""Percent that no bound is away."""
 
 
-def rewritten_flows(folder: Path) -> tuple[Finding, ...]:
+@dataclass(frozen=True)
+class ReadAs:
+    """How the input was read, which the zones and the manifest follow from."""
+
+    tiling: Tiling
+    hierarchy: Mapping[str, Any]
+    """What the manifest says of it."""
+
+
+def rewritten_flows(folder: Path, read: ReadAs | None = None) -> tuple[Finding, ...]:
     """Return whether the public files of a release are what this version writes of the released tables.
 
     Parameters
     ----------
     folder
         The folder that holds ``release/``, or its public part.
+    read
+        How the input was read. Without it the zones' sizes, places and outlines are taken as they are.
     """
     public = public_part(folder)
-    return rewritten_findings(public, WrittenFlows(public, read_manifest(folder, "flows")), REWRITINGS)
+    written = WrittenFlows(public, read_manifest(folder, "flows"), read)
+    return rewritten_findings(public, written, REWRITINGS)
 
 
 @dataclass(frozen=True)
@@ -58,6 +76,7 @@ class WrittenFlows:
 
     public: Path
     facts: Mapping[str, Any]
+    read: ReadAs | None = None
 
     @cached_property
     def promise(self) -> Promise:
@@ -88,7 +107,17 @@ class WrittenFlows:
     def zones(self) -> pa.Table:
         """Return the released zones."""
         told = zones_as_published(self._read("zones"), self.publication.columns)
-        return zones_as_named(told, self.facts)
+        if self.read is None:
+            return zones_as_named(told, self.facts)
+        return rebuilt_zones(told, self.facts, ZoneSource(self.read.tiling, self._tiles()))
+
+    def _tiles(self) -> dict[str, list[str]]:
+        """Return the tiles that occur, by axis."""
+        from pyarrow import parquet
+
+        path = self.public.parent / PRIVATE / "hierarchy.parquet"
+        rows = parquet.read_table(path, columns=["axis", "zone"], filters=[("height", "=", 0)]).to_pylist()
+        return {axis: [row["zone"] for row in rows if row["axis"] == axis] for axis in AXES}
 
     def _read(self, name: str) -> pa.Table:
         from pyarrow import parquet
@@ -110,29 +139,72 @@ def _method_is_known(_: Path, written: WrittenFlows) -> bool:
     right = {name: value for name, value in method.parameters().items() if name not in left_out}
     # Their order and their kinds count too: 1 and 1.0 and true are equal.
     same = repr(list({**right, **limit}.items())) == repr(list(facts["parameters"].items()))
-    return same and kind.noisy == written.promise.noisy
+    return same and kind.noisy == written.promise.noisy and _is_bound(facts["bound"], kind.relaxation)
 
 
-def _flows_are_the_same(public: Path, written: WrittenFlows) -> bool:
-    flows = with_points(written.flows, written.zones)
-    return same_files(public, lambda aside: write_flows(aside, flows, written.segments))
+def _is_bound(told: Any, relaxation: str | None) -> bool:
+    """Return whether a method can have proven this: whole percent, of what it proves if anything."""
+    if told is None:
+        return True
+    percent = told["within_percent"]
+    return type(percent) is int and 0 <= percent < FAR and told["relaxation"] == relaxation is not None
 
 
-def _zones_are_the_same(public: Path, written: WrittenFlows) -> bool:
-    return same_files(public, lambda aside: write_zones(aside, written.zones))
+def _write_flows(folder: Path, written: WrittenFlows) -> None:
+    write_flows(folder, with_points(written.flows, written.zones), written.segments)
 
 
-def _map_is_the_same(public: Path, written: WrittenFlows) -> bool:
-    page = render_map_of(zones_geojson(written.zones), written.flows, written.facts)
-    return same_text(page, public / "map.html")
+def _write_zones(folder: Path, written: WrittenFlows) -> None:
+    write_zones(folder, written.zones)
 
 
-def _readme_is_the_same(public: Path, written: WrittenFlows) -> bool:
-    return same_text(render_readme(written.facts), public / "README.md")
+def _map(written: WrittenFlows) -> str:
+    return render_map_of(zones_geojson(written.zones), written.flows, written.facts)
 
 
-def _manifest_is_the_same(public: Path, written: WrittenFlows) -> bool:
-    return same_text(json_text(restated(written.facts, _DROPPED)), public / NAME)
+def _readme(written: WrittenFlows) -> str:
+    return render_readme(written.facts)
+
+
+def _manifest(written: WrittenFlows) -> str:
+    return json_text(restated({**written.facts, **_following(written)}, _DROPPED))
+
+
+def _following(written: WrittenFlows) -> dict[str, Any]:
+    """Return the entries that follow from the tables, from how the input was read, and from this version."""
+    flows = written.flows
+    axes = [axis for axis in AXES if axis in flows.column_names]
+    units = written.publication.columns
+    told = {
+        "version": __version__,
+        "seed": None,
+        "groups": len(flows),
+        "zones": {f"{axis}s": len(flows[axis].unique()) for axis in axes},
+        "columns": list(units),
+        "smallest": {unit: int(flows[unit].to_numpy().min()) for unit in units},
+        "measures": _measures(written),
+    }
+    return told if written.read is None else {**told, "hierarchy": dict(written.read.hierarchy)}
+
+
+def _measures(written: WrittenFlows) -> dict[str, float]:
+    flows, zones = written.flows, written.zones
+    listed = zip(
+        zones["axis"].to_pylist(), zones["zone"].to_pylist(), zones["tiles"].to_pylist(), strict=True
+    )
+    size = {(axis, zone): tiles for axis, zone, tiles in listed}
+    tiles = {
+        axis: np.array([size[axis, zone] for zone in flows[axis].to_pylist()], dtype=np.int64)
+        for axis in AXES
+        if axis in flows.column_names
+    }
+    return measures_of_table(
+        flows[written.publication.volume].to_numpy(),
+        tiles["origin"] + tiles["destination"],
+        tiles.get("time"),
+        released=written.facts["released"],
+        k=next(iter(written.promise.thresholds.values()), None),
+    )
 
 
 _DROPPED = (*(f"fixes: {reason.name}" for reason in REASONS), *(reason.name for reason in REASONS))
@@ -144,26 +216,21 @@ REWRITINGS: tuple[Rewriting[WrittenFlows], ...] = (
         "the method is one of tripcloak's, with its own parameters and no others",
         "the manifest names a method that there is not, or other parameters than it has",
     ),
-    Rewriting(
+    Rewriting.of_files(
         "flows-as-written",
-        _flows_are_the_same,
+        "flows.parquet, flows.csv or lines.parquet, or those of segments,",
+        "the released flows",
+        _write_flows,
         "the released flows are, byte by byte, what comes of writing their rows",
-        OTHERWISE.format(
-            "flows.parquet, flows.csv or lines.parquet, or those of segments,", "the released flows"
-        ),
     ),
-    Rewriting(
+    Rewriting.of_files(
         "zones-as-written",
-        _zones_are_the_same,
+        "zones.parquet or zones.geojson",
+        "the released zones",
+        _write_zones,
         "zones.parquet and zones.geojson are, byte by byte, what comes of writing the released zones",
-        OTHERWISE.format("zones.parquet or zones.geojson", "the released zones"),
     ),
-    Rewriting(
-        "map-as-written",
-        _map_is_the_same,
-        "map.html is, byte by byte, what the released tables and the manifest give",
-        OTHERWISE.format("map.html", "the released tables and the manifest"),
-    ),
-    readme_rewriting(_readme_is_the_same),
-    manifest_rewriting(_manifest_is_the_same),
+    map_rewriting(_map, "the released tables and the manifest"),
+    readme_rewriting(_readme),
+    manifest_rewriting(_manifest),
 )

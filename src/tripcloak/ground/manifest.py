@@ -15,6 +15,8 @@ from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, refuse_half_m
 Kind = Literal["flows", "trajectories"]
 
 NAME = "manifest.json"
+RECORD = "run.json"
+SEAL = "manifest_digest"
 FORMAT = 3
 """Counted up when what a manifest says can no longer be read by an older version."""
 READ_BY = {1: "0.1", 2: "0.2"}
@@ -63,6 +65,16 @@ def write_manifest(public: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     sealed = {**facts, "files": {path.name: file_digest(path) for path in sorted(public.iterdir())}}
     write_json(public / NAME, sealed)
     return sealed
+
+
+def write_record(private: Path, public: Path, content: Mapping[str, Any]) -> None:
+    """Write the private record of how a release was made, sealed with the digest of its manifest."""
+    write_json(private / RECORD, {SEAL: file_digest(public / NAME), **content})
+
+
+def is_sealed(folder: Path) -> bool:
+    """Return whether the manifest is the very one that was written with the private record."""
+    return read_run(folder).get(SEAL) == file_digest(folder / PUBLIC / NAME)
 
 
 def public_part(folder: Path) -> Path:
@@ -128,7 +140,7 @@ def read_manifest(folder: Path, kind: Kind | None = None) -> dict[str, Any]:
 
 def read_run(folder: Path) -> dict[str, Any]:
     """Return the private record of how a release was made."""
-    return _read_json(folder / PRIVATE / "run.json")
+    return _read_json(folder / PRIVATE / RECORD)
 
 
 def _format_of(facts: Mapping[str, Any]) -> int | None:

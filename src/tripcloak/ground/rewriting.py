@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic, TypeVar
 
+from tripcloak.ground.manifest import NAME
 from tripcloak.ground.rulebook import Finding
 
 C = TypeVar("C")
@@ -27,32 +28,62 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Rewriting(Generic[C]):
-    """One rule: its name, the check, and the words where it holds and where it does not."""
+    """One rule: its name, the check, and the words where it holds and where it does not.
+
+    Where the rule is about files, ``write`` writes them of the content into a folder.
+    """
 
     rule: str
     check: Callable[[Path, C], bool]
     holds: str
     fails: str
+    write: Callable[[Path, C], object] | None = None
+
+    @classmethod
+    def of_files(
+        cls, rule: str, files: str, source: str, write: Callable[[Path, C], object], holds: str = ""
+    ) -> Rewriting[C]:
+        """Return the rule that some files are what comes of writing the content.
+
+        Parameters
+        ----------
+        files, source
+            Which files these are, and what they are written of, in words.
+        holds
+            What is said where they are, if it is more than that.
+        """
+        return cls(
+            rule,
+            lambda public, content: same_files(public, lambda aside: write(aside, content)),
+            holds or f"{files} is, byte by byte, what {source} gives",
+            OTHERWISE.format(files, source),
+            write,
+        )
 
 
-def readme_rewriting(check: Callable[[Path, C], bool]) -> Rewriting[C]:
+def readme_rewriting(text: Callable[[C], str]) -> Rewriting[C]:
     """Return the rule on the page for readers, which both wings write of the manifest alone."""
-    return Rewriting(
-        "readme-as-written",
-        check,
-        "README.md is, byte by byte, what the manifest gives",
-        OTHERWISE.format("README.md", "the manifest"),
-    )
+    return Rewriting.of_files("readme-as-written", "README.md", "the manifest", _text_of("README.md", text))
 
 
-def manifest_rewriting(check: Callable[[Path, C], bool]) -> Rewriting[C]:
+def manifest_rewriting(text: Callable[[C], str]) -> Rewriting[C]:
     """Return the rule on the manifest, which both wings write of its own entries."""
-    return Rewriting(
+    return Rewriting.of_files(
         "manifest-as-written",
-        check,
+        NAME,
+        "its entries",
+        _text_of(NAME, text),
         "manifest.json is, byte by byte, what its own entries give, each once and in its order",
-        OTHERWISE.format("manifest.json", "its entries"),
     )
+
+
+def map_rewriting(text: Callable[[C], str], source: str) -> Rewriting[C]:
+    """Return the rule on the page with the map, which both wings write of their tables and the manifest."""
+    return Rewriting.of_files("map-as-written", "map.html", source, _text_of("map.html", text))
+
+
+def _text_of(name: str, text: Callable[[C], str]) -> Callable[[Path, C], object]:
+    return lambda folder, content: (folder / name).write_bytes(text(content).encode())
 
 
 def rewritten_findings(public: Path, content: C, rewritings: Iterable[Rewriting[C]]) -> tuple[Finding, ...]:
@@ -97,8 +128,3 @@ def same_bytes(one: Path, other: Path) -> bool:
             if block != right.read(BLOCK):
                 return False
     return True
-
-
-def same_text(text: str, path: Path) -> bool:
-    """Return whether a file holds this text and nothing else."""
-    return path.read_bytes() == text.encode()

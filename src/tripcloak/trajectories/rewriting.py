@@ -5,24 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from tripcloak._version import __version__
 from tripcloak.ground.errors import TripcloakError
 from tripcloak.ground.folders import json_text
-from tripcloak.ground.manifest import NAME, public_part
+from tripcloak.ground.manifest import public_part
 from tripcloak.ground.rewriting import (
-    OTHERWISE,
     Rewriting,
     manifest_rewriting,
+    map_rewriting,
     readme_rewriting,
     rewritten_findings,
-    same_files,
-    same_text,
 )
 from tripcloak.ground.rulebook import Finding
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 from tripcloak.trajectories.release.published import PublishedTrajectories, write_samples
 from tripcloak.trajectories.release.reading import read_trajectory_folder
-from tripcloak.trajectories.release.writing import restated
+from tripcloak.trajectories.release.writing import EXCHANGE, restated
 from tripcloak.trajectories.report.map import render_trajectory_map
 from tripcloak.trajectories.report.readme import render_trajectory_readme
 
@@ -52,20 +51,22 @@ def _method_is_known(_: Path, published: PublishedTrajectories) -> bool:
     return same and repr(replace(method.promise, id_is=promise.id_is)) == repr(promise)
 
 
-def _samples_are_the_same(public: Path, published: PublishedTrajectories) -> bool:
-    return same_files(public, lambda aside: write_samples(aside, published))
+def _write_samples(folder: Path, published: PublishedTrajectories) -> None:
+    write_samples(folder, published)
+    told = published.manifest["files"]
+    for name, write in EXCHANGE.items():
+        if f"trajectories.{name}" in told:
+            write(folder / f"trajectories.{name}", published)
 
 
-def _readme_is_the_same(public: Path, published: PublishedTrajectories) -> bool:
-    return same_text(render_trajectory_readme(published.manifest), public / "README.md")
+def _readme(published: PublishedTrajectories) -> str:
+    return render_trajectory_readme(published.manifest)
 
 
-def _map_is_the_same(public: Path, published: PublishedTrajectories) -> bool:
-    return same_text(render_trajectory_map(published), public / "map.html")
-
-
-def _manifest_is_the_same(public: Path, published: PublishedTrajectories) -> bool:
-    return same_text(json_text(restated(published.manifest)), public / NAME)
+def _manifest(published: PublishedTrajectories) -> str:
+    released = {"trajectories": published.n_released, "samples": published.n_boxes}
+    told = {**published.manifest, "version": __version__}
+    return json_text(restated({**told, "released": {**told["released"], **released}}))
 
 
 REWRITINGS: tuple[Rewriting[PublishedTrajectories], ...] = (
@@ -75,18 +76,14 @@ REWRITINGS: tuple[Rewriting[PublishedTrajectories], ...] = (
         "the method is one of tripcloak's, with its own parameters and no others, and makes such a promise",
         "the manifest names a method that there is not, other parameters than it has, or another promise",
     ),
-    Rewriting(
+    Rewriting.of_files(
         "samples-as-written",
-        _samples_are_the_same,
-        "samples.parquet and samples.csv are, byte by byte, what the boxes in steps of the grid give",
-        OTHERWISE.format("samples.parquet or samples.csv", "the boxes"),
+        "samples.parquet or samples.csv, or those for exchange,",
+        "the boxes",
+        _write_samples,
+        "the samples are, byte by byte and in every form, what the boxes in steps of the grid give",
     ),
-    readme_rewriting(_readme_is_the_same),
-    Rewriting(
-        "map-as-written",
-        _map_is_the_same,
-        "map.html is, byte by byte, what the samples and the manifest give",
-        OTHERWISE.format("map.html", "the samples and the manifest"),
-    ),
-    manifest_rewriting(_manifest_is_the_same),
+    readme_rewriting(_readme),
+    map_rewriting(render_trajectory_map, "the samples and the manifest"),
+    manifest_rewriting(_manifest),
 )

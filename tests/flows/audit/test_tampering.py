@@ -270,6 +270,7 @@ TAMPERINGS = {
 
 
 ELSEWHERE = {
+    "manifest-as-made": "tests/forgeries/test_forged_flows.py",
     "flows-never-overlap": "tests/cli/test_time_slot.py",
     "suppressed-not-solvable": "tests/flows/audit/test_audit_withheld.py",
     "noise-suffices": "tests/flows/audit/test_audit_noise.py",

@@ -353,6 +353,7 @@ class ATGDual(FlowMethod):
     judges_products: ClassVar[bool] = True
     summary: ClassVar[str] = "origins near a target volume, then the best destination cut for each of them"
     source: ClassVar[str] = "Matet et al. 2023, sections 3.2 to 3.5 and appendix J"
+    relaxation: ClassVar[str | None] = "Lagrangian bound for this origin cut"
 
     v_target: float | None = option(
         None,
@@ -371,8 +372,8 @@ class ATGDual(FlowMethod):
         attempt = step.settle(self.v_target, progress)
         maps, offer = attempt.maps, attempt.offer
         mean = offer.loss / (maps.products.total - offer.hidden)
-        words = "Lagrangian bound for this origin cut"
-        return maps.solution(offer.plan, certificate(maps.products, mean, maps.search.bound, words))
+        bound = certificate(maps.products, mean, maps.search.bound, self.relaxation)
+        return maps.solution(offer.plan, bound)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,6 +59,7 @@ class QuadtreeKnapsack(ATGDual):
 
     name: ClassVar[str] = "quadtree-knapsack"
     summary: ClassVar[str] = "as atg-dual, but the destination cuts are exactly the best within the limit"
+    relaxation: ClassVar[str | None] = "exact for this origin cut"
     source: ClassVar[str] = "abstract of Matet, Côme and Furno on quadtrees and the tree knapsack"
 
     table_memory: float = option(2.0, help="What its tables may take, in GB.", metavar="GB")
@@ -82,7 +83,7 @@ class QuadtreeKnapsack(ATGDual):
                 "fewer trips (weights make the tables long, whole trips keep them short); or take atg-dual, "
                 f"which is within {gap:.1g} % of the best here."
             )
-        bound = Bound(value=_mean(maps, best), gap=0.0, relaxation="exact for this origin cut")
+        bound = Bound(value=_mean(maps, best), gap=0.0, relaxation=str(self.relaxation))
         return maps.solution(best.plan, bound)
 
 

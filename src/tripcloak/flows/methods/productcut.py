@@ -23,7 +23,7 @@ from tripcloak.promises import Promise
 class RecursiveCut(TreeMethod):
     """A partition made by splitting products of zones, again and again, on one axis at a time."""
 
-    relaxation: ClassVar[str]
+    relaxation: ClassVar[str | None]
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the best partition at the critical price."""
@@ -69,7 +69,7 @@ class ProductCut(RecursiveCut):
     name: ClassVar[str] = "productcut"
     summary: ClassVar[str] = "the best recursive split of origin x destination; finest, zones may overlap"
     source: ClassVar[str] = "ours"
-    relaxation: ClassVar[str] = "Lagrangian bound over all recursive partitions"
+    relaxation: ClassVar[str | None] = "Lagrangian bound over all recursive partitions"
     handles_time: ClassVar[bool] = True
 
     time_weight: float = option(1.0, **ABOUT_TIME_WEIGHT)
@@ -98,7 +98,7 @@ class NestedCut(RecursiveCut):
         "one cut of the origins, and the best cut of the destinations for each of its zones"
     )
     source: ClassVar[str] = "ours; the coupled problem of Matet et al. 2023"
-    relaxation: ClassVar[str] = "Lagrangian bound over all nested cuts"
+    relaxation: ClassVar[str | None] = "Lagrangian bound over all nested cuts"
 
     first: Literal["origins", "destinations"] = option(
         "origins", help="Which axis is cut first.", metavar="AXIS", values=("origins", "destinations")

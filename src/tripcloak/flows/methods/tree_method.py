@@ -207,14 +207,14 @@ class TreeMethod(FlowMethod):
         return tuple(Axis(tree, codes) for tree, codes in matrix.axes)
 
 
-def certificate(products: SafeProducts, mean: float, bound: float, relaxation: str) -> Bound | None:
+def certificate(products: SafeProducts, mean: float, bound: float, relaxation: str | None) -> Bound | None:
     """Return the bound and the gap in percent to what was reached.
 
     None where products are missing, where nothing above zero is proven, and where single flows of a
     group were withheld with a loss of their own: that may go below what whole groups can reach, which
     is all that is proven.
     """
-    if not products.complete or bound <= 0 < mean or mean < bound * (1 - 1e-9):
+    if relaxation is None or not products.complete or bound <= 0 < mean or mean < bound * (1 - 1e-9):
         return None
     if mean <= bound:
         return Bound(value=mean, gap=0.0, relaxation=relaxation)

@@ -44,6 +44,7 @@ class TwinCut(TreeMethod):
     name: ClassVar[str] = "twincut"
     summary: ClassVar[str] = "the best origin cut and destination cut, found in turns; zones never overlap"
     source: ClassVar[str] = "ours"
+    relaxation: ClassVar[str | None] = "the larger Lagrangian bound of both nested cuts"
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the best pair of cuts found, with the bound of the nested relaxations."""
@@ -61,8 +62,7 @@ class TwinCut(TreeMethod):
         for rival in rivals:
             if (reached := self._mean(matrix, products, rival)) < mean:
                 solution, mean = rival, reached
-        words = "the larger Lagrangian bound of both nested cuts"
-        return solution._replace(bound=certificate(products, mean, bound, words))
+        return solution._replace(bound=certificate(products, mean, bound, self.relaxation))
 
     def _relaxations(self, pairs: CutPairSearch) -> tuple[float, float, list[CutPair]]:
         """Return the better bound of the two nested problems, their price, and starts made of their cuts."""

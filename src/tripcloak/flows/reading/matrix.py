@@ -85,6 +85,25 @@ class Zoning:
             **({} if self.period is None else {"period": list(self.period.dates)}),
         }
 
+    def told(self, tiling: Tiling, timezone: str) -> dict[str, Any]:
+        """Return how the zones were made, for everybody: the text, a study area, the slots of time.
+
+        >>> from tripcloak.hierarchy import parse_tiling
+        >>> Zoning(spec="H3:8", time_slot=60).told(parse_tiling("h3:8"), "Europe/Paris")
+        {'spec': 'h3:8', 'time_slot_minutes': 60, 'timezone': 'Europe/Paris'}
+        """
+        area, clock = ({} if self.area is None else {"area": list(self.area)}), self.clock()
+        return {"spec": tiling.name, **area, **clock, **({"timezone": timezone} if clock else {})}
+
+    def clock(self) -> dict[str, Any]:
+        """Return how time became slots; nothing where it is no axis."""
+        if self.time_slot is None:
+            return {}
+        fold = {} if self.fold is None else {"fold": self.fold}
+        period = {} if self.period is None else {"period": list(self.period.dates)}
+        apart = {"slots": "apart"} if self.apart else {}
+        return {"time_slot_minutes": self.time_slot, **fold, **period, **apart}
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Zoning:
         """Return the zoning that :meth:`to_dict` described."""

@@ -3,6 +3,7 @@
 from tripcloak.flows.release.public import (
     ReleasedZones,
     manifest,
+    measures_of_table,
     published_numbers,
     released_zones,
     restated,
@@ -31,6 +32,7 @@ __all__ = [
     "build_release",
     "main_volume",
     "manifest",
+    "measures_of_table",
     "publication_of",
     "published_numbers",
     "released_zones",

@@ -145,6 +145,10 @@ INNER = {
     "measures": ("G", "C_AVG", "G_time"),
 }
 """Entries of a manifest, and of those within it, as they follow each other."""
+OPTIONAL = (
+    *("zone_form", "tile_km2", "box_grid_degrees", "segment", "steps", "columns_words", "largest_parts"),
+)
+"""Entries that some manifests do not have."""
 
 
 def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]:
@@ -165,7 +169,7 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
     orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}
     for name in (name for name in orders if isinstance(told.get(name), dict)):
         told[name] = {entry: told[name][entry] for entry in orders[name] if entry in told[name]}
-    return {name: told[name] for name in ENTRIES if name in told}
+    return {name: told[name] for name in ENTRIES if name in told or name not in OPTIONAL}
 
 
 def typical_zone_km2(release: Release) -> float | None:
@@ -214,14 +218,35 @@ def _public_bound(release: Release) -> dict[str, Any] | None:
 
 def _measures(release: Release, released: int) -> dict[str, float]:
     """Return the measures that anyone can compute from the released table itself."""
-    volume: Floats = published_numbers(release)[release.publication.volume].astype(float)
+    volume = published_numbers(release)[release.publication.volume]
     tiles = (
         release.origins.tiles[release.group_origin] + release.destinations.tiles[release.group_destination]
     )
-    measures = {"G": float((tiles * volume).sum() / volume.sum())}
-    if release.k:
-        measures["C_AVG"] = float(released / release.n_groups / release.k)
-    if release.times is not None:
-        slots = release.times.tiles[release.group_time]
-        measures["G_time"] = float((slots * volume).sum() / volume.sum())
+    slots = None if release.times is None else release.times.tiles[release.group_time]
+    return measures_of_table(volume, tiles, slots, released=released, k=release.k)
+
+
+def measures_of_table(
+    volume: Ints, tiles: Ints, slots: Ints | None = None, *, released: int, k: float | None
+) -> dict[str, float]:
+    """Return the measures that anyone can compute from a released table.
+
+    Sums are of whole numbers, so that the order of the flows does not change a digit.
+
+    Parameters
+    ----------
+    volume, tiles, slots
+        Of every released flow its volume, the tiles of its two zones, and the slots of its time if any.
+
+    Examples
+    --------
+    >>> measures_of_table(np.array([30, 10]), np.array([2, 6]), released=40, k=5)
+    {'G': 3.0, 'C_AVG': 4.0}
+    """
+    weight: Floats = volume.astype(float)
+    measures = {"G": float((tiles * weight).sum() / weight.sum())}
+    if k:
+        measures["C_AVG"] = float(released / len(volume) / k)
+    if slots is not None:
+        measures["G_time"] = float((slots * weight).sum() / weight.sum())
     return measures

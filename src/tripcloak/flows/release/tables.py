@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.release import Release, published_numbers, released_zones, segment_numbers, summed
+from tripcloak.flows.release import (
+    Release,
+    ReleasedZones,
+    published_numbers,
+    released_zones,
+    segment_numbers,
+    summed,
+)
 from tripcloak.ground.arrays import Ints
 from tripcloak.hierarchy import BoxZones, Geometry, Hierarchy
 from tripcloak.hierarchy.h3.binary import named_zones
@@ -181,27 +188,39 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
     Zones of a complete hierarchy (tracts, base stations) list all their tiles in ``members``; those
     of a grid and boxes need no list, the zone's id says it.
     """
-    import pyarrow as pa
-
     trees = {axis: tree for (axis, _, _), (tree, _) in zip(release.axes, matrix.axes, strict=True)}
     parts = []
     for side in released_zones(release):
-        zones, rows = side.zones, side.rows
-        columns: dict[str, Any] = {
-            "axis": np.full(len(rows), side.axis),
-            "zone": zones.ids[rows],
-            "height": zones.height[rows].astype(np.int32),
-            "tiles": zones.tiles[rows].astype(np.int64),
-            "area_km2": zones.areas(rows),
-            "lat": zones.lat[rows],
-            "lon": zones.lon[rows],
-            **side.volumes,
-        }
-        if trees[side.axis].complete and not isinstance(zones, BoxZones):
-            columns["members"] = _members(trees[side.axis], rows)
-        if zones.shape is not None:
-            columns["geometry"] = pa.array(_wkb([zones.outline(row) for row in rows]), pa.binary())
-        parts.append(pa.table(columns))
+        parts.append(zone_rows(side, trees[side.axis]))
+    return joined_zones(parts)
+
+
+def zone_rows(side: ReleasedZones, tree: Hierarchy) -> pa.Table:
+    """Return the released zones of one axis as rows of the table of zones."""
+    import pyarrow as pa
+
+    zones, rows = side.zones, side.rows
+    columns: dict[str, Any] = {
+        "axis": np.full(len(rows), side.axis),
+        "zone": zones.ids[rows],
+        "height": zones.height[rows].astype(np.int32),
+        "tiles": zones.tiles[rows].astype(np.int64),
+        "area_km2": zones.areas(rows),
+        "lat": zones.lat[rows],
+        "lon": zones.lon[rows],
+        **side.volumes,
+    }
+    if tree.complete and not isinstance(zones, BoxZones):
+        columns["members"] = _members(tree, rows)
+    if zones.shape is not None:
+        columns["geometry"] = pa.array(_wkb([zones.outline(row) for row in rows]), pa.binary())
+    return pa.table(columns)
+
+
+def joined_zones(parts: Sequence[pa.Table]) -> pa.Table:
+    """Return the zones of all axes as one table."""
+    import pyarrow as pa
+
     # Times have no outline and no list of tiles: these columns are null there.
     return _zones_in_order(pa.concat_tables(parts, promote_options="default"))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PRIVATE, PUBLIC, write_json
-from tripcloak.ground.manifest import new_manifest, write_manifest
+from tripcloak.ground.folders import PRIVATE, PUBLIC
+from tripcloak.ground.manifest import new_manifest, write_manifest, write_record
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.exchange import write_geojson, write_mfjson
@@ -108,10 +108,8 @@ def write_trajectory_release(
     _write_private(private / "mapping.parquet", mapping_table(trajectories, release, named))
     if release.promise.moves_samples:
         _write_boxes(private, release, new_rows(boxes))
-    write_json(
-        private / "run.json",
-        {"input_digest": release.input_digest, "facts": dict(release.facts), **run},
-    )
+    record = {"input_digest": release.input_digest, "facts": dict(release.facts), **run}
+    write_record(private, public, record)
     return facts
 
 

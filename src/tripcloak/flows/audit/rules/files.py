@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.flows.audit.evidence import BOOK, POINTS, FlowEvidence
 from tripcloak.flows.audit.promise import SEGMENTS, SPACE
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES, file_digest
+from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES
+from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
 from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.ground.signatures import NAME as VERDICT
 from tripcloak.ground.signatures import RULE as SIGNED
@@ -26,15 +27,7 @@ ZONE_COLUMNS = ("axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "ge
 @BOOK.rule("files-complete")
 def files_complete(case: FlowEvidence) -> str | None:
     """The public part holds exactly the files it should, and nothing more."""
-    found = list(case.public("").iterdir())
-    if any(path.is_symlink() or not path.is_file() for path in found):
-        return "release/ holds something that is not a plain file"
-    names = {path.name for path in found}
-    expected = _expected(case)
-    missing = sorted(expected - names)
-    if missing:
-        return f"release/ lacks {', '.join(missing)}"
-    return "release/ holds a file that does not belong there" if names - expected - {VERDICT} else None
+    return wrong_files(case.public(""), _expected(case), {VERDICT})
 
 
 def _expected(case: FlowEvidence) -> set[str]:
@@ -53,17 +46,13 @@ def signature_fits(case: FlowEvidence) -> str | None:
 @BOOK.rule("digests-match")
 def digests_match(case: FlowEvidence) -> str | None:
     """Every public file has the digest that the manifest states."""
-    stated = case.facts.get("files")
-    expected = _expected(case) - {"manifest.json"}
-    if not isinstance(stated, dict) or set(stated) != expected:
-        return "the manifest does not state the digest of every public file"
-    changed = [name for name in sorted(expected) if not _unchanged(case, name, stated[name])]
-    return f"changed since the release was made: {', '.join(changed)}" if changed else None
+    return changed_files(case.public(""), case.facts.get("files"), _expected(case))
 
 
-def _unchanged(case: FlowEvidence, name: str, digest: object) -> bool:
-    path = case.public(name)
-    return path.is_file() and file_digest(path) == digest
+@BOOK.rule("manifest-as-made")
+def manifest_as_made(case: FlowEvidence) -> str | None:
+    """The manifest is the very one that was written with the private record."""
+    return another_manifest(case.folder)
 
 
 @BOOK.rule("csv-equals-parquet", "flows")

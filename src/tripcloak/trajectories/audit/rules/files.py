@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
 from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.ground.signatures import NAME as VERDICT
 from tripcloak.ground.signatures import RULE as SIGNED
@@ -29,13 +29,7 @@ EXCHANGE = ("trajectories.geojson", "trajectories.mfjson")
 @BOOK.rule("files-complete")
 def files_complete(case: TrajectoryEvidence) -> str | None:
     """The public part holds exactly the files it should, and nothing more."""
-    found = list(case.public("").iterdir())
-    if any(path.is_symlink() or not path.is_file() for path in found):
-        return "release/ holds something that is not a plain file"
-    names, expected = {path.name for path in found}, expected_files(case)
-    if missing := sorted(expected - names):
-        return f"release/ lacks {', '.join(missing)}"
-    return "release/ holds a file that does not belong there" if names - expected - {VERDICT} else None
+    return wrong_files(case.public(""), expected_files(case), {VERDICT})
 
 
 def expected_files(case: TrajectoryEvidence) -> set[str]:
@@ -55,18 +49,13 @@ def signature_fits(case: TrajectoryEvidence) -> str | None:
 @BOOK.rule("digests-match")
 def digests_match(case: TrajectoryEvidence) -> str | None:
     """Every public file has the digest that the manifest states."""
-    stated, expected = case.facts.get("files"), expected_files(case) - {"manifest.json"}
-    if not isinstance(stated, dict) or set(stated) != expected:
-        return "the manifest does not state the digest of every public file"
-    changed = [name for name in sorted(expected) if _digest(case.public(name)) != stated[name]]
-    return f"changed since the release was made: {', '.join(changed)}" if changed else None
+    return changed_files(case.public(""), case.facts.get("files"), expected_files(case))
 
 
-def _digest(path: Path) -> str | None:
-    if not path.is_file():
-        return None
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@BOOK.rule("manifest-as-made")
+def manifest_as_made(case: TrajectoryEvidence) -> str | None:
+    """The manifest is the very one that was written with the private record."""
+    return another_manifest(case.folder)
 
 
 PART = 1 << 19
