@@ -81,7 +81,7 @@ def test_a_release_says_what_it_is_and_stands_its_audit(tripcloak, calls, anonym
 @pytest.mark.parametrize("method", ["k-scale", "glove"])
 def test_containment_reaches_k_and_invents_nothing(anonymised, method):
     _, told = anonymised(method)
-    assert told["promise"] == {"kind": "containment", "k": 3}
+    assert told["promise"] == {"kind": "containment", "k": 3, "id_is": "person"}
     assert told["audit"]["smallest_support"] >= 3
     assert (told["metrics"]["created"], told["metrics"]["deleted"]) == (0, 0)
     assert len(told["notes"]) == (method == "k-scale")
