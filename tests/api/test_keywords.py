@@ -114,7 +114,7 @@ COMMANDS_ALONE = ("cli", "analysis", "exposure.py", "attacking.py", "attacks", "
 ELSEWHERE = {
     # They name commands that have no verb.
     "trajectories/anonymise.py: ' makes them identical (`tripcloak trajectories attack --kind owner` says "
-    "how often simple guesses are right)'",
+    "which guesses are right how often)'",
     # It stands in the README of releases, for readers who may have the command line alone.
     "ground/signatures.py: '`tripcloak check . --key publisher.pub`'",
 }

@@ -54,6 +54,7 @@ def test_text_in_some_rows_of_a_number_column_is_counted(tripcloak, tmp_path, ro
         "read": len(rows),
         "kept": len(rows) - len(rows) // 20,
         "dropped": {"unparsable": len(rows) // 20},
+        "people": {"unparsable": len({row["person_id"] for row in rows[::20]})},
     }
 
 

@@ -132,9 +132,7 @@ def test_where_clocks_are_put_back_both_passes_of_the_hour_hide_together(
     order = ("anonymise", path, "--k", 10, "--hierarchy", "h3:3", "--slot", "1h")
     told = tripcloak(*order, "--timezone", "Europe/Paris", "--out", tmp_path / "paris", "--json")
     assert told.code == 0, told.words
-    assert [(flow["time"], flow["travellers"]) for flow in flows(tmp_path / "paris")] == [
-        ("2024-10-27T02", "12")
-    ]
+    assert [(flow["time"], flow["trips"]) for flow in flows(tmp_path / "paris")] == [("2024-10-27T02", "12")]
     assert tripcloak("audit", tmp_path / "paris", "--against", path).code == 0
     # By the clock of Greenwich these are two hours of six people each.
     told = tripcloak(*order, "--out", tmp_path / "utc")
@@ -155,7 +153,7 @@ def test_where_clocks_are_put_forward_the_missing_hour_has_no_slot(tripcloak: An
         told = tripcloak(*order, *(() if fold is None else ("--fold", fold)), "--out", out, "--json")
         assert told.code == 0, told.words
         # A clock time that never was counts as the hour after.
-        assert [(flow["time"], flow["travellers"]) for flow in flows(out)] == list(
+        assert [(flow["time"], flow["trips"]) for flow in flows(out)] == list(
             zip(names, ("6", "12"), strict=True)
         )
         assert tripcloak("audit", out, "--against", path).code == 0

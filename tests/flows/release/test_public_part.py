@@ -22,8 +22,8 @@ from worlds.trips import Row, leaks, some_trips, without, write_csv, write_zones
 
 KEYS = {
     "format", "kind", "version", "method", "parameters", "promise", "seed", "hierarchy", "homogeneous",
-    "groups", "zones", "columns", "volume", "released", "withheld",
-    "smallest", "bound", "measures", "dropped_rows", "files",
+    "groups", "zones", "columns", "counted", "volume", "released", "withheld",
+    "typical_zone_km2", "smallest", "bound", "measures", "dropped_rows", "files",
 }  # fmt: skip
 
 Pair = tuple[str, str]
@@ -144,6 +144,8 @@ def check_manifest(public: PublicPart, truth: Truth, k: int, dropped: dict[str, 
         for f in public.flows
     ]
     assert facts["measures"]["G"] == pytest.approx(sum(mass) / released, rel=1e-12)
+    areas = [zone["area_km2"] for zone in public.zones if zone["axis"] == "origin"]
+    assert facts["typical_zone_km2"] in {float(f"{area:.3g}") for area in areas}
     withheld, limit = facts["withheld"], facts["parameters"]["suppression_limit"]
     exact = truth.support(volume, WITHHELD) if WITHHELD in truth.trips else 0
     assert withheld["at_least"] <= math.ceil(exact - 1e-6) <= withheld["at_most"]
