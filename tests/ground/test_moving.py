@@ -199,3 +199,39 @@ def test_swap_says_where_it_cannot(tmp_path: Path, monkeypatch: Any) -> None:
     assert not moving.swap(one, other)
     monkeypatch.setattr(moving.ctypes, "CDLL", lambda *_, **__: object())
     assert not moving.swap(one, other)
+
+
+@pytest.mark.parametrize("swaps", [True, False], ids=["exchange", "renames"])
+@pytest.mark.parametrize("old", ["old", None], ids=["a release there", "nothing there"])
+@pytest.mark.parametrize("fails", range(6))
+def test_the_public_part_never_stands_without_its_private_one(
+    tmp_path: Path, monkeypatch: Any, swaps: bool, old: str | None, fails: int
+) -> None:
+    """Looked at after every single step, also on the way back from one that failed."""
+    out, seen = tmp_path / "out", []
+    if old:
+        write(out, old)
+
+    def watched(whole: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            found = whole(*arguments)
+            seen.append(there(out))
+            if len(seen) == fails:
+                raise OSError("broken")
+            return found
+
+        return call
+
+    with monkeypatch.context() as patched:
+        patched.setattr(moving, "swap", watched(moving.swap if swaps else lambda one, other: False))
+        patched.setattr(Path, "rename", watched(Path.rename))
+        if 0 < fails <= (2 if old is None or swaps else 5):
+            with pytest.raises(InputError):
+                write(out, "new")
+        else:
+            write(out, "new")
+    assert seen
+    for parts in seen:
+        assert parts["release"] is None or parts["private"] is not None
+        assert parts["release"] != "new" or parts["private"] == "new"
+    assert there(out) in (both("new"), both(old))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
 from tripcloak.flows.methods.noise import InfTDA, Laplace, NoisyMethod
@@ -350,3 +351,49 @@ def test_contributions_that_are_understated_fail(worlds: dict[str, World], tmp_p
     forged = stated(release, contributions=1)
     assert "noise-as-stated" in audit_matrix(world.matrix, forged).broken
     assert "noise-as-stated" in audit(world, world.publish(tmp_path / "out", forged)).broken
+
+
+# --- at the very edge -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("beyond", "kept"), [(0.0, True), (-0.5, True), (0.5, False), (1.0, False)])
+def test_a_threshold_between_two_numbers_is_the_higher_one(
+    beyond: float, kept: bool, honest: Path, worlds: dict[str, World], tmp_path: Path
+) -> None:
+    """Whole numbers reach half a number only where they reach the next."""
+    world = worlds["small"]
+    release = Laplace(epsilon=5, contributions=5, height=1).anonymise(world.matrix, noise=Drawn())
+    threshold = int(release.trips.min()) + beyond
+    forged = stated(release, threshold=threshold)
+    assert ("noise-suffices" not in audit_matrix(world.matrix, forged).broken) == kept
+    shutil.copytree(honest, tmp_path / "out")
+    folder = Folder(tmp_path / "out")
+    assert min(row["trips"] for row in folder_flows(folder)) == release.trips.min()
+    noted(threshold=threshold)(folder)
+    assert ("flows-match-recount" not in audit(world, folder).broken) == kept
+
+
+def folder_flows(folder: Folder) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = parquet.read_table(folder.public("flows.parquet")).to_pylist()
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ({"epsilon": 5, "contributions": 5}, True),
+        ({"epsilon": math.nextafter(5, 6)}, False),
+        ({"epsilon": math.nextafter(5, 4)}, False),
+        ({"epsilon": None}, False),
+        ({"contributions": 4}, False),
+        ({"contributions": 6}, False),
+    ],
+    ids=str,
+)
+def test_parameters_name_the_very_numbers_that_are_promised(
+    values: dict[str, Any], kept: bool, honest: Path, worlds: dict[str, World], tmp_path: Path
+) -> None:
+    shutil.copytree(honest, tmp_path / "out")
+    folder = Folder(tmp_path / "out")
+    parameter(**values)(folder)
+    assert ("noise-suffices" not in audit(worlds["small"], folder).broken) == kept

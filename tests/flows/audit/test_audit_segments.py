@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pyarrow import Table, csv, parquet
 
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import NestedCut, ProductCut, SlotBySlot, TwinCut
+from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.release import Release, build_release
 from tripcloak.flows.rewriting import REWRITINGS
+from tripcloak.ground.errors import InternalError
 from tripcloak.ground.folders import file_digest
-from tripcloak.promises import AllOf, KAnonymity, LDiversity
+from tripcloak.hierarchy import Hierarchy
+from tripcloak.promises import AllOf, EverySegment, KAnonymity, LDiversity, Unit
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 from worlds.trips import some_trips, write_csv
@@ -210,3 +217,119 @@ def test_places_are_asked_of_the_whole_and_people_of_each_segment(trips: Path, t
     )
     report = audit_against(out, (str(trips),))
     assert report.safe, report.broken
+
+
+# --- at the very edge -----------------------------------------------------------------------------------
+
+THREE = KAnonymity(k=3, unit="travellers")
+PLACES = ((48.85, 2.30), (48.95, 2.60), (49.20, 2.10))
+
+
+def parted(
+    women: dict[tuple[int, int], int], *, withhold: tuple[int, int], promise: KAnonymity = THREE
+) -> tuple[ODMatrix, Release]:
+    """Return so many women and three men in every flow, and the release of all flows but one."""
+    tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+
+    def matrix(numbers: list[int], first: int) -> ODMatrix:
+        pairs = np.repeat(np.array(list(women)), numbers, axis=0)
+        return ODMatrix.from_trips(tree, tree, *pairs.T, person=first + np.arange(len(pairs), dtype=np.int32))
+
+    of_women, of_men = list(women.values()), [3] * len(women)
+    whole = matrix([some + 3 for some in of_women], 0)
+    parts = tuple(
+        SegmentPart.of(name, matrix(numbers, 0), whole)
+        for name, numbers in (("sex=F", of_women), ("sex=M", of_men))
+    )
+    release = build_release(
+        whole,
+        method="by hand",
+        parameters={},
+        promise=promise,
+        suppression_limit=0.9,
+        origin_zone=whole.flows.origin,
+        destination_zone=whole.flows.destination,
+        suppressed=(whole.flows.origin == withhold[0]) & (whole.flows.destination == withhold[1]),
+        homogeneous=True,
+    )
+    return whole, replace(release, promise=EverySegment(promise=promise, parts=parts, by=("sex",)))
+
+
+@pytest.mark.parametrize(("women", "broken"), [(3, ()), (2, ("segments-safe",)), (0, ("segments-safe",))])
+@pytest.mark.parametrize("unit", ["travellers", "trips"])
+def test_k_of_each_segment_pass_and_one_fewer_does_not(
+    women: int, broken: tuple[str, ...], unit: Unit
+) -> None:
+    """Nine women are withheld: they stand in for none of those who are missing."""
+    promise = KAnonymity(k=3, unit=unit)
+    whole, release = parted({(0, 0): 3, (0, 1): women, (1, 1): 9}, withhold=(1, 1), promise=promise)
+    assert audit_matrix(whole, release).broken == broken
+    if not broken:
+        return
+    with pytest.raises(InternalError, match="not safe"):
+        build_release(
+            whole,
+            method="by hand",
+            parameters={},
+            promise=release.promise,
+            suppression_limit=0.9,
+            origin_zone=whole.flows.origin,
+            destination_zone=whole.flows.destination,
+            suppressed=release.suppressed,
+            homogeneous=True,
+        )
+
+
+def test_other_segments_than_those_it_was_made_for_are_noticed() -> None:
+    whole, release = parted({(0, 0): 3, (0, 1): 3, (1, 1): 9}, withhold=(1, 1))
+    stated = type("Stated", (), {"to_manifest": lambda self: told, "segments": release.promise.segments})()
+    told = release.promise.to_manifest()
+    assert "segments-safe" not in audit_matrix(whole, replace(release, promise=stated)).broken
+    told = {**told, "names": told["names"][:1]}
+    assert "segments-safe" in audit_matrix(whole, replace(release, promise=stated)).broken
+
+
+def purposes_of(folder: Path, *, both: int) -> tuple[Path, Path]:
+    """Return trips of three people per purpose between either pair of places; some have both purposes."""
+    rows, names = [], iter(range(100))
+    for end in (1, 2):
+        (lat, lon), (to_lat, to_lon) = PLACES[0], PLACES[end]
+        for purpose in "ab":
+            for number in range(3):
+                again = purpose == "b" and end == 1 and number < both
+                who = f"p{number}" if again else f"p{next(names)}"
+                row = {"person_id": who, "start_lat": lat, "start_lon": lon, "end_lat": to_lat}
+                row |= {"end_lon": to_lon, "start_time": "2024-05-10 10:00:00", "purpose": purpose}
+                rows.append({name: str(value) for name, value in row.items()})
+    folder.mkdir()
+    raw = write_csv(folder / "trips.csv", rows)
+    method = TwinCut(promise=KAnonymity(k=3), suppression_limit=0)
+    by = (SegmentBy.parse("purpose"),)
+    return raw, made(raw, folder / "out", method=method, every_segment=by, zoning=Zoning(spec="h3:5"))
+
+
+def test_one_person_in_two_segments_is_enough_to_leave_travellers_out(tmp_path: Path) -> None:
+    """With nobody in two they are told; the numbers themselves would be right in either case."""
+    raw, apart = purposes_of(tmp_path / "apart", both=0)
+    columns = parquet.read_table(apart / "release" / "segments.parquet").column_names
+    assert columns[3:] == ["trips", "travellers"]
+    assert audit_against(apart, (str(raw),)).broken == ()
+    raw, shared = purposes_of(tmp_path / "shared", both=1)
+    assert parquet.read_table(shared / "release" / "segments.parquet").column_names[3:] == ["trips"]
+    assert audit_against(shared, (str(raw),)).broken == ()
+
+    def tell(rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            row["travellers"] = 3
+
+    edit_segments(shared, tell)
+    assert "segments-safe" in audit_against(shared, (str(raw),)).broken
+
+
+def test_one_more_than_every_segment_holds_is_not_kept_by_a_folder(tmp_path: Path) -> None:
+    raw, out = purposes_of(tmp_path / "raw", both=0)
+    rewrite_manifest(out, lambda facts: facts["promise"]["promise"].update(k=4))
+    report = audit_against(out, (str(raw),))
+    words = {finding.rule: finding.words for finding in report.findings if not finding.ok}
+    assert "segments of released flows hold fewer than 4 travellers" in words["segments-safe"]
+    assert "every-group-safe" not in words

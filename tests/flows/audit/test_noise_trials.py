@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tripcloak.flows.audit import noise as trials
 from tripcloak.flows.audit.noise import (
     FALSE_ALARM,
     TRIALS,
@@ -153,6 +154,21 @@ def test_the_methods_threshold_is_just_high_enough(most: int, scale: float) -> N
 def test_a_threshold_within_reach_of_one_person_shows_them() -> None:
     told = {"unit": "traveller", "contributions": 10, "noise": "Laplace", "noise_scale": 10.0, "epsilon": 1}
     assert shown_by_one(Privacy(delta=0.1, threshold=1, **told)) > 0.99
+
+
+def test_half_a_number_is_no_threshold_but_the_next_whole_one_is() -> None:
+    """Nobody publishes half a trip, so 2.5 keeps as much back as 3, and more than 2."""
+    told = {"unit": "traveller", "contributions": 2, "noise": "Laplace", "noise_scale": 1.0, "epsilon": 2}
+    low, half, high = (Privacy(delta=0.1, threshold=least, **told) for least in (2, 2.5, 3))
+    assert shown_by_one(low) > shown_by_one(half) == shown_by_one(high)
+    few = [[too_few_made_up(one, made_up, 1000) for made_up in range(200)] for one in (low, half, high)]
+    assert few[0] != few[1] == few[2]
+    exact = np.arange(1, 9)
+    numbers = NoisyNumbers(exact, exact, exact, exact > 0)
+    chances = [
+        [trial.chance.tolist() for trial in trials._laplace(one, numbers)] for one in (low, half, high)
+    ]
+    assert chances[0] != chances[1] == chances[2]
 
 
 TREE = Hierarchy.from_parents(["a", "b7", "c", "ab", "all"], [3, 3, 4, 4, -1])

@@ -55,7 +55,9 @@ def _misspoken(case: FlowEvidence, words: str) -> str | None:
         return "the manifest does not say what its ids stand for"
     begins, holds = SPOKEN[case.promise.id_is]
     sentence = str(case.facts["promise"].get("sentence"))
-    if not words.startswith(begins) or (case.promise.privacy is None and holds not in sentence):
+    # Of cards that are not people a sentence speaks of people too.
+    otherwise = holds not in sentence or ("not people" in sentence) != ("not people" in holds)
+    if not words.startswith(begins) or (case.promise.privacy is None and otherwise):
         return "the manifest calls what is counted other than what it says its ids stand for"
     return None
 
