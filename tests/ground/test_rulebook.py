@@ -6,11 +6,12 @@ import os
 import signal
 import threading
 
+import duckdb
 import pytest
 
 from tripcloak.ground.engine import connect
-from tripcloak.ground.errors import InternalError
-from tripcloak.ground.rulebook import Finding, NotPromised, Remark, Rulebook, Verdict, passed
+from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.rulebook import BrokenPart, Finding, NotPromised, Remark, Rulebook, Verdict, passed
 
 ENDLESS = {
     "while main waits": "select count(*) from range(1_000_000) a, range(1_000_000) b where hash(a, b) = 0",
@@ -94,3 +95,74 @@ def test_an_audit_without_findings_is_not_safe_and_lets_nothing_pass() -> None:
     assert not Verdict.of([]).to_dict()["safe"]
     with pytest.raises(InternalError, match="failed its own audit"):
         passed(Verdict.of([]))
+
+
+def test_rules_are_left_out_by_what_they_need_or_named_one_by_one() -> None:
+    book: Rulebook[Nothing] = Rulebook()
+
+    def held(case: Nothing) -> None:
+        """Holds."""
+
+    for name, needs in (("bare", ()), ("one", ("raw",)), ("two", ("raw", "flows"))):
+        book.rule(name, *needs)(held)
+    judged = [
+        [found.rule for found in book.judge(Nothing(), **chosen)]  # type: ignore[arg-type]
+        for chosen in ({}, {"without": ["flows"]}, {"without": ["raw"]}, {"only": ["two"]}, {"only": []})
+    ]
+    assert judged == [["bare", "one", "two"], ["bare", "one"], ["bare"], ["two"], []]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (BrokenPart("a part is broken"), "a part is broken"),
+        (duckdb.ConversionException("p17 lives at 48.85"), "could not be checked"),
+        (duckdb.InvalidInputException("p17"), "could not be checked"),
+    ],
+)
+def test_what_cannot_be_read_is_broken_and_not_quoted(error: Exception, words: str) -> None:
+    def stumble(case: Nothing) -> None:
+        """Reads a cell."""
+        raise error
+
+    (found,) = book_of(stumble).judge(Nothing())
+    assert not found.ok
+    assert words in found.words
+    assert "p17" not in found.words
+
+
+@pytest.mark.parametrize("error", [duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException])
+def test_a_rule_that_is_itself_broken_ends_the_audit(error: type[Exception]) -> None:
+    def stumble(case: Nothing) -> None:
+        """Cannot be read."""
+        raise error("p17")
+
+    with pytest.raises(InternalError, match="rule made-up is broken") as caught:
+        book_of(stumble).judge(Nothing())
+    assert "p17" not in str(caught.value)
+
+
+def test_too_little_memory_is_no_verdict() -> None:
+    def stumble(case: Nothing) -> None:
+        """Needs more."""
+        raise duckdb.OutOfMemoryException("p17")
+
+    with pytest.raises(InputError, match="more memory") as caught:
+        book_of(stumble).judge(Nothing())
+    assert "p17" not in str(caught.value)
+
+
+def test_one_broken_rule_among_many_is_not_safe_and_nothing_passes() -> None:
+    held, torn = Finding("held", True, ""), Finding("torn", False, "")
+    silent = Finding("silent", True, "", promised=False)
+    assert Verdict.of([held, silent]).safe
+    assert passed(Verdict.of([held])).safe
+    assert not Verdict.of([held, torn, held]).safe
+    with pytest.raises(InternalError, match="torn"):
+        passed(Verdict.of([held, torn]))
+    assert Verdict.of([held, held, torn, torn, silent, silent]).sentence() == (
+        "NOT SAFE: do not publish. 2 of 4 rules are broken: torn, torn."
+    )
+    assert Verdict.of([held, held, silent, silent]).sentence() == (
+        "Safe: every rule holds. 2 were checked; 2 more are about what is not promised."
+    )

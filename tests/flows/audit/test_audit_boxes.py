@@ -156,6 +156,13 @@ def larger_tiles(world: World, release: Release) -> Release:
     )
 
 
+def finer_tiles(world: World, release: Release) -> Release:
+    """Tell the area of a tile to more digits than follow from the grid, consistently."""
+    zones = release.origins
+    assert isinstance(zones, BoxZones)
+    return replace(release, origins=redrawn(world.matrix.origins, zones.corners, zones.tile_km2 * (1 + 1e-9)))
+
+
 def named(change: Callable[[str], str]) -> Callable[[World, Release], Release]:
     return lambda _, release: with_origins(
         release, ids=np.array([change(str(release.origins.ids[0])), *release.origins.ids[1:]])
@@ -213,6 +220,7 @@ FORGERIES: dict[str, tuple[Callable[[World, Release], Release], set[str]]] = {
     "wrong height": (fact("height", lambda height: height + 1), {TABLE}),
     "wrong outline": (other_outlines, {TABLE}),
     "larger tiles": (larger_tiles, {TABLE}),
+    "an area with more digits": (finer_tiles, {TABLE}),
     "homogeneous": (lambda _, release: replace(release, homogeneous=True), {"zones-disjoint"}),
     "released twice": (same_boxes_twice, {"flows-match-recount"}),
     "diverse": (

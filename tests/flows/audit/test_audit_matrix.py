@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,17 @@ from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.audit.matrix import case as audited
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.release import Release
-from tripcloak.promises import AllOf, KAnonymity, Promise
+from tripcloak.flows.release import Release, build_release
+from tripcloak.hierarchy import Hierarchy
+from tripcloak.promises import (
+    AllOf,
+    DifferentialPrivacy,
+    Dominance,
+    KAnonymity,
+    LDiversity,
+    Promise,
+    TCloseness,
+)
 from worlds.matrices import Case, cases, limits, promises
 from worlds.released_flows import TEN_TRAVELLERS, World, raw_trips
 
@@ -186,3 +196,104 @@ def test_audit_leaves_the_arrays_alone(city: tuple[ODMatrix, Release]) -> None:
     assert matrix.digest() == before[0]
     np.testing.assert_array_equal(release.group_of_flow, before[1])
     assert release.travellers is before[2]
+
+
+# --- one step past the line -----------------------------------------------------------------------------
+
+TREE = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
+
+
+def small(**changes: Any) -> tuple[ODMatrix, Release]:
+    """Return three flows of four people each, one of them withheld, and their release in tiles."""
+    ends = np.repeat(np.array([[0, 0], [1, 2], [2, 1]]), 4, axis=0).T
+    matrix = ODMatrix.from_trips(
+        TREE,
+        TREE,
+        *ends,
+        person=np.arange(12, dtype=np.int32),
+        weight=np.full(12, 2.5),
+        repeats=True,
+        weights=True,
+    )
+    asked = {"method": "by hand", "parameters": {}, "promise": FOUR, "suppression_limit": 0.34}
+    release = build_release(
+        matrix,
+        origin_zone=matrix.flows.origin,
+        destination_zone=matrix.flows.destination,
+        suppressed=np.array([False, False, True]),
+        homogeneous=True,
+        **asked,  # type: ignore[arg-type]
+    )
+    return matrix, replace(release, **changes)
+
+
+FOUR = KAnonymity(k=4, unit="travellers")
+
+
+def array(*numbers: float) -> Any:
+    return np.array(numbers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"group_of_flow": array(0, 2, -1)}, "every-flow-accounted"),
+        ({"group_of_flow": array(0, 1, -2)}, "every-flow-accounted"),
+        ({"group_of_flow": array(0, 0, -1)}, "every-flow-accounted"),
+        ({"promise": KAnonymity(k=5, unit="travellers")}, "every-group-safe"),
+        ({"promise": KAnonymity(k=5, unit="trips")}, "every-group-safe"),
+        ({"promise": KAnonymity(k=11, unit="population")}, "every-group-safe"),
+        ({"trips": array(4, 5)}, "flows-match-recount"),
+        ({"travellers": array(4, 3)}, "flows-match-recount"),
+        ({"population": array(10, 10.0001)}, "flows-match-recount"),
+        ({"trips": array(4, 5)}, "totals-add-up"),
+        ({"suppression_limit": 1 / 3 - 1e-6}, "suppression-within-limit"),
+        ({"group_origin": array(0, 5)}, "zones-contain-tiles"),
+        ({"group_origin": array(-1, 1)}, "zones-contain-tiles"),
+        ({"group_origin": array(0, 0)}, "zones-contain-tiles"),
+        ({"group_destination": array(0, 3)}, "zones-contain-tiles"),
+        ({"group_origin": array(0, 3)}, "zones-disjoint"),
+        ({"group_destination": array(0, 4)}, "zones-disjoint"),
+        ({"promise": AllOf(promises=(FOUR, LDiversity(l=2)))}, "zones-diverse"),
+        ({"promise": AllOf(promises=(FOUR, TCloseness(t=0.4999)))}, "destinations-close"),
+        ({"promise": AllOf(promises=(FOUR, Dominance(share=0.2499)))}, "no-traveller-dominates"),
+        (
+            {"promise": AllOf(promises=(FOUR, Dominance(share=0.2499, of=("population",))))},
+            "no-traveller-dominates",
+        ),
+    ],
+    ids=str,
+)
+def test_one_step_past_the_line_is_noticed(changes: dict[str, Any], rule: str) -> None:
+    assert rule in audit_matrix(*small(**changes)).broken
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {
+            "promise": AllOf(
+                promises=(FOUR, KAnonymity(k=4, unit="trips"), KAnonymity(k=10, unit="population"))
+            )
+        },
+        {"suppression_limit": 1 / 3},
+        {"population": array(10, 10 + 1e-9)},
+        {"promise": AllOf(promises=(FOUR, TCloseness(t=0.5)))},
+        {"promise": AllOf(promises=(FOUR, Dominance(share=0.25, of=("trips", "population"))))},
+    ],
+    ids=str,
+)
+def test_the_last_step_that_is_allowed_passes(changes: dict[str, Any]) -> None:
+    assert audit_matrix(*small(**changes)).broken == ()
+
+
+def test_each_audit_without_a_seed_and_whole_numbers_alone_under_noise() -> None:
+    stated: dict[str, Any] = {"epsilon": 1.0, "mechanism": "discrete Laplace noise", "contributions": 1}
+    details = (("noise_scale", 1.0), ("threshold", 4))
+    noise = DifferentialPrivacy(**stated, delta=0.9, details=details)
+    matrix, release = small(promise=noise, travellers=None, population=None)
+    held = "noise-suffices"
+    assert held not in audit_matrix(matrix, release).broken
+    for change in ({"seed": 0}, {"trips": array(4, 3)}, {"trips": array(4.0, 4.0)}):
+        assert held in audit_matrix(matrix, replace(release, **change)).broken

@@ -14,9 +14,10 @@ from oracles.flows.kernels import Row, Tree, flows_of, lift, safe, support
 from oracles.readback import group_pairs, released_as
 from tripcloak._version import __version__
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.release import Release, build_release, main_volume
+from tripcloak.flows.release import Release, build_noisy_release, build_release, main_volume
 from tripcloak.ground.errors import InternalError
-from tripcloak.promises import AllOf, KAnonymity, Promise
+from tripcloak.hierarchy import Hierarchy
+from tripcloak.promises import AllOf, DifferentialPrivacy, KAnonymity, LDiversity, Promise, TCloseness
 from worlds.matrices import Case, cases, promises
 
 FOUR: Tree = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
@@ -144,3 +145,118 @@ def test_later_changes_of_the_parameters_do_not_reach_a_release() -> None:
     )
     parameters["levels"] = 7
     assert release.parameters == {"levels": 3}
+
+
+# --- every other guard, at its edge ---------------------------------------------------------------------
+
+
+def timed() -> ODMatrix:
+    tree, day = (Hierarchy.from_parents([*names, "all"], [2, 2, -1]) for names in (("a", "b"), ("x", "y")))
+    ends = np.array([0, 0, 1, 1])
+    return ODMatrix.from_trips(tree, tree, ends, ends, times=day, slot=np.array([0, 0, 1, 1]))
+
+
+def by_hand(matrix: ODMatrix, promise: Promise = TRIPS, **changed: Any) -> Release:
+    flows = matrix.flows
+    given = {
+        "method": "by hand",
+        "parameters": {},
+        "promise": promise,
+        "suppression_limit": 0.0,
+        "origin_zone": flows.origin,
+        "destination_zone": flows.destination,
+        "time_zone": flows.slot,
+        "suppressed": np.zeros(matrix.n_flows, dtype=bool),
+        "homogeneous": True,
+    }
+    return build_release(matrix, **{**given, **changed})  # type: ignore[arg-type]
+
+
+def test_a_time_is_needed_where_there_are_times_and_nowhere_else() -> None:
+    matrix = timed()
+    assert by_hand(matrix).group_time is not None
+    with pytest.raises(InternalError, match="needs a time for every flow"):
+        by_hand(matrix, time_zone=None)
+    untimed = weighed(("a", "b", 2, 1.0))
+    with pytest.raises(InternalError, match="needs a time for every flow"):
+        by_hand(untimed, time_zone=untimed.flows.origin)
+
+
+def test_a_promise_without_a_threshold_releases_nothing() -> None:
+    with pytest.raises(InternalError, match="protects nobody"):
+        by_hand(weighed(("a", "b", 9, 1.0), ("b", "a", 9, 1.0)), LDiversity(l=2))
+
+
+@pytest.mark.parametrize("unit", ["trips", "travellers", "population"])
+def test_k_is_enough_and_one_fewer_is_not(unit: Any) -> None:
+    rows = tuple(Row("a", "b", person=person, weight=1.0) for person in range(5))
+    matrix = Case(trees=(FOUR, FOUR), rows=rows, has_person=True, has_weight=True).matrix()
+    assert by_hand(matrix, KAnonymity(k=5, unit=unit)).n_groups == 1
+    with pytest.raises(InternalError, match="not safe"):
+        by_hand(matrix, KAnonymity(k=6, unit=unit))
+
+
+@pytest.mark.parametrize(("t", "kept"), [(0.375, True), (0.37499, False)])
+def test_an_origin_as_far_as_promised_passes_and_a_hair_further_does_not(t: float, kept: bool) -> None:
+    matrix = weighed(("a", "a", 6, 1.0), ("a", "b", 2, 1.0), ("b", "b", 8, 1.0))
+    promise = AllOf(promises=(TRIPS, TCloseness(t=t)))
+    if kept:
+        assert by_hand(matrix, promise).n_groups == 3
+        return
+    with pytest.raises(InternalError, match="too far from the others"):
+        by_hand(matrix, promise)
+
+
+NOISE = DifferentialPrivacy(epsilon=1.0, mechanism="noise")
+
+
+def noisy(**changed: Any) -> Release:
+    """Return the noisy release of three pairs of zones, one of which no flow is in."""
+    matrix = weighed(("a", "b", 2, 1.0), ("b", "a", 2, 1.0))
+    zones = matrix.origins.zones, matrix.destinations.zones
+    last = len(zones[0]) - 1
+    given: dict[str, Any] = {
+        "promise": NOISE,
+        "group_of_flow": np.array([2, -1]),
+        "group_origin": np.array([0, 0, last]),
+        "group_destination": np.array([0, last, 0]),
+        "trips": np.array([1, 1, 5]),
+    }
+    shared: dict[str, Any] = {"method": "by hand", "parameters": {}, "zones": zones, "homogeneous": True}
+    return build_noisy_release(matrix, **shared, **{**given, **changed})
+
+
+def test_noisy_numbers_at_every_edge_are_released() -> None:
+    assert noisy().trips.tolist() == [1, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"promise": TRIPS}, "keep no threshold"),
+        ({"group_of_flow": np.array([2])}, "do not fit the matrix"),
+        ({"group_of_flow": np.array([2, -1, 0])}, "do not fit the matrix"),
+        ({"group_origin": np.array([0, 0])}, "do not fit the matrix"),
+        ({"group_destination": np.array([0, 1, 2, 3])}, "do not fit the matrix"),
+        ({"trips": np.array([0, 1, 5])}, "must be whole"),
+        ({"trips": np.array([1.0, 1.0, 5.0])}, "must be whole"),
+        ({"group_origin": np.array([-1, 0, 1])}, "a zone that there is not"),
+        ({"group_origin": np.array([0, 0, 7])}, "a zone that there is not"),
+        ({"group_destination": np.array([0, 7, 0])}, "a zone that there is not"),
+        ({"group_destination": np.array([0, -1, 0])}, "a zone that there is not"),
+        ({"group_destination": np.array([0, 0, 0])}, "share one pair"),
+        ({"group_of_flow": np.array([3, -1])}, "a group that there is not"),
+        ({"group_of_flow": np.array([2, -2])}, "a group that there is not"),
+    ],
+    ids=str,
+)
+def test_noisy_numbers_one_step_past_an_edge_are_not(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(InternalError, match=words):
+        noisy(**changed)
+
+
+def test_no_noisy_number_at_all_is_no_release() -> None:
+    none = np.zeros(0, dtype=np.int64)
+    gone = {"group_of_flow": np.array([-1, -1]), "group_origin": none, "group_destination": none}
+    with pytest.raises(InternalError, match="must be whole"):
+        noisy(trips=none, **gone)

@@ -237,11 +237,13 @@ def _held(case: MatrixCase, axis: str) -> dict[int, int]:
 
 
 def _true_tile(tile_km2: float | None, tree: Hierarchy) -> bool:
-    """Return whether the stated area of a tile is the mean of the tiles, up to rounding."""
+    """Return whether the stated area of a tile is the mean of the tiles, to three digits."""
     mean = float(np.mean(tree.zones.area_km2[: tree.n_tiles]))
     if math.isnan(mean):
         return tile_km2 is None
-    return tile_km2 is not None and math.isclose(tile_km2, mean, rel_tol=ROUNDING)
+    if tile_km2 is None or tile_km2 != float(f"{tile_km2:.3g}"):
+        return False
+    return math.isclose(tile_km2, mean, rel_tol=ROUNDING)
 
 
 def _true(zones: BoxZones, row: int, tile_km2: float | None, held: int | None) -> bool:
