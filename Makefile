@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test test-deep check docs notebooks bench clean browser
+.PHONY: env demo test test-deep mutations check docs notebooks bench clean browser
 
 # The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
-test test-deep: export PYTHONDONTWRITEBYTECODE =
+test test-deep mutations: export PYTHONDONTWRITEBYTECODE =
 
 env: $(STAMP)
 
@@ -29,6 +29,13 @@ test: env browser
 # Hours, not minutes: thousands of examples a property, drawn anew on every run.
 test-deep: env browser
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(CPUS) --dist worksteal -o timeout=7200 -o faulthandler_timeout=7190
+	$(MAKE) mutations
+
+# Small mistakes made in what promises, publishes and judges; 19 of 20 must make a test fail. Another SEED draws others.
+MUTANTS ?= 300
+SEED    ?= 1
+mutations: env
+	PYTHONPATH=tests $(BIN)/python -m mutations --sample $(MUTANTS) --seed $(SEED) --jobs $(CPUS)
 
 # The map's tests run in a real browser; without one they are skipped and say so.
 browser:

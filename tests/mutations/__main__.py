@@ -1,0 +1,121 @@
+"""The command: ``python -m mutations --sample 300`` tries mutants and says how many were noticed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from mutations.known import Known, read_known
+from mutations.mutants import Mutant, mutants_of
+from mutations.running import Bench, Result
+from mutations.targets import PACKAGE, ROOT, TESTS
+
+WANTED = 0.95
+"""The share of mutants that change something and must be caught."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Return 0 where enough mutants are caught, 1 where not, and 2 where tests fail without any."""
+    asked = _asked(arguments)
+    chosen = choose(all_mutants(asked.module), 0 if asked.all else asked.sample, asked.seed)
+    known = read_known()
+    done = _read(asked.results, chosen)
+    waiting = [mutant for mutant in chosen if mutant not in done and mutant.name not in known]
+    print(f"{len(chosen):,} mutants, {len(waiting):,} of them to be tried", flush=True)
+    if waiting and not _try(waiting, done, asked):
+        return 2
+    return report(list(done.values()), [mutant for mutant in chosen if mutant.name in known], known)
+
+
+def _try(waiting: list[Mutant], done: dict[Mutant, Result], asked: argparse.Namespace) -> bool:
+    """Add results to those there are; return whether the tests that caught mutants are sound themselves."""
+    proven = {result.by for result in done.values()}
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        bench = Bench(ROOT, Path(folder), TESTS, asked.jobs, asked.limit)
+        files = sorted({test for mutant in waiting for test in TESTS[mutant.module]})
+        if not bench.healthy("--collect-only", *files):
+            print("the tests cannot be read without any mutation: nothing is proven")
+            return False
+        for result in bench.try_all(waiting):
+            # Examples of the mutant itself are not there without it.
+            if result.by.startswith("tests/") and result.by not in proven and not bench.healthy(result.by):
+                print(f"{result.by} fails without any mutation: nothing is proven")
+                return False
+            proven.add(result.by)
+            done[result.mutant] = result
+            _append(asked.results, result)
+            print(f"{result.outcome} ({result.seconds:g} s) {result.mutant}", flush=True)
+    return True
+
+
+def all_mutants(module: str | None = None) -> list[Mutant]:
+    """Return the mutants of all modules, or of those whose path begins so."""
+    return [
+        mutant
+        for name in TESTS
+        if name.startswith(module or "")
+        for mutant in mutants_of(PACKAGE / name, name)
+    ]
+
+
+def choose(mutants: list[Mutant], sample: int, seed: int) -> list[Mutant]:
+    """Return as many mutants as are asked for, those of one seed always in the same order; 0 means all."""
+    return random.Random(seed).sample(mutants, min(sample or len(mutants), len(mutants)))
+
+
+def report(results: Iterable[Result], listed: list[Mutant], known: Known) -> int:
+    """Print who was caught, room by room, and who was not; return whether that is enough."""
+    rooms: dict[str, Counter[bool]] = defaultdict(Counter)
+    results = list(results)
+    for result in results:
+        rooms[result.mutant.module.rpartition("/")[0]][result.caught] += 1
+    print(f"\n{'room':<28}{'tried':>7}{'caught':>8}{'share':>9}")
+    for room, numbers in [*sorted(rooms.items()), ("all", sum(rooms.values(), Counter[bool]()))]:
+        share = numbers[True] / max(numbers.total(), 1)
+        print(f"{room:<28}{numbers.total():>7,}{numbers[True]:>8,}{share:>8.1%}")
+    for mutant in listed:
+        print(f"changes nothing that matters: {mutant}\n    {known[mutant.name]}")
+    missed = [result for result in results if not result.caught]
+    for result in missed:
+        print(f"{result.outcome}: {result.mutant}")
+    enough = len(results) - len(missed) >= WANTED * len(results)
+    print(f"{'at least' if enough else 'fewer than'} {WANTED:.0%} caught")
+    return 0 if enough else 1
+
+
+def _asked(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="mutations", description=__doc__)
+    parser.add_argument("--sample", type=int, default=300, help="how many mutants, drawn at random")
+    parser.add_argument("--all", action="store_true", help="every mutant (days)")
+    parser.add_argument("--seed", type=int, default=1, help="another seed draws others")
+    parser.add_argument("--module", help="only modules whose path below src/tripcloak begins so")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--limit", type=float, default=1800, help="seconds a mutant may take")
+    parser.add_argument("--results", type=Path, help="a file of results, which a later run goes on with")
+    return parser.parse_args(arguments)
+
+
+def _append(path: Path | None, result: Result) -> None:
+    if path is not None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(result)) + "\n")
+
+
+def _read(path: Path | None, chosen: list[Mutant]) -> dict[Mutant, Result]:
+    """Return the results of an earlier run for mutants that are still the same."""
+    if path is None or not path.exists():
+        return {}
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    told = [Result(**{**row, "mutant": Mutant(**row["mutant"])}) for row in rows]
+    return {result.mutant: result for result in told if result.mutant in set(chosen)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""Which modules are mutated, and which files of tests must notice; of each list the quickest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "tripcloak"
+
+ROOMS = ("promises", "flows/release", "flows/audit", "trajectories/release", "trajectories/audit")
+"""Rooms that are mutated whole: what promises, what is published, and who judges it."""
+GROUND = ("folders", "manifest", "masking", "moving", "public_files", "rewriting", "rulebook")
+"""What both auditors and all builders stand on."""
+
+
+def _files(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"tests/{folder}/test_{name}.py" for name in names.split())
+
+
+def _modules(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}.py" for name in names.split())
+
+
+FLOW_RELEASES = _modules(
+    "flows/release", "__init__ largest publication public reading rebuilding release tables withheld"
+)
+FLOW_AUDITORS = (
+    *_modules(
+        "flows/audit", "__init__ areas box_grid boxes calendar cells centres columns dominance encoding"
+    ),
+    *_modules("flows/audit", "evidence folder grids hidden noise outlines privacy promise queries raw trees"),
+    *_modules("flows/audit", "withheld"),
+    *_modules("flows/audit/rules", "__init__ counted counts files manifest outlines privacy zones"),
+)
+MATRIX_AUDITORS = _modules("flows/audit/matrix", "__init__ case counts zones")
+TRACK_RELEASES = _modules(
+    "trajectories/release", "__init__ degrees exchange guess published reading release writing"
+)
+TRACK_AUDITORS = (
+    *_modules("trajectories/audit", "__init__ _kernels containment evidence folder memory promise"),
+    *_modules("trajectories/audit/rules", "__init__ files manifest samples"),
+)
+
+PROMISES = _files("promises", "promise kanonymity tcloseness kmanonymity averagepeople ldiversity")
+FLOW_RELEASE = _files(
+    "flows/release", "publication build_release tables withheld public published public_part"
+)
+FLOW_ROAD = _files("flows", "counted publish rewritten round_trip")
+FLOW_FORGERIES = _files("forgeries", "forged_flows")
+FLOW_AUDIT = (
+    *_files("flows/audit", "reasons calendar audit_edges audit_limit audit_withheld audit_dominance"),
+    *_files("flows/audit", "audit_hidden audit_segments"),
+    *_files("flows/audit", "audit_disclosure tampering audit_broken_folders audit_times audit_noise"),
+    *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds noise_trials"),
+    *FLOW_ROAD,
+    *FLOW_FORGERIES,
+)
+MATRIX_AUDIT = _files(
+    "flows/audit", "audit_matrix audit_segments audit_hidden audit_dominance audit_withheld"
+)
+TRACK_RELEASE = _files("trajectories/release", "builder exchange degrees folder")
+TRACK_FORGERIES = _files("forgeries", "forged_trajectories")
+TRACK_AUDIT = (
+    *_files("trajectories/audit", "edges_in_memory edges_of_folders audit_release containment raw_record"),
+    *_files("trajectories/audit", "audit_folder hidden_messages guess"),
+    *_files("trajectories", "rewritten"),
+    *TRACK_FORGERIES,
+)
+
+TESTS: dict[str, tuple[str, ...]] = {
+    "ground/folders.py": _files("ground", "folders folders_of_files moving"),
+    "ground/manifest.py": (*_files("ground", "manifest"), *TRACK_AUDIT[:2], *FLOW_AUDIT),
+    "ground/masking.py": (*_files("ground", "rulebook"), *FLOW_AUDIT[:10], *TRACK_AUDIT[:2]),
+    "ground/moving.py": _files("ground", "moving folders folders_of_files"),
+    "ground/public_files.py": (*TRACK_AUDIT[1:2], *TRACK_AUDIT[5:7], *FLOW_AUDIT),
+    "ground/rewriting.py": (*TRACK_AUDIT[1:2], *TRACK_AUDIT[5:], *FLOW_ROAD, *FLOW_FORGERIES),
+    "ground/rulebook.py": (*_files("ground", "rulebook"), *TRACK_AUDIT[:3], *FLOW_AUDIT[:11]),
+    "promises/__init__.py": PROMISES,
+    "promises/allof.py": (*PROMISES, *FLOW_RELEASE, *FLOW_AUDIT[2:8]),
+    "promises/counted.py": (*PROMISES[:1], *_files("records", "identities"), *_files("flows", "counted")),
+    "promises/differential_privacy.py": (*PROMISES[:1], *FLOW_RELEASE, *_files("flows/audit", "audit_noise")),
+    "promises/dominance.py": (
+        *PROMISES[:1],
+        *_files("flows/methods", "dominance"),
+        *_files("flows/audit", "audit_dominance"),
+    ),
+    "promises/hidden.py": (*PROMISES[:1], *_files("flows/audit", "audit_hidden")),
+    "promises/kanonymity.py": (*PROMISES, *FLOW_RELEASE, *MATRIX_AUDIT),
+    "promises/kmanonymity.py": (
+        *_files("promises", "promise kmanonymity"),
+        *_files("flows/methods", "km_apriori"),
+        *_files("flows/audit", "audit_itemsets"),
+    ),
+    "promises/ldiversity.py": (
+        *_files("promises", "promise ldiversity"),
+        *FLOW_AUDIT[2:3],
+        *FLOW_AUDIT[8:10],
+    ),
+    "promises/promise.py": (*PROMISES, *FLOW_RELEASE, *MATRIX_AUDIT, *TRACK_AUDIT[:3]),
+    "promises/segments.py": (*PROMISES[:1], *FLOW_RELEASE[3:4], *_files("flows/audit", "audit_segments")),
+    "promises/tcloseness.py": (
+        *_files("promises", "promise tcloseness"),
+        *FLOW_AUDIT[2:3],
+        *FLOW_AUDIT[8:10],
+    ),
+    "promises/trajectories.py": (*PROMISES[:1], *TRACK_RELEASE, *TRACK_AUDIT),
+    **dict.fromkeys(FLOW_RELEASES, (*FLOW_RELEASE, *FLOW_AUDIT)),
+    **dict.fromkeys(FLOW_AUDITORS, FLOW_AUDIT),
+    **dict.fromkeys(
+        MATRIX_AUDITORS,
+        (*MATRIX_AUDIT, *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds")),
+    ),
+    **dict.fromkeys(
+        TRACK_RELEASES, (*TRACK_RELEASE, *_files("trajectories/attacks", "owner_guess"), *TRACK_AUDIT)
+    ),
+    **dict.fromkeys(TRACK_AUDITORS, TRACK_AUDIT),
+}
+"""Below ``src/tripcloak``, every module that is mutated; its own examples are run before the tests."""
+
+
+def modules() -> list[str]:
+    """Return the modules that the map must name."""
+    whole = (path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    ground = (PACKAGE / "ground" / f"{name}.py" for name in GROUND)
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in (*whole, *ground))

@@ -1,0 +1,158 @@
+"""The mutation run itself: it makes the mistakes it should, and tells which one nobody notices."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from pathlib import Path
+from subprocess import run
+
+from mutations.__main__ import all_mutants, choose, main
+from mutations.known import read_known
+from mutations.mutants import mutants_of
+from mutations.targets import PACKAGE, ROOT, TESTS, modules
+
+GUARD = '''"""Not a == b, but words."""
+from typing import Literal
+
+Side = Literal[1, 2]
+
+
+def passes(number: "int | None", k: int = 10) -> bool:
+    """Return whether 1 < 2."""
+    if number is None or not k:
+        raise ValueError(
+            f"{1 + 1} numbers"
+        )
+    return number >= k
+
+
+def rows(table: str, k: int) -> str:
+    return f"select count(distinct one) from {table} where n < {k + 1} and é = 'x and y'"
+
+
+def least(numbers: list[int]) -> int:
+    return min(one - 1 for one in numbers if (one) > 0)
+
+
+def __repr__() -> str:
+    return "a" if 1 < 2 else "b"
+'''
+MISTAKES = [
+    ("def passes", {"k: int = 11", "k: int = 9"}),
+    (
+        "if number is None or not k:",
+        {
+            "if False:",
+            "if number is not None or not k:",
+            "if number is None and not k:",
+            "number is None or k:",
+        },
+    ),
+    ("raise ValueError(", {"pass"}),
+    ("return number >= k", {"return number > k", "return number < k"}),
+    (
+        "return f",
+        {"count(one)", "n <= {k + 1}", "n < {k + 1} or é", "é <> 'x and y'", "'x or y'"},
+    ),
+    (
+        "return min(",
+        {"return max(", "one + 1 for", "one - 2 for", "one - 0 for", "if True", "(one) >= 0", "(one) <= 0"}
+        | {"(one) > 1", "(one) > (-1)"},
+    ),
+]
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_mistake_is_made_and_no_word_is_touched(tmp_path: Path) -> None:
+    mutants = mutants_of(written(tmp_path, "guard.py", GUARD), "guard.py")
+    expected = [(before, after) for before, afters in MISTAKES for after in afters]
+    for before, after in expected:
+        shown = [one.shown.split("  ->  ") for one in mutants]
+        assert any(old.startswith(before) and after in new for old, new in shown), (before, after)
+    assert len(mutants) == len(expected), [str(one) for one in mutants]
+    for mutant in mutants:
+        changed = mutant.applied(GUARD.encode())
+        assert changed != GUARD.encode()
+        assert len(changed.splitlines()) == len(GUARD.splitlines())
+        assert changed.splitlines()[mutant.line - 1] != GUARD.encode().splitlines()[mutant.line - 1]
+        ast.parse(changed)
+
+
+def test_every_module_that_judges_is_mutated_and_has_tests() -> None:
+    assert sorted(TESTS) == modules()
+    for module, tests in TESTS.items():
+        assert tests, module
+        assert len(set(tests)) == len(tests), module
+        assert not [test for test in tests if not (ROOT / test).is_file()], module
+    # Where there is no mistake to make, there is nothing to hold: front doors alone.
+    bare = {module for module in TESTS if not mutants_of(PACKAGE / module, module)}
+    assert not {module for module in bare if not module.endswith("__init__.py")} - {"ground/masking.py"}
+
+
+def test_a_sample_is_the_same_for_a_seed_and_mutants_keep_to_their_lines() -> None:
+    mutants = all_mutants("promises/k")
+    assert choose(mutants, 9, 1) == choose(mutants, 9, 1) != choose(mutants, 9, 2)
+    assert sorted(choose(mutants, 0, 1), key=str) == sorted(mutants, key=str)
+    assert main(["--module", "promises/__init__"]) == 0
+
+
+def test_listed_mutants_are_there_and_have_reasons() -> None:
+    there = {mutant.name for mutant in all_mutants()}
+    for name, reason in read_known().items():
+        assert name in there, name
+        assert len(reason) > 20, name
+
+
+PLANTED = """
+import sys
+from pathlib import Path
+from mutations.__main__ import report
+from mutations.mutants import mutants_of
+from mutations.running import Bench
+
+if __name__ == "__main__":
+    root = Path(sys.argv[1])
+    first, second = mutants_of(root / "src/tiny/guard.py", "guard.py")
+    tests = {"guard.py": ("tests/test_far.py",)}
+    bench = Bench(root, root / "bench", tests, jobs=2, limit=60, package="tiny", warm=())
+    results = sorted(bench.try_all([first, second]), key=lambda one: one.mutant.after)
+    print([(one.mutant.after, one.outcome, one.by) for one in results])
+    print([bench.healthy(f"tests/test_{name}.py") for name in ("far", "wrong", "missing")])
+    print(report(results, [], {}), report(results[:1], [second], {second.name: "as an example"}))
+"""
+
+
+def test_a_planted_survivor_is_reported(tmp_path: Path) -> None:
+    written(tmp_path, "src/tiny/__init__.py", "")
+    written(tmp_path, "src/tiny/guard.py", "def passes(number, k):\n    return number >= k\n")
+    held = "from tiny.guard import passes\n\n\ndef test_far_from_the_edge():\n    assert {}\n"
+    written(tmp_path, "tests/test_far.py", held.format("passes(90, 10) and not passes(1, 10)"))
+    written(tmp_path, "tests/test_wrong.py", held.format("passes(1, 10)"))
+    script = written(tmp_path, "planted.py", PLANTED)
+    paths = {"PYTHONPATH": f"{ROOT / 'tests'}:{PACKAGE.parent}"}
+    told = run(
+        [sys.executable, str(script), str(tmp_path)],
+        env=os.environ | paths,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    said = told.stdout.splitlines()
+    caught, survived = ("<", "caught", "tests/test_far.py::test_far_from_the_edge"), (">", "survived", "")
+    assert said[0] == str([caught, survived])
+    assert said[1] == str([True, False, False])
+    assert said[-1] == "1 0"
+    assert [line.split() for line in said if line.startswith("all")] == [
+        ["all", "2", "1", "50.0%"],
+        ["all", "1", "1", "100.0%"],
+    ]
+    assert "survived: guard.py:2 in passes: return number >= k  ->  return number > k" in said
+    assert "    as an example" in said
