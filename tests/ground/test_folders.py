@@ -22,6 +22,7 @@ from tripcloak.ground.folders import (
     refuse_if_taken,
     staged,
     write_json,
+    write_page,
 )
 from worlds.folders import contents
 
@@ -378,3 +379,41 @@ def test_a_digest_is_the_files_sha256(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"abc")
     assert file_digest(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_a_page_is_written_once_and_never_where_it_would_be_published(tmp_path):
+    page, public = tmp_path / "page.html", tmp_path / "release"
+    write_page(page, "one")
+    with pytest.raises(OutputExistsError, match="already there"):
+        write_page(page, "two")
+    assert page.read_text() == "one"
+    write_page(page, "two", force=True)
+    assert page.read_text() == "two"
+    (public / "deeper").mkdir(parents=True)
+    (public / "manifest.json").write_text("{}")
+    for place in (public, public / "deeper"):
+        with pytest.raises(OutputExistsError, match="public part of a release"):
+            write_page(place / "page.html", "three", force=True)
+    write_page(tmp_path / "beside.html", "beside is fine")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_page(tmp_path / "nowhere" / "page.html", "four")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_one_old_part_is_enough_to_refuse(tmp_path, part):
+    (tmp_path / part).mkdir()
+    with pytest.raises(OutputExistsError, match="already holds a release"):
+        refuse_if_taken(tmp_path, force=False)
+    refuse_if_taken(tmp_path, force=True)
+    (tmp_path / part).rmdir()
+    refuse_if_taken(tmp_path, force=False)
+
+
+def test_a_link_into_the_public_part_of_a_release_is_refused_too(tmp_path):
+    public = tmp_path / "release"
+    (public / "deeper").mkdir(parents=True)
+    (public / "manifest.json").write_text("{}")
+    (tmp_path / "link").symlink_to(public / "deeper")
+    with pytest.raises(OutputExistsError, match="public part of a release"):
+        refuse_if_taken(tmp_path / "link", force=True)
+    refuse_if_taken(tmp_path, force=True)

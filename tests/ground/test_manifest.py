@@ -12,12 +12,15 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import (
     DEEPEST,
     FORMAT,
+    is_release,
+    is_sealed,
     new_manifest,
     public_part,
     read_manifest,
     read_run,
     release_folder,
     write_manifest,
+    write_record,
 )
 
 PROMISE = {"kind": "k-anonymity", "k": 10, "unit": "trips", "sentence": "at least 10 trips"}
@@ -126,6 +129,10 @@ def test_a_file_is_no_release(tmp_path: Path) -> None:
         ({"format": "tripcloak release 4"}, "format 4, .* update tripcloak"),
         ({"format": "tripcloak release 9999"}, "format 9999, .* update tripcloak"),
         ({"format": "tripcloak release 0"}, "not a manifest of tripcloak"),
+        ({"format": "tripcloak release 03"}, "not a manifest of tripcloak"),
+        ({"format": "tripcloak release 10000"}, "not a manifest of tripcloak"),
+        ({"format": " tripcloak release 3"}, "not a manifest of tripcloak"),
+        ({"format": "tripcloak release 3\n"}, "not a manifest of tripcloak"),
         ({"format": "tripcloak release 2 for p17"}, "not a manifest of tripcloak"),
         ({"format": 2}, "not a manifest of tripcloak"),
         ({"format": None}, "not a manifest of tripcloak"),
@@ -150,3 +157,38 @@ def test_a_release_of_another_kind_says_where_to_go(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="of trajectories, not of flows; the commands below `tripcloak tr"):
         read_manifest(trajectories, "flows")
     assert read_manifest(trajectories, "trajectories")["kind"] == "trajectories"
+
+
+def test_one_byte_more_breaks_the_seal(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out")
+    assert not is_sealed(folder)
+    write_record(folder / "private", folder / "release", {"seed": 1})
+    assert is_sealed(folder)
+    assert read_run(folder)["seed"] == 1
+    manifest = folder / "release" / "manifest.json"
+    manifest.write_text(manifest.read_text() + "\n")
+    assert read_manifest(folder)["method"] == "twincut"
+    assert not is_sealed(folder)
+
+
+def test_a_folder_of_raw_files_is_no_release_though_one_is_called_manifest(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out")
+    assert is_release(folder)
+    assert is_release(folder / "release")
+    assert not is_release(folder / "private")
+    (folder / "release").rename(tmp_path / "raw")
+    assert not is_release(tmp_path / "raw")
+    assert not is_release(folder)
+
+
+def test_entries_one_level_deeper_than_any_are_refused(tmp_path: Path) -> None:
+    deep: Any = 1
+    for _ in range(DEEPEST - 2):
+        deep = [deep]
+    (tmp_path / "private").mkdir()
+    record = tmp_path / "private" / "run.json"
+    record.write_text(json.dumps({"a": deep}))
+    assert read_run(tmp_path) == {"a": deep}
+    record.write_text(json.dumps({"a": [deep]}))
+    with pytest.raises(InputError, match="nested deeper"):
+        read_run(tmp_path)

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tripcloak.flows.audit.centres import TileCentres
 from tripcloak.flows.audit.evidence import FlowEvidence
+from tripcloak.flows.audit.hidden import HiddenThresholds
 from tripcloak.flows.audit.promise import AuditRequest, read_promise
 from tripcloak.flows.audit.raw import RawInput
 from tripcloak.flows.audit.rules import BOOK
@@ -492,6 +494,20 @@ def test_the_last_step_that_is_allowed_passes(world: World, folder: Folder, forg
 
 
 @pytest.mark.parametrize(
+    ("forge", "rule", "words"),
+    [
+        (facts(released=25), "manifest-consistent", "released volume differ"),
+        (facts(groups=4), "manifest-consistent", "number of groups differ"),
+        (stated(k=4), "every-group-safe", "fewer than 10 released flows hold fewer than 4 travellers"),
+    ],
+)
+def test_it_says_what_is_wrong(world: World, folder: Folder, forge: Forge, rule: str, words: str) -> None:
+    """Other rules notice these too, so the words tell which guard it was."""
+    forge(folder)
+    assert words in str(wrong(world, folder, rule))
+
+
+@pytest.mark.parametrize(
     ("order", "kept"),
     [
         ({"k": 3}, True),
@@ -515,3 +531,62 @@ def test_an_order_of_more_people_is_asked_of_dropped_rows_too(world: World, fold
     assert wrong(world, folder, "dropped-told-safely", k=5) is not None
     assert wrong(world, folder, "dropped-match-recount", k=3) is None
     assert wrong(world, folder, "dropped-match-recount", k=4) is not None
+
+
+def test_a_flow_that_reaches_the_very_threshold_drawn_for_it_passes(world: World, folder: Folder) -> None:
+    """Secrets are looked for by which all flows are at or above theirs, and one is just below."""
+    beside(HIDDEN)(folder)
+    rows = parquet.read_table(folder.public("flows.parquet")).to_pylist()
+    range_ = HiddenThresholds(3, 6, "travellers")
+
+    def spare(secret: str) -> int:
+        return min(row["travellers"] - range_.drawn(secret, [row[end] for end in ITEMS]) for row in rows)
+
+    secrets = [f"secret {number}" for number in range(2000)]
+    for least, kept in ((0, True), (-1, False)):
+        secret = next(one for one in secrets if spare(one) == least)
+        run = folder.path / "private" / "run.json"
+        run.write_text(json.dumps({**json.loads(run.read_text()), "secret": secret}))
+        assert (wrong(world, folder, "choices-hidden") is None) == kept
+    run.write_text(json.dumps({**json.loads(run.read_text()), "secret": 7}))
+    assert wrong(world, folder, "choices-hidden") is not None
+
+
+@pytest.mark.parametrize(
+    ("column", "people"),
+    [("bike_id", False), ("card_no", False), ("bikes", True), ("who", True), (None, True)],
+)
+def test_a_column_named_like_no_person_is_not_called_people(
+    column: str | None, people: bool, world: World, folder: Folder
+) -> None:
+    run = folder.path / "private" / "run.json"
+    told = json.loads(run.read_text())
+    run.write_text(json.dumps({**told, "columns": {"person": column}}))
+    assert (wrong(world, folder, "counted-as-said") is None) == people
+    run.write_text(json.dumps({**told, "columns": {"person": column}, "source": {"id_is": "person"}}))
+    assert wrong(world, folder, "counted-as-said") is None
+    run.write_text(json.dumps({**told, "source": {"id_is": "card"}}))
+    assert wrong(world, folder, "counted-as-said") is not None
+
+
+@pytest.mark.parametrize(("torn", "people"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("seconds", "long"), [(600, False), (601, True)])
+def test_a_quarter_of_ids_in_two_places_at_once_are_not_people(
+    torn: int, people: bool, seconds: int, long: bool, folder: Folder, world: World
+) -> None:
+    """Eight ids make two trips each; of some the second begins before the first has ended."""
+    starts, ends, who = [], [], []
+    for person in range(8):
+        overlap = seconds if person < torn else 0
+        for start, end in ((0, 3600), (3600 - overlap, 7200)):
+            starts.append(start)
+            ends.append(end)
+            who.append(f"p{person}")
+    times = {
+        "start_time": pa.array(starts, pa.int64()).cast(pa.timestamp("s")),
+        "end_time": pa.array(ends, pa.int64()).cast(pa.timestamp("s")),
+    }
+    raw = world.raw.slice(0, len(who))
+    columns = {name: raw[name] for name in ("o_lat", "o_lon", "d_lat", "d_lon", "reason")}
+    overlapping = World.of(pa.table({**columns, "person": who, **times}), "h3:6")
+    assert (wrong(overlapping, folder, "counted-as-said") is None) == (people or not long)

@@ -297,3 +297,28 @@ def test_each_audit_without_a_seed_and_whole_numbers_alone_under_noise() -> None
     assert held not in audit_matrix(matrix, release).broken
     for change in ({"seed": 0}, {"trips": array(4, 3)}, {"trips": array(4.0, 4.0)}):
         assert held in audit_matrix(matrix, replace(release, **change)).broken
+
+
+def test_flows_that_share_places_and_a_time_overlap() -> None:
+    day = Hierarchy.from_parents(["early", "late", "ever"], [2, 2, -1])
+    here, slot = np.zeros(8, dtype=int), np.repeat([0, 1], 4)
+    matrix = ODMatrix.from_trips(TREE, TREE, here, here, times=day, slot=slot)
+    release = build_release(
+        matrix,
+        method="by hand",
+        parameters={},
+        promise=KAnonymity(k=4, unit="trips"),
+        suppression_limit=0.0,
+        origin_zone=matrix.flows.origin,
+        destination_zone=matrix.flows.destination,
+        time_zone=matrix.flows.slot,
+        suppressed=np.array([False, False]),
+        homogeneous=False,
+    )
+    assert audit_matrix(matrix, release).broken == ()
+    longer = replace(release, group_time=array(0, 2))
+    assert "flows-never-overlap" in audit_matrix(matrix, longer).broken
+    elsewhere = replace(longer, group_origin=array(0, 1))
+    assert "flows-never-overlap" not in audit_matrix(matrix, elsewhere).broken
+    above = replace(longer, group_origin=array(0, 3))
+    assert "flows-never-overlap" in audit_matrix(matrix, above).broken

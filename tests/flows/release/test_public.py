@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from oracles.readback import group_pairs, released_as
 from tripcloak.flows.methods import ODkAnon, TwinCut
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import (
+    Bound,
     Release,
     manifest,
     published_numbers,
@@ -156,3 +158,22 @@ def test_one_withheld_trip_reads_like_none(k: int, limit: float) -> None:
 
 def test_that_nothing_is_withheld_is_told_where_the_limit_leaves_no_room() -> None:
     assert crossing(0, k=2, limit=0.0)["withheld"]["words"] == "none of the trips"
+
+
+@pytest.mark.parametrize(("gap", "percent"), [(0.0, 0), (2.0, 2), (2.0001, 3), (1e-9, 1)])
+def test_a_bound_is_told_in_whole_percent_rounded_up(gap: float, percent: int) -> None:
+    matrix = Case(trees=(FOUR, FOUR), rows=tuple(Row("a", "b") for _ in range(12))).matrix()
+    release = ODkAnon(promise=KAnonymity(k=5, unit="trips")).anonymise(matrix)
+    bound = Bound(value=17.25, gap=gap, relaxation="cuts")
+    page = told(matrix, replace(release, bound=bound))
+    assert page["bound"] == {"within_percent": percent, "relaxation": "cuts"}
+    assert told(matrix, replace(release, bound=None))["bound"] is None
+
+
+def test_rows_dropped_are_told_from_k_people_on() -> None:
+    matrix = Case(trees=(FOUR, FOUR), rows=tuple(Row("a", "b") for _ in range(12))).matrix()
+    release = ODkAnon(promise=KAnonymity(k=5, unit="trips")).anonymise(matrix)
+    dropped = {"bad_time": 5, "vacant": 4, "swapped": 90}
+    page = manifest(matrix, release, dropped=dropped, people={"bad_time": 5, "swapped": 4}, tilings={})
+    assert page["dropped_rows"] == {"bad_time": 5}
+    assert told(matrix, release, **dropped)["dropped_rows"] == {"bad_time": 5, "swapped": 90}

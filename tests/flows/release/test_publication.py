@@ -13,7 +13,8 @@ from tripcloak.flows.release import Release, manifest, published_numbers, releas
 from tripcloak.flows.release.publication import publication, publication_of
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.errors import InputError
-from tripcloak.promises import KAnonymity, all_of
+from tripcloak.promises import AllOf, EverySegment, KAnonymity, TCloseness, all_of
+from tripcloak.promises.segments import SegmentName
 from worlds.matrices import Case, Row, Tree
 
 FOUR: Tree = {"all": None, "a": "all", "b": "all"}
@@ -115,3 +116,28 @@ def test_numbers_that_never_stand_together_are_not_read() -> None:
     facts = {"columns": ["trips", "travellers"], "volume": "trips", "steps": {"travellers": 4}}
     with pytest.raises(ValueError, match="never published together"):
         publication_of(facts, release.promise)
+
+
+def test_travellers_alone_go_with_neither_segments_nor_closeness() -> None:
+    ten = KAnonymity(k=10, unit="travellers")
+    assert publication(ten, "trips", "travellers").columns == ("travellers",)
+    parts = (SegmentName("a"),)
+    for promise in (EverySegment(promise=ten, parts=parts), AllOf(promises=(ten, TCloseness(t=0.5)))):
+        assert publication(promise, "trips", "trips").columns == ("trips",)
+        with pytest.raises(InputError, match="does not go together"):
+            publication(promise, "trips", "travellers")
+    with pytest.raises(InputError, match="takes one of"):
+        publication(ten, "trips", "all")  # type: ignore[arg-type]
+
+
+def test_a_step_is_k_and_begins_at_the_columns_own_threshold() -> None:
+    both = AllOf(promises=(KAnonymity(k=10, unit="travellers"), KAnonymity(k=24, unit="population")))
+    told = publication(both, "trips", "rounded")
+    assert (told.steps, told.bases) == (
+        {"travellers": 10, "population": 10},
+        {"travellers": 10, "population": 24},
+    )
+    assert told.rounded("population", np.array([24.0, 33.9, 34.0])).tolist() == [24, 24, 34]
+    assert told.by_segment == ("trips",)
+    exact = publication(both, "trips", "both")
+    assert (exact.steps, exact.by_segment) == ({}, ("trips", "travellers", "population"))
