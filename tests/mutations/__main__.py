@@ -29,9 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
     done = _read(asked.results, chosen)
     waiting = [mutant for mutant in chosen if mutant not in done and mutant.name not in known]
     print(f"{len(chosen):,} mutants, {len(waiting):,} of them to be tried", flush=True)
-    if waiting and not _try(waiting, done, asked):
-        return 2
-    return report(list(done.values()), [mutant for mutant in chosen if mutant.name in known], known)
+    sound = not waiting or _try(waiting, done, asked)
+    enough = report(list(done.values()), [mutant for mutant in chosen if mutant.name in known], known)
+    return enough if sound else 2
 
 
 def _try(waiting: list[Mutant], done: dict[Mutant, Result], asked: argparse.Namespace) -> bool:
@@ -43,16 +43,23 @@ def _try(waiting: list[Mutant], done: dict[Mutant, Result], asked: argparse.Name
         if not bench.healthy("--collect-only", *files):
             print("the tests cannot be read without any mutation: nothing is proven")
             return False
-        for result in bench.try_all(waiting):
-            # Examples of the mutant itself are not there without it.
-            if result.by.startswith("tests/") and result.by not in proven and not bench.healthy(result.by):
-                print(f"{result.by} fails without any mutation: nothing is proven")
-                return False
-            proven.add(result.by)
-            done[result.mutant] = result
-            _append(asked.results, result)
-            print(f"{result.outcome} ({result.seconds:g} s) {result.mutant}", flush=True)
-    return True
+        while waiting:
+            again = []
+            for result in bench.try_all(waiting):
+                # Examples of the mutant itself are not there without it.
+                if result.by.startswith("tests/") and result.by not in proven:
+                    if not bench.healthy(result.by):
+                        bench.unsound.add(result.by)
+                        again.append(result.mutant)
+                        continue
+                    proven.add(result.by)
+                done[result.mutant] = result
+                _append(asked.results, result)
+                print(f"{result.outcome} ({result.seconds:g} s) {result.mutant}", flush=True)
+            waiting = again
+        for test in sorted(bench.unsound):
+            print(f"{test} fails without any mutation: make it pass first")
+    return not bench.unsound
 
 
 def all_mutants(module: str | None = None) -> list[Mutant]:

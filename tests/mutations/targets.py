@@ -41,9 +41,9 @@ TRACK_AUDITORS = (
     *_modules("trajectories/audit/rules", "__init__ files manifest samples"),
 )
 
-PROMISES = _files("promises", "promise kanonymity tcloseness kmanonymity averagepeople ldiversity")
+PROMISES = _files("promises", "promise edges kanonymity tcloseness kmanonymity averagepeople ldiversity")
 FLOW_RELEASE = _files(
-    "flows/release", "publication build_release tables withheld public published public_part"
+    "flows/release", "publication build_release largest tables withheld public published public_part"
 )
 FLOW_ROAD = _files("flows", "counted publish rewritten round_trip")
 FLOW_FORGERIES = _files("forgeries", "forged_flows")
@@ -55,8 +55,9 @@ FLOW_AUDIT = (
     *FLOW_ROAD,
     *FLOW_FORGERIES,
 )
-MATRIX_AUDIT = _files(
-    "flows/audit", "audit_matrix audit_segments audit_hidden audit_dominance audit_withheld"
+MATRIX_AUDIT = (
+    *_files("flows/audit", "audit_matrix audit_edges audit_limit"),
+    *_files("flows/audit", "audit_dominance audit_withheld audit_hidden audit_segments"),
 )
 TRACK_RELEASE = _files("trajectories/release", "builder exchange degrees folder")
 TRACK_FORGERIES = _files("forgeries", "forged_trajectories")
@@ -70,40 +71,44 @@ TRACK_AUDIT = (
 TESTS: dict[str, tuple[str, ...]] = {
     "ground/folders.py": _files("ground", "folders folders_of_files moving"),
     "ground/manifest.py": (*_files("ground", "manifest"), *TRACK_AUDIT[:2], *FLOW_AUDIT),
-    "ground/masking.py": (*_files("ground", "rulebook"), *FLOW_AUDIT[:10], *TRACK_AUDIT[:2]),
+    "ground/masking.py": (*_files("ground", "masking rulebook"), *FLOW_AUDIT[:10], *TRACK_AUDIT[:2]),
     "ground/moving.py": _files("ground", "moving folders folders_of_files"),
     "ground/public_files.py": (*TRACK_AUDIT[1:2], *TRACK_AUDIT[5:7], *FLOW_AUDIT),
     "ground/rewriting.py": (*TRACK_AUDIT[1:2], *TRACK_AUDIT[5:], *FLOW_ROAD, *FLOW_FORGERIES),
     "ground/rulebook.py": (*_files("ground", "rulebook"), *TRACK_AUDIT[:3], *FLOW_AUDIT[:11]),
     "promises/__init__.py": PROMISES,
     "promises/allof.py": (*PROMISES, *FLOW_RELEASE, *FLOW_AUDIT[2:8]),
-    "promises/counted.py": (*PROMISES[:1], *_files("records", "identities"), *_files("flows", "counted")),
-    "promises/differential_privacy.py": (*PROMISES[:1], *FLOW_RELEASE, *_files("flows/audit", "audit_noise")),
+    "promises/counted.py": (*PROMISES[:2], *_files("records", "identities"), *_files("flows", "counted")),
+    "promises/differential_privacy.py": (*PROMISES[:2], *FLOW_RELEASE, *_files("flows/audit", "audit_noise")),
     "promises/dominance.py": (
-        *PROMISES[:1],
+        *PROMISES[:2],
         *_files("flows/methods", "dominance"),
         *_files("flows/audit", "audit_dominance"),
     ),
-    "promises/hidden.py": (*PROMISES[:1], *_files("flows/audit", "audit_hidden")),
+    "promises/hidden.py": (*PROMISES[:2], *_files("flows/audit", "audit_hidden")),
     "promises/kanonymity.py": (*PROMISES, *FLOW_RELEASE, *MATRIX_AUDIT),
     "promises/kmanonymity.py": (
-        *_files("promises", "promise kmanonymity"),
+        *_files("promises", "promise edges kmanonymity"),
         *_files("flows/methods", "km_apriori"),
         *_files("flows/audit", "audit_itemsets"),
     ),
     "promises/ldiversity.py": (
-        *_files("promises", "promise ldiversity"),
+        *_files("promises", "promise edges ldiversity"),
         *FLOW_AUDIT[2:3],
         *FLOW_AUDIT[8:10],
     ),
     "promises/promise.py": (*PROMISES, *FLOW_RELEASE, *MATRIX_AUDIT, *TRACK_AUDIT[:3]),
-    "promises/segments.py": (*PROMISES[:1], *FLOW_RELEASE[3:4], *_files("flows/audit", "audit_segments")),
+    "promises/segments.py": (
+        *PROMISES[:2],
+        *_files("flows/release", "withheld"),
+        *_files("flows/audit", "audit_segments"),
+    ),
     "promises/tcloseness.py": (
-        *_files("promises", "promise tcloseness"),
+        *_files("promises", "promise edges tcloseness"),
         *FLOW_AUDIT[2:3],
         *FLOW_AUDIT[8:10],
     ),
-    "promises/trajectories.py": (*PROMISES[:1], *TRACK_RELEASE, *TRACK_AUDIT),
+    "promises/trajectories.py": (*PROMISES[:2], *TRACK_RELEASE, *TRACK_AUDIT),
     **dict.fromkeys(FLOW_RELEASES, (*FLOW_RELEASE, *FLOW_AUDIT)),
     **dict.fromkeys(FLOW_AUDITORS, FLOW_AUDIT),
     **dict.fromkeys(
