@@ -324,6 +324,14 @@ def test_the_last_promise_that_makes_sense_is_read(forge: Forge, honest: Path) -
     assert read_promise(facts).thresholds == {"travellers": 3}
 
 
+def test_the_strictest_of_several_is_what_is_promised(honest: Path) -> None:
+    told = Folder(honest).facts
+    places, close = ([{**PLACES, "l": n} for n in (4, 2)], [{**CLOSE, "t": t} for t in (0.3, 0.4)])
+    beside({**ONE, "k": 7}, {**ONE, "k": 5}, *places, *close)(Manifest(told))
+    read = read_promise(told)
+    assert (read.thresholds, read.floors, read.closeness) == ({"travellers": 7}, {"tiles": 4}, 0.3)
+
+
 FORGERIES: dict[str, tuple[str, Forge]] = {
     "one person fewer than k": ("every-group-safe", stated(k=4)),
     # numbers of flows
@@ -497,7 +505,7 @@ def test_the_last_step_that_is_allowed_passes(world: World, folder: Folder, forg
     ("forge", "rule", "words"),
     [
         (facts(released=25), "manifest-consistent", "released volume differ"),
-        (facts(groups=4), "manifest-consistent", "number of groups differ"),
+        (lambda folder: folder.edit_rows(ZONES, move(2e-6)), "zones-table-matches", "a wrong size or place"),
         (stated(k=4), "every-group-safe", "fewer than 10 released flows hold fewer than 4 travellers"),
     ],
 )

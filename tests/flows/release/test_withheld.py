@@ -105,6 +105,12 @@ def test_an_edge_is_allowed_up_to_what_all_absent_pairs_but_one_hold() -> None:
     assert edges(9, released=441) == [9, 23, 49]
 
 
+def test_a_volume_at_the_edge_of_a_band_lies_in_it() -> None:
+    """Of 1,170 released trips one percent of the whole are 11."""
+    assert told_of([9, 1, 1])["withheld"]["at_most"] == 11
+    assert told_of([9, 2, 1])["withheld"]["at_least"] == 12
+
+
 def test_the_last_band_ends_where_the_limit_does() -> None:
     def bands(limit: float, released: int = 9000, absent: int = 10**6) -> list[Band]:
         return withheld_bands(TEN, volume="trips", released=released, limit=limit, absent=absent)
