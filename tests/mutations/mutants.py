@@ -37,7 +37,7 @@ SWAPPED = {"any": "all", "min": "max", "minimum": "maximum", "floor": "ceil", "l
 SWAPPED |= {after: before for before, after in SWAPPED.items()}
 ARITHMETIC = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.BitAnd: ("&", "|"), ast.BitOr: ("|", "&")}
 
-QUERY = re.compile(r"\bselect\b|\bjoin \S+ (using|on)\b|^[\s\"f]*where\b|\bfilter \(")
+QUERY = re.compile(r"\bselect\b|\bjoin \S+ (using|on)\b|^[\s\"f]*where\b|\bfilter \(", re.I)
 IN_QUERY = {
     "<": "<=",
     "<=": "<",
@@ -54,7 +54,8 @@ IN_QUERY = {
     "bool_or(": "bool_and(",
 }
 QUERIED = re.compile(
-    r"(?<=\s)(?:<=|>=|<>|<|>|=|and|or)(?=\s)|\b(?:min|max|bool_and|bool_or)\(|\bcount\(distinct "
+    r"(?<=\s)(?:<=|>=|<>|<|>|=|and|or)(?=\s)|\b(?:min|max|bool_and|bool_or)\(|\bcount\(distinct ",
+    re.I,
 )
 
 TEXT = (ast.JoinedStr, ast.Constant)
@@ -187,7 +188,7 @@ class _Walk:
             return
         for found in QUERIED.finditer(plain):
             before = len(plain[: found.start()].encode())
-            yield start + before, start + before + len(found[0]), IN_QUERY[found[0]]
+            yield start + before, start + before + len(found[0]), IN_QUERY[found[0].lower()]
 
     def gap(self, left: ast.AST, right: ast.AST) -> tuple[int, str]:
         """Return where a gap between two nodes begins, and what stands in it."""

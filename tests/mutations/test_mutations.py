@@ -33,6 +33,10 @@ def rows(table: str, k: int) -> str:
     return f"select count(distinct one) from {table} where n < {k + 1} and é = 'x and y'"
 
 
+def told(table: str) -> str:
+    return "SELECT 1 FROM a WHERE b = 2"
+
+
 def least(numbers: list[int]) -> int:
     return min(one - 1 for one in numbers if (one) > 0)
 
@@ -57,6 +61,7 @@ MISTAKES = [
         "return f",
         {"count(one)", "n <= {k + 1}", "n < {k + 1} or é", "é <> 'x and y'", "'x or y'"},
     ),
+    ('return "SELECT', {"b <> 2"}),
     (
         "return min(",
         {"return max(", "one + 1 for", "one - 2 for", "one - 0 for", "if True", "(one) >= 0", "(one) <= 0"}
