@@ -13,6 +13,9 @@ from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import write_trajectory_release
 from tripcloak.trajectories.report.map import trajectory_pages
 
+COUNTED = {"trajectories": "people: every id stands for one person"}
+"""What the manifest says is counted, where ids are people."""
+
 
 def written(
     out: Path,

@@ -18,9 +18,10 @@ from tripcloak.trajectories.model import Grid
 from tripcloak.trajectories.release.published import PublishedTrajectories, under_pseudonyms
 from tripcloak.trajectories.release.release import Boxes
 from tripcloak.trajectories.report.map import BINS, CELLS, paint_frames, render_trajectory_map
+from worlds.released_trajectories import COUNTED
 from worlds.trajectories import made, random_release
 
-FACTS = {"method": "k-scale", "promise": {"kind": "containment", "k": 2}}
+FACTS = {"method": "k-scale", "promise": {"kind": "containment", "k": 2}, "counted": COUNTED}
 
 
 def published_of(**told: Any) -> PublishedTrajectories:
@@ -165,5 +166,5 @@ def test_a_shade_tells_its_number_again() -> None:
     ],
 )
 def test_the_page_says_what_is_promised(promise: dict[str, Any], words: str) -> None:
-    page = render_trajectory_map(replace(published_of(), manifest={"method": "m", "promise": promise}))
+    page = render_trajectory_map(replace(published_of(), manifest=FACTS | {"promise": promise}))
     assert words in page

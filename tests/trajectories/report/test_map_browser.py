@@ -15,9 +15,10 @@ from tripcloak.trajectories.model import Grid
 from tripcloak.trajectories.release.published import PublishedTrajectories, under_pseudonyms
 from tripcloak.trajectories.release.release import Boxes
 from tripcloak.trajectories.report.map import render_trajectory_map
+from worlds.released_trajectories import COUNTED
 from worlds.trajectories import made, random_release
 
-FACTS = {"method": "k-scale", "promise": {"kind": "containment", "k": 3}}
+FACTS = {"method": "k-scale", "promise": {"kind": "containment", "k": 3}, "counted": COUNTED}
 WIDE = {"width": 900, "height": 660}
 
 
@@ -346,7 +347,7 @@ def one_box(**told: Any) -> PublishedTrajectories:
     ],
 )
 def test_a_single_step_is_a_map_too(read: Any, projection: str) -> None:
-    moved = {"method": "w4m", "promise": {"kind": "colocation", "k": 2, "delta": 10.0}}
+    moved = FACTS | {"method": "w4m", "promise": {"kind": "colocation", "k": 2, "delta": 10.0}}
     reader = read(replace(one_box(projection=projection), manifest=moved))
     assert "Samples were moved" in reader.page.locator(".hint").inner_text()
     assert reader.numbers()["Boxes"] == "1"

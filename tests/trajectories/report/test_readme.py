@@ -10,13 +10,14 @@ import duckdb
 import pytest
 
 from tripcloak.trajectories.report.readme import render_trajectory_readme
-from worlds.released_trajectories import written
+from worlds.released_trajectories import COUNTED, written
 from worlds.trajectories import made, random_release
 
 FACTS: dict[str, Any] = {
     "version": "1.2.3",
     "method": "k-scale",
     "promise": {"kind": "containment", "k": 7},
+    "counted": COUNTED,
     "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": "+proj=laea +lat_0=1 +lon_0=2"},
     "released": {"trajectories": 1234, "samples": 56789},
 }

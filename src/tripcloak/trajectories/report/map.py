@@ -170,7 +170,11 @@ def render_trajectory_map(published: PublishedTrajectories, *, most: int = MOST)
     ...     pseudonyms=np.array(["t01"]),
     ...     offsets=np.array([0, 1]),
     ...     boxes=Boxes(*(np.array([step]) for step in (0, 1, 0, 10, 0, 10))),
-    ...     manifest={"method": "k-scale", "promise": {"kind": "containment", "k": 2}},
+    ...     manifest={
+    ...         "method": "k-scale",
+    ...         "promise": {"kind": "containment", "k": 2},
+    ...         "counted": {"trajectories": "people: every id stands for one person"},
+    ...     },
     ... )
     >>> page = render_trajectory_map(one)
     >>> page.startswith("<!doctype html>"), "t01" in page
