@@ -30,7 +30,7 @@ def test_a_noisy_release_is_made_told_audited_and_measured(
     told = tripcloak("anonymise", file, "--method", method, *HERE, "--out", out)
     assert told.code == 0, told.err
     words = " ".join(told.out.replace("│", " ").split())
-    assert "differential privacy of every traveller" in words
+    assert "differential privacy of every person" in words
     assert "no smallest number of people is promised" in words
     assert "smallest flow" not in words
     assert not leaks(told.out, some_trips(900))

@@ -110,8 +110,9 @@ def anonymise(
     >>> import tripcloak as tc
     >>> trips = tc.City(trips=2_000, people=200).table()
     >>> release = tc.anonymise(trips, k=10, zones="h3:8")
-    >>> release.flows.columns.tolist()
-    ['origin', 'destination', 'trips', 'travellers']
+    >>> points = ["origin_lat", "origin_lon", "destination_lat", "destination_lon"]
+    >>> release.flows.columns.tolist() == ["origin", "destination", "trips", "travellers", *points]
+    True
     >>> int(release.flows.travellers.min()) >= 10, release.audit().safe
     (True, True)
     """

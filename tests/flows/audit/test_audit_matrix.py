@@ -55,7 +55,8 @@ def test_a_threshold_no_group_reaches_is_noticed(made: tuple[ODMatrix, Release],
     matrix, release = made
     unit = data.draw(st.sampled_from(list(release.promise.thresholds)))
     smallest = float(release.support(unit).min())
-    raised = KAnonymity(k=max(2, int(smallest) + 1 + int(smallest * 1e-6)), unit=unit)
+    id_is = release.promise.id_is if unit == "travellers" else None
+    raised = KAnonymity(k=max(2, int(smallest) + 1 + int(smallest * 1e-6)), unit=unit, id_is=id_is)
     forged = replace(release, promise=AllOf(promises=(release.promise, raised)))
     assert audit_matrix(matrix, forged).broken == ("every-group-safe",)
 

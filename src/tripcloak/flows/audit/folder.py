@@ -104,7 +104,7 @@ def audit_files(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
         return BOOK.judge(case, without=("raw", "recount"))
 
 
-PRIVATE_PARTS = ("raw", "recount", "groups", "tree", "centres", "hierarchy")
+PRIVATE_PARTS = ("raw", "recount", "record", "groups", "tree", "centres", "hierarchy")
 
 
 def audit_public(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:

@@ -204,9 +204,12 @@ class StatedPromise(StatedParts):
 
     @property
     def row_threshold(self) -> float:
-        """Return how many people, or rows without ids, must stand behind a number of rows that is told."""
+        """Return how many people, or rows without ids, must stand behind a number of rows that is told.
+
+        None under differential privacy, where no such number may be told at all.
+        """
         heads = [k for unit, k in self.thresholds.items() if unit != "population"]
-        return max(heads) if heads else self.k
+        return max(heads or self.thresholds.values(), default=0)
 
     @cached_property
     def names(self) -> NamedGrid | None:

@@ -255,8 +255,9 @@ class KMApriori(FlowMethod):
     >>> release = KMApriori(**asked).anonymise(matrix)
     >>> tree.zones.ids[release.group_origin].tolist(), tree.zones.ids[release.group_destination].tolist()
     (['c', 'ab'], ['ab', 'c'])
-    >>> KMApriori(m=1, **asked).anonymise(matrix).promise.sentence()
-    'at least 2 trips for whoever knows any one item of a trip; a single flow may hold fewer'
+    >>> print(*KMApriori(m=1, **asked).anonymise(matrix).promise.sentence().split("; "), sep="\\n")
+    at least 2 trips, which may be one person's, for whoever knows any one item of a trip
+    a single flow may hold fewer
     """
 
     name: ClassVar[str] = "km-apriori"

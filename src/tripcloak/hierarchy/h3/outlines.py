@@ -60,7 +60,7 @@ def tiles_outline(members: tuple[int, ...], resolution: int) -> Outlined:
     >>> [len(tiles_outline((hexagon,), tiles).geometry["coordinates"][0]) - 1 for tiles in (6, 7, 8)]
     [6, 18, 54]
     >>> round(tiles_outline((hexagon,), 8).area_km2, 4)
-    38.2391
+    32.2239
     """
     sides = _border(members)
     finest = min(resolution, int(resolution_of(sides.inner[:1])[0]) + MOST_STEPS)

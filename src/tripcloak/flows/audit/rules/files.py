@@ -49,7 +49,7 @@ def digests_match(case: FlowEvidence) -> str | None:
     return changed_files(case.public(""), case.facts.get("files"), _expected(case))
 
 
-@BOOK.rule("manifest-as-made")
+@BOOK.rule("manifest-as-made", "record")
 def manifest_as_made(case: FlowEvidence) -> str | None:
     """The manifest is the very one that was written with the private record."""
     return another_manifest(case.folder)

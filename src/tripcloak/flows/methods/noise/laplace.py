@@ -52,7 +52,7 @@ class Laplace(NoisyMethod):
     >>> matrix = ODMatrix.from_trips(tree, tree, zeros, zeros)
     >>> release = Laplace(epsilon=1, height=0).anonymise(matrix)
     >>> release.promise.sentence(), abs(int(release.trips[0]) - 5000) < 50
-    ('differential privacy of every trip (epsilon 1, delta 1e-06)', True)
+    ('differential privacy of every trip (not person) (epsilon 1, delta 1e-06)', True)
     """
 
     name: ClassVar[str] = "laplace"
