@@ -175,7 +175,8 @@ BELOW = (
             "ground/",
             (
                 "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
-                "· masking · folders, moving: whole or not at all",
+                "· spreadsheets · masking",
+                "folders, moving: whole or not at all · public_files: which there are, and unchanged",
                 "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "
                 "registry and spelling: declared once, derived everywhere",
             ),
