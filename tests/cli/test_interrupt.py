@@ -45,7 +45,7 @@ MOMENTS = {
     "reading": ("tripcloak.flows.reading.coding", "_Coder.add"),
     "solving": ("tripcloak.flows.methods.odkanon", "ODkAnon.solve"),
     "writing the public part": ("tripcloak.flows.publish", "_write_public"),
-    "writing the last file": ("tripcloak.flows.publish", "write_json"),
+    "writing the last file": ("tripcloak.flows.publish", "write_record"),
 }
 
 

@@ -17,7 +17,9 @@ import pytest
 import tripcloak as tc
 from tripcloak.cli.run import run
 from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.folders import file_digest
 from tripcloak.ground.keys import PASSPHRASE, read_public_key
+from tripcloak.ground.manifest import SEAL
 from tripcloak.ground.signatures import NAME, check_signature
 from worlds.fixes import some_fixes
 from worlds.trips import some_trips, write_csv
@@ -91,7 +93,11 @@ def test_nothing_private_is_signed(place: Path, out: Path) -> None:
     envelope = json.loads((out / "release" / NAME).read_text(encoding="utf-8"))
     told = base64.b64decode(envelope["payload"]).decode()
     run_record = json.loads((out / "private" / "run.json").read_text(encoding="utf-8"))
-    for digest in re.findall(r"[0-9a-f]{64}", json.dumps(run_record)):
+    # Of the manifest, which is public, the verdict names the digest itself.
+    assert run_record.pop(SEAL) == file_digest(out / "release" / "manifest.json")
+    private = re.findall(r"[0-9a-f]{64}", json.dumps(run_record))
+    assert private
+    for digest in private:
         assert digest not in told
     assert "support" not in told
     assert str(place) not in told
@@ -216,7 +222,7 @@ def test_a_release_that_fails_right_after_it_was_made_is_our_own_bug(
     from tripcloak.ground.rulebook import Finding
 
     broken = (Finding("readme-as-written", False, "other words"),)
-    monkeypatch.setattr(checking, "rewritten_flows", lambda folder: broken)
+    monkeypatch.setattr(checking, "rewritten_flows", lambda folder, read=None: broken)
     with pytest.raises(InternalError, match="signed as FAILED"):
         tc.anonymise(place / "flows.csv", k=5, hierarchy="h3:7", out=tmp_path / "out", sign=place / "own.key")
     assert state(tmp_path / "out", place) == "failed"

@@ -115,6 +115,7 @@ def test_with_too_many_pairs_only_those_that_occur_get_noise_and_small_ones_stay
         "epsilon": 1.0,
         "delta": 1e-6,
         "unit": "traveller",
+        "id_is": "person",
         "contributions": 10,
         "mechanism": "discrete Laplace noise on pairs of zones that occur",
         "noise_scale": 10.0,
