@@ -29,7 +29,8 @@ def release(ids: Sequence[str], shapes: NDArray, *, spec: str = "h3:9", tiles: i
 
 
 def of_cells(cells: Sequence[str], spec: str = "h3:9") -> Published:
-    shapes = [shapely.geometry.shape(cell_outline(cell)) for cell in cells]
+    world = shapely.box(-180, -90, 180, 90)
+    shapes = [world if cell == "world" else shapely.geometry.shape(cell_outline(cell)) for cell in cells]
     return release(cells, np.array(shapes, dtype=object), spec=spec)
 
 

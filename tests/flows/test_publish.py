@@ -78,7 +78,7 @@ STEPS = (
         "render_readme",
         "write_manifest",
     ),
-    *("write_json", "groups_batches", "hierarchy_table", "_write_parquet", "_write_public"),
+    *("write_record", "groups_batches", "hierarchy_table", "_write_parquet", "_write_public"),
 )
 
 

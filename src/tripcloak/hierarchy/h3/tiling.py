@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -259,24 +259,32 @@ def outlined(zones: Zones, resolution: int, members: Callable[[str], Sequence[st
     members
         The cells that a zone is made of, by its id.
     """
-    draw = partial(_drawn, zones.ids, members, resolution)
+    cells = partial(_cells_of, zones.ids, members)
     known = np.where(zones.tiles == 1, zones.area_km2, np.nan)
-    return replace(zones, shape=partial(_shape, draw), outlined_km2=partial(_area, draw, known))
+    return replace(
+        zones,
+        shape=partial(_shape, cells, resolution),
+        outlined_km2=partial(_area, cells, resolution, known),
+    )
 
 
-def _drawn(
-    ids: NDArray[np.str_], members: Callable[[str], Sequence[str]], resolution: int, row: int
-) -> Outlined:
-    return _outlined(tuple(members(str(ids[row]))), resolution)
+def _cells_of(ids: NDArray[np.str_], members: Callable[[str], Sequence[str]], row: int) -> tuple[str, ...]:
+    return tuple(members(str(ids[row])))
 
 
-def _shape(draw: Callable[[int], Outlined], row: int) -> Geometry:
-    return draw(row).geometry
+def _shape(cells: Callable[[int], tuple[str, ...]], resolution: int, row: int) -> Geometry:
+    return _outlined(cells(row), resolution).geometry
 
 
-def _area(draw: Callable[[int], Outlined], known: Floats, row: int) -> float:
+def _area(cells: Callable[[int], tuple[str, ...]], resolution: int, known: Floats, row: int) -> float:
     # H3 knows the area of a single cell better than its rounded corners do.
-    return draw(row).area_km2 if np.isnan(known[row]) else float(known[row])
+    return _drawn_km2(cells(row), resolution) if np.isnan(known[row]) else float(known[row])
+
+
+@lru_cache(maxsize=1 << 16)
+def _drawn_km2(members: tuple[str, ...], resolution: int) -> float:
+    """Return the area of an outline, which several parts of a release ask for and takes long to draw."""
+    return _outlined(members, resolution).area_km2
 
 
 def _outlined(members: tuple[str, ...], resolution: int) -> Outlined:
