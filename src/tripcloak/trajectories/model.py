@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.masking import mask_small
 
 
@@ -227,3 +227,11 @@ class Trajectories:
         at = np.arange(lengths.sum()) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
         owner = np.repeat(np.arange(len(rows)), lengths)
         return Dropped.of(owner, *(column[at] for column in self.dropped[1:]))
+
+
+def too_few_people(k: int) -> ImpossibleRequestError:
+    """Return the error that nobody can be hidden among k where there are fewer."""
+    return ImpossibleRequestError(
+        f"not possible: k = {k} needs {k} people or more, and the input has fewer; "
+        "ask for a smaller k, or bring more people"
+    )

@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import check_options, declared_options
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Containment, TrajectoryPromise
 from tripcloak.trajectories.methods.dropped import cover_dropped
-from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.model import Trajectories, too_few_people
 from tripcloak.trajectories.release.release import (
     TrajectoryRelease,
     TrajectorySolution,
@@ -55,10 +55,7 @@ class TrajectoryMethod(ABC):
     def anonymise(self, trajectories: Trajectories, progress: Progress = silent) -> TrajectoryRelease:
         """Return a release of the trajectories, or raise an error that says what is possible."""
         if trajectories.n_users < self.k:
-            raise ImpossibleRequestError(
-                f"not possible: k = {self.k} needs {self.k} people or more, and the input has fewer; "
-                "ask for a smaller k, or bring more people"
-            )
+            raise too_few_people(self.k)
         started = time.perf_counter()
         solution = self.solve(trajectories, progress)
         if not self.promise.moves_samples:
