@@ -49,7 +49,7 @@ def commuters(tracts: Any, seed: int = 5) -> pa.Table:
 
 def assert_honest(world: World, folder: Path, promise: Any, limit: float = 0.1, **more: Any) -> Verdict:
     release = world.release(promise, limit)
-    world.publish(folder, release, unparsable=3, swapped=40)
+    world.publish(folder, release)
     report = audit(world, folder, **more)
     assert [finding for finding in report.findings if not finding.ok] == []
     assert audit_matrix(world.matrix, release).broken == ()

@@ -11,7 +11,6 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import FEW
 from tripcloak.ground.spelling import spelt
-from tripcloak.trajectories.model import too_few_people
 from tripcloak.trajectories.reading.tracks import Tracks, distance_km
 
 REACH_KM = 1750.0
@@ -132,8 +131,6 @@ def _crowded(cells: Cells, k: int | None) -> Cells:
         many = cells.people >= least
         if many.any():
             return Cells(*(column[many] for column in cells))
-    if k is not None and cells.people.sum() < k:
-        raise too_few_people(k)
     raise InputError(
         f"no part of the earth, one degree wide, is reached by {k:,} people, so that a projection would tell "
         f"where fewer are; give {spelt('box', 'south,west,north,east')}"

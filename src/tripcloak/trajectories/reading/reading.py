@@ -17,7 +17,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
-from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.model import Grid, Trajectories, too_few_people
 from tripcloak.trajectories.reading.projection import (
     MOST,
     Box,
@@ -181,13 +181,10 @@ def read_trajectories(
     (['a', 'b'], '+proj=laea +lat_0=48.5 +lon_0=2.5 +datum=WGS84 +units=m +no_defs')
     """
     distinct = read_distinct(source, memory=memory, folder=folder, progress=progress)
+    _object_to_few(distinct, k)
     tracks, region, box, notes = _placed(distinct, source, k)
     del distinct
-    if tracks.n_users == 1:
-        raise InputError(
-            "the input holds one person alone after cleaning; a trajectory can only hide among those of "
-            f"others, so fixes of at least two people are needed (check {spelt('person')})"
-        )
+    _object_to_few(tracks, k)
     seconds = source.seconds or find_seconds(tracks.instant)
     grid = Grid(seconds=seconds, start=start_of(tracks, seconds), projection=region.projection)
     notes = [*tracks.notes, *notes, *note_on_fixes(tracks)]
@@ -207,6 +204,17 @@ def read_trajectories(
         source=replace(_settled(source, grid, box, now), centre=(region.lat, region.lon)),
         columns=columns,
     )
+
+
+def _object_to_few(tracks: Tracks, k: int | None) -> None:
+    """Raise where nobody can be hidden: one person is alone, or there are fewer than k."""
+    if tracks.n_users == 1:
+        raise InputError(
+            "the input holds one person alone after cleaning; a trajectory can only hide among those of "
+            f"others, so fixes of at least two people are needed (check {spelt('person')})"
+        )
+    if k is not None and tracks.n_users < k:
+        raise too_few_people(k)
 
 
 def _placed(
