@@ -99,8 +99,9 @@ def test_files_alone_are_checked_where_the_tiles_are_known(worlds: dict[str, Wor
     squares = worlds["quadtree"].publish(tmp_path / "squares", boxed(worlds["quadtree"]))
     with pytest.raises(InputError, match="boxes"):
         audit_files(squares.path)
-    record = {"tiling": {"spec": "quadtree:8", "zones": None, "area": list(AREA)}}
-    (squares.path / "private" / "run.json").write_text(json.dumps(record))
+    record = squares.path / "private" / "run.json"
+    tiling = {"spec": "quadtree:8", "zones": None, "area": list(AREA)}
+    record.write_text(json.dumps({**json.loads(record.read_text()), "tiling": tiling}))
     assert all(finding.ok for finding in audit_files(squares.path))
     assert broken(worlds["quadtree"], squares, tiling=None) == ()
 

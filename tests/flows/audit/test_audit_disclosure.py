@@ -133,7 +133,7 @@ def test_an_order_for_more_than_is_promised_is_not_met(worlds: dict[str, World],
     assert broken(diversity={"tiles": 4}) == ("zones-diverse",)
     assert broken(diversity={"places": 2}) == ("zones-diverse",)
     assert broken(closeness=0.69) == ("destinations-close",)
-    made.folder.restate(TEN)
+    made.folder.restate(TEN.resolve(world.matrix))
     assert broken() == ()
     assert broken(diversity={"tiles": 2}, closeness=0.9) == ("zones-diverse", "destinations-close")
 

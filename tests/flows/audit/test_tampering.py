@@ -357,7 +357,7 @@ def test_lower_k_is_held_against_the_order(world: World, honest: Path, tmp_path:
     folder = Folder(tmp_path / "out")
 
     def weaken(facts: dict[str, Any]) -> None:
-        facts["promise"] = KAnonymity(k=5, unit="travellers").stated()
+        facts["promise"] = KAnonymity(k=5, unit="travellers", id_is="person").stated()
         facts["measures"]["C_AVG"] *= 2
 
     folder.edit_manifest(weaken)

@@ -10,11 +10,11 @@ import numpy as np
 
 from tripcloak.flows.audit.encoding import tiling_of
 from tripcloak.flows.audit.evidence import FlowEvidence
-from tripcloak.hierarchy import ZoneFile
 from tripcloak.hierarchy.zonefile.tilings import ZoneTiling
+from tripcloak.hierarchy.zonefile.zones import ZoneFile
 
 if TYPE_CHECKING:
-    from tripcloak.hierarchy import Tiling
+    from tripcloak.hierarchy.tiling import Tiling
 
 Area = tuple[float, float, float, float]
 """South, west, north, east in degrees."""

@@ -10,14 +10,14 @@ two thirds of the step of latitude, where the box comes closest to a pole.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from tripcloak.flows.audit.boxes import MICRO, Box
 from tripcloak.flows.audit.grids import H3Grid, grid_of
 from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.hierarchy import Geometry
 
 STEPS: tuple[int, ...] = tuple(digit * 10**power for power in range(1, 9) for digit in (1, 2, 5))
 """In millionths of a degree."""
@@ -106,7 +106,7 @@ def _fewest(box: Box, step: int, inside: Ints) -> int:
     )
 
 
-def tile_extent(outline: Geometry | None, lat: float, lon: float, area: float) -> tuple[float, ...]:
+def tile_extent(outline: Mapping[str, Any] | None, lat: float, lon: float, area: float) -> tuple[float, ...]:
     """Return south, west, north and east of a tile in millionths of a degree, and its longer side in degrees.
 
     A tile without an area is its point. One across the antimeridian is in two parts, around the world.
