@@ -119,8 +119,10 @@ def test_zones_by_name_alone(tracts: Any, tmp_path: Path) -> None:
 def test_the_zones_are_found_in_the_private_record(tmp_path: Path) -> None:
     world = World.of(raw_trips(), "quadtree:8", area=AREA)
     folder = world.publish(tmp_path / "out", world.release())
-    record = {"tiling": {"spec": world.spec, "zones": None, "area": list(AREA)}}
-    (folder.path / "private" / "run.json").write_text(json.dumps(record))
+    folder.edit_manifest(lambda facts: facts["hierarchy"].update(area=list(AREA)))
+    record = folder.path / "private" / "run.json"
+    tiling = {"spec": world.spec, "zones": None, "area": list(AREA)}
+    record.write_text(json.dumps({**json.loads(record.read_text()), "tiling": tiling}))
     assert audit(world, folder.path, tiling=None).safe
 
 
