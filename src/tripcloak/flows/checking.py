@@ -25,8 +25,7 @@ from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_as
 from tripcloak.ground.spelling import called
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
-from tripcloak.promises.counted import counted_as
-from tripcloak.records.fingerprints import ANOTHER, same_input
+from tripcloak.records.fingerprints import told_to_owner
 from tripcloak.records.frames import Input
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
@@ -77,14 +76,14 @@ def audit_against(
         )
     progress("writing the public files anew", 0, None)
     read = ReadAs(tiling, zoning.told(tiling, canonical.timezone))
-    column = canonical.columns.get("person")
-    counted = counted_as(read_manifest(folder, "flows"), column)
-    same = same_input(read_run(release_folder(folder)).get("input_files"), inputs, source.preset)
-    verdict = replace(
+    verdict = told_to_owner(
         audit,
-        findings=(*audit.findings, *rewritten_flows(folder, read)),
-        numbers={**audit.numbers, "same_input": same, "counted": {"column": column, "words": counted}},
-        notes=(*audit.notes, counted, *([ANOTHER] if same is False else [])),
+        rewritten_flows(folder, read),
+        facts=read_manifest(folder, "flows"),
+        column=canonical.columns.get("person"),
+        recorded=read_run(release_folder(folder)).get("input_files"),
+        inputs=inputs,
+        preset=source.preset,
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tripcloak.ground.folders import file_digest
+from tripcloak.ground.rulebook import Finding, Verdict
+from tripcloak.promises.counted import counted_as
 from tripcloak.records.files import expand_paths
 from tripcloak.records.frames import Input
 from tripcloak.records.presets import find_preset
@@ -40,3 +43,35 @@ def same_input(recorded: Any, inputs: Sequence[Input], preset: str | None = None
     """Return whether these are the files of which the digests were recorded; None where nobody can tell."""
     found = input_digests(inputs, preset) if isinstance(recorded, list) else None
     return None if found is None else found == recorded
+
+
+def told_to_owner(
+    audit: Verdict,
+    more: Iterable[Finding],
+    *,
+    facts: Mapping[str, Any],
+    column: str | None,
+    recorded: Any,
+    inputs: Sequence[Input],
+    preset: str | None,
+) -> Verdict:
+    """Return an audit with further findings, and what only the owner of the data can make sense of.
+
+    That is what was counted by which column, and whether this is the input that the release was made from.
+
+    Parameters
+    ----------
+    facts
+        The manifest.
+    column
+        The raw column of ids; None where there is none.
+    recorded
+        The digests of the input's files in the private record.
+    """
+    words, same = counted_as(facts, column), same_input(recorded, inputs, preset)
+    return replace(
+        audit,
+        findings=(*audit.findings, *more),
+        numbers={**audit.numbers, "same_input": same, "counted": {"column": column, "words": words}},
+        notes=(*audit.notes, words, *([ANOTHER] if same is False else [])),
+    )

@@ -18,8 +18,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rewriting import Rewriting, rewritten_findings
 from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
-from tripcloak.promises.counted import counted_as
-from tripcloak.records.fingerprints import ANOTHER, same_input
+from tripcloak.records.fingerprints import told_to_owner
 from tripcloak.records.frames import Input
 from tripcloak.trajectories.anonymise import local_clock
 from tripcloak.trajectories.attacks.owner import guess_owner
@@ -98,14 +97,14 @@ def audit_trajectories_against(
         *rewritten_findings(public_part(folder), (folder, raw), (GUESS,)),
     )
     run = read_run(release_folder(folder))
-    column = run.get("columns", {}).get("person")
-    counted = counted_as(read_manifest(folder, "trajectories"), column)
-    same = same_input(run.get("input_files"), inputs, source.preset)
-    verdict = replace(
+    verdict = told_to_owner(
         audit,
-        findings=(*audit.findings, *more),
-        numbers={**audit.numbers, "same_input": same, "counted": {"column": column, "words": counted}},
-        notes=(*audit.notes, counted, *([ANOTHER] if same is False else [])),
+        more,
+        facts=read_manifest(folder, "trajectories"),
+        column=run.get("columns", {}).get("person"),
+        recorded=run.get("input_files"),
+        inputs=inputs,
+        preset=source.preset,
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
 
