@@ -105,7 +105,7 @@ class Dominance(LargestPart):
     Examples
     --------
     >>> Dominance(share=0.5).sentence()
-    'no traveller has more than 50 % of the trips of a flow'
+    'no single id has more than 50 % of the trips of a flow'
     >>> Dominance(share=1.5)
     Traceback (most recent call last):
     tripcloak.InputError: the largest share of one traveller lies above 0 and below 1; got 1.5
@@ -131,7 +131,7 @@ class Dominance(LargestPart):
 
     def sentence(self) -> str:
         """Return the rule in words."""
-        return f"no traveller has more than {100 * self.share:g} % of the {self._words} of a flow"
+        return f"no single id has more than {100 * self.share:g} % of the {self._words} of a flow"
 
     def in_full(self) -> Passages:
         """Return what it covers, and what not."""
@@ -160,7 +160,7 @@ class PPercent(LargestPart):
     Examples
     --------
     >>> PPercent(p=10).sentence()
-    "no traveller's part of the trips of a flow can be told to within 10 % by another one in it"
+    'what one id has of the trips of a flow cannot be told to within 10 % by another one in it'
     """
 
     kind: ClassVar[str] = "p-percent"
@@ -185,7 +185,7 @@ class PPercent(LargestPart):
     def sentence(self) -> str:
         """Return the rule in words."""
         return (
-            f"no traveller's part of the {self._words} of a flow can be told to within {self.p:g} % "
+            f"what one id has of the {self._words} of a flow cannot be told to within {self.p:g} % "
             "by another one in it"
         )
 

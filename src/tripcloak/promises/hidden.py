@@ -38,7 +38,7 @@ class HiddenChoices(Promise):
     Examples
     --------
     >>> HiddenChoices(k=10, unit="travellers", secret="not so secret").sentence()
-    'which flows are released depends on a secret: one needs from 10 to 20 travellers, drawn for its zones'
+    'which flows are released depends on a secret: one needs a support of 10 to 20 drawn for its zones'
     """
 
     kind: ClassVar[str] = "hidden choices"
@@ -122,8 +122,8 @@ class HiddenChoices(Promise):
     def sentence(self) -> str:
         """Return the rule in words."""
         return (
-            f"which flows are released depends on a secret: one needs from {int(self.k):,} to "
-            f"{self.highest:,} {self.unit or 'travellers'}, drawn for its zones"
+            f"which flows are released depends on a secret: one needs a support of {int(self.k):,} to "
+            f"{self.highest:,} drawn for its zones"
         )
 
     def in_full(self) -> Passages:

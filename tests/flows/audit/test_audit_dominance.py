@@ -137,4 +137,4 @@ def test_promised_it_needs_no_band(tmp_path: Path) -> None:
     assert "largest_parts" not in facts
     assert facts["promise"]["promises"][1] == {"kind": "dominance", "of": ["trips"], "share": 0.5}
     readme = " ".join((out / "release" / "README.md").read_text().split())
-    assert "no traveller has more than 50 % of the trips of a flow" in readme
+    assert "no single id has more than 50 % of the trips of a flow" in readme

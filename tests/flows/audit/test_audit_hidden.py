@@ -64,7 +64,7 @@ def test_the_secret_stays_inside_and_the_audit_draws_by_it(made: tuple[Path, Pat
         "up_to": 10,
     }
     readme = " ".join((out / "release" / "README.md").read_text().split())
-    assert "which flows are released depends on a secret: one needs from 5 to 10 travellers" in readme
+    assert "which flows are released depends on a secret: one needs a support of 5 to 10" in readme
     assert json.loads((out / "private" / "run.json").read_text())["secret"] == SECRET
     assert stat.S_IMODE((out / "private" / "run.json").stat().st_mode) == 0o600
     report = audit_against(out, (str(file),))
