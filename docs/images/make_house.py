@@ -175,7 +175,7 @@ BELOW = (
             "ground/",
             (
                 "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
-                "· spreadsheets · masking",
+                "· spreadsheets · masking · given_paths",
                 "folders, moving: whole or not at all · public_files: which there are, and unchanged",
                 "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "
                 "registry and spelling: declared once, derived everywhere",

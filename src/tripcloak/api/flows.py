@@ -28,6 +28,7 @@ from tripcloak.api.zones import with_zones
 from tripcloak.flows.keywords import flow_method, segments, zoning
 from tripcloak.flows.keywords import keywords as declared
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.given_paths import output_path
 from tripcloak.ground.options import values_of
 from tripcloak.ground.signatures import refuse_failed
 from tripcloak.ground.spelling import called
@@ -432,12 +433,13 @@ class ReleasedSegments(Mapping[str, ReleasedFlows]):
         from tripcloak.fairness.segments import write_segments
 
         key_of(sign)
-        folders = write_segments(self._made, Path(out), force=force)
+        home = output_path(out)
+        folders = write_segments(self._made, home, force=force)
         for name, folder in folders.items():
             self._released[name]._home = folder
             if sign is not None:
                 refuse_failed(folder, self._released[name].audit(sign=sign).broken)
-        return Path(out)
+        return home
 
     def __repr__(self) -> str:
         held = f"; {len(self.withheld):,} withheld: {_some(self.withheld)}" if self.withheld else ""

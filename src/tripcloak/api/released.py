@@ -18,6 +18,7 @@ from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
 from tripcloak.api.tables import to_pandas, to_polars
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, PUBLIC, refuse_if_taken
+from tripcloak.ground.given_paths import given_path, output_path
 from tripcloak.ground.keys import SigningKey, read_signing_key
 from tripcloak.ground.manifest import read_run, release_folder
 from tripcloak.ground.rulebook import Verdict
@@ -139,8 +140,9 @@ class Released(ABC):
         if self._made is None:
             raise InputError("the release was read from a folder, where it is whole already: copy that one")
         key_of(sign)
-        self._write(Path(out), force=force)
-        self._home = Path(out)
+        home = output_path(out)
+        self._write(home, force=force)
+        self._home = home
         if sign is not None:
             refuse_failed(self._home, self.audit(sign=sign).broken)
         return self._home
@@ -256,13 +258,13 @@ _FEET: dict[Tone, str] = {
 
 def key_of(sign: str | PathLike[str] | None) -> SigningKey | None:
     """Return the private key in a file; None where none is given."""
-    return None if sign is None else read_signing_key(Path(sign))
+    return None if sign is None else read_signing_key(given_path(sign))
 
 
 def refuse_before(out: str | PathLike[str] | None, *, force: bool, sign: str | PathLike[str] | None) -> None:
     """Raise where the result could not be saved or signed in the end, before hours are spent on it."""
     if out is not None:
-        refuse_if_taken(Path(out), force=force)
+        refuse_if_taken(output_path(out), force=force)
     elif sign is not None:
         raise InputError("what is signed are files: say where to save them, out=...")
     key_of(sign)

@@ -394,11 +394,13 @@ class MethodComparison:
         from tripcloak.comparing.compare import Comparison
         from tripcloak.comparing.files import write_comparison
         from tripcloak.ground.errors import InputError
+        from tripcloak.ground.given_paths import output_path
 
         if not isinstance(self._found, Comparison):
             raise InputError("a comparison on trajectories has no page of its own; write its table")
-        write_comparison(Path(out), self._found, force=force)
-        return Path(out)
+        home = output_path(out)
+        write_comparison(home, self._found, force=force)
+        return home
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak compare --json`` prints."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tripcloak._version import __version__
+from tripcloak.cli.arguments import ForgivingCommand
 from tripcloak.cli.options import Command
 
 COMMANDS = {
@@ -56,7 +57,7 @@ def run_commands(arguments: Sequence[str]) -> None:
     name, rest = split(arguments)
     app = listing(name) if below(name) else typer.Typer(**{**SETTINGS, "no_args_is_help": False})
     if not below(name):
-        app.command(help=in_paragraphs(found(name).__doc__))(built(name))
+        app.command(cls=ForgivingCommand, help=in_paragraphs(found(name).__doc__))(built(name))
     app(args=rest, prog_name=f"tripcloak {name}".strip())
 
 

@@ -47,7 +47,7 @@ Inputs = Annotated[
 ]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder written by anonymise.")]
 Against = Annotated[
-    list[str], typer.Option(metavar="INPUT", help="The raw input (repeatable; files, globs, folders).")
+    list[str], typer.Option(metavar="INPUT", help="The raw input: one or several files, globs or folders.")
 ]
 Json = Annotated[
     bool, typer.Option("--json", metavar="", help="Print one JSON object on stdout and nothing else there.")

@@ -32,10 +32,10 @@ def privacy(name: str, words: str, **said: Any) -> Option:
     return Option(name=name, help=words, group="privacy", **said)
 
 
-def _several(one: Option, metavar: str) -> Option:
+def _several(one: Option, metavar: str, reads: str = "numbers") -> Option:
     """Return a keyword that takes several numbers in place of one."""
     words = f"{one.help.rstrip('.')}; several separated by commas."
-    return replace(one, help=words, metavar=metavar, kind="text", reads="numbers", group="compared")
+    return replace(one, help=words, metavar=metavar, kind="text", reads=reads, group="compared")
 
 
 LEAST_SECRET = 16
@@ -71,9 +71,10 @@ K_POPULATION = privacy(
 )
 SUPPRESS = privacy(
     "suppress",
-    "Share of the volume that may be withheld.",
+    "Share of the volume that may be withheld, such as 0.1 or 10%.",
     metavar="SHARE",
     kind="number",
+    reads="share",
     default=0.1,
 )
 PUBLISH = privacy(
@@ -109,6 +110,7 @@ PARTS = (
         "Largest share of a released flow's trips or population that one traveller may have, such as 0.5.",
         metavar="SHARE",
         kind="number",
+        reads="share",
     ),
     privacy(
         "p_percent",
@@ -231,7 +233,7 @@ _COMPARED = (
     replace(UNIT, group="compared"),
     replace(K_POPULATION, group="compared"),
     *(replace(one, group="compared") for one in (*PARTS, *HIDING)),
-    _several(SUPPRESS, "SHARE,SHARE"),
+    _several(SUPPRESS, "SHARE,SHARE", "shares"),
 )
 _RUN = (
     Option(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import timedelta
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, Literal
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.spelling import called, flag
 
 Kind = Literal["text", "texts", "number", "whole number", "switch"]
@@ -324,7 +324,43 @@ def box(option: Option, given: Any) -> tuple[float, ...]:
 
 def path(option: Option, given: Any) -> str:
     """Return where a file is from anywhere: an audit may be made from another folder."""
-    return str(Path(given).resolve())
+    return str(given_path(given).resolve())
+
+
+def share(option: Option, given: Any) -> Any:
+    """Return a share: a number, or text that may be percent.
+
+    >>> share(Option(name="suppress", help=""), "10%"), share(Option(name="suppress", help=""), "0.1")
+    (0.1, 0.1)
+    """
+    if not isinstance(given, str):
+        return given
+    text = given.strip()
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        raise option.refusal(f"takes a share such as 0.1 or 10%; got {given!r}") from None
+    return float(f"{value / 100:.15g}") if text.endswith("%") else value
+
+
+def shares(option: Option, given: Any) -> tuple[float, ...]:
+    """Return shares: one, several, or text with commas between them.
+
+    >>> shares(Option(name="suppress", help=""), "0.05,10%")
+    (0.05, 0.1)
+    """
+    several = (given,) if isinstance(given, Real) else given
+    parts = several.split(",") if isinstance(several, str) else several
+    return tuple(share(option, part) for part in parts)
+
+
+def percent_hint(value: float) -> str:
+    """Return what to write in place of a number that was meant in percent; nothing where none was.
+
+    >>> percent_hint(10.0), percent_hint(0.1), percent_hint(250.0)
+    (': for 10 percent write 0.1 or 10%', '', '')
+    """
+    return f": for {value:g} percent write {value / 100:g} or {value:g}%" if 1 <= value <= 100 else ""
 
 
 READERS: dict[str, Callable[[Option, Any], Any]] = {
@@ -333,6 +369,8 @@ READERS: dict[str, Callable[[Option, Any], Any]] = {
     "names": names,
     "numbers": numbers,
     "path": path,
+    "share": share,
+    "shares": shares,
     "slot": minutes,
 }
 """How text becomes a value, by name; what is a value already stays it."""

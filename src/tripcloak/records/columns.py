@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.spelling import spelt
@@ -200,12 +199,16 @@ def _what_is_missing(names: Sequence[str], found: Mapping[str, str], form: Form 
 
 
 def _closest_form(found: Mapping[str, str]) -> Form:
-    """Return the form that lacks the fewest columns; with none at all found, plain trips."""
+    """Return the form that lacks the fewest columns; rows are trips unless the place of a fix is found."""
 
     def lacking(form: Form) -> float:
         return min(sum(role not in found for role in roles) / len(roles) for roles in NEEDED[form])
 
-    forms = get_args(Form)
+    # A person and a time are columns of trips as well as of fixes, and a number of trips needs ends first.
+    fixes = bool({"lat", "lon"} & set(found)) and not {*COORDINATES, "origin", "destination"} & set(found)
+    if fixes:
+        return "points"
+    forms: tuple[Form, ...] = ("trips", "zones", "counts")
     best: Form = min(forms, key=lacking)
     return best if lacking(best) < 1 else "trips"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import glob
 import io
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.given_paths import given_path
 from tripcloak.records.columns import looks_like_data, unique_names
 from tripcloak.records.presets import Layout, Preset
 
@@ -117,7 +117,7 @@ def _ending(file: Path) -> str:
 
 
 def _expand(path: str, preset: Preset | None) -> list[Path]:
-    place = _place(path)
+    place = given_path(path)
     if place.is_dir():
         return _files_of_folder(place, preset)
     if place.is_file():
@@ -131,17 +131,6 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
             f"no file matches {path}; check the pattern, and quote it so that the shell leaves it alone"
         )
     return [_readable(file, preset) for file in files]
-
-
-def _place(path: str) -> Path:
-    """Return where a path points: what exists under a name is that, and only else does ~ mean a home."""
-    place = Path(path)
-    if os.path.lexists(place):
-        return place
-    try:
-        return place.expanduser()
-    except RuntimeError:
-        raise InputError(f"there is no file {path}; check the path") from None
 
 
 def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:

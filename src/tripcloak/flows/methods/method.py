@@ -18,7 +18,7 @@ from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import Bound, Release, build_release, main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, TooFewError
-from tripcloak.ground.options import check_options, declared_options
+from tripcloak.ground.options import check_options, declared_options, percent_hint
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt, spelt_command
 from tripcloak.hierarchy import Zones
@@ -111,8 +111,8 @@ class FlowMethod(ABC):
         check_options(self)
         if not 0 <= self.suppression_limit < 1:
             raise InputError(
-                "the suppression limit is a share of the volume, from 0 to below 1; "
-                f"got {self.suppression_limit:g}"
+                f"the suppression limit ({spelt('suppress')}) is a share of the volume, from 0 to below 1; "
+                f"got {self.suppression_limit:g}{percent_hint(self.suppression_limit)}"
             )
         if not self.promise.counts_people:
             raise InputError(self.promise.lacks)

@@ -1,0 +1,74 @@
+"""Arguments as people type them: several files after one flag, and ~ where no shell has seen it."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
+
+from tripcloak.ground.given_paths import given_path, output_path
+
+AGAINST = "--against"
+
+
+class ForgivingCommand(TyperCommand):
+    """A command whose ``--against`` takes several files at once, and whose paths may begin with ~."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return what is left of the arguments after reading them."""
+        options = [one for one in self.params if one.param_type_name == "option"]
+        valued = {name for one in options if not _is_switch(one) for name in one.opts}
+        left: list[str] = super().parse_args(ctx, several_against(args, valued))
+        for name, value in ctx.params.items():
+            if isinstance(value, Path):
+                ctx.params[name] = output_path(value) if name == "out" else given_path(value)
+        return left
+
+
+def several_against(arguments: Sequence[str], valued: Collection[str]) -> list[str]:
+    """Return arguments with the flag before every file that follows ``--against``.
+
+    Where no folder stands elsewhere, the last name of all is the folder that is looked at.
+
+    Parameters
+    ----------
+    valued
+        The flags that take a value.
+
+    Examples
+    --------
+    >>> several_against(["out", "--against", "a.csv", "b.csv", "--k", "5"], {"--against", "--k"})
+    ['out', '--against', 'a.csv', '--against', 'b.csv', '--k', '5']
+    >>> several_against(["--against", "a.csv", "b.csv", "out"], {"--against"})
+    ['--against', 'a.csv', '--against', 'b.csv', 'out']
+    """
+    if AGAINST not in valued or AGAINST not in arguments:
+        return [*arguments]
+    rest, files, folders = [*arguments], list[str](), 0
+    # Each part is a flag with its value, a file after --against, or a name that stands alone.
+    parts: list[list[str]] = []
+    while rest:
+        first = rest.pop(0)
+        if first == "--":
+            parts.append([first, *rest])
+            folders += len(rest)
+            break
+        if first == AGAINST:
+            while rest and (rest[0] == "-" or not rest[0].startswith("-")):
+                files.append(rest[0])
+                parts.append([AGAINST, rest.pop(0)])
+            if not files:
+                parts.append([first])
+        elif first in valued and rest:
+            parts.append([first, rest.pop(0)])
+        else:
+            folders += not first.startswith("-")
+            parts.append([first])
+    if not folders and len(files) > 1:
+        last = max(place for place, part in enumerate(parts) if part == [AGAINST, files[-1]])
+        parts[last] = parts[last][1:]
+    return [text for part in parts for text in part]
+
+
+def _is_switch(one: Any) -> bool:
+    return bool(getattr(one, "is_flag", False))
