@@ -12,8 +12,8 @@ class Nothing:
 
     broken = 0
 
-    def broken_lines(self) -> int:
-        return self.broken
+    def broken_lines(self) -> dict[str, int]:
+        return {"trips.csv": self.broken}
 
     def fixes_report(self) -> CleaningReport | None:
         return None
@@ -32,10 +32,10 @@ def test_a_report_from_the_rows_of_a_pass() -> None:
     rows[0], rows[NUMBERS["null_island"]], rows[NUMBERS["duplicate"]] = 7, 2, 1
     reading = Nothing()
     reading.broken = 4
-    report = CleaningReport.from_rows(rows, reading)
+    report = CleaningReport.from_rows([rows], reading)
     assert (report.kept, report.rows) == (7, 14)
     assert report.dropped == {"unparsable": 4, "null_island": 2, "duplicate": 1}
-    assert report == CleaningReport.from_rows(dict(enumerate(rows)), reading)
+    assert report == CleaningReport.from_rows([dict(enumerate(rows))], reading)
     assert report.table() == describe_cleaning(report.dropped)
     assert json.loads(json.dumps(report.to_dict())) == report.to_dict()
 

@@ -34,6 +34,17 @@ def test_a_file_is_read_as_said(made: Made, tmp_path: Path) -> None:
     assert rows["kept"] == made.used
     assert sum(made.rows.values()) == rows["read"] == made.used + dropped.total()
     assert made.made is None or cleaning["kept"] == made.made
+    of_files = [(path, n, dict(made.dropped.get(path, {}))) for path, n in made.rows.items()]
+    found = [(Path(one["name"]).name, one["read"], one["dropped"]) for one in rows["files"]]
+    if found and found[0][0].startswith("file 1 of "):
+        # Names of files may be ids of people.
+        of_files = [
+            (f"file {place} of {len(found)}", *of_files[place - 1][1:]) for place in range(1, len(found) + 1)
+        ]
+    assert sorted(found, key=str) == sorted(
+        ((Path(name).name, *numbers) for name, *numbers in of_files), key=str
+    )
+    assert all(one["read"] == one["kept"] + sum(one["dropped"].values()) for one in rows["files"])
     words = json.dumps(told, ensure_ascii=False)
     assert [word for word in made.told if word not in words] == []
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from tripcloak.ground.masking import mask_small
 from tripcloak.records.area import Area
+from tripcloak.records.file_counts import FileRows
 
 
 class Reason(NamedTuple):
@@ -64,11 +66,15 @@ OUTSIDE_PERIOD = NUMBERS["outside_period"]
 DUPLICATE = NUMBERS["duplicate"]
 
 
+RowsByNumber: TypeAlias = Iterable[int] | Mapping[int, int]
+"""Numbers of rows by number of reason; 0 for those that are kept."""
+
+
 class ReadView(Protocol):
     """What a report asks of the view that was read."""
 
-    def broken_lines(self) -> int:
-        """Return the lines that had the wrong number of fields."""
+    def broken_lines(self) -> Mapping[str, int]:
+        """Return the name of every file, with its lines that had the wrong number of fields."""
 
     def fixes_report(self) -> CleaningReport | None:
         """Return what became of the GPS fixes, if trips were made of fixes."""
@@ -95,6 +101,8 @@ class CleaningReport:
         Different people behind the rows that each reason took, where rows carry an id.
     lacking : int, optional
         People of whom a row was dropped that was no repetition of another, where people are known.
+    files : tuple of FileRows
+        The same for every file; of trips made of fixes, what ``before`` says of the fixes.
 
     Examples
     --------
@@ -109,32 +117,65 @@ class CleaningReport:
     before: CleaningReport | None = None
     people: Mapping[str, int] | None = None
     lacking: int | None = None
+    files: tuple[FileRows, ...] = ()
 
     @classmethod
     def from_rows(
         cls,
-        rows: Iterable[int] | Mapping[int, int],
+        rows: Sequence[RowsByNumber],
         reading: ReadView,
         people: Mapping[int, int] | None = None,
+        without_id: Sequence[int] | None = None,
     ) -> CleaningReport:
-        """Return the report of a pass over the view, given its rows by number of reason, and their people.
+        """Return the report of a pass over the view.
 
         Lines that never became rows are added here. Raises an InputError when the rows show that the
         input as a whole was misread: swapped coordinates, a column of text, weights that are none.
+
+        Parameters
+        ----------
+        rows
+            Rows by number of reason, for every file; of trips made of fixes, all under the first.
+        people
+            Different people behind the rows, by number of reason.
+        without_id
+            Rows that are used and have no id, for every file.
         """
-        by_number = {number: int(n) for number, n in _numbered(rows) if n}
         fixes = reading.fixes_report()
         if fixes is None:
-            by_number[UNPARSABLE] = by_number.get(UNPARSABLE, 0) + reading.broken_lines()
-        report = cls(
-            kept=by_number.get(0, 0),
-            dropped=named(by_number),
-            word="rows" if fixes is None else "trips",
-            before=fixes,
-            people=None if people is None else named(people),
-        )
+            report = report_files(rows, reading.broken_lines(), without_id)
+        else:
+            by_number = dict(_numbered(rows[0]))
+            report = cls(kept=by_number.get(0, 0), dropped=named(by_number), word="trips", before=fixes)
+        report = replace(report, people=None if people is None else named(people))
         reading.object_to(report)
         return report
+
+    def less(self, reason: str, lost: Sequence[int]) -> CleaningReport:
+        """Return the report after so many more rows of each file were dropped for a reason.
+
+        >>> report_files([{0: 7}, {0: 5}], {"a": 0, "b": 0}).less("jump", [2, 0]).files[0].dropped
+        {'jump': 2}
+        """
+        if not sum(lost):
+            return self
+        files = tuple(
+            replace(one, kept=one.kept - n, dropped=_with(one.dropped, reason, n))
+            for one, n in zip(self.files, lost, strict=True)
+        )
+        dropped = _with(self.dropped, reason, sum(lost))
+        return replace(self, kept=self.kept - sum(lost), dropped=dropped, files=files)
+
+    @property
+    def by_file(self) -> tuple[FileRows, ...]:
+        """Return what became of the rows of each file: of trips made of fixes, of the fixes."""
+        return (self.before or self).files
+
+    @property
+    def without_id(self) -> int | None:
+        """Return the rows that are used and have no id; None where there is no column of ids."""
+        known = [one.without_id for one in self.files if one.without_id is not None]
+        return sum(known) if known else None
 
     @property
     def rows(self) -> int:
@@ -157,6 +198,7 @@ class CleaningReport:
             "dropped": dict(self.dropped),
             **people,
             **lacking,
+            **({"files": [one.to_dict() for one in self.files]} if self.files else {}),
             **before,
         }
 
@@ -201,7 +243,43 @@ def named(by_number: Mapping[int, int]) -> dict[str, int]:
     return {reason.name: by_number[reason.number] for reason in REASONS if by_number.get(reason.number)}
 
 
-def _numbered(rows: Iterable[int] | Mapping[int, int]) -> Iterable[tuple[int, int]]:
+def report_files(
+    rows: Sequence[RowsByNumber],
+    broken: Mapping[str, int],
+    without_id: Sequence[int] | None = None,
+    word: str = "rows",
+) -> CleaningReport:
+    """Return the report of files, given the rows of each by number of reason.
+
+    Parameters
+    ----------
+    broken
+        The name of every file, with its lines that never became rows.
+    without_id
+        Rows that are used and have no id, for every file.
+
+    Examples
+    --------
+    >>> report = report_files([{0: 7, 12: 1}, {0: 5}], {"may.csv": 0, "june.csv": 2})
+    >>> report.kept, report.dropped, [one.rows for one in report.files]
+    (12, {'unparsable': 2, 'null_island': 1}, [8, 7])
+    """
+    files, whole = [], Counter[int]()
+    for place, ((name, lines), of_file) in enumerate(zip(broken.items(), rows, strict=True)):
+        by_number = Counter({number: int(n) for number, n in _numbered(of_file)})
+        by_number[UNPARSABLE] += lines
+        whole.update(by_number)
+        nobody = None if without_id is None else int(without_id[place])
+        files.append(FileRows(name=name, kept=by_number[0], dropped=named(by_number), without_id=nobody))
+    return CleaningReport(kept=whole[0], dropped=named(whole), word=word, files=tuple(files))
+
+
+def _with(dropped: Mapping[str, int], reason: str, more: int) -> Mapping[str, int]:
+    numbers = {NUMBERS[name]: n for name, n in dropped.items()}
+    return named({**numbers, NUMBERS[reason]: numbers.get(NUMBERS[reason], 0) + more})
+
+
+def _numbered(rows: RowsByNumber) -> Iterable[tuple[int, int]]:
     return rows.items() if isinstance(rows, Mapping) else enumerate(rows)
 
 

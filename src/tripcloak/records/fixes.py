@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from tripcloak.records.cleaning import (
     NUMBERS,
-    UNPARSABLE,
     CleaningReport,
     CleaningRule,
     fix_rules,
-    named,
     reason_sql,
+    report_files,
 )
 from tripcloak.records.tables import quoted
 
@@ -53,14 +52,27 @@ def trips_sql() -> str:
     return f"SELECT *, fixes = 1 AS single FROM {MADE_TRIPS} WHERE fix_reason = 0"
 
 
-def report_fixes(con: duckdb.DuckDBPyConnection, broken_lines: int) -> CleaningReport:
-    """Return how many fixes became part of a trip and how many each reason took."""
-    rows = con.execute(
-        f"SELECT fix_reason, sum(fixes)::BIGINT FROM {MADE_TRIPS} GROUP BY fix_reason"
+def report_fixes(con: duckdb.DuckDBPyConnection, broken_lines: Mapping[str, int]) -> CleaningReport:
+    """Return how many fixes became part of a trip and how many each reason took, file by file.
+
+    Parameters
+    ----------
+    broken_lines
+        The name of every file, with its lines that never became fixes.
+    """
+    each = f"SELECT 0 AS file, fix_reason, fixes FROM {MADE_TRIPS}"
+    if len(broken_lines) > 1:
+        each = (
+            "SELECT each.key AS file, fix_reason, each.value AS fixes "
+            f"FROM {MADE_TRIPS}, unnest(map_entries(by_file)) AS files(each)"
+        )
+    counted = con.execute(
+        f"SELECT file, fix_reason, sum(fixes)::BIGINT FROM ({each}) GROUP BY ALL"
     ).fetchall()
-    by_number = dict(rows)
-    by_number[UNPARSABLE] = by_number.get(UNPARSABLE, 0) + broken_lines
-    return CleaningReport(kept=by_number.get(0, 0), dropped=named(by_number), word="fixes")
+    rows: list[dict[int, int]] = [{} for _ in broken_lines]
+    for file, reason, fixes in counted:
+        rows[file][reason] = fixes
+    return report_files(rows, broken_lines, word="fixes")
 
 
 def uneven_fixes(
@@ -92,6 +104,9 @@ def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
     good = f"(0, {NUMBERS['vacant']})"
     kept = ", ".join(f"{quoted(name)}" for name in _carried(types))
     carried = f", {kept}" if kept else ""
+    file, by_file, told = (
+        (", file", ", histogram(file) AS by_file", ", by_file") if "file" in types else ("",) * 3
+    )
     spread = [(f"least_{name}", f"most_{name}") for name in _carried(types)]
     extremes = "".join(
         f", min({quoted(name)}) AS {quoted(least)}, max({quoted(name)}) AS {quoted(most)}"
@@ -102,15 +117,16 @@ def _made(fixes: str, types: Mapping[str, str], silence: float) -> str:
         WITH judged AS ({judged_sql(fixes, key, fix_rules(tuple(types)))}),
         sorted AS (SELECT CASE WHEN fix_reason IN {good} THEN key END AS key,
                           CASE WHEN fix_reason IN {good} THEN {trip} END AS trip,
-                          fix_reason, epoch_us(t) AS instant, lat, lon{carried} FROM judged),
+                          fix_reason, epoch_us(t) AS instant, lat, lon{carried}{file} FROM judged),
         parted AS (SELECT *, (key IS NOT NULL AND coalesce({_new_trip(types, silence)}, false))::INT AS new
                    FROM sorted WINDOW track AS ({_TRACK})),
         numbered AS (SELECT *, sum(new) OVER ({_TRACK} ROWS UNBOUNDED PRECEDING) AS number FROM parted),
         joined AS (SELECT key, fix_reason, count(*) AS fixes,
                           min(struct_pack(instant, lat, lon{carried})) AS head,
-                          max(struct_pack(instant, lat, lon)) AS tail{extremes}
+                          max(struct_pack(instant, lat, lon)) AS tail{extremes}{by_file}
                    FROM numbered GROUP BY key, trip, number, fix_reason)
-        SELECT fix_reason, fixes, head.lat AS o_lat, head.lon AS o_lon, tail.lat AS d_lat, tail.lon AS d_lon,
+        SELECT fix_reason, fixes{told}, head.lat AS o_lat, head.lon AS o_lon,
+               tail.lat AS d_lat, tail.lon AS d_lon,
                make_timestamptz(head.instant) AS start_time, make_timestamptz(tail.instant) AS end_time
                {", key AS person" if key == "person" else ""}
                {"".join(f", head.{quoted(name)} AS {quoted(name)}" for name in _carried(types))}

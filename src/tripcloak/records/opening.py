@@ -19,6 +19,7 @@ from tripcloak.records.columns import (
     match_column,
 )
 from tripcloak.records.conditions import check_condition
+from tripcloak.records.file_counts import file_names
 from tripcloak.records.notes import object_to_swapped, object_to_text, object_to_weights, without_empty_person
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
@@ -73,14 +74,18 @@ class Rows:
         """Return SQL of all rows in the clean columns, and the type of each column."""
         return union(self.projections)
 
-    def broken_lines(self) -> int:
-        """Return the lines that had the wrong number of fields, as known after a full scan."""
-        return sum(_rejected(self.connection, p.table.rejects) for p in self.projections if p.table.rejects)
+    def broken_lines(self) -> dict[str, int]:
+        """Return every file's lines that had the wrong number of fields, as known after a full scan."""
+        tables = [projection.table for projection in self.projections]
+        hidden = self.preset is not None and self.preset.ids_in_paths and self.files > 1
+        names = file_names([path for table in tables for path in table.paths], hidden=hidden)
+        lines = (_rejected(self.connection, table) for table in tables)
+        return dict(zip(names, (n for of_table in lines for n in of_table), strict=True))
 
     def object_to(self, report: CleaningReport) -> None:
         """Raise an InputError if the rows show that the input as a whole was misread."""
         with plain_errors():
-            object_to_text(self.connection, report, self.projections, self.broken_lines())
+            object_to_text(self.connection, report, self.projections, sum(self.broken_lines().values()))
         columns = self.columns
         object_to_swapped(report, columns)
         object_to_weights(report, columns.get("weight", "weight"))
@@ -166,11 +171,14 @@ def _project_all(
     return projections, check_same_form(assignments)
 
 
-def _rejected(con: duckdb.DuckDBPyConnection, rejects: str) -> int:
-    """Return the broken lines of the fullest scan; a line may be listed once per field it lacks."""
-    known = con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [rejects]).fetchall()
+def _rejected(con: duckdb.DuckDBPyConnection, table: Table) -> list[int]:
+    """Return the broken lines of each file in its fullest scan; a line is listed once per field it lacks."""
+    known = con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [table.rejects]).fetchall()
     if not known:
-        return 0
-    lines = f"SELECT scan_id, count(DISTINCT (file_id, line)) AS n FROM {rejects} GROUP BY scan_id"
-    ((most,),) = con.execute(f"SELECT coalesce(max(n), 0) FROM ({lines})").fetchall()
-    return int(most)
+        return [0] * len(table.files)
+    lines = (
+        f"SELECT file_path, scan_id, count(DISTINCT line) AS n FROM {table.rejects} "
+        f"JOIN {table.rejects}_scans USING (scan_id, file_id) GROUP BY ALL"
+    )
+    most = dict(con.execute(f"SELECT file_path, max(n) FROM ({lines}) GROUP BY file_path").fetchall())
+    return [int(most.get(file, 0)) for file in table.files]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import Assignment
+from tripcloak.records.file_counts import FILE
 from tripcloak.records.schema import ROLES
 from tripcloak.records.tables import Table, quoted
 from tripcloak.records.values import Casts, is_text
@@ -63,11 +64,20 @@ class Projection:
         condition = "" if self.where is None else f" WHERE ({self.where}\n)"
         return f"FROM ({scan}){condition}"
 
-    def select(self, types: Mapping[str, str], *, bad: bool) -> str:
-        """Return SQL of the table with exactly these columns; absent ones are null."""
+    def select(self, types: Mapping[str, str], *, bad: bool, first: int | None = None) -> str:
+        """Return SQL of the table with exactly these columns; absent ones are null.
+
+        Parameters
+        ----------
+        first
+            The number of its first file among all files; None where there is only one.
+        """
         listed = [
             f"{_cast(self.columns.get(name), type_)} AS {quoted(name)}" for name, type_ in types.items()
         ]
+        if first is not None:
+            number = f"{FILE} + {first}" if len(self.table.files) > 1 else str(first)
+            listed.append(f"({number})::INTEGER AS file")
         if bad:
             listed.append(f"coalesce({self.bad or 'false'}, false) AS bad")
         return f"SELECT {', '.join(listed)} {self.rows(self.table.scan)}"
@@ -107,7 +117,8 @@ def project(
 def union(projections: Sequence[Projection]) -> tuple[str, dict[str, str]]:
     """Return SQL of all rows of all tables in the clean columns, and the type of each column.
 
-    A column that only some tables have is null in the others; one whose type differs becomes text.
+    A column that only some tables have is null in the others; one whose type differs becomes text. Of
+    several files, the column ``file`` says which of them a row is from.
     """
     types: dict[str, str] = {}
     for projection in projections:
@@ -115,8 +126,14 @@ def union(projections: Sequence[Projection]) -> tuple[str, dict[str, str]]:
             same = types.get(name, column.type) == column.type
             types[name] = column.type if same else "VARCHAR"
     bad = any(projection.bad for projection in projections)
-    sql = " UNION ALL ".join(projection.select(types, bad=bad) for projection in projections)
-    return sql, types | ({"bad": "BOOLEAN"} if bad else {})
+    files = [len(projection.table.files) for projection in projections]
+    firsts = [sum(files[:place]) if sum(files) > 1 else None for place in range(len(files))]
+    sql = " UNION ALL ".join(
+        projection.select(types, bad=bad, first=first)
+        for projection, first in zip(projections, firsts, strict=True)
+    )
+    added = {"file": "INTEGER"} if sum(files) > 1 else {}
+    return sql, types | added | ({"bad": "BOOLEAN"} if bad else {})
 
 
 def _cast(column: CleanColumn | None, type_: str) -> str:

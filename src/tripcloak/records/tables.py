@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.exact_files import exact_literal, exact_path
+from tripcloak.records.file_counts import FILE
 from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_top
 from tripcloak.records.frames import Frame, Input
 from tripcloak.records.presets import Derived, Preset
@@ -26,12 +27,15 @@ class Table:
     ----------
     files : tuple of str
         The files, by paths that the engine takes for these files alone; of a table in memory, its name.
+    paths : tuple of str
+        The same as their owner knows them.
     name : str
         What messages call it: the name of the file, or how many there are.
     types : mapping
         Column name to DuckDB type; every column of a text file is VARCHAR.
     scan : str
-        SQL of a SELECT over all rows; broken lines of text files are noted in ``rejects``.
+        SQL of a SELECT over all rows; broken lines of text files are noted in ``rejects``. Of several files
+        it has the column :data:`~tripcloak.records.file_counts.FILE` too.
     probe : str
         The same without the notes, for looking at some rows.
     rejects : str, optional
@@ -43,6 +47,7 @@ class Table:
     """
 
     files: tuple[str, ...]
+    paths: tuple[str, ...]
     name: str
     types: Mapping[str, str]
     scan: str
@@ -83,7 +88,7 @@ def open_tables(
     frames = [one for one in inputs if isinstance(one, Frame)]
     tables = [_frame_table(con, frame, preset, wanted, number) for number, frame in enumerate(frames)]
     paths = expand_paths([one for one in inputs if isinstance(one, str)], preset)
-    for key, files in _groups(con, paths, preset).items():
+    for key, files in _groups(con, paths, preset):
         if isinstance(key, Top):
             tables.append(_text_table(con, files, key, preset, number=len(tables)))
         else:
@@ -116,12 +121,15 @@ def literal(text: str) -> str:
 
 
 _Types = tuple[tuple[str, str], ...]
+_FILE_INDEX = "file_index"
+"""By this name the engine tells which of several files a row is from."""
 
 
 def _groups(
     con: duckdb.DuckDBPyConnection, files: Sequence[Path], preset: Preset | None
-) -> dict[Top | _Types, list[Path]]:
-    groups: dict[Top | _Types, list[Path]] = {}
+) -> list[tuple[Top | _Types, list[Path]]]:
+    """Return the files with the same columns, and what those are."""
+    groups: dict[Any, list[Path]] = {}
     for file in files:
         key: Top | _Types
         if kind_of(file, preset) == "parquet":
@@ -130,8 +138,11 @@ def _groups(
             key = Top(layout.columns, layout.delimiter)
         else:
             key = read_top(file)
-        groups.setdefault(key, []).append(file)
-    return groups
+        names = key.names if isinstance(key, Top) else [name for name, _ in key]
+        # A column of that name hides which file a row is from: such files are read one by one.
+        alone = file if _FILE_INDEX in (name.lower() for name in names) else None
+        groups.setdefault((key, alone), []).append(file)
+    return [(key, together) for (key, _), together in groups.items()]
 
 
 def _parquet_types(con: duckdb.DuckDBPyConnection, file: Path) -> _Types:
@@ -144,8 +155,14 @@ def _parquet_table(
     con: duckdb.DuckDBPyConnection, files: list[Path], types: dict[str, str], preset: Preset | None
 ) -> Table:
     exact = tuple(exact_path(con, file) for file in files)
-    sql, types = _with_derived(f"read_parquet({_list(exact)}{_filename(preset)})", types, preset)
-    return Table(files=exact, name=_name(files), types=types, scan=sql, probe=sql)
+    source = f"read_parquet({_list(exact)}{_filename(preset)})"
+    probe, all_types = _with_derived(source, types, preset)
+    scan, _ = _with_derived(source, types, preset, numbered=len(files) > 1)
+    return Table(files=exact, paths=_paths(files), name=_name(files), types=all_types, scan=scan, probe=probe)
+
+
+def _paths(files: Sequence[Path]) -> tuple[str, ...]:
+    return tuple(str(file) for file in files)
 
 
 def _name(files: Sequence[Path]) -> str:
@@ -170,7 +187,14 @@ def _frame_table(
     sql, types = _with_derived(view, types, None if _filename(preset) else preset)
     name = frame.kind.replace("a ", "the ", 1)
     return Table(
-        files=(name,), name=name, types=types, scan=sql, probe=sql, notes=loaded.notes, hint=frame.hint
+        files=(name,),
+        paths=(name,),
+        name=name,
+        types=types,
+        scan=sql,
+        probe=sql,
+        notes=loaded.notes,
+        hint=frame.hint,
     )
 
 
@@ -193,17 +217,29 @@ def _text_table(
     con.execute(f"DROP TABLE IF EXISTS {rejects}_scans")
     notes = f", store_rejects = true, rejects_table = '{rejects}', rejects_scan = '{rejects}_scans'"
     types = dict.fromkeys(top.names, "VARCHAR")
-    scan, all_types = _with_derived(f"read_csv({_list(exact)}, {options}{notes})", types, preset)
+    source = f"read_csv({_list(exact)}, {options}{notes})"
+    scan, all_types = _with_derived(source, types, preset, numbered=len(files) > 1)
     # One thread reads from the top, so that what the first rows show is the same each time.
     probe, _ = _with_derived(f"read_csv({_list(exact)}, {options}, parallel = false)", types, preset)
     # Names of files may be ids of people.
     name = "the input" if preset is not None and preset.ids_in_paths else _name(files)
-    return Table(files=exact, name=name, types=all_types, scan=scan, probe=probe, rejects=rejects)
+    return Table(
+        files=exact,
+        paths=_paths(files),
+        name=name,
+        types=all_types,
+        scan=scan,
+        probe=probe,
+        rejects=rejects,
+    )
 
 
-def _with_derived(source: str, types: dict[str, str], preset: Preset | None) -> tuple[str, dict[str, str]]:
+def _with_derived(
+    source: str, types: dict[str, str], preset: Preset | None, *, numbered: bool = False
+) -> tuple[str, dict[str, str]]:
     derived = [item for item in (preset.derived if preset else ()) if _possible(item, types)]
     added = "".join(f", {item.sql} AS {quoted(item.name)}" for item in derived)
+    added += f", {_FILE_INDEX} AS {FILE}" if numbered else ""
     return f"SELECT *{added} FROM {source}", types | {item.name: "VARCHAR" for item in derived}
 
 

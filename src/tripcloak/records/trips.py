@@ -39,7 +39,7 @@ class Canonical:
     has them, ``o_place``, ``d_place``, ``person``, ``weight``, ``trips``, ``start_time``, ``end_time`` and
     ``attr_`` columns. The column ``reason`` is 0 for rows to keep, otherwise the number of the first rule of
     :data:`~tripcloak.records.cleaning.REASONS` that the row breaks. Where there is a start time, rows with
-    equal ``mark`` are duplicates of each other.
+    equal ``mark`` are duplicates of each other. Where rows come from several files, ``file`` says from which.
 
     Attributes
     ----------
@@ -108,8 +108,13 @@ class Canonical:
         """Return whether duplicates can be told from separate equal trips."""
         return "mark" in self.names
 
-    def broken_lines(self) -> int:
-        """Return the lines that had the wrong number of fields, as known after a full scan."""
+    @property
+    def has_file(self) -> bool:
+        """Return whether rows say which file they are from; trips made of fixes may be of several."""
+        return self.files > 1 and self.form != "points"
+
+    def broken_lines(self) -> dict[str, int]:
+        """Return every file's lines that had the wrong number of fields, as known after a full scan."""
         return self.opened.broken_lines()
 
     def fixes_report(self) -> CleaningReport | None:
@@ -199,8 +204,14 @@ def narrow(canonical: Canonical, source: TripSource) -> None:
 def clean(canonical: Canonical) -> CleaningReport:
     """Return the report of a pass over the view that keeps nothing but the number of rows by reason."""
     with plain_errors():
-        rows = canonical.connection.execute(f"SELECT reason, count(*) FROM {VIEW} GROUP BY reason").fetchall()
-    return CleaningReport.from_rows(dict(rows), canonical)
+        file = "file" if canonical.has_file else "0"
+        rows = canonical.connection.execute(
+            f"SELECT {file}, reason, count(*) FROM {VIEW} GROUP BY ALL"
+        ).fetchall()
+    by_file: list[dict[int, int]] = [{} for _ in range(canonical.files if canonical.has_file else 1)]
+    for number, reason, n in rows:
+        by_file[number][reason] = n
+    return CleaningReport.from_rows(by_file, canonical)
 
 
 def _create_whole_view(
@@ -220,6 +231,8 @@ def _create_whole_view(
     if "start_time" in names:
         listed.append(f"{_mark(names)} AS mark")
         names.append("mark")
+    if "file" in types:
+        listed.append("file")
     con.execute(f"CREATE OR REPLACE TEMP VIEW {WHOLE} AS SELECT {', '.join(listed)} FROM ({sql})")
     return (*names, "reason")
 

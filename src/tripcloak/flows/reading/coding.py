@@ -36,6 +36,7 @@ from tripcloak.records.cleaning import (
     MISSING_START,
     OUTSIDE_PERIOD,
     OUTSIDE_TILING,
+    REASONS,
     CleaningReport,
 )
 from tripcloak.records.trips import Canonical
@@ -112,7 +113,7 @@ def code_trips(
     for batch in relation.to_arrow_reader(BATCH):
         coder.add(batch)
         if progress is not None:
-            progress(int(coder.rows_by_reason.sum()))
+            progress(coder.tally.total)
     return coder.finish(memory, (repeats, weights))
 
 
@@ -129,6 +130,8 @@ def _columns(canonical: Canonical) -> dict[str, Any]:
         columns["trips"] = np.int64
     if canonical.has_mark:
         columns["mark"] = np.uint64
+    if canonical.has_file:
+        columns["file"] = np.int32
     return columns
 
 
@@ -143,7 +146,7 @@ def _selected(canonical: Canonical) -> list[str]:
         names += ["hash(person) as person", "person is null as nobody"]
     if canonical.has_places:
         names += [f"hash({end}) as {end}, {end} is null as {end}_unknown" for end in PLACE_COLUMNS]
-    names += [name for name in ("weight", "trips", "mark") if name in _columns(canonical)]
+    names += [name for name in ("weight", "trips", "mark", "file") if name in _columns(canonical)]
     return names
 
 
@@ -160,13 +163,13 @@ class _Coder:
         self.slots = slots
         self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
         self.places = _PlacesSeen(), _PlacesSeen()
-        self.rows_by_reason = np.zeros(256, dtype=np.int64)
+        self.tally = Tally(canonical.files if canonical.has_file else 1)
         self.people_by_reason: dict[int, set[int]] = defaultdict(set)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Clean, code and keep one batch."""
         reason = batch.column("reason").to_numpy(zero_copy_only=False)
-        self.rows_by_reason += np.bincount(reason, minlength=256)
+        self.tally.add(reason, self._file(batch))
         kept = reason == 0
         if not kept.all():
             self._note_people(batch, reason)
@@ -188,7 +191,7 @@ class _Coder:
         for seen, end, tile in zip(self.places, PLACE_COLUMNS, ("origin", "destination"), strict=True):
             if self.canonical.has_places:
                 seen.add(rows[tile], _numpy(batch, end), _numpy(batch, f"{end}_unknown"))
-        for name in ("weight", "trips", "mark"):
+        for name in ("weight", "trips", "mark", "file"):
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
         if self.slots is not None:
@@ -206,10 +209,13 @@ class _Coder:
         """Return the rows that stay, and count the others under a reason."""
         kept = batch.filter(stay)
         if len(kept) < len(batch):
-            self._note_people(batch, np.where(np.asarray(stay), 0, reason))
-        self.rows_by_reason[reason] += len(batch) - len(kept)
-        self.rows_by_reason[0] -= len(batch) - len(kept)
+            gone = ~np.asarray(stay)
+            self._note_people(batch, np.where(gone, reason, 0))
+            self.tally.move(reason, gone, self._file(batch))
         return kept
+
+    def _file(self, batch: pa.RecordBatch) -> Ints | None:
+        return _numpy(batch, "file") if self.canonical.has_file else None
 
     def _note_people(self, batch: pa.RecordBatch, reason: Ints) -> None:
         """Keep whose rows are dropped; rows of nobody in particular are nobody's."""
@@ -233,16 +239,30 @@ class _Coder:
             start += len(person)
         return {**lost, DUPLICATE: len(doubled - {-1})}
 
+    def _without_id(self, duplicate: Bools | None) -> list[int] | None:
+        """Return how many kept rows of each file are nobody's; None where nobody is told apart."""
+        if not self.canonical.has_person:
+            return None
+        found = np.zeros(len(self.tally.by_file), dtype=np.int64)
+        start = 0
+        for person, *file in self.spool.chunks(*(name for name in ("person", "file") if name in self.spool)):
+            nobody = person == NOBODY
+            if duplicate is not None:
+                nobody &= ~duplicate[start : start + len(person)]
+            start += len(person)
+            found += np.bincount(file[0][nobody], minlength=len(found)) if file else np.count_nonzero(nobody)
+        return [int(n) for n in found]
+
     def finish(self, memory: int, kept: tuple[bool, bool]) -> CodedTrips:
         """Return the matrix of everything added."""
         duplicate = None
         if self.canonical.has_mark and len(self.spool):
             duplicate = find_duplicates(self.spool, memory=memory)
-            doubles = int(np.count_nonzero(duplicate))
-            self.rows_by_reason[DUPLICATE] += doubles
-            self.rows_by_reason[0] -= doubles
-        cleaning = CleaningReport.from_rows(self.rows_by_reason, self.canonical, self._people(duplicate))
-        if self.rows_by_reason[0] <= 0:
+            self.tally.move(DUPLICATE, duplicate, self.spool.column("file") if "file" in self.spool else None)
+        cleaning = CleaningReport.from_rows(
+            self.tally.by_file, self.canonical, self._people(duplicate), self._without_id(duplicate)
+        )
+        if cleaning.kept <= 0:
             raise EmptyInputError(cleaning.why_empty())
         origins, origin_tile = self._tree(self.origins)
         destinations, destination_tile = self._tree(self.destinations)
@@ -285,6 +305,50 @@ class _Coder:
         keys = numbering.keys
         hierarchy = self.tiling.hierarchy(np.sort(keys))
         return hierarchy, self.tiling.tiles(keys, hierarchy).astype(np.int32)
+
+
+class Tally:
+    """Rows by file and number of reason, counted batch by batch.
+
+    Parameters
+    ----------
+    files
+        How many files there are; with one, which file a row is from need not be said.
+
+    Examples
+    --------
+    >>> tally = Tally(2)
+    >>> tally.add(np.array([0, 0, 12]), np.array([0, 1, 1]))
+    >>> tally.move(24, np.array([False, True, False]), np.array([0, 1, 1]))
+    >>> [{number: n for number, n in enumerate(file) if n} for file in tally.by_file], tally.total
+    ([{0: 1}, {12: 1, 24: 1}], 3)
+    """
+
+    def __init__(self, files: int) -> None:
+        self._rows = np.zeros((files, len(REASONS) + 1), dtype=np.int64)
+
+    @property
+    def by_file(self) -> list[list[int]]:
+        """Return the rows of each file, by number of reason."""
+        found: list[list[int]] = self._rows.tolist()
+        return found
+
+    @property
+    def total(self) -> int:
+        """Return all rows."""
+        return int(self._rows.sum())
+
+    def add(self, reason: Ints, file: Ints | None) -> None:
+        """Count rows that are new."""
+        width = self._rows.shape[1]
+        place = reason if file is None else file.astype(np.int64) * width + reason
+        self._rows += np.bincount(place, minlength=self._rows.size).reshape(self._rows.shape)
+
+    def move(self, reason: int, gone: Bools, file: Ints | None) -> None:
+        """Count some of the kept rows under a reason instead."""
+        lost = np.bincount(file[gone], minlength=len(self._rows)) if file is not None else gone.sum()
+        self._rows[:, reason] += lost
+        self._rows[:, 0] -= lost
 
 
 class _PlacesSeen:

@@ -92,7 +92,7 @@ def fixes_sql(rows: Rows) -> tuple[str, dict[str, str], Sequence[CleaningRule]]:
     sql, types = rows.select()
     if rows.assignment.form != "trips":
         return sql, types, ()
-    kept = [name for name in ("person", "bad", "incomplete") if name in types]
+    kept = [name for name in ("person", "file", "bad", "incomplete") if name in types]
     ends = (("start_time", "o_lat", "o_lon"), ("end_time", "d_lat", "d_lon"))
     packed = ", ".join(f"struct_pack(t := {t}, lat := {lat}, lon := {lon})" for t, lat, lon in ends)
     made = {name: types[name] for name in kept} | {"t": "TIMESTAMPTZ", "lat": "DOUBLE", "lon": "DOUBLE"}
@@ -115,7 +115,8 @@ class OpenFixes:
     The view has ``person`` (an integer or text), ``instant`` (microseconds since 1970), ``lat``, ``lon`` and
     ``reason``, which is 0 for fixes to keep, otherwise the number of the first rule of
     :data:`~tripcloak.records.cleaning.REASONS` that the fix breaks by itself. Duplicates, jumps and what lies
-    outside the study area are found later, among the fixes that are left.
+    outside the study area are found later, among the fixes that are left. Of several files, ``file`` says
+    which of them a fix is from.
 
     Attributes
     ----------
@@ -134,8 +135,8 @@ class OpenFixes:
     now: int
     id_is: str = "person"
 
-    def broken_lines(self) -> int:
-        """Return the lines that had the wrong number of fields, as known after a full scan."""
+    def broken_lines(self) -> dict[str, int]:
+        """Return every file's lines that had the wrong number of fields, as known after a full scan."""
         return self.rows.broken_lines()
 
     def fixes_report(self) -> CleaningReport | None:
@@ -189,8 +190,9 @@ def _create_view(
     # An empty taxi goes somewhere too.
     columns = [name for name in types if name != "occupied"]
     rules = [*fix_rules(columns, area), *of_trips, *_time_rules(source, now)]
+    file = ", file" if rows.files > 1 else ""
     view = (
-        "SELECT key AS person, epoch_us(t) AS instant, lat, lon, fix_reason AS reason "
+        f"SELECT key AS person, epoch_us(t) AS instant, lat, lon, fix_reason AS reason{file} "
         f"FROM ({judged_sql(sql, 'person', rules)})"
     )
     if source.sample is not None:

@@ -192,7 +192,7 @@ def read_trajectories(
     grid = replace(grid, metres=source.metres or find_metres(x, y))
     sampled, again = sample_tracks(tracks, x, y, grid)
     trajectories = replace(with_dropped(sampled, tracks), id_is=tracks.id_is)
-    cleaning, now, columns = _with_repeated(tracks.cleaning, again), tracks.now, tracks.columns
+    cleaning, now, columns = tracks.cleaning.less("repeated", again), tracks.now, tracks.columns
     cleaning = replace(cleaning, lacking=len(tracks.lacking))
     # Facts need room too.
     del tracks, x, y
@@ -241,12 +241,6 @@ def _placed(
         f"left out{people}"
     )
     return inside, region, region.box, [note]
-
-
-def _with_repeated(report: CleaningReport, again: int) -> CleaningReport:
-    if not again:
-        return report
-    return replace(report, kept=report.kept - again, dropped={**report.dropped, "repeated": again})
 
 
 def _notes_on_resolution(source: TrajectorySource, grid: Grid) -> list[str]:

@@ -128,8 +128,8 @@ def start_of(tracks: Tracks, seconds: int) -> int:
     return 0 if last // seconds < np.iinfo(np.int32).max else _LATER_START // seconds * seconds
 
 
-def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Trajectories, int]:
-    """Return the trajectories of tracks, and how many fixes fell into the same sample as another one.
+def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Trajectories, list[int]]:
+    """Return the trajectories of tracks, and each file's fixes that fell into the same sample as another one.
 
     Samples are ordered by (t, x, y) within a person; fixes of one person in one step are one sample.
     """
@@ -142,7 +142,8 @@ def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Tra
         )
     first = np.zeros(n, dtype=bool)
     first[tracks.offsets[:-1]] = True
-    _order_ties(t, east, north, first)
+    file = None if tracks.file is None else tracks.file.copy()
+    _order_ties(t, (east, north), first, file)
     again = np.zeros(n, dtype=bool)
     again[1:] = (t[1:] == t[:-1]) & (east[1:] == east[:-1]) & (north[1:] == north[:-1]) & ~first[1:]
     kept = ~again
@@ -151,7 +152,7 @@ def sample_tracks(tracks: Tracks, x: Floats, y: Floats, grid: Grid) -> tuple[Tra
     made = Trajectories(
         grid=grid, offsets=offsets, t=t[kept], x=east[kept], y=north[kept], users=tracks.users
     )
-    return made, n - made.n_samples
+    return made, tracks.by_file(again, file)
 
 
 def trajectories_on(tracks: Tracks, grid: Grid) -> Trajectories:
@@ -200,13 +201,16 @@ def _beside(trajectories: Trajectories, dropped: Dropped) -> Dropped:
     return Dropped(*(column[new] for column in dropped))
 
 
-def _order_ties(t: Ints, x: Ints, y: Ints, first: Bools) -> None:
-    """Order the samples of each person and step of time by place, in place."""
+def _order_ties(t: Ints, places: tuple[Ints, Ints], first: Bools, file: Ints | None) -> None:
+    """Order the samples of each person and step of time by place (and file), in place."""
+    x, y = places
     tied = np.zeros(len(t), dtype=bool)
     tied[1:] = (t[1:] == t[:-1]) & ~first[1:]
     begins = ~tied
     tied[:-1] |= tied[1:]
     rows = np.flatnonzero(tied)
     # Rows of a tie follow each other, so ordering by tie first leaves every tie where it is.
-    order = rows[np.lexsort((y[rows], x[rows], np.cumsum(begins[rows])))]
-    x[rows], y[rows] = x[order], y[order]
+    others = () if file is None else (file[rows],)
+    order = rows[np.lexsort((*others, y[rows], x[rows], np.cumsum(begins[rows])))]
+    for column in (x, y) if file is None else (x, y, file):
+        column[rows] = column[order]

@@ -157,6 +157,7 @@ def _reach_km(microseconds: Ints, max_speed: float) -> Floats:
 
 
 _PEOPLE = "tripcloak_people"
+_SEEN = "tripcloak_seen"
 _BATCH = 1 << 18
 
 
@@ -206,6 +207,8 @@ class Tracks:
         Everybody of whom a fix was dropped that was no repetition of another; never told.
     dropped : DroppedFixes
         Those of the dropped fixes that can be placed and are of somebody who is still there; never told.
+    file : array of int32, optional
+        Which of several files each fix is from.
     """
 
     offsets: Ints
@@ -220,6 +223,7 @@ class Tracks:
     dropped: DroppedFixes = field(repr=False, default_factory=_no_fixes)
     id_is: str = "person"
     columns: Mapping[str, str] = field(default_factory=dict)
+    file: Ints | None = field(repr=False, default=None)
 
     def __repr__(self) -> str:
         return f"<Tracks of {mask_small(self.n_users, 'people')}>"
@@ -246,9 +250,7 @@ class Tracks:
         kept = ~dropped
         sizes = np.add.reduceat(kept, self.offsets[:-1], dtype=np.int64)
         left = np.flatnonzero(sizes)
-        n = int(dropped.sum())
         of_whom = self.users[np.add.reduceat(dropped, self.offsets[:-1], dtype=np.int64) > 0]
-        taken = {**self.cleaning.dropped, reason: self.cleaning.dropped.get(reason, 0) + n}
         return replace(
             self,
             offsets=np.concatenate(([0], np.cumsum(sizes[left]))),
@@ -256,10 +258,19 @@ class Tracks:
             lat=self.lat[kept],
             lon=self.lon[kept],
             users=self.users[left],
-            cleaning=replace(self.cleaning, kept=self.cleaning.kept - n, dropped=taken),
+            file=None if self.file is None else self.file[kept],
+            cleaning=self.cleaning.less(reason, self.by_file(dropped)),
             lacking=self.lacking if reason == "duplicate" else np.union1d(self.lacking, of_whom),
             dropped=self._dropped_with(dropped & (reason != "duplicate"), left),
         )
+
+    def by_file(self, some: Bools, file: Ints | None = None) -> list[int]:
+        """Return how many of some fixes each file has; ``file`` tells of fixes in another order."""
+        file = self.file if file is None else file
+        if file is None:
+            return [int(np.count_nonzero(some))]
+        found: list[int] = np.bincount(file[some], minlength=len(self.cleaning.files)).tolist()
+        return found
 
     def _dropped_with(self, more: Bools, left: Ints) -> DroppedFixes:
         """Return the dropped fixes and some more, of the people who are left, by their new rows."""
@@ -301,8 +312,8 @@ def read_distinct(
     with connect(Budget.of(memory).engine, folder) as con:
         opened = open_fixes(con, source)
         with plain_errors(opened.rows.name, has_condition=source.where is not None):
-            tally = _tally(con)
-            report = replace(CleaningReport.from_rows(tally.by_reason, opened), word="fixes")
+            tally = _tally(con, opened.rows.files)
+            report = replace(CleaningReport.from_rows(tally.by_file, opened), word="fixes")
             _object_to_empty(report, source, tally)
             tracks = _stream(con, tally, report, opened, progress)
             tracks = replace(tracks, dropped=_dropped(con, source, tally))
@@ -327,25 +338,33 @@ def note_on_fixes(tracks: Tracks) -> list[str]:
 
 
 class _Tally(NamedTuple):
-    """Everybody's id in order and the good fixes of each; fixes and people by reason; who lost any."""
+    """Everybody's id in order and the good fixes of each; fixes by file, people by reason; who lost any."""
 
     users: Any
     sizes: Ints
-    by_reason: dict[int, int]
+    by_file: list[dict[int, int]]
     people: dict[int, int]
     lacking: Any
 
 
-def _tally(con: duckdb.DuckDBPyConnection) -> _Tally:
+def _tally(con: duckdb.DuckDBPyConnection, files: int) -> _Tally:
     """Return who is in the view, with how many fixes to keep, and what is dropped of whom."""
+    file = "file" if files > 1 else "0 AS file"
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE {_SEEN} AS "
+        f"SELECT person, reason, {file}, count(*) AS fixes FROM {FIXES} GROUP BY ALL"
+    )
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE {_PEOPLE} AS SELECT person, person::VARCHAR AS id, reason, fixes, "
-        "row_number() OVER (ORDER BY reason, id) AS code FROM (SELECT person, reason, count(*) AS fixes "
-        f"FROM {FIXES} GROUP BY ALL)"
+        "row_number() OVER (ORDER BY reason, id) AS code "
+        f"FROM (SELECT person, reason, sum(fixes)::BIGINT AS fixes FROM {_SEEN} GROUP BY ALL)"
     )
-    rows = con.execute(
-        f"SELECT reason, sum(fixes)::BIGINT, count(id) FROM {_PEOPLE} GROUP BY reason"
-    ).fetchall()
+    by_file: list[dict[int, int]] = [{} for _ in range(files)]
+    for number, reason, fixes in con.execute(
+        f"SELECT file, reason, sum(fixes)::BIGINT FROM {_SEEN} GROUP BY ALL"
+    ).fetchall():
+        by_file[number][reason] = fixes
+    rows = con.execute(f"SELECT reason, count(id) FROM {_PEOPLE} GROUP BY reason").fetchall()
     people = con.execute(f"SELECT id, fixes FROM {_PEOPLE} WHERE reason = 0 ORDER BY code").fetchnumpy()
     lacking = con.execute(
         f"SELECT DISTINCT id FROM {_PEOPLE} WHERE reason <> 0 AND id IS NOT NULL ORDER BY id"
@@ -353,8 +372,8 @@ def _tally(con: duckdb.DuckDBPyConnection) -> _Tally:
     return _Tally(
         users=np.asarray(people["id"], dtype=str),
         sizes=np.asarray(people["fixes"], dtype=np.int64),
-        by_reason={reason: fixes for reason, fixes, _ in rows},
-        people={reason: number for reason, _, number in rows},
+        by_file=by_file,
+        people=dict(rows),
         lacking=np.asarray(lacking["id"], dtype=str),
     )
 
@@ -368,9 +387,12 @@ def _stream(
 ) -> Tracks:
     total, done = report.kept, 0
     columns = {"instant": np.empty(total, np.int64), "lat": np.empty(total), "lon": np.empty(total)}
+    if len(report.files) > 1:
+        columns["file"] = np.empty(total, np.int32)
+    listed = ", ".join(columns)
     ordered = con.sql(
-        f"SELECT instant, lat, lon FROM {FIXES} AS f JOIN {_PEOPLE} AS p ON f.person = p.person "
-        "WHERE f.reason = 0 AND p.reason = 0 ORDER BY code, instant, lat, lon"
+        f"SELECT {listed} FROM {FIXES} AS f JOIN {_PEOPLE} AS p ON f.person = p.person "
+        f"WHERE f.reason = 0 AND p.reason = 0 ORDER BY code, {listed}"
     )
     for batch in ordered.to_arrow_reader(_BATCH):
         for name, column in columns.items():
@@ -387,6 +409,7 @@ def _stream(
         instant=columns["instant"],
         lat=columns["lat"],
         lon=columns["lon"],
+        file=columns.get("file"),
         id_is=opened.id_is,
         columns=dict(opened.rows.columns),
     )
