@@ -173,7 +173,9 @@ def _rows_with(spool: Spool, shared: Ints) -> Ints:
 
 def _equal_to_earlier(spool: Spool, rows: Ints) -> Bools:
     columns = [spool.column(name)[rows] for name in ("mark", *WITNESSES) if name in spool]
-    order = np.lexsort((rows, *columns[::-1]))
+    # Rows come in any order, but the first of two files keeps what both have.
+    file = spool.column("file")[rows] if "file" in spool else np.zeros(len(rows), dtype=np.int32)
+    order = np.lexsort((rows, file, *columns[::-1]))
     same = np.ones(max(len(rows) - 1, 0), dtype=bool)
     for column in columns:
         same &= column[order][1:] == column[order][:-1]
