@@ -80,14 +80,15 @@ def test_names_without_a_name_and_trailing_commas(write_text: WriteText) -> None
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.xlsx", b"PK", "ends in"),
+        ("a.pdf", b"PK", "ends in"),
+        ("a.xlsx", b"PK", "could not be read"),
         ("a.parquet.gz", b"PK", "ends in"),
         ("a.csv", b"", "is empty"),
         ("a.csv", b"\n\n", "empty line"),
         ("a.parquet", b"", "is empty"),
         ("a.parquet", b"PAR1 secret42 PAR1", "damaged"),
         ("a.csv.gz", b"secret42,secret42\n", "damaged"),
-        ("a.csv", "origin,destination\nA,B\n".encode("utf-16"), "UTF-8"),
+        ("a.csv", b"origin,destination\nA,\0\0\0\n", "UTF-8"),
     ],
 )
 def test_unreadable_files(name: str, content: bytes, words: str, tmp_path: Path, read: ReadPaths) -> None:

@@ -26,6 +26,7 @@ class RowKeywords(TypedDict, total=False):
     polygon: str | PathLike[str] | None
     id_is: str | None
     timezone: str
+    encoding: str | None
     stations: str | PathLike[str] | None
     memory: str | None
     person: str | None

@@ -41,7 +41,7 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Files, globs or folders: Parquet or CSV (also .gz, .zst).",
+        help="Files, globs or folders: CSV (also .gz, .zst), Parquet, .zip, .xlsx, GeoJSON; - for stdin.",
         show_default=False,
     ),
 ]

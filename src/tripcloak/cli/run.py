@@ -10,6 +10,7 @@ from tripcloak.cli.interrupt import INTERRUPT
 from tripcloak.ground.engine import do_without_data_frames
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.spelling import spelt_as_flags
+from tripcloak.records.standard_input import forget_input
 
 
 def main() -> None:
@@ -37,7 +38,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         What follows ``tripcloak`` on the command line; that of this process if not given.
     """
     with spelt_as_flags():
-        return _told(arguments)
+        try:
+            return _told(arguments)
+        finally:
+            forget_input()
 
 
 def _told(arguments: Sequence[str] | None) -> int:

@@ -41,7 +41,7 @@ def exact_path(con: duckdb.DuckDBPyConnection, file: Path) -> str:
     whole = str(file.absolute())
     if _PLAIN_PATH.fullmatch(whole):
         return whole
-    link = _folder_of(con).joinpath(*(_plain_part(part) for part in Path(whole).parts[1:]))
+    link = private_folder(con).joinpath(*(plain_part(part) for part in Path(whole).parts[1:]))
     if not link.is_symlink():
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(whole)
@@ -53,8 +53,12 @@ def exact_literal(con: duckdb.DuckDBPyConnection, file: Path) -> str:
     return "'" + exact_path(con, file).replace("'", "''") + "'"
 
 
-def _plain_part(part: str) -> str:
-    """Return a part of a path in plain letters; different parts stay different."""
+def plain_part(part: str) -> str:
+    """Return a part of a path in plain letters; different parts stay different, and none leads elsewhere.
+
+    >>> plain_part("a*b.csv"), plain_part("..")
+    ('a%2Ab.csv', '%2E%2E')
+    """
     plain = "%2E%2E" if part == ".." else re.sub(rf"(?!{_PLAIN}).", _escaped, part, flags=re.DOTALL)
     if len(os.fsencode(plain)) <= _LONGEST:
         return plain
@@ -66,8 +70,11 @@ def _escaped(letter: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in os.fsencode(letter[0]))
 
 
-def _folder_of(con: duckdb.DuckDBPyConnection) -> Path:
-    """Return the folder of a connection's links, in a place whose own path is plain."""
+def private_folder(con: duckdb.DuckDBPyConnection) -> Path:
+    """Return a folder that goes away with a connection, for links and for what is unpacked.
+
+    Its own path is plain, and only its owner can read it.
+    """
     if con not in _folders:
         if not _PLAIN_PATH.fullmatch(tempfile.gettempdir()):
             raise InputError(

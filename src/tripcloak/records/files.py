@@ -13,9 +13,11 @@ from typing import Literal, NamedTuple
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import given_path
 from tripcloak.records.columns import looks_like_data, unique_names
+from tripcloak.records.encodings import COMPRESSED
 from tripcloak.records.presets import Layout, Preset
+from tripcloak.records.standard_input import STANDARD_INPUT, spooled_input
 
-FileKind = Literal["csv", "parquet"]
+FileKind = Literal["csv", "parquet", "zip", "xlsx", "geojson"]
 
 _KINDS: dict[str, FileKind] = {
     ".parquet": "parquet",
@@ -23,8 +25,13 @@ _KINDS: dict[str, FileKind] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
+    ".zip": "zip",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".geojson": "geojson",
+    ".json": "geojson",
 }
-_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+_PLAIN: tuple[FileKind, ...] = ("csv", "parquet")
 _DELIMITERS = ",;\t|"
 _TOP_BYTES = 1 << 16
 
@@ -63,14 +70,14 @@ def kind_of(file: Path, preset: Preset | None = None) -> FileKind | None:
 
     Examples
     --------
-    >>> kind_of(Path("trips.csv.gz")), kind_of(Path("trips.parquet")), kind_of(Path("trips.xlsx"))
+    >>> kind_of(Path("trips.csv.gz")), kind_of(Path("trips.parquet")), kind_of(Path("trips.pdf"))
     ('csv', 'parquet', None)
     """
     if layout_of(file, preset) is not None:
         return "csv"
     ending = _ending(file)
-    if file.suffix.lower() in _COMPRESSED:
-        return "csv" if _KINDS.get(ending) == "csv" else None
+    if file.suffix.lower() in COMPRESSED:
+        return "csv" if _KINDS.get(ending, "csv" if not ending else None) == "csv" else None
     return _KINDS.get(ending)
 
 
@@ -113,11 +120,11 @@ def read_top(file: Path) -> Top:
 def _ending(file: Path) -> str:
     """Return the ending that tells the kind of a file, without that of its compression."""
     ending = file.suffix.lower()
-    return Path(file.stem).suffix.lower() if ending in _COMPRESSED else ending
+    return Path(file.stem).suffix.lower() if ending in COMPRESSED else ending
 
 
 def _expand(path: str, preset: Preset | None) -> list[Path]:
-    place = given_path(path)
+    place = spooled_input() if path == STANDARD_INPUT else given_path(path)
     if place.is_dir():
         return _files_of_folder(place, preset)
     if place.is_file():
@@ -136,9 +143,11 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
 def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
     layout = None if preset is None else preset.layout
     files = sorted(folder.rglob("*" if layout is None else layout.pattern))
-    wanted = [
-        file for file in files if file.is_file() and not _hidden(file, folder) and kind_of(file, preset)
-    ]
+    seen = [file for file in files if file.is_file() and not _hidden(file, folder)]
+    wanted = [file for file in seen if kind_of(file, preset) in _PLAIN]
+    if not wanted:
+        # Beside tables, archives are often the same rows once more, and GeoJSON the zones.
+        wanted = [file for file in seen if kind_of(file, preset) and file.suffix.lower() != ".json"]
     if not wanted:
         what = "Parquet or CSV file" if layout is None else f"file like {layout.pattern}"
         raise InputError(f"the folder {folder} holds no {what}")
@@ -155,22 +164,35 @@ def _readable(file: Path, preset: Preset | None) -> Path:
         layout = None if preset is None else preset.layout
         known = dict.fromkeys((*(layout.suffixes if layout else ()), *_KINDS))
         raise InputError(
-            f"{_name(file, preset)}: expected a file that ends in {', '.join(known)}"
-            " (text may be compressed: .gz, .zst); convert it first"
+            f"{called_file(file, preset)}: expected a file that ends in {', '.join(known)}"
+            f" (text may be compressed: .gz, .zst); {_way_out(file)}"
         )
     if file.stat().st_size == 0:
-        raise InputError(f"{_name(file, preset)} is empty; expected column names and at least one trip")
+        raise InputError(f"{called_file(file, preset)} is empty; expected column names and at least one trip")
     return file
 
 
-def _name(file: Path, preset: Preset | None) -> str:
+def _way_out(file: Path) -> str:
+    """Return what to do with a file of another kind."""
+    ways = {
+        ".xls": "open it in a spreadsheet program and save it as .xlsx or .csv",
+        ".rar": "unpack it and give the files in it",
+        ".7z": "unpack it and give the files in it",
+        ".tar": "unpack it and give the folder",
+        ".gz": "unpack it and give the folder",
+    }
+    return ways.get(file.suffix.lower(), "save or convert it as CSV, or rename it if it is such text already")
+
+
+def called_file(file: Path, preset: Preset | None) -> str:
+    """Return what messages call a file: not by its name where that is the id of somebody."""
     return "one of the files" if preset is not None and preset.ids_in_paths else file.name
 
 
 def _top_text(file: Path) -> str:
     import pyarrow as pa
 
-    compression = _COMPRESSED.get(file.suffix.lower())
+    compression = COMPRESSED.get(file.suffix.lower())
     try:
         with pa.input_stream(str(file.absolute()), compression=compression) as stream:
             top = stream.read(_TOP_BYTES)
@@ -180,7 +202,7 @@ def _top_text(file: Path) -> str:
         kind = f"{compression} file" if compression else "text file"
         raise InputError(f"{file.name} could not be read; it may be damaged or not be a {kind}")
     if top[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in top:
-        raise InputError(f"{file.name} is not text in UTF-8; save it as UTF-8")
+        raise InputError(f"{file.name} is not text; save it as CSV in UTF-8 and give that")
     return str(top.decode("utf-8-sig", errors="replace"))
 
 

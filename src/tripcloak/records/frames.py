@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.records.standard_input import STANDARD_INPUT, spooled_input
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,10 +105,15 @@ def checked_inputs(given: object) -> tuple[Input, ...]:
     for one in several:
         if not isinstance(one, (str, os.PathLike, Frame)):
             raise InputError(f"an input is a path or a table; got a {type(one).__name__}")
-    inputs = tuple(one if isinstance(one, Frame) else str(one) for one in several)
+    inputs = tuple(one if isinstance(one, Frame) else _settled(str(one)) for one in several)
     if not inputs or not all(isinstance(one, Frame) or one for one in inputs):
         raise InputError("no input was given: name at least one file, glob or folder")
     return inputs
+
+
+def _settled(path: str) -> str:
+    """Return a path that other processes can read too: what is piped in lies in a file by then."""
+    return str(spooled_input()) if path == STANDARD_INPUT else path
 
 
 def input_name(one: Input) -> str:

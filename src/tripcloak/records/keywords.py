@@ -38,6 +38,12 @@ ID_IS = reading(
     metavar="KIND",
 )
 TIMEZONE = reading("timezone", "Zone of times written without an offset.", metavar="ZONE", default="UTC")
+ENCODING = reading(
+    "encoding",
+    "Encoding of text: utf-8, windows-1252, utf-16 ...",
+    unset="found from the text",
+    metavar="NAME",
+)
 STATIONS = reading(
     "stations", "Table of base stations: where each id of --antenna is.", metavar="FILE", reads="path"
 )
@@ -67,6 +73,7 @@ TRIP_READING = (
     ),
     ID_IS,
     TIMEZONE,
+    ENCODING,
     STATIONS,
     reading("attribute", "Carry this column along (repeatable).", metavar="COLUMN", kind="texts"),
     Option(

@@ -19,6 +19,7 @@ from tripcloak.records.columns import (
     match_column,
 )
 from tripcloak.records.conditions import check_condition
+from tripcloak.records.encodings import object_to_encoding
 from tripcloak.records.file_counts import file_names
 from tripcloak.records.notes import object_to_swapped, object_to_text, object_to_weights, without_empty_person
 from tripcloak.records.presets import Preset, find_preset
@@ -49,6 +50,8 @@ class Rows:
         What a reader should know about the columns; holds no numbers and no values.
     files : int
         Number of files.
+    encoding_said : bool
+        Whether the caller knows the encoding, so that text of another one is to be dropped and counted.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Rows:
     preset: Preset | None
     notes: list[str]
     files: int
+    encoding_said: bool
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     projections: tuple[Projection, ...] = field(repr=False)
 
@@ -85,6 +89,8 @@ class Rows:
     def object_to(self, report: CleaningReport) -> None:
         """Raise an InputError if the rows show that the input as a whole was misread."""
         with plain_errors():
+            if not self.encoding_said:
+                object_to_encoding(self.connection, self.projections)
             object_to_text(self.connection, report, self.projections, sum(self.broken_lines().values()))
         columns = self.columns
         object_to_swapped(report, columns)
@@ -99,7 +105,9 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
     if source.stations is not None:
         # First, so that broken lines of that table are forgotten before those of the input are noted.
         open_stations(con, source.stations)
-    tables = open_tables(con, source.paths, preset, lambda names: may_matter(names, source, preset))
+    tables = open_tables(
+        con, source.paths, preset, lambda names: may_matter(names, source, preset), source.encoding
+    )
     if source.where is not None:
         check_condition(con, source.where)
         close_to_files(con, (file for table in tables for file in table.files))
@@ -113,6 +121,7 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         preset=preset,
         notes=[*(note for table in tables for note in table.notes), *notes],
         files=sum(len(table.files) for table in tables),
+        encoding_said=source.encoding is not None,
         connection=con,
         projections=tuple(projections),
     )

@@ -10,6 +10,7 @@ from typing import Any, Self
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
 from tripcloak.promises.counted import checked_kind
+from tripcloak.records.encodings import checked_encoding
 from tripcloak.records.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
@@ -59,8 +60,8 @@ class TripSource(Described):
     Attributes
     ----------
     paths : tuple of str or Frame
-        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet; or
-        tables in memory.
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``), Parquet, zip
+        archives of these, ``.xlsx`` and GeoJSON; ``-`` for what is piped in; or tables in memory.
     preset : str, optional
         Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping
@@ -92,6 +93,8 @@ class TripSource(Described):
     id_is : str, optional
         What an id stands for: ``person``, ``vehicle``, ``device``, ``card`` or ``household``; found from the
         name of its column and from how ids are used if not given.
+    encoding : str, optional
+        Encoding of text files; found if not given.
 
     Examples
     --------
@@ -120,9 +123,11 @@ class TripSource(Described):
     sample: tuple[int, int] | None = None
     stations: str | None = None
     id_is: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         self._set("paths", checked_inputs(self.paths))
+        self._set("encoding", checked_encoding(self.encoding))
         self._set("columns", dict(self.columns))
         self._set("segment", dict(self.segment))
         if len(set(self.attributes)) < len(tuple(self.attributes)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from tripcloak.records.file_counts import FILE
 from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_top
 from tripcloak.records.frames import Frame, Input
 from tripcloak.records.presets import Derived, Preset
+from tripcloak.records.unpacking import unpack
 
 if TYPE_CHECKING:
     import duckdb
@@ -70,6 +71,7 @@ def open_tables(
     inputs: Sequence[Input],
     preset: Preset | None,
     wanted: Wanted = lambda names: names,
+    encoding: str | None = None,
 ) -> list[Table]:
     """Return the tables of the inputs: one for every set of files with the same columns, and every frame.
 
@@ -77,6 +79,8 @@ def open_tables(
     ----------
     wanted
         Which columns of a table in memory to take; those of files are read as they are needed anyway.
+    encoding
+        The encoding of text, if the caller said it; found otherwise.
 
     Raises
     ------
@@ -87,15 +91,24 @@ def open_tables(
     """
     frames = [one for one in inputs if isinstance(one, Frame)]
     tables = [_frame_table(con, frame, preset, wanted, number) for number, frame in enumerate(frames)]
-    paths = expand_paths([one for one in inputs if isinstance(one, str)], preset)
-    for key, files in _groups(con, paths, preset):
+    given = expand_paths([one for one in inputs if isinstance(one, str)], preset)
+    unpacked = unpack(con, given, preset, encoding)
+    for key, files in _groups(con, unpacked.files, preset):
         if isinstance(key, Top):
             tables.append(_text_table(con, files, key, preset, number=len(tables)))
         else:
             tables.append(_parquet_table(con, files, dict(key), preset))
     if not any(_has_rows(con, table) for table in tables):
         raise EmptyInputError("the input holds no rows; expected at least one trip below the column names")
-    return tables
+    tables[0] = replace(tables[0], notes=(*unpacked.notes, *tables[0].notes))
+    return [_as_known(table, unpacked.known) for table in tables]
+
+
+def _as_known(table: Table, known: Mapping[str, str]) -> Table:
+    """Return a table whose files are called as their owner knows them, and not as they were unpacked."""
+    paths = tuple(known.get(path, path) for path in table.paths)
+    own = len(paths) == 1 and table.name == Path(table.paths[0]).name
+    return replace(table, paths=paths, name=Path(paths[0]).name if own else table.name)
 
 
 def quoted(name: str) -> str:

@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.options import Option
-from tripcloak.records.keywords import ID_IS, MEMORY, SIGN, STATIONS, TIMEZONE, column, columns_given, reading
+from tripcloak.records.keywords import (
+    ENCODING,
+    ID_IS,
+    MEMORY,
+    SIGN,
+    STATIONS,
+    TIMEZONE,
+    column,
+    columns_given,
+    reading,
+)
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 
 if TYPE_CHECKING:
@@ -28,6 +38,7 @@ READING = (
     reading("until", "Drop this moment and what is later.", metavar="TIME"),
     replace(ID_IS, unset="told by the column's name"),
     TIMEZONE,
+    ENCODING,
     STATIONS,
     reading(
         "sample_users", "Only so many people, drawn by a hash.", metavar="N", kind="whole number", unset="all"

@@ -2,6 +2,221 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
+import zipfile
+from typing import Any
+
 from worlds.made_files.made import Made
 
-CASES: tuple[Made, ...] = ()
+TRIPS = """user_id,start_lat,start_lng,end_lat,end_lng,started_at,quartier
+u1,48.85,2.35,48.86,2.36,2024-05-01 08:30:00,Opéra
+u2,48.84,2.34,48.87,2.37,2024-05-01 09:30:00,Bastille
+u3,48.83,2.33,48.88,2.38,2024-05-01 10:30:00,Épinettes
+u4,48.82,2.32,48.89,2.39,2024-05-01 11:30:00,Bel-Air
+"""
+FIXES = """user_id,time,lat,lon
+u1,2024-05-01 08:30:00,48.85,2.35
+u1,2024-05-01 09:30:00,48.86,2.36
+u2,2024-05-01 08:30:00,48.84,2.34
+"""
+
+
+def packed(files: dict[str, str | bytes]) -> bytes:
+    """Return a zip archive of these files."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    return archive.getvalue()
+
+
+def closed(content: bytes) -> bytes:
+    """Return an archive whose members say that they are closed by a password."""
+    central = content.index(b"PK\x01\x02")
+    marked = bytearray(content)
+    marked[6] |= 1
+    marked[central + 8] |= 1
+    return bytes(marked)
+
+
+def workbook(*sheets: list[list[Any]]) -> bytes:
+    """Return an xlsx workbook with these sheets."""
+    import openpyxl
+
+    book, made = openpyxl.Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for rows in sheets:
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    book.save(made)
+    return made.getvalue()
+
+
+def cells(text: str) -> list[list[Any]]:
+    """Return the rows of a CSV text, numbers and times as a spreadsheet program would hold them."""
+    from datetime import datetime
+
+    def held(cell: str) -> Any:
+        for read in (float, datetime.fromisoformat):
+            try:
+                return read(cell)
+            except ValueError:
+                pass
+        return cell
+
+    return [[held(cell) for cell in line.split(",")] for line in text.splitlines()]
+
+
+def features(kind: str, *made: tuple[Any, dict[str, Any]], **more: Any) -> str:
+    """Return a FeatureCollection of coordinates with their properties."""
+    listed = [
+        {"type": "Feature", "geometry": {"type": kind, "coordinates": at}, "properties": properties}
+        for at, properties in made
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": listed, **more})
+
+
+def whole(name: str, file: str, content: bytes | str, **said: Any) -> Made:
+    """Return the case of the four trips in another form: all are used."""
+    return Made(name=name, files={file: content}, rows={file: 4}, used=4, **said)
+
+
+ENCODED = (
+    whole("Latin-1", "a.csv", TRIPS.encode("latin-1"), told=("read as Windows-1252",)),
+    whole(
+        "Latin-1 where a column of text matters",
+        "a.csv",
+        TRIPS.encode("latin-1"),
+        options={"attribute": "quartier"},
+        told=("read as Windows-1252",),
+    ),
+    whole("Windows-1252", "a.csv", TRIPS.replace("Bel-Air", "\u2018Bel\u2019").encode("cp1252")),
+    whole("Latin-1, compressed", "a.csv.gz", gzip.compress(TRIPS.encode("latin-1"))),
+    whole("UTF-16 with a mark", "a.csv", TRIPS.encode("utf-16")),
+    whole("UTF-16 without a mark", "a.txt", TRIPS.encode("utf-16-le")),
+    whole("UTF-8 with a mark", "a.csv", TRIPS.encode("utf-8-sig")),
+    whole("an encoding that is said", "a.csv", TRIPS.encode("cp850"), options={"encoding": "cp850"}),
+    Made(
+        name="UTF-8 with a line of something else",
+        files={"a.csv": TRIPS.encode() + TRIPS.splitlines()[1].encode("latin-1") + b"\n"},
+        options={"attribute": "quartier"},
+        refused=("not text in UTF-8", "encoding='windows-1252'", "encoding='utf-8'"),
+    ),
+    Made(
+        name="the same where that is known",
+        files={"a.csv": TRIPS.encode() + TRIPS.splitlines()[1].encode("latin-1") + b"\n"},
+        options={"attribute": "quartier", "encoding": "utf-8"},
+        rows={"a.csv": 5},
+        used=4,
+        dropped={"a.csv": {"unparsable": 1}},
+    ),
+    Made(
+        name="bytes of no encoding",
+        files={"a.csv": TRIPS.encode("latin-1").replace(b"\xc9", b"\x81")},
+        refused=("a.csv is not text in UTF-8, UTF-16 or Windows-1252", "encoding='NAME'"),
+    ),
+    Made(
+        name="another encoding than is said",
+        files={"a.csv": TRIPS.encode("latin-1")},
+        options={"encoding": "utf-16"},
+        refused=("a.csv is not text in utf-16", "encoding=..."),
+    ),
+)
+PACKED = (
+    Made(
+        name="a zip archive",
+        files={
+            "a.zip": packed(
+                {
+                    "2024/jan.csv": TRIPS,
+                    "2024/feb.csv": TRIPS.replace("2024-05", "2024-06").encode("latin-1"),
+                    "__MACOSX/2024/._jan.csv": b"\0\1",
+                    "README.md": "no table",
+                }
+            )
+        },
+        rows={"a.zip/2024/jan.csv": 4, "a.zip/2024/feb.csv": 4},
+        used=8,
+        told=("that are no CSV or Parquet were passed over",),
+    ),
+    Made(
+        name="a zip archive whose names lead elsewhere",
+        files={"a.zip": packed({"../../../elsewhere.csv": TRIPS})},
+        rows={"a.zip/elsewhere.csv": 4},
+        used=4,
+    ),
+    Made(
+        name="a zip archive of no table",
+        files={"a.zip": packed({"a.pdf": "x"})},
+        refused=("holds no CSV",),
+    ),
+    Made(
+        name="a zip archive with a password",
+        files={"a.zip": closed(packed({"a.csv": TRIPS}))},
+        refused=("a.zip is closed by a password; unpack it first",),
+    ),
+    Made(
+        name="half a zip archive",
+        files={"a.zip": packed({"a.csv": TRIPS})[:-30]},
+        refused=("a.zip could not be read",),
+    ),
+    whole("gzip that does not say what it holds", "trips.gz", gzip.compress(TRIPS.encode())),
+    whole("a workbook", "a.xlsx", workbook(cells(TRIPS))),
+    Made(
+        name="a workbook of several sheets",
+        files={"a.xlsx": workbook([], cells(TRIPS), cells(TRIPS.replace("2024-05", "2024-06")), [["notes"]])},
+        rows={"a.xlsx": 4, "a.xlsx, sheet 2": 4},
+        used=8,
+        told=("sheets with other columns",),
+    ),
+    Made(name="a broken workbook", files={"a.xlsx": b"PK"}, refused=("a.xlsx could not be read",)),
+    Made(name="an old workbook", files={"a.xls": b"\xd0\xcf"}, refused=("save it as .xlsx or .csv",)),
+)
+FEATURES = (
+    Made(
+        name="GeoJSON of fixes",
+        kind="fixes",
+        files={
+            "a.geojson": features(
+                "Point",
+                ([2.35, 48.85, 30.0], {"user_id": "u1", "time": "2024-05-01T08:30:00Z"}),
+                ([2.36, 48.86], {"user_id": "u1", "time": "2024-05-01T09:30:00Z", "lat": "north"}),
+                ([2.34, 48.84], {"user_id": "u2", "time": "2024-05-01T08:30:00Z"}),
+            )
+        },
+        rows={"a.geojson": 3},
+        used=3,
+    ),
+    Made(
+        name="GeoJSON of trips",
+        files={
+            "a.geojson": features(
+                "LineString",
+                ([[2.35, 48.85], [2.36, 48.855], [2.37, 48.86]], {"user_id": 1}),
+                ([[2.35, 48.85], [2.38, 48.87]], {"user_id": 2}),
+                ([[2.35, 48.85]], {"user_id": 3}),
+            )
+        },
+        rows={"a.geojson": 3},
+        used=2,
+        dropped={"a.geojson": {"single_fix": 1}},
+    ),
+    Made(
+        name="GeoJSON of zones",
+        files={"a.geojson": features("Polygon", ([[[0, 0], [1, 0], [1, 1], [0, 0]]], {"id": "A"}))},
+        refused=("a.geojson holds areas", "zones=..."),
+    ),
+    Made(
+        name="GeoJSON in metres",
+        files={
+            "a.geojson": features("Point", ([652000, 6862000], {}), crs={"properties": {"name": "EPSG:2154"}})
+        },
+        refused=("not in degrees", "WGS 84"),
+    ),
+    Made(name="JSON of something else", files={"a.json": '{"a": 1}'}, refused=("not GeoJSON with features",)),
+)
+
+CASES: tuple[Made, ...] = (*ENCODED, *PACKED, *FEATURES)

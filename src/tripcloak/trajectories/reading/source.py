@@ -24,8 +24,8 @@ class TrajectorySource(Described):
     Attributes
     ----------
     paths : tuple of str or Frame
-        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``) and Parquet; or
-        tables in memory.
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``), Parquet, zip
+        archives of these, ``.xlsx`` and GeoJSON; ``-`` for what is piped in; or tables in memory.
     preset : str, optional
         Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping
@@ -53,6 +53,8 @@ class TrajectorySource(Described):
     id_is : str, optional
         What an id stands for: ``person``, ``vehicle``, ``device``, ``card`` or ``household``; found from the
         name of its column if not given.
+    encoding : str, optional
+        Encoding of text files; found if not given.
 
     Examples
     --------
@@ -81,10 +83,11 @@ class TrajectorySource(Described):
     max_speed: float | None = None
     centre: tuple[float, float] | None = None
     id_is: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         checked = self.trips
-        for name in ("paths", "columns", "box"):
+        for name in ("paths", "columns", "box", "encoding"):
             object.__setattr__(self, name, getattr(checked, name))
         if any(step is not None and step < 1 for step in (self.seconds, self.metres)):
             raise InputError("a sample lasts one second or more, and is one metre wide or more")
@@ -114,6 +117,7 @@ class TrajectorySource(Described):
             stations=self.stations,
             sample=self.sample,
             id_is=self.id_is,
+            encoding=self.encoding,
         )
 
     @property

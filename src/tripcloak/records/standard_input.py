@@ -1,0 +1,80 @@
+"""What is piped into a command: kept in a private file while it runs, since it is read more than once."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from tripcloak.ground.errors import InputError
+
+STANDARD_INPUT = "-"
+
+_BEGINNINGS = (
+    (b"PAR1", ".parquet"),
+    (b"\x1f\x8b", ".csv.gz"),
+    (b"\x28\xb5\x2f\xfd", ".csv.zst"),
+    (b"PK\x03\x04", ".zip"),
+    (b"{", ".geojson"),
+)
+_SPOOLED: list[Path] = []
+
+
+def spooled_input() -> Path:
+    """Return the file that holds what was piped in, read when this is first asked for.
+
+    Only its owner can read it, and it goes away with the command or the process. What it holds is told by how
+    it begins, and its name ends accordingly.
+
+    Raises
+    ------
+    InputError
+        Nothing is piped in.
+    """
+    if not _SPOOLED:
+        if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+            raise InputError(
+                "- stands for what is piped in, and nothing is; pipe a table in, as in "
+                "`tripcloak describe - < trips.csv`, or name a file"
+            )
+        folder = Path(tempfile.mkdtemp(prefix="tripcloak-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        _SPOOLED.append(folder)
+        _SPOOLED.append(_named(_spooled(folder)))
+    return _SPOOLED[-1]
+
+
+def forget_input() -> None:
+    """Remove what was piped in, if anything was."""
+    if _SPOOLED:
+        shutil.rmtree(_SPOOLED[0], ignore_errors=True)
+        _SPOOLED.clear()
+
+
+def _spooled(folder: Path) -> Path:
+    path = folder / "stdin"
+    with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as made:
+        shutil.copyfileobj(sys.stdin.buffer, made)
+    return path
+
+
+def _named(path: Path) -> Path:
+    with path.open("rb") as made:
+        top = made.read(16).removeprefix(b"\xef\xbb\xbf").lstrip()
+    ending = next((ending for beginning, ending in _BEGINNINGS if top.startswith(beginning)), ".csv")
+    if ending == ".zip" and _is_workbook(path):
+        ending = ".xlsx"
+    return path.rename(path.with_name(path.name + ending))
+
+
+def _is_workbook(path: Path) -> bool:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "[Content_Types].xml" in archive.namelist()
+    except zipfile.BadZipFile:
+        return False
