@@ -32,6 +32,7 @@ from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.fingerprints import input_digests
+from tripcloak.records.pace import SILENCES
 from tripcloak.records.segments import Segment, SegmentBy
 from tripcloak.records.source import TripSource
 
@@ -303,6 +304,7 @@ def make_release(
     """
     request.method.check_request()
     refuse_area_of_data(request.method, request.zoning)
+    request = replace(request, source=_source_for(request.method, request.source))
     if request.zoning.time_slot is not None:
         request.method.require_time()
     if not request.every_segment:
@@ -488,10 +490,17 @@ def _mean_tiles(release: Release) -> float:
     return float(tiles @ volume / volume.sum())
 
 
+def _source_for(method: FlowMethod, source: TripSource) -> TripSource:
+    """Return the source with the usual silence where noise must hide everybody: none is found from data."""
+    if not method.noisy or source.silence is not None:
+        return source
+    return replace(source, silence=SILENCES[0])
+
+
 def _private_record(request: ReleaseRequest, reading: MatrixReading) -> dict[str, Any]:
     """Return what stays inside: enough to replay the reading."""
     return {
-        "source": request.source.to_dict(),
+        "source": reading.trips.canonical.settled(request.source).to_dict(),
         "input_files": input_digests(request.source.paths, request.source.preset),
         "tiling": reading.zoning.to_dict(),
         "columns": dict(reading.trips.canonical.columns),

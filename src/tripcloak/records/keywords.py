@@ -67,9 +67,9 @@ TRIP_READING = (
     reading(
         "silence",
         "GPS points: a longer silence starts a new trip.",
+        unset="found from how often they come",
         metavar="SECONDS",
         kind="number",
-        default=180.0,
     ),
     ID_IS,
     TIMEZONE,

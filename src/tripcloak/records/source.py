@@ -49,10 +49,6 @@ def _plain(item: Any) -> Any:
     return str(item) if isinstance(item, Frame) else item
 
 
-DEFAULT_SILENCE = 180.0
-"""Seconds without a GPS fix after which a new trip starts."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class TripSource(Described):
     """What to read, which column means what, and which rows are wanted.
@@ -74,8 +70,8 @@ class TripSource(Described):
         South, west, north, east in degrees; west may be greater than east across the antimeridian.
     polygon : str, optional
         Path of a GeoJSON file with the area in which both ends of a trip must lie.
-    silence : float
-        Seconds without a GPS fix after which a new trip starts.
+    silence : float, optional
+        Seconds without a GPS fix after which a new trip starts; found from how often fixes come if not given.
     attributes : tuple of str
         Further columns to carry along.
     timezone : str
@@ -114,7 +110,7 @@ class TripSource(Described):
     where: str | None = None
     box: tuple[float, float, float, float] | None = None
     polygon: str | None = None
-    silence: float = DEFAULT_SILENCE
+    silence: float | None = None
     attributes: tuple[str, ...] = ()
     timezone: str = "UTC"
     people_once: bool | None = None
@@ -134,7 +130,7 @@ class TripSource(Described):
             raise InputError("attributes must be different column names")
         parted_by = (SegmentBy.parse(by).column for by in self.segment)
         self._set("attributes", tuple(dict.fromkeys((*self.attributes, *parted_by))))
-        self._set("silence", float(self.silence))
+        self._set("silence", None if self.silence is None else float(self.silence))
         self._check_reading()
         self._check_wishes()
 
@@ -163,7 +159,7 @@ class TripSource(Described):
             raise InputError("attributes must be column names; one is empty")
 
     def _check_wishes(self) -> None:
-        if not (math.isfinite(self.silence) and self.silence > 0):
+        if self.silence is not None and not (math.isfinite(self.silence) and self.silence > 0):
             raise InputError("the silence that ends a trip must be a positive number of seconds")
         if self.zone_prefix is not None and self.zone_prefix < 1:
             raise InputError("the number of characters to keep of a zone id must be 1 or more")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import plain_errors
 from tripcloak.records.area import Area, open_area
 from tripcloak.records.cleaning import CleaningReport, column_rules, place_rules, reason_sql, zone_rules
 from tripcloak.records.columns import plain_name
-from tripcloak.records.fixes import make_trips, report_fixes, trips_sql
+from tripcloak.records.fixes import MadeTrips, make_trips, report_fixes, trips_sql
 from tripcloak.records.identities import Identity, identify, look_at_use
 from tripcloak.records.notes import note_on_input
 from tripcloak.records.opening import Rows, open_rows
@@ -59,6 +59,8 @@ class Canonical:
         The zone whose clock the data follows.
     id_is : str
         What the ids stand for: a person, a vehicle and so on, or that nothing tells.
+    silence : float, optional
+        Seconds without a GPS fix after which a new trip started, where that parted trips.
     """
 
     form: Form
@@ -72,6 +74,11 @@ class Canonical:
     opened: Rows = field(repr=False)
     timezone: str = "UTC"
     id_is: str = "person"
+    silence: float | None = None
+
+    def settled(self, source: TripSource) -> TripSource:
+        """Return the source with what was found written down, to be read the same way again."""
+        return source if self.silence is None else replace(source, silence=self.silence)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -149,13 +156,14 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
     rows = open_rows(con, source)
     with plain_errors(rows.name, has_condition=source.where is not None):
         area = open_area(con, source.box, source.polygon)
-        names = _create_whole_view(con, rows, area, source.silence)
+        names, made = _create_whole_view(con, rows, area, source.silence)
         _create_view(con, names, source)
         identity = _identity(con, source, rows, names)
         notes = [
             *rows.notes,
             *identity.notes,
             *note_on_input(con, rows.projections, source.timezone, names),
+            *(made.notes if made else ()),
         ]
     return Canonical(
         form=rows.assignment.form,
@@ -169,6 +177,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         opened=rows,
         timezone=source.timezone,
         id_is=identity.kind,
+        silence=made.silence if made else None,
     )
 
 
@@ -215,13 +224,14 @@ def clean(canonical: Canonical) -> CleaningReport:
 
 
 def _create_whole_view(
-    con: duckdb.DuckDBPyConnection, rows: Rows, area: Area, silence: float
-) -> tuple[str, ...]:
-    """Create the view of all rows and return its columns."""
+    con: duckdb.DuckDBPyConnection, rows: Rows, area: Area, silence: float | None
+) -> tuple[tuple[str, ...], MadeTrips | None]:
+    """Create the view of all rows and return its columns, and how trips were made of fixes."""
     sql, types = rows.select()
+    made = None
     if rows.assignment.form == "points":
-        types = make_trips(con, sql, types, silence)
-        sql = trips_sql()
+        made = make_trips(con, sql, types, silence)
+        sql, types = trips_sql(), made.types
     rules = zone_rules() if rows.assignment.endpoints == "zones" else place_rules(area)
     reason = reason_sql([*rules, *column_rules(tuple(types))])
     carried = [name for name in types if name.startswith("attr_")]
@@ -234,7 +244,7 @@ def _create_whole_view(
     if "file" in types:
         listed.append("file")
     con.execute(f"CREATE OR REPLACE TEMP VIEW {WHOLE} AS SELECT {', '.join(listed)} FROM ({sql})")
-    return (*names, "reason")
+    return (*names, "reason"), made
 
 
 def _create_view(con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource) -> None:
