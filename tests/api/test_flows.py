@@ -256,9 +256,16 @@ def test_zones_may_be_a_table(trips: pd.DataFrame, tmp_path: Path) -> None:
     # The release keeps its zones, so that it can be audited from anywhere.
     assert from_table.audit().safe
     assert tc.audit(tmp_path / "out", against=trips).safe
-    for wrong in (zones, "h33:9", 7):
-        with pytest.raises(InputError, match=r"names no hierarchy such as h3:9.*hierarchy='dendrogram'"):
-            tc.anonymise(trips, zones=wrong)  # type: ignore[call-overload]
+    # Zones need no word on how they are joined.
+    assert tc.anonymise(trips, zones=zones, k=5).facts["hierarchy"]["spec"] == "dendrogram"
+    with pytest.raises(InputError, match=r"names no hierarchy such as h3:9.*hierarchy='dendrogram'"):
+        tc.anonymise(trips, zones="h33:9")
+    with pytest.raises(InputError, match=r"a data frame .*got a int"):
+        tc.anonymise(trips, zones=7)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match=r"h3:9 makes its own zones"):
+        tc.anonymise(trips, zones=zones, hierarchy="h3:9")
+    with pytest.raises(InputError, match=r"zone_id names a column of a zones file"):
+        tc.anonymise(trips, zone_id="county")
 
 
 def test_one_release_a_segment(trips: pd.DataFrame, trips_file: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles.soundness import area_of, assert_sound
 from tripcloak.ground.errors import HierarchyError, MissingColumnError
 from tripcloak.hierarchy import TableTiling, Tiling, ZoneFile
+from tripcloak.hierarchy.zonefile.columns import Columns
 
 
 def zones_of(**columns: list[str]) -> ZoneFile:
@@ -108,7 +109,7 @@ def test_points_of_zones_lie_in_them_and_stay_where_they_already_do() -> None:
     geometry = [shapely.to_wkb(shapely.box(x, y, x + 1, y + 1)) for x, y in squares.values()]
     lat, lon = [0.5, 2.5, 2.5, 0.5, 20.0], [0.5, 0.5, 2.5, 2.5, 20.0]
     columns = {"zone": list(squares), "lat": lat, "lon": lon, "part": ["ring"] * 4 + ["far"]}
-    zones = ZoneFile.of(columns, geometry)
+    zones = ZoneFile.of(Columns(columns, geometry))
     tree = TableTiling(zones, ("part",)).hierarchy(np.array([0], dtype=np.uint64))
     found = dict(zip(tree.zones.ids.tolist(), zip(tree.zones.lat, tree.zones.lon, strict=True), strict=True))
     assert [found[zone] for zone in "abcd"] == list(zip(lat[:4], lon[:4], strict=True))

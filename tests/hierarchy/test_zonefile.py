@@ -158,7 +158,8 @@ def test_the_nearest_place_is_nearest_on_the_globe() -> None:
         ("z.geojson", '{"type": "FeatureCollection", "features": []}', InputError, "no zones"),
         ("z.parquet", "not parquet", InputError, "not a readable Parquet file"),
         ("z.csv.gz", "not gzip", InputError, "not readable"),
-        ("z.shp", "", InputError, "ends in .parquet"),
+        ("z.shp", "", InputError, "not a readable shapefile"),
+        ("z.kml", "", InputError, "ends in .parquet"),
     ],
 )
 def test_a_bad_file_is_refused_in_words_to_act_on(

@@ -30,6 +30,7 @@ def test_presets_use_known_roles() -> None:
         "nyc-tlc",
         "citibike",
         "divvy",
+        "chicago-taxi",
         "cabspotting",
         "geolife",
         "tdrive",

@@ -59,6 +59,7 @@ class TripKeywords(RowKeywords, total=False):
     trip_id: str | None
     polyline: str | None
     hierarchy: str
+    zone_id: str
     zones: str | PathLike[str] | Table | None
     area: Box | None
 

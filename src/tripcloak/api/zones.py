@@ -12,11 +12,10 @@ from typing import Any
 from tripcloak.api.inputs import Points, take
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
-from tripcloak.hierarchy.zonefile.zones import ZoneFile
+from tripcloak.hierarchy.zonefile.columns import Columns
 from tripcloak.records.frames import Frame
 
 _HIERARCHY = re.compile(r"\s*((h3|quadtree|table):.*|dendrogram)\s*", re.IGNORECASE)
-_OF_ZONES = re.compile(r"\s*(table:.*|dendrogram)\s*", re.IGNORECASE)
 
 
 def with_zones(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,23 +40,23 @@ def with_zones(given: Mapping[str, Any]) -> dict[str, Any]:
                 f"{spelt('zones', zones)} and {spelt('hierarchy', hierarchy)} are two hierarchies; give one"
             )
         return {**others, "hierarchy": zones}
-    if not isinstance(hierarchy, str) or not _OF_ZONES.fullmatch(hierarchy):
+    if isinstance(zones, str) and not Path(zones).exists():
         raise InputError(
-            f"{called('zones')} names no hierarchy such as h3:9 or quadtree:12; zones of a file or a table "
-            f"go with {spelt('hierarchy', 'dendrogram')} or, where it names their parents, "
+            f"{called('zones')} names no hierarchy such as h3:9 or quadtree:12, and no file; zones of a file "
+            f"or a table go with {spelt('hierarchy', 'dendrogram')} or, where it names their parents, "
             f"{spelt('hierarchy', 'table:county,state')}"
         )
     return {**others, "zones": zones if isinstance(zones, (str, os.PathLike)) else zones_of(zones)}
 
 
-def zones_of(table: Any) -> ZoneFile:
-    """Return the zones of a table: ids by their usual names, outlines or places, and whatever else it has.
+def zones_of(table: Any) -> Columns:
+    """Return the columns of a table of zones, with outlines where it has any.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> zones_of(pd.DataFrame({"zone": ["a", "b"], "lat": [48.8, 48.9], "lon": [2.3, 2.4]}))
-    ZoneFile(2 zones)
+    >>> zones_of(pd.DataFrame({"zone": ["a", "b"], "lat": [48.8, 48.9], "lon": [2.3, 2.4]})).values["zone"]
+    ['a', 'b']
     """
     geopandas = sys.modules.get("geopandas")
     if geopandas is not None and isinstance(table, geopandas.GeoDataFrame):
@@ -65,16 +64,16 @@ def zones_of(table: Any) -> ZoneFile:
     (frame,) = take([table], Points())
     if not isinstance(frame, Frame):
         raise InputError(f"{spelt('zones')} takes a path or a table of zones")
-    return ZoneFile.of(frame.load(frame.names).table.to_pydict())
+    return Columns(frame.load(frame.names).table.to_pydict())
 
 
-def _outlined(table: Any) -> ZoneFile:
+def _outlined(table: Any) -> Columns:
     if table.crs is not None and table.crs != "EPSG:4326":
         table = table.to_crs("EPSG:4326")
     outlines = table.geometry.to_wkb().tolist()
     (frame,) = take([table.drop(columns=table.geometry.name).pipe(_plain)], Points())
     assert isinstance(frame, Frame)
-    return ZoneFile.of(frame.load(frame.names).table.to_pydict(), outlines)
+    return Columns(frame.load(frame.names).table.to_pydict(), outlines)
 
 
 def _plain(table: Any) -> Any:

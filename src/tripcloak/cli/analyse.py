@@ -30,7 +30,10 @@ def command(
         ),
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the file that names the zones.")
+        str | None,
+        typer.Option(
+            "--zone-id", "--id-column", metavar="COLUMN", help="Column of the file that names the zones."
+        ),
     ] = None,
     clusters: Annotated[int, typer.Option(metavar="N", help="Kinds of land use to tell apart, 2 to 8.")] = 4,
     topics: Annotated[int, typer.Option(metavar="N", help="Typical flows to tell apart, 2 to 8.")] = 4,

@@ -24,7 +24,10 @@ def command(
         typer.Option(metavar="RULE", help="Spread released zones over their area, or their tiles."),
     ] = "area",
     id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the file that names the zones.")
+        str | None,
+        typer.Option(
+            "--zone-id", "--id-column", metavar="COLUMN", help="Column of the file that names the zones."
+        ),
     ] = None,
     at_least: Annotated[
         float, typer.Option(metavar="VOLUME", min=0, help="Leave out flows with a smaller estimate.")

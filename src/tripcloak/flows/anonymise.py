@@ -330,7 +330,7 @@ def write_release(
     progress("writing the release", 0, None)
     started = time.perf_counter()
     made = replace(made, notes=(*made.notes, *note_on_leftovers(out)))
-    zones = made.request.zoning.zones
+    zones = made.reading.zoning.zones
     publish(
         out,
         made.matrix,

@@ -61,7 +61,7 @@ def audit_against(
     if sign is not None:
         refuse_orders({"k": k, "m": known_items, "l": diversity, "t": closeness})
     source, zoning = how_it_was_read(folder, inputs)
-    tiling = parse_tiling(zoning.spec, zones=zoning.zones, area=zoning.area)
+    tiling = parse_tiling(zoning.spec, zones=zoning.zones, zone_id=zoning.zone_id, area=zoning.area)
     with opened(source, memory=memory) as (con, canonical), plain_errors():
         audit = audit_folder(
             folder,

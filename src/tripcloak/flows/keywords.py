@@ -38,6 +38,9 @@ def _several(one: Option, metavar: str, reads: str = "numbers") -> Option:
     return replace(one, help=words, metavar=metavar, kind="text", reads=reads, group="compared")
 
 
+USUAL_HIERARCHY = "h3:10"
+"""What is used where no hierarchy and no zones are given."""
+
 LEAST_SECRET = 16
 """Characters of a secret: fewer could be guessed."""
 
@@ -46,13 +49,19 @@ ZONES = (
         "hierarchy",
         "h3:RES, h3:RES/root=RES|CELL, h3:RES/binary, quadtree:DEPTH, dendrogram, table:COL,COL.",
         metavar="SPEC",
-        default="h3:10",
+        unset="dendrogram where there are zones, else h3:10",
     ),
     zones(
         "zones",
-        "Zones of dendrogram and table: GeoJSON, GeoParquet or CSV.",
+        "Zones: GeoJSON, GeoParquet, CSV, shapefile, GeoPackage or a bike-share feed's stations.",
         metavar="FILE",
         reads="path",
+    ),
+    zones(
+        "zone_id",
+        "Column of the zones file that holds the ids.",
+        unset="the one that holds what trips name",
+        metavar="COLUMN",
     ),
     zones("area", "Study area of a quadtree.", metavar="S,W,N,E", reads="box"),
 )
@@ -318,15 +327,31 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
             f"{called('slot')} keeps slots apart and {called('time_slot')} makes time an axis; give one of "
             "them"
         )
+    spec = given["hierarchy"] or (USUAL_HIERARCHY if given["zones"] is None else "dendrogram")
+    _refuse_unused_zones(given, spec)
     return Zoning(
-        spec=given["hierarchy"],
+        spec=spec,
         zones=given["zones"],
+        zone_id=given.get("zone_id"),
         area=given["area"],
         time_slot=time_slot if slot is None else slot,
         fold=given.get("fold"),
         apart=slot is not None,
         period=None if given.get("period") is None else Days.read(given["period"]),
     )
+
+
+def _refuse_unused_zones(given: Mapping[str, Any], spec: str) -> None:
+    """Raise an InputError where zones are given that the hierarchy would not look at."""
+    from tripcloak.hierarchy.spec import needs_zones
+
+    if given["zones"] is None and given.get("zone_id") is not None:
+        raise InputError(f"{called('zone_id')} names a column of a zones file; give it with {spelt('zones')}")
+    if given["zones"] is not None and not needs_zones(spec):
+        raise InputError(
+            f"{called('zones')} goes with {spelt('hierarchy', 'dendrogram')} or, where it names parents, "
+            f"{spelt('hierarchy', 'table:county,state')}; {spec} makes its own zones"
+        )
 
 
 def flow_method(given: Mapping[str, Any]) -> FlowMethod:

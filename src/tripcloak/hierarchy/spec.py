@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.h3.binary import H3BinaryTiling
 from tripcloak.hierarchy.h3.tiling import H3Tiling
 from tripcloak.hierarchy.quadtree import Area, QuadtreeTiling, study_area
 from tripcloak.hierarchy.tiling import Tiling
+from tripcloak.hierarchy.zonefile.columns import Columns
+from tripcloak.hierarchy.zonefile.naming import IdsSought
 from tripcloak.hierarchy.zonefile.tilings import DendrogramTiling, TableTiling
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 
@@ -29,7 +32,8 @@ _H3 = re.compile(r"(?!.*binary.*binary)(\d{1,2})(/binary)?(?:/root=(\d{1,2}|[0-9
 def parse_tiling(
     spec: str,
     *,
-    zones: str | Path | ZoneFile | None = None,
+    zones: str | Path | Columns | ZoneFile | None = None,
+    zone_id: str | None = None,
     area: Area | None = None,
     extent: Extent | Callable[[], Extent] | None = None,
 ) -> Tiling:
@@ -42,6 +46,8 @@ def parse_tiling(
         ``dendrogram`` or ``table:county,state``.
     zones
         The zones file that dendrogram and table need.
+    zone_id
+        The column of its ids, where the usual names do not tell.
     area
         The study area of a quadtree: south, west, north, east.
     extent
@@ -68,10 +74,10 @@ def parse_tiling(
     if kind == "quadtree" and re.fullmatch(r"\d{1,2}", rest):
         return QuadtreeTiling(int(rest), _study_area(spec, area, extent))
     if kind == "dendrogram" and spec.strip().lower() == "dendrogram":
-        return DendrogramTiling(_zone_file(spec, zones))
+        return DendrogramTiling(_zone_file(spec, zones, zone_id))
     levels = tuple(level.strip() for level in rest.split(","))
     if kind == "table" and all(levels):
-        return TableTiling(_zone_file(spec, zones), levels)
+        return TableTiling(_zone_file(spec, zones, zone_id), levels)
     raise InputError(f"{spec!r} is not a hierarchy; expected one of {FORMS}")
 
 
@@ -88,7 +94,21 @@ def _study_area(spec: str, area: Area | None, extent: Extent | Callable[[], Exte
     return study_area(*(extent() if callable(extent) else extent))
 
 
-def _zone_file(spec: str, zones: str | Path | ZoneFile | None) -> ZoneFile:
+def _zone_file(spec: str, zones: str | Path | Columns | ZoneFile | None, zone_id: str | None) -> ZoneFile:
     if zones is None:
-        raise InputError(f"{spec} needs a zones file (Parquet, GeoJSON or CSV) with ids and places")
-    return zones if isinstance(zones, ZoneFile) else ZoneFile.read(zones)
+        raise InputError(
+            f"{spec} needs a zones file with ids and places ({spelt('zones', 'FILE')}): GeoJSON, GeoParquet, "
+            "CSV, a shapefile or a GeoPackage"
+        )
+    if isinstance(zones, Columns):
+        return ZoneFile.of(zones, IdsSought(said=zone_id))
+    return zones if isinstance(zones, ZoneFile) else ZoneFile.read(zones, id_column=zone_id)
+
+
+def needs_zones(spec: str) -> bool:
+    """Return whether the text describes a hierarchy over the zones of a file.
+
+    >>> needs_zones("table:county,state"), needs_zones("h3:9")
+    (True, False)
+    """
+    return spec.strip().lower().partition(":")[0] in ("dendrogram", "table")

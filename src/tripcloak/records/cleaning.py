@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from tripcloak.ground.masking import mask_small
 from tripcloak.records.area import Area
 from tripcloak.records.file_counts import FileRows
+from tripcloak.records.tables import literal
 
 
 class Reason(NamedTuple):
@@ -49,6 +50,7 @@ _NAMES_AND_WORDS = (
     ("outside_area", "outside the study area"),
     ("repeated", "in the same step of time and space as another fix of the same person"),
     ("outside_period", "begun outside the period"),
+    ("unknown_zone", "zone id that stands for an unknown place"),
 )
 
 REASONS: tuple[Reason, ...] = tuple(
@@ -345,13 +347,18 @@ def place_rules(area: Area, places: Sequence[tuple[str, str]] = _ENDS) -> list[C
     return rules
 
 
-def zone_rules() -> list[CleaningRule]:
-    """Return the rules on zone ids."""
-    return [
+def zone_rules(unknown: Sequence[str] = ()) -> list[CleaningRule]:
+    """Return the rules on zone ids, some of which may stand for no zone."""
+    rules = [
         CleaningRule(
             "missing_zone", "(o_id IS NULL OR d_id IS NULL)", "o_id IS NOT NULL AND d_id IS NOT NULL"
         )
     ]
+    if unknown:
+        listed = ", ".join(literal(one) for one in unknown)
+        breaks = f"(o_id IN ({listed}) OR d_id IN ({listed}))"
+        rules.append(CleaningRule("unknown_zone", breaks, f"NOT {breaks}"))
+    return rules
 
 
 def column_rules(columns: Sequence[str]) -> list[CleaningRule]:

@@ -49,6 +49,12 @@ class Preset:
         Names of files or folders are ids of people: no message may hold one.
     id_is : str, optional
         What an id of this format stands for.
+    zone_ids : tuple of str
+        Columns of ids in the zones files that belong to the data set.
+    zones : str
+        What those files are, for who has to find one.
+    unknown_zones : tuple of str
+        Ids that stand for no zone.
     """
 
     name: str
@@ -61,6 +67,9 @@ class Preset:
     people_once: bool | None = None
     ids_in_paths: bool = False
     id_is: str | None = None
+    zone_ids: tuple[str, ...] = ()
+    zones: str = ""
+    unknown_zones: tuple[str, ...] = ()
 
 
 _US_TIMES = ("%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M")
@@ -92,6 +101,9 @@ _NYC_TLC = Preset(
     name="nyc-tlc",
     words="taxi trips of New York: zones since mid-2016, coordinates before",
     id_is="vehicle",
+    zone_ids=("LocationID",),
+    zones="the city's taxi_zones",
+    unknown_zones=("264", "265"),
     columns={
         "origin_lat": ("pickup_latitude", "start_lat"),
         "origin_lon": ("pickup_longitude", "start_lon"),
@@ -141,6 +153,26 @@ _DIVVY = Preset(
         "end_time": ("ended_at", "stoptime", "end_time", "01 - Rental Details Local End Time"),
     },
     time_formats=_US_TIMES,
+)
+
+_CHICAGO_TAXI = Preset(
+    name="chicago-taxi",
+    words="taxi trips of Chicago, between the middles of census tracts or community areas",
+    id_is="vehicle",
+    columns={
+        "origin_lat": ("Pickup Centroid Latitude",),
+        "origin_lon": ("Pickup Centroid Longitude",),
+        "destination_lat": ("Dropoff Centroid Latitude",),
+        "destination_lon": ("Dropoff Centroid Longitude",),
+        "origin": ("Pickup Community Area",),
+        "destination": ("Dropoff Community Area",),
+        "person": ("Taxi ID",),
+        "start_time": ("Trip Start Timestamp",),
+        "end_time": ("Trip End Timestamp",),
+    },
+    time_formats=("%m/%d/%Y %I:%M:%S %p",),
+    zone_ids=("area_numbe", "area_num_1"),
+    zones="the city's community areas",
 )
 
 _CABSPOTTING = Preset(
@@ -284,6 +316,8 @@ _LODES = Preset(
         Derived(name="work block", sql="lpad(w_geocode::VARCHAR, 15, '0')", needs=("w_geocode",)),
     ),
     people_once=True,
+    zone_ids=("tabblk2020", "tabblk2010", "GEOID20", "GEOID10", "GEOID"),
+    zones="census blocks, or tracts with the first 11 characters of ids, or the crosswalk of LODES",
 )
 
 PRESETS: dict[str, Preset] = {
@@ -293,6 +327,7 @@ PRESETS: dict[str, Preset] = {
         _NYC_TLC,
         _CITIBIKE,
         _DIVVY,
+        _CHICAGO_TAXI,
         _CABSPOTTING,
         _GEOLIFE,
         _TDRIVE,

@@ -232,7 +232,8 @@ def _create_whole_view(
     if rows.assignment.form == "points":
         made = make_trips(con, sql, types, silence)
         sql, types = trips_sql(), made.types
-    rules = zone_rules() if rows.assignment.endpoints == "zones" else place_rules(area)
+    unknown = rows.preset.unknown_zones if rows.preset is not None else ()
+    rules = zone_rules(unknown) if rows.assignment.endpoints == "zones" else place_rules(area)
     reason = reason_sql([*rules, *column_rules(tuple(types))])
     carried = [name for name in types if name.startswith("attr_")]
     names = [name for name in _ORDER if name in types] + carried

@@ -19,6 +19,7 @@ from tripcloak.flows.release.tables import POINTS, flows_over_time
 from tripcloak.flows.report.opening import how_to_open
 from tripcloak.flows.rewriting import rewritten_flows
 from tripcloak.hierarchy import ZoneFile
+from tripcloak.hierarchy.zonefile.columns import Columns
 from tripcloak.promises import KAnonymity
 from worlds.released_flows import TOWNS, Folder, World, raw_trips
 
@@ -38,7 +39,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Folder]:
     east = middle[1] + np.linspace(-0.08, 0.08, len(ODD_IDS) + 1)
     west, east = east[:-1], east[1:]
     shapes = [shapely.to_wkb(shapely.box(w, 48, e, 50)) for w, e in zip(west, east, strict=True)]
-    zones = ZoneFile.of({"zone": ODD_IDS, "part": ["=all"] * 8}, shapes)
+    zones = ZoneFile.of(Columns({"zone": ODD_IDS, "part": ["=all"] * 8}, shapes))
     world = World.of(raw_trips(), "table:part", zones=zones)
     return world, world.publish(
         tmp_path_factory.mktemp("odd") / "out", world.release(KAnonymity(k=2, unit="travellers"), 0.4)

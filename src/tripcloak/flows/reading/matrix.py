@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tripcloak.flows.reading.coding import CodedTrips, code_trips
 from tripcloak.flows.reading.reach import USUAL, Reach
+from tripcloak.flows.reading.zone_ids import note_on_zones, refuse_ids_without_zones, zones_of
 from tripcloak.ground.engine import connect, plain_errors
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget, Memory
@@ -18,6 +19,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Slots, Tiling, parse_tiling
 from tripcloak.hierarchy.time import Days, check_fold, check_slot
+from tripcloak.hierarchy.zonefile.columns import Columns
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import OUTSIDE_AREA, OUTSIDE_TILING
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     Opened: TypeAlias = tuple[duckdb.DuckDBPyConnection, Canonical]
     """A connection with the cleaned records of a source as the view ``canonical``, and what is in it."""
-    import duckdb
 
 
 KEPT_ZONES = "private/zones.parquet"
@@ -43,8 +44,10 @@ class Zoning:
 
     Attributes
     ----------
-    zones : str or ZoneFile, optional
+    zones : str, Columns or ZoneFile, optional
         The path of a zones file, or zones in memory, which a release then holds in its private part.
+    zone_id : str, optional
+        The column of their ids; found from what trips name, else from the columns' names, if not given.
     time_slot : int, optional
         Minutes of a slot, which makes time an axis.
     fold : str, optional
@@ -56,7 +59,8 @@ class Zoning:
     """
 
     spec: str = "h3:10"
-    zones: str | ZoneFile | None = None
+    zones: str | Columns | ZoneFile | None = None
+    zone_id: str | None = None
     area: tuple[float, float, float, float] | None = None
     time_slot: int | None = None
     fold: str | None = None
@@ -77,7 +81,8 @@ class Zoning:
         """Return plain values for JSON."""
         return {
             "spec": self.spec,
-            "zones": KEPT_ZONES if isinstance(self.zones, ZoneFile) else self.zones,
+            "zones": self.zones if self.zones is None or isinstance(self.zones, str) else KEPT_ZONES,
+            **({} if self.zone_id is None else {"zone_id": self.zone_id}),
             "area": None if self.area is None else list(self.area),
             **({} if self.time_slot is None else {"time_slot": self.time_slot}),
             **({} if self.fold is None else {"fold": self.fold}),
@@ -111,6 +116,7 @@ class Zoning:
         return cls(
             spec=values["spec"],
             zones=values.get("zones"),
+            zone_id=values.get("zone_id"),
             area=None if area is None else tuple(area),
             time_slot=values.get("time_slot"),
             fold=values.get("fold"),
@@ -179,9 +185,13 @@ def read_matrix(
     with reading as (con, canonical), plain_errors():
         _refuse_without_start(zoning, canonical)
         reach = Reach(con, canonical, promise)
-        tiling = parse_tiling(zoning.spec, zones=zoning.zones, area=zoning.area, extent=reach.area)
+        zones = zones_of(con, canonical, zoning.spec, zoning.zones, zoning.zone_id)
+        tiling = parse_tiling(zoning.spec, zones=zones, area=zoning.area, extent=reach.area)
+        refuse_ids_without_zones(con, canonical, tiling)
         settled = replace(
             zoning,
+            zones=zoning.zones if isinstance(zoning.zones, str) else zones,
+            zone_id=None if zones is None else zones.id_name,
             area=getattr(tiling, "area", None),
             period=reach.period() if zoning.period is None and zoning.spans_weeks else zoning.period,
         )
@@ -198,7 +208,8 @@ def read_matrix(
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
         )
-        notes = _area_note(trips, reach) if found else ()
+        notes = note_on_zones(zones, zoning.zone_id)
+        notes += _area_note(trips, reach) if found else ()
         notes += _period_note(trips, reach) if settled.period != zoning.period else ()
     trips = replace(trips, notes=(*trips.notes, *notes))
     return MatrixReading(trips, tiling, settled, time.perf_counter() - started)

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import math
-import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,141 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError, MissingColumnError
+from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.geometry import hull_outline, union_outline, unit_vectors
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys
 from tripcloak.hierarchy.tree import Geometry
-
-_GEOMETRY_NAMES = ("geometry", "geom", "wkb_geometry", "the_geom", "wkb", "wkt", "polygon", "shape")
-_COORDINATE = re.compile(r"[-+]?\d+\.\d+")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """A zones file as read: values by column, and one geometry a row (WKB, WKT or GeoJSON) if it has any."""
-
-    values: dict[str, list[Any]]
-    geometry: list[Any] | None
-
-
-def read_columns(path: Path) -> Columns:
-    """Return the columns of a zones file; the reader is chosen by the file's ending.
-
-    Raises
-    ------
-    InputError
-        The file is missing, empty, damaged or of another kind.
-    """
-    if not path.is_file():
-        raise InputError(f"there is no zones file {path}; give the path of a Parquet, GeoJSON or CSV file")
-    ending = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
-    if ending not in _READERS:
-        raise InputError(
-            f"zones file {path.name}: expected one that ends in {', '.join(_READERS)}; convert other kinds, "
-            "for example with `ogr2ogr zones.parquet zones.gpkg -t_srs EPSG:4326`"
-        )
-    columns = _READERS[ending](path)
-    if not columns.values or not len(next(iter(columns.values.values()))):
-        raise InputError(f"zones file {path.name} holds no zones; expected one row or feature a zone")
-    return columns
-
-
-def _read_parquet(path: Path) -> Columns:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path.absolute()) as file:
-            table = file.read()
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"zones file {path.name} is not a readable Parquet file; write it anew") from error
-    stated = _primary_column(table.schema.metadata or {})
-    name = stated if stated in table.column_names else _geometry_name(table.column_names)
-    geometry = None
-    if name is not None:
-        column = table.column(name)
-        kind = getattr(column.type, "storage_type", column.type)
-        if not any(test(kind) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_string)):
-            raise InputError(
-                f"zones file {path.name}: the geometry column {name!r} must hold WKB or WKT, found {kind}"
-            )
-        geometry = column.to_pylist()
-    values = {key: table.column(key).to_pylist() for key in table.column_names if key != name}
-    return Columns(values, geometry)
-
-
-def _primary_column(metadata: Mapping[bytes, bytes]) -> str | None:
-    """Return the column of outlines that GeoParquet states; None where it states none that makes sense."""
-    try:
-        stated = parse_json(metadata.get(b"geo", b"{}"))["primary_column"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return stated if isinstance(stated, str) else None
-
-
-def _read_geojson(path: Path) -> Columns:
-    try:
-        document = parse_json(path.read_text(encoding="utf-8-sig"))
-        features = document["features"]
-        properties = [feature.get("properties") or {} for feature in features]
-        names = list(dict.fromkeys(name for row in properties for name in row))
-        values = {name: [row.get(name) for row in properties] for name in names}
-        ids = [feature.get("id") for feature in features]
-        geometry = [feature.get("geometry") for feature in features]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"zones file {path.name} is not a GeoJSON FeatureCollection") from error
-    if any(value is not None for value in ids):
-        # The standard's own place for an id; a property named id wins as it is what people see.
-        values.setdefault("id", ids)
-    return Columns(values, geometry)
-
-
-def _read_csv(path: Path) -> Columns:
-    try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
-        text = data.decode("utf-8-sig")
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"zones file {path.name} is not readable as UTF-8 text") from error
-    header = text.partition("\n")[0]
-    # Outlines as WKT are far longer than what the csv module takes for a sane field.
-    usual = csv.field_size_limit(sys.maxsize)
-    try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=max(",;\t|", key=header.count)))
-    except csv.Error as error:
-        raise InputError(f"zones file {path.name} is not a readable CSV file") from error
-    finally:
-        csv.field_size_limit(usual)
-    names = [name.strip() for name in rows[0]] if rows else []
-    # Errors list the names of columns, so a first line of data must not pass for names.
-    if any(_COORDINATE.fullmatch(name) for name in names):
-        raise InputError(
-            f"the first line of zones file {path.name} looks like data; expected names such as zone, lat"
-        )
-    body = [row for row in rows[1:] if row]
-    if any(len(row) != len(names) for row in body):
-        raise InputError(f"zones file {path.name}: every row needs {len(names)} fields like the header")
-    values: dict[str, list[Any]] = {name: [row[at] for row in body] for at, name in enumerate(names)}
-    geometry_name = _geometry_name(names)
-    return Columns(values, None if geometry_name is None else values.pop(geometry_name))
-
-
-def _geometry_name(names: list[str]) -> str | None:
-    lowered = {name.lower(): name for name in reversed(names)}
-    return next((lowered[usual] for usual in _GEOMETRY_NAMES if usual in lowered), None)
-
-
-_READERS: dict[str, Callable[[Path], Columns]] = {
-    ".parquet": _read_parquet,
-    ".geoparquet": _read_parquet,
-    ".geojson": _read_geojson,
-    ".json": _read_geojson,
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
-    ".csv.gz": _read_csv,
-    ".tsv.gz": _read_csv,
-}
-
+from tripcloak.hierarchy.zonefile.columns import Columns, parse_outlines, read_columns
+from tripcloak.hierarchy.zonefile.naming import (
+    IdsSought,
+    as_text,
+    dissolved,
+    find_ids,
+    listed,
+    named,
+    repeated,
+)
 
 # Bounds the memory that point objects and candidate pairs take.
 _BATCH = 100_000
@@ -210,12 +84,11 @@ class NearestPoint:
         return found
 
 
-ID_NAMES = (
-    "zone", "zone_id", "zoneid", "id", "geoid", "geoid20", "geoid10", "tract", "tract_id", "locationid",
-    "location_id", "station_id", "cell_id", "nuts_id", "code",
+LAT_NAMES = ("lat", "latitude", "centroid_lat", "lat_centroid", "intptlat", "intptlat20", "blklatdd", "y")
+LON_NAMES = (
+    "lon", "lng", "long", "longitude", "centroid_lon", "lon_centroid", "intptlon", "intptlon20", "blklondd",
+    "x",
 )  # fmt: skip
-LAT_NAMES = ("lat", "latitude", "centroid_lat", "lat_centroid", "intptlat", "intptlat20", "y")
-LON_NAMES = ("lon", "lng", "long", "longitude", "centroid_lon", "lon_centroid", "intptlon", "intptlon20", "x")
 AREA_NAMES = {
     "area_km2": 1.0,
     "area_sqkm": 1.0,
@@ -241,6 +114,10 @@ class ZoneFile:
         Outlines as the file holds them: WKB, WKT or GeoJSON.
     stated_km2 : array of float, optional
         Areas as the file states them.
+    id_name : str
+        The column that the ids stood in.
+    joined : int
+        How many ids stood in several rows, which were joined.
     """
 
     ids: NDArray[np.str_]
@@ -249,12 +126,18 @@ class ZoneFile:
     attributes: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     outlines: Sequence[Any] | None = field(default=None, repr=False)
     stated_km2: Floats | None = field(default=None, repr=False)
+    id_name: str = "zone"
+    joined: int = 0
 
     @classmethod
-    def read(cls, path: str | Path, *, id_column: str | None = None) -> ZoneFile:
-        """Return the zones of a Parquet, GeoParquet, GeoJSON or CSV file.
+    def read(
+        cls, path: str | Path, *, id_column: str | None = None, sought: IdsSought | None = None
+    ) -> ZoneFile:
+        """Return the zones of a Parquet, GeoParquet, GeoJSON or CSV file, a shapefile or a GeoPackage.
 
-        Ids, coordinates and areas are found by the columns' usual names, in any case of letters.
+        Coordinates and areas are found by the columns' usual names, in any case of letters; so are ids, where
+        nothing else is known of them. An id in several rows is one zone of several parts, where its column
+        was named or holds what trips name.
 
         Parameters
         ----------
@@ -262,6 +145,8 @@ class ZoneFile:
             The file. Outlines are WKB (Parquet), WKT (CSV, Parquet) or GeoJSON, in degrees.
         id_column
             The column that holds the zone ids, where its name is none of the usual ones.
+        sought
+            The same, and what else is known of the ids.
 
         Raises
         ------
@@ -277,22 +162,30 @@ class ZoneFile:
         >>> zones.ids.tolist(), zones.lat.tolist(), zones.attributes["town"].tolist()
         (['S1', 'S2'], [52.5, 48.1], ['Berlin', 'Munich'])
         """
-        path = Path(path)
-        return _interpret(read_columns(path), path.name, id_column)
+        return cls.of(read_columns(Path(path)), sought or IdsSought(said=id_column))
 
     @classmethod
-    def of(cls, values: Mapping[str, list[Any]], geometry: list[Any] | None = None) -> ZoneFile:
-        """Return the zones of a table in memory: values by column, and outlines as WKB, WKT or GeoJSON.
+    def of(cls, columns: Columns, sought: IdsSought | None = None) -> ZoneFile:
+        """Return the zones of a table in memory.
 
         Examples
         --------
-        >>> zones = ZoneFile.of({"zone": ["b", "a"], "lat": [48.1, 52.5], "lon": [11.5, 13.4]})
+        >>> zones = ZoneFile.of(Columns({"zone": ["b", "a"], "lat": [48.1, 52.5], "lon": [11.5, 13.4]}))
         >>> zones
         ZoneFile(2 zones)
         """
-        if not values or not len(next(iter(values.values()))):
-            raise InputError("the table of zones holds no zones; expected one row a zone")
-        return _interpret(Columns(dict(values), geometry), "(a table in memory)", None)
+        sought = sought or IdsSought()
+        id_name = find_ids(columns, sought)
+        joined = repeated(columns, id_name)
+        certain = bool(sought.said or sought.seen or id_name.lower() in map(str.lower, sought.likely))
+        if joined and certain:
+            names = list(columns.values)
+            areas, places = (
+                named(names, tuple(AREA_NAMES)),
+                (named(names, LAT_NAMES), named(names, LON_NAMES)),
+            )
+            columns = dissolved(columns, id_name, {str(areas)}, {str(place) for place in places})
+        return replace(_interpret(columns, id_name), joined=joined)
 
     def write(self, path: Path) -> None:
         """Write the zones to a Parquet file, from which they are read as they are."""
@@ -302,7 +195,7 @@ class ZoneFile:
 
         outlines = None if self.outlines is None else shapely.to_wkb(_parse(self.outlines))
         columns = {
-            "zone": pa.array(self.ids.tolist(), pa.string()),
+            self.id_name: pa.array(self.ids.tolist(), pa.string()),
             "lat": pa.array(self.lat),
             "lon": pa.array(self.lon),
             **({} if self.stated_km2 is None else {"area_km2": pa.array(self.stated_km2, from_pandas=True)}),
@@ -374,7 +267,7 @@ class ZoneFile:
         found = name if name in self.attributes else by_lowered.get(name.lower())
         if found is None:
             raise MissingColumnError(
-                f"the zones file has no column {name!r}; it has {_listed(self.attributes)}"
+                f"the zones file has no column {name!r}; it has {listed(self.attributes)}"
             )
         return self.attributes[found]
 
@@ -387,14 +280,13 @@ class ZoneFile:
         return hull_outline(self.lat[rows], self.lon[rows])
 
 
-def _interpret(columns: Columns, file: str, id_column: str | None) -> ZoneFile:
+def _interpret(columns: Columns, id_name: str) -> ZoneFile:
     """Return the zones that columns describe, sorted by id."""
-    names = list(columns.values)
-    id_name = _id_name(names, file, id_column)
-    ids = np.array([_text(value) for value in columns.values[id_name]], dtype=np.str_)
+    names, file = list(columns.values), columns.name
+    ids = np.array([as_text(value) for value in columns.values[id_name]], dtype=np.str_)
     order = np.argsort(ids, kind="stable")
     _check_ids(ids[order], file, id_name)
-    lat_name, lon_name = _named(names, LAT_NAMES), _named(names, LON_NAMES)
+    lat_name, lon_name = named(names, LAT_NAMES), named(names, LON_NAMES)
     outlines = None if columns.geometry is None else [columns.geometry[row] for row in order]
     used = {id_name}
     lat = lon = np.full(len(ids), np.nan)
@@ -406,41 +298,16 @@ def _interpret(columns: Columns, file: str, id_column: str | None) -> ZoneFile:
         mid_lat, mid_lon = _centroids(_parse(outlines))
         lat, lon = np.where(np.isnan(lat + lon), (mid_lat, mid_lon), (lat, lon))
     _check_places(lat, lon, file, names)
-    area_name = _named(names, tuple(AREA_NAMES))
+    area_name = named(names, tuple(AREA_NAMES))
     stated = None
     if area_name is not None:
         stated = _numbers(columns.values[area_name], file, area_name)[order] * AREA_NAMES[area_name.lower()]
     others = {
-        name: np.array([_text(value) for value in values], dtype=np.str_)[order]
+        name: np.array([as_text(value) for value in values], dtype=np.str_)[order]
         for name, values in columns.values.items()
         if name not in used
     }
-    return ZoneFile(ids[order], lat, lon, others, outlines, stated)
-
-
-def _id_name(names: list[str], file: str, wanted: str | None) -> str:
-    name = _named(names, ID_NAMES if wanted is None else (wanted.lower(),))
-    if name is None:
-        sought = "a usual name for zone ids" if wanted is None else repr(wanted)
-        raise MissingColumnError(
-            f"zones file {file}: no column has {sought}; it has {_listed(names)}. Name the column of ids, or "
-            "call it 'zone'"
-        )
-    return name
-
-
-def _named(names: Sequence[str], usual: tuple[str, ...]) -> str | None:
-    by_lowered = {name.lower(): name for name in reversed(names)}
-    return next((by_lowered[name] for name in usual if name in by_lowered), None)
-
-
-def _text(value: Any) -> str:
-    """Return a value as text, as a person would write it: no value is empty, 7.0 is 7."""
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return value.strip() if isinstance(value, str) else str(value)
+    return ZoneFile(ids[order], lat, lon, others, outlines, stated, id_name)
 
 
 def _numbers(values: list[Any], file: str, name: str) -> Floats:
@@ -458,7 +325,7 @@ def _check_ids(ids: NDArray[np.str_], file: str, name: str) -> None:
     if again.size:
         raise InputError(
             f"zones file {file}: zone ids must differ; {len(np.unique(again))} occur more than once in "
-            f"column {name!r}. Name another column, or dissolve the parts"
+            f"column {name!r}. Name the column of ids ({spelt('zone_id')}), or dissolve the parts"
         )
 
 
@@ -467,7 +334,7 @@ def _check_places(lat: Floats, lon: Floats, file: str, names: Sequence[str]) -> 
     if lost == len(lat):
         raise MissingColumnError(
             f"zones file {file}: found no coordinates; expected columns such as lat and lon, or a geometry. "
-            f"It has {_listed(names)}"
+            f"It has {listed(names)}"
         )
     if lost:
         raise InputError(
@@ -485,20 +352,10 @@ def _check_degrees(west: float, south: float, east: float, north: float) -> None
 
 
 def _parse(outlines: Sequence[Any]) -> NDArray[Any]:
-    """Return outlines (WKB, WKT or GeoJSON) as shapely geometries; None where there is none."""
+    """Return outlines as shapely geometries, which must lie in degrees; None where there is none."""
     import shapely
 
-    shapes = np.empty(len(outlines), dtype=object)
-    try:
-        for row, outline in enumerate(outlines):
-            if isinstance(outline, bytes):
-                shapes[row] = shapely.from_wkb(outline)
-            elif isinstance(outline, dict):
-                shapes[row] = shapely.geometry.shape(outline)
-            elif outline:
-                shapes[row] = shapely.from_wkt(outline)
-    except (shapely.errors.ShapelyError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError("the zones file holds an outline that is no WKB, WKT or GeoJSON geometry") from error
+    shapes: NDArray[Any] = parse_outlines(outlines)
     bounds = shapely.total_bounds(shapes)
     if np.isfinite(bounds).all():
         _check_degrees(*bounds)
@@ -526,7 +383,3 @@ def _ellipsoid_km2(shape: Any) -> float:
 
     geod = Geod(ellps="WGS84")
     return sum(abs(geod.geometry_area_perimeter(orient(part))[0]) for part in shapely.get_parts(shape)) / 1e6
-
-
-def _listed(names: Sequence[str] | Mapping[str, Any]) -> str:
-    return ", ".join(names) if names else "no columns"
