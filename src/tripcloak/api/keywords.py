@@ -58,8 +58,8 @@ class TripKeywords(RowKeywords, total=False):
     trips: str | None
     trip_id: str | None
     polyline: str | None
-    hierarchy: str
-    zone_id: str
+    hierarchy: str | None
+    zone_id: str | None
     zones: str | PathLike[str] | Table | None
     area: Box | None
 
