@@ -413,23 +413,40 @@ def trips(
         Path, typer.Option(metavar="FILE", help="File to write: CSV if its name ends so, else Parquet.")
     ],
     stay: Annotated[
-        float,
+        float | None,
         typer.Option(
-            metavar="MINUTES", help="Time at a place that makes it an end of trips; 0 for check-ins."
+            metavar="MINUTES",
+            help="Time at a place that makes it an end of trips; found from what the fixes are (20; 0 of "
+            "check-ins).",
         ),
-    ] = 20.0,
+    ] = None,
     place: Annotated[
-        float, typer.Option(metavar="METRES", help="Samples within this distance are at one place.")
-    ] = 200.0,
+        float | None,
+        typer.Option(
+            metavar="METRES",
+            help="Samples within this distance are at one place; found from what the fixes are (200; the "
+            "distance of base stations).",
+        ),
+    ] = None,
     longest: Annotated[
-        float, typer.Option(metavar="HOURS", help="After a longer silence, a change of place is no trip.")
-    ] = 24.0,
+        float | None,
+        typer.Option(metavar="HOURS", help="After a longer silence, a change of place is no trip (24)."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What parts trips: stays, or rides with a passenger, where the fixes tell of such.",
+        ),
+    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Extract trips from trajectories, for the commands on origins and destinations.
 
-    A trip leads from a stay to the next one elsewhere.
+    A trip leads from a stay to the next one elsewhere; of taxis that tell, it is a ride with a passenger.
+
+    What a stay is follows from what the fixes are: GPS, calls or check-ins. A note says what was taken.
 
     INPUT is raw, or a folder written by anonymise, whose boxes are taken at their centres.
 
@@ -443,11 +460,13 @@ def trips(
 
       tripcloak trajectories trips out --out released-trips.parquet
 
-      tripcloak trajectories trips checkins.csv --preset foursquare --stay 0 --out trips.parquet
+      tripcloak trajectories trips checkins.csv --preset foursquare --out trips.parquet
+
+      tripcloak trajectories trips cabs --preset cabspotting --out rides.parquet
     """
     from tripcloak.trajectories.trips import TripRules, write_trips_of_trajectories
 
-    rules = TripRules(minutes=stay, metres=place, hours=longest)
+    rules = TripRules(minutes=stay, metres=place, hours=longest, by=by)
     source = trajectory_source(inputs, given)
     with progress_on_stderr() as progress:
         made = write_trips_of_trajectories(
@@ -456,12 +475,13 @@ def trips(
     if json:
         print_json(made.to_dict())
         return
+    between = made.stays is not None
     rows = [
         ("trajectories", number(made.trajectories)),
-        ("stays", number(made.stays)),
+        *([("stays", number(made.stays))] if between else []),
         ("trips", number(made.trips)),
-        ("left out: silence too long", number(made.too_long)),
+        *([("left out: silence too long", number(made.too_long))] if between else []),
     ]
-    show(table("Trips between stays", ("", "number"), rows))
+    show(table("Trips between stays" if between else "Rides with a passenger", ("", "number"), rows))
     for note in made.notes:
         show(f"Note: {note}")

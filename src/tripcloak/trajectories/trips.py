@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripcloak.ground.errors import EmptyInputError, InputError
+from tripcloak.ground.engine import connect, plain_errors
+from tripcloak.ground.errors import EmptyInputError, InputError, MissingColumnError
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged
 from tripcloak.ground.manifest import is_release
-from tripcloak.ground.memory import Memory
+from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.frames import files_among
+from tripcloak.records.opening import open_rows
+from tripcloak.records.trips import clean, open_canonical
 from tripcloak.trajectories.checking import refuse_options
 from tripcloak.trajectories.model import Grid
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
+from tripcloak.trajectories.reading.kinds import PLACE_METRES, STAY_MINUTES, FixKind, fix_kind
 from tripcloak.trajectories.release.reading import read_trajectory_folder
 from tripcloak.trajectories.stays import Stays, StayTrips, Visits, find_stays, trips_between
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
 FINE = 10
 """Metres; the places of trips are told finer than trajectories need, unless a resolution is given."""
 
+MOST = 0.5
+"""The share of samples in no trip from which on it is told."""
+
+BOXES = FixKind("released boxes", "", STAY_MINUTES, PLACE_METRES)
+RIDES = (
+    "fixes say whether a passenger is on board, so a trip is a ride, from the first fix with a passenger to "
+    "the last one; --by stays makes trips from stay to stay instead"
+)
 RAW = "these trips are raw data under the ids of the input: keep the file inside"
 RELEASED = (
     "these trips come from released boxes, taken at their centres under the release's pseudonyms; "
@@ -33,23 +48,42 @@ RELEASED = (
 )
 
 
+USUAL_HOURS = 24.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class TripRules:
-    """What a stay and a trip are: see :func:`find_stays` and :func:`trips_between`."""
+    """What a stay and a trip are: see :func:`find_stays` and :func:`trips_between`.
 
-    minutes: float = 20.0
-    metres: float = 200.0
-    hours: float = 24.0
+    What is not said follows from what the fixes are. Where fixes say whether a passenger is on board, trips
+    are rides, as the other wing reads them; ``by="stays"`` has them made of stays all the same.
+    """
+
+    minutes: float | None = None
+    metres: float | None = None
+    hours: float | None = None
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.by not in (None, "stays", "rides"):
+            raise InputError(f"{spelt('by')} says what parts trips: stays or rides; got {self.by!r}")
+
+    def of(self, kind: FixKind) -> tuple[float, float, float]:
+        """Return minutes, metres and hours for fixes of a kind."""
+        said = ((self.minutes, kind.minutes), (self.metres, kind.metres), (self.hours, USUAL_HOURS))
+        minutes, metres, hours = (usual if one is None else one for one, usual in said)
+        return minutes, metres, hours
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractedTrips:
-    """How many trips came of how many trajectories and stays."""
+    """How many trips came of how many trajectories and stays, or of rides; ``rules`` is what was taken."""
 
     trajectories: int
-    stays: int
+    stays: int | None
     trips: int
     too_long: int
+    rules: Mapping[str, Any]
     notes: tuple[str, ...]
     out: Path
 
@@ -82,21 +116,137 @@ def write_trips_of_trajectories(
     refuse_if_taken(out.parent, force=force, parts=parts)
     if out.resolve() in {path.resolve() for path in files_among(source.paths)}:
         raise InputError("the trips would replace the very input they are taken from; choose another file")
-    people, grid, visits, notes = _visits(source, memory, progress)
+    found = None if rules.by == "stays" else _rides(source, rules, out, memory, progress)
+    table, told = found or _between_stays(source, rules, out, memory, progress)
+    with staged(out.parent, force=force, parts=parts) as staging:
+        _write(staging / out.name, table)
+    return told
+
+
+def _between_stays(
+    source: TrajectorySource, rules: TripRules, out: Path, memory: Memory, progress: Progress
+) -> tuple[pa.Table, ExtractedTrips]:
+    people, grid, visits, kind, notes = _visits(source, memory, progress)
+    minutes, metres, hours = rules.of(kind)
     progress("finding stays", 0, None)
-    stays = find_stays(visits, metres=rules.metres, minutes=rules.minutes)
-    trips = trips_between(stays, metres=rules.metres, hours=rules.hours)
+    stays = find_stays(visits, metres=metres, minutes=minutes)
+    trips = trips_between(stays, metres=metres, hours=hours)
     if not len(trips.owner):
         raise EmptyInputError(_why_none(stays))
-    with staged(out.parent, force=force, parts=parts) as staging:
-        _write(staging / out.name, trips_table(trips, people, grid))
-    return ExtractedTrips(
+    told = ExtractedTrips(
         trajectories=len(visits.offsets) - 1,
         stays=len(stays.owner),
         trips=len(trips.owner),
         too_long=trips.too_long,
-        notes=notes,
+        rules={"by": "stays", "fixes": kind.name, "stay": minutes, "place": metres, "longest": hours},
+        notes=(*_note_on_kind(kind, rules), *_note_on_unused(visits, stays, trips), *notes),
         out=out,
+    )
+    return trips_table(trips, people, grid), told
+
+
+def _note_on_kind(kind: FixKind, rules: TripRules) -> list[str]:
+    """Return what the fixes were taken for, why, and what a stay is for that."""
+    if not kind.why:
+        return []
+    minutes, metres, hours = rules.of(kind)
+    stay = f"{minutes:g} minutes or longer" if minutes else "of any length"
+    return [
+        f"the fixes look like {kind.name} ({kind.why}), so a stay is one {stay} within {metres:,.0f} metres; "
+        f"--stay {minutes:g} --place {metres:g} --longest {hours:g} say so, other numbers otherwise"
+    ]
+
+
+def _note_on_unused(visits: Visits, stays: Stays, trips: StayTrips) -> list[str]:
+    """Return that most samples lie at no end of a trip, nor between them, where they do."""
+    used = used_samples(visits, stays, trips)
+    lost = 1 - used / len(visits.x)
+    if lost <= MOST:
+        return []
+    return [
+        f"most of the samples ({lost:.0%}) are part of no trip: they lie at no end of one, nor between its "
+        "ends. Shorter stays (--stay), other places (--place), or a longer silence (--longest) would help"
+    ]
+
+
+def used_samples(visits: Visits, stays: Stays, trips: StayTrips) -> int:
+    """Return how many samples lie at the ends of trips, or between them.
+
+    Examples
+    --------
+    >>> at = np.array([0, 600, 1800, 2400, 6000, 90_000])
+    >>> x = np.array([0.0, 50, 20, 3000, 3000, 9000])
+    >>> visits = Visits(np.array([0, 6]), at, at + 60, x, np.zeros(6))
+    >>> stays = find_stays(visits)
+    >>> used_samples(visits, stays, trips_between(stays))
+    5
+    """
+    if not len(trips.owner):
+        return 0
+    first, people = int(visits.begins.min()), np.arange(len(visits.offsets) - 1)
+    span = int(visits.ends.max()) - first + 1
+    seen = np.repeat(people, np.diff(visits.offsets)) * span + (visits.begins - first)
+    arrivals = trips.owner * span + (trips.arrives - first)
+    # Of stays that begin at one instant the last: the one before it is of the same person.
+    arrived = np.searchsorted(stays.owner * span + (stays.begins - first), arrivals, side="right") - 1
+    begin = np.searchsorted(seen, trips.owner * span + (stays.begins[arrived - 1] - first))
+    end = np.searchsorted(seen, trips.owner * span + (stays.ends[arrived] - first))
+    change = np.bincount(begin, minlength=len(seen) + 1) - np.bincount(end, minlength=len(seen) + 1)
+    return int(np.count_nonzero(np.cumsum(change)))
+
+
+def _rides(
+    source: TrajectorySource, rules: TripRules, out: Path, memory: Memory, progress: Progress
+) -> tuple[pa.Table, ExtractedTrips] | None:
+    """Return the rides of passengers, as the other wing reads them; None where no fix tells of passengers."""
+    if any(is_release(path) for path in files_among(source.paths)):
+        return None
+    with connect(Budget.of(memory).engine) as con:
+        if not _tells_of_passengers(con, source):
+            if rules.by == "rides":
+                raise InputError("no column says whether a passenger is on board, so there are no rides")
+            return None
+        progress("reading rides", 0, None)
+        canonical = open_canonical(con, source.trips)
+        report = clean(canonical)
+        with plain_errors():
+            table: pa.Table = con.sql(_rides_sql(source)).to_arrow_table()
+            ((people,),) = con.execute("SELECT count(DISTINCT person) FROM canonical").fetchall()
+    if not table.num_rows:
+        raise EmptyInputError(report.why_empty("ride"))
+    told = ExtractedTrips(
+        trajectories=people,
+        stays=None,
+        trips=table.num_rows,
+        too_long=0,
+        rules={"by": "rides"},
+        notes=(RIDES, *canonical.notes, RAW),
+        out=out,
+    )
+    return table, told
+
+
+def _tells_of_passengers(con: duckdb.DuckDBPyConnection, source: TrajectorySource) -> bool:
+    try:
+        return "occupied" in open_rows(con, source.trips).columns
+    except MissingColumnError:
+        # A table of trips is read as fixes at their ends.
+        return False
+
+
+def _rides_sql(source: TrajectorySource) -> str:
+    """Return SQL of the rides that lie in the window of time, in the columns that the OD side knows."""
+    since, until = source.window
+    window = "" if since is None else f" AND start_time >= make_timestamptz({since})"
+    window += "" if until is None else f" AND end_time < make_timestamptz({until})"
+    ends = ", ".join(
+        f"{short}_{axis} AS {end}_{axis}"
+        for short, end in (("o", "origin"), ("d", "destination"))
+        for axis in ("lat", "lon")
+    )
+    return (
+        f"SELECT person::VARCHAR AS person, {ends}, start_time, end_time FROM canonical "
+        f"WHERE reason = 0{window} ORDER BY ALL"
     )
 
 
@@ -124,8 +274,8 @@ def trips_table(trips: StayTrips, people: Any, grid: Grid) -> pa.Table:
 
 def _visits(
     source: TrajectorySource, memory: Memory, progress: Progress
-) -> tuple[Any, Grid, Visits, tuple[str, ...]]:
-    """Return whose samples they are, the grid, the samples, and what is to be said of them."""
+) -> tuple[Any, Grid, Visits, FixKind, tuple[str, ...]]:
+    """Return whose samples they are, the grid, the samples, what they are, and what is to be said of them."""
     folders = [path for path in files_among(source.paths) if is_release(path)]
     if folders and len(source.paths) > 1:
         raise InputError(
@@ -135,12 +285,13 @@ def _visits(
         refuse_options(source)
         published = read_trajectory_folder(folders[0])
         visits = Visits.of_boxes(published.grid, published.offsets, published.boxes)
-        return published.pseudonyms, published.grid, visits, (RELEASED,)
+        return published.pseudonyms, published.grid, visits, BOXES, (RELEASED,)
     fine = source if source.metres is not None else replace(source, metres=FINE)
     reading = read_trajectories(fine, memory=memory, progress=progress)
     trajectories = reading.trajectories
     visits = Visits.of_trajectories(trajectories)
-    return trajectories.users, trajectories.grid, visits, (*reading.notes, RAW)
+    kind = fix_kind(trajectories, reading.columns)
+    return trajectories.users, trajectories.grid, visits, kind, (*reading.notes, RAW)
 
 
 def _why_none(stays: Stays) -> str:
