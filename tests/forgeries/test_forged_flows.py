@@ -92,12 +92,12 @@ def _write_all(folder: Path, tree: Any) -> None:
 
 
 GROUPS: dict[str, tuple[Callable[[Path], Iterable[Forgery]], int]] = {
-    "files": (forged_files, 1),
+    "files": (forged_files, 2),
     "folders": (forged_folders, 1),
-    "tables": (forged_tables, 2),
-    "texts": (texts, 1),
-    "trees": (trees, 5),
-    "everywhere": (everywhere, 4),
+    "tables": (forged_tables, 4),
+    "texts": (texts, 2),
+    "trees": (trees, 8),
+    "everywhere": (everywhere, 6),
     "consistent": (lambda _: consistent_forgeries(), 1),
 }
 """What is forged, and one in how many of them on every run."""
@@ -120,12 +120,12 @@ def test_no_forgery_passes(group: str, auditor: Auditor, tmp_path: Path) -> None
     made, one_in = GROUPS[group]
     found, number = auditor.unnoticed(sampled(made(auditor.safe), one_in), tmp_path)
     assert [name for name in found if not is_about(name, INVISIBLE)] == []
-    assert number >= 30
+    assert number >= 15
 
 
 def test_there_are_hundreds_of_forgeries(safe: Path) -> None:
     names = [forgery.name for made, one_in in GROUPS.values() for forgery in sampled(made(safe), one_in)]
-    assert len(names) >= 400
+    assert len(names) >= 300
     every = [forgery.name for made, _ in GROUPS.values() for forgery in made(safe)]
     assert len(every) == len(set(every)) >= 1000
 
