@@ -27,6 +27,7 @@ class RowKeywords(TypedDict, total=False):
     id_is: str | None
     timezone: str
     encoding: str | None
+    tolerate: float | str
     stations: str | PathLike[str] | None
     memory: str | None
     person: str | None

@@ -9,6 +9,7 @@ import typer
 
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import (
+    cleaning_lines,
     cleaning_rows,
     number,
     print_json,
@@ -16,12 +17,15 @@ from tripcloak.cli.screen import (
     show,
     show_signed,
     table,
+    tell,
+    warn,
 )
 from tripcloak.flows.keywords import flow_method, keywords, segments, zoning
 from tripcloak.records.keywords import signing_key, trip_source
 
 if TYPE_CHECKING:
     from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest
+    from tripcloak.flows.reading.matrix import MatrixReading
     from tripcloak.flows.release import Bound
     from tripcloak.ground.keys import SigningKey
     from tripcloak.ground.progress import Progress
@@ -68,13 +72,25 @@ def command(
         release_segments(request, by, draws=given["draws"], key=key, json=json)
         return
     with progress_on_stderr() as progress:
-        outcome = anonymise(replace(request, every_segment=by), progress)
+        told = replace(request, every_segment=by, once_read=_warn if json else _tell)
+        outcome = anonymise(told, progress)
         sign([out], request, key, progress)
     if json:
         print_json(outcome.to_dict())
     else:
         _show(outcome)
         show_signed(key)
+
+
+def _warn(reading: "MatrixReading") -> None:
+    """Say on stderr what is suspicious in what was read."""
+    warn(*reading.warnings)
+
+
+def _tell(reading: "MatrixReading") -> None:
+    """Say on stderr what became of the rows, and what is suspicious in them."""
+    tell(*cleaning_lines(reading.trips.cleaning))
+    _warn(reading)
 
 
 def sign(

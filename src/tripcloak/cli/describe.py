@@ -3,7 +3,15 @@
 from typing import TYPE_CHECKING
 
 from tripcloak.cli.options import Given, Inputs, Json, takes
-from tripcloak.cli.screen import cleaning_rows, number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.screen import (
+    cleaning_rows,
+    files_table,
+    number,
+    print_json,
+    progress_on_stderr,
+    show,
+    table,
+)
 from tripcloak.flows.keywords import keywords, zoning
 from tripcloak.records.keywords import trip_source
 
@@ -40,6 +48,7 @@ def _show(description: "Description") -> None:
     id_is = description.id_is
     facts = [(called_in_words(name, id_is), number(value)) for name, value in description.numbers.items()]
     show(table("What is in it", ("", "number"), [*cleaning_rows(description.cleaning), *facts]))
+    show(*files_table(description.cleaning), *(f"Warning: {warning}" for warning in description.warnings))
     show("Columns: " + ", ".join(f"{role} = {column}" for role, column in description.columns.items()))
     for note in description.notes:
         show(f"Note: {note}")

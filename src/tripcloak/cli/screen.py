@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tripcloak.ground.keys import SigningKey
     from tripcloak.records.cleaning import CleaningReport
+    from tripcloak.records.file_counts import FileRows
 
 
 @contextmanager
@@ -66,6 +67,55 @@ def cleaning_rows(cleaning: CleaningReport) -> list[tuple[str, str]]:
         rows.append((f"{stage.word} read", number(stage.rows)))
         rows += [(f"  {words}", number(dropped)) for words, dropped in stage.table()]
     return rows
+
+
+def files_table(cleaning: CleaningReport) -> list[Table]:
+    """Return a table of what became of the rows of each file, where there are several; the worst first."""
+    files = sorted(cleaning.by_file, key=lambda one: one.kept / max(one.rows, 1))
+    if len(files) < 2:
+        return []
+    rows = [(one.name, number(one.rows), number(one.kept), _why(one)) for one in files[:MOST_FILES]]
+    if len(files) > MOST_FILES:
+        rest = files[MOST_FILES:]
+        read, kept = (sum(getattr(one, what) for one in rest) for what in ("rows", "kept"))
+        rows.append((f"{len(rest):,} more files", number(read), number(kept), ""))
+    return [table("File by file", ("", "read", "used", "dropped because"), rows)]
+
+
+MOST_FILES = 20
+"""Files that a table shows."""
+
+
+def _why(file: FileRows) -> str:
+    """Return the reasons for which rows of a file were dropped, and how many have no id."""
+    from tripcloak.records.cleaning import describe_cleaning
+
+    told = [f"{words}: {number(n)}" for words, n in describe_cleaning(file.dropped)]
+    return "; ".join([*told, *([f"without an id: {number(file.without_id)}"] if file.without_id else [])])
+
+
+def cleaning_lines(cleaning: CleaningReport) -> list[str]:
+    """Return what became of the rows in lines, the files that lost most first; none where none was lost."""
+    stage = cleaning.before or cleaning
+    if not stage.dropped:
+        return []
+    lossy = sorted((one for one in stage.files if one.dropped), key=lambda one: one.kept / one.rows)
+    lines = [f"Used {number(stage.kept)} of {number(stage.rows)} {stage.word}. Dropped:"]
+    lines += [f"  {one.name}: {_why(one)}" for one in lossy[:MOST_FILES]]
+    rest = lossy[MOST_FILES:]
+    lost = sum(one.rows - one.kept for one in rest)
+    return lines + ([f"  {len(rest):,} more files: {number(lost)} {stage.word}"] if rest else [])
+
+
+def warn(*items: str) -> None:
+    """Print warnings on stderr."""
+    tell(*(f"Warning: {item}" for item in items))
+
+
+def tell(*lines: str) -> None:
+    """Print lines on stderr, beside the results."""
+    for line in lines:
+        print(line, file=sys.stderr, flush=True)
 
 
 def show(*items: object) -> None:

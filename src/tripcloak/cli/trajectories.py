@@ -11,6 +11,7 @@ import typer
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import (
     cleaning_rows,
+    files_table,
     number,
     print_json,
     progress_on_stderr,
@@ -74,6 +75,7 @@ def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
         print_json(found.to_dict())
         return
     show(table("What is in it", ("", "value"), [*cleaning_rows(found.cleaning), *_in_it(found.facts)]))
+    show(*files_table(found.cleaning), *(f"Warning: {warning}" for warning in found.warnings))
     spread = {words: found.facts[name] for name, words in QUANTILES.items() if found.facts[name]}
     if spread:
         shares = tuple(next(iter(spread.values())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -159,6 +159,8 @@ class ReleaseRequest:
     folder: Path | None = None
     every_segment: tuple[SegmentBy, ...] = ()
     publish: Publish = "rounded"
+    once_read: Callable[[MatrixReading], None] | None = field(default=None, compare=False, repr=False)
+    """Called with what was read, before anything is made of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -370,6 +372,8 @@ def _made(
         within=within,
         progress=progress,
     )
+    if request.once_read is not None:
+        request.once_read(reading)
     matrix = reading.trips.matrix
     if not request.method.noisy:
         refuse_hollow(matrix, request.method.promise)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tripcloak.flows.model import ODMatrix, group_flows
-from tripcloak.flows.reading.matrix import Zoning, read_matrix
+from tripcloak.flows.reading.matrix import Zoning, opened, read_matrix
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
@@ -17,6 +17,7 @@ from tripcloak.promises import KAnonymity, Unit
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.source import TripSource
+from tripcloak.records.suspicions import on_losses
 
 COMFORTABLE = 0.1
 """The share of trips below k that a common suppression limit can swallow."""
@@ -45,6 +46,7 @@ class Description:
     levels: tuple[HeightFacts, ...]
     advice: tuple[str, ...]
     id_is: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -73,7 +75,11 @@ def describe(
         The threshold to look at.
     """
     KAnonymity(k=k)
-    reading = read_matrix(source, zoning, memory=memory, progress=progress)
+    # Whoever looks at an input wants to see what is wrong with it: nothing stops here.
+    with opened(source, memory=memory) as within:
+        lenient = replace(source, tolerate=1.0)
+        reading = read_matrix(lenient, zoning, memory=memory, within=within, progress=progress)
+        lost = on_losses(reading.trips.cleaning, source.tolerate, within[1].opened)
     matrix, canonical = reading.trips.matrix, reading.trips.canonical
     levels = _levels(matrix, k, progress)
     return Description(
@@ -83,7 +89,8 @@ def describe(
         numbers=_numbers(matrix),
         columns=dict(canonical.columns),
         cleaning=reading.trips.cleaning,
-        notes=reading.trips.notes,
+        notes=reading.trips.notes[len(reading.warnings) :],
+        warnings=(*lost, *reading.warnings),
         levels=levels,
         advice=_advice(matrix, k, levels),
         id_is=matrix.id_is if "travellers" in matrix.units else None,

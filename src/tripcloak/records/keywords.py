@@ -44,6 +44,14 @@ ENCODING = reading(
     unset="found from the text",
     metavar="NAME",
 )
+TOLERATE = reading(
+    "tolerate",
+    "Share of a file's rows that may be impossible to read, such as 5%; beyond it nothing is made.",
+    metavar="SHARE",
+    kind="number",
+    reads="share",
+    default=0.05,
+)
 STATIONS = reading(
     "stations", "Table of base stations: where each id of --antenna is.", metavar="FILE", reads="path"
 )
@@ -74,6 +82,7 @@ TRIP_READING = (
     ID_IS,
     TIMEZONE,
     ENCODING,
+    TOLERATE,
     STATIONS,
     reading("attribute", "Carry this column along (repeatable).", metavar="COLUMN", kind="texts"),
     Option(

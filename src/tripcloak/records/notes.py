@@ -11,6 +11,7 @@ from tripcloak.ground.spelling import spelt, spelt_together
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.projection import Projection
 from tripcloak.records.schema import ROLES, option_of
+from tripcloak.records.suspicions import no_ids
 from tripcloak.records.tables import literal, quoted
 from tripcloak.records.values import OFFSET, is_text
 
@@ -65,7 +66,7 @@ def _person_notes(con: duckdb.DuckDBPyConnection, projections: Sequence[Projecti
         for p in having
     )
     if lacking and "t" not in having[0].columns:
-        notes.append(f"some rows have no id in {column!r}: they add volume but no traveller")
+        notes.append(no_ids(column))
     return notes
 
 
@@ -155,23 +156,41 @@ def object_to_text(
             "most lines do not have as many fields as the first line has column names; "
             "check the delimiter, the quotes and that the first line holds the names"
         )
-    worst = max(
-        (found for projection in projections for found in _unread(con, projection)), key=lambda item: item[0]
-    )
-    _, column, role = worst
+    _, column, role = _worst(con, [(projection, projection.table.probe) for projection in projections])
     raise InputError(
         f"nearly all values of column {column!r} cannot be read as the {ROLES[role].words}: expected values "
         f"such as {ROLES[role].example}. Name another column with {option_of(role)}, or mend this one"
     )
 
 
-def _unread(con: duckdb.DuckDBPyConnection, projection: Projection) -> list[tuple[int, str, str]]:
+def unread_column(con: duckdb.DuckDBPyConnection, looked_at: Sequence[tuple[Projection, str]]) -> str | None:
+    """Return which column could not be read most often, in words; None where all could.
+
+    Parameters
+    ----------
+    looked_at
+        Projections, each with the SQL of the rows to look at.
+    """
+    cells, column, role = _worst(con, looked_at)
+    if not cells:
+        return None
+    return f"column {column!r} must hold the {ROLES[role].words}, such as {ROLES[role].example}"
+
+
+def _worst(
+    con: duckdb.DuckDBPyConnection, looked_at: Sequence[tuple[Projection, str]]
+) -> tuple[int, str, str]:
+    found = [one for projection, scan in looked_at for one in _unread(con, projection, scan)]
+    return max(found, key=lambda item: item[0], default=(0, "", ""))
+
+
+def _unread(con: duckdb.DuckDBPyConnection, projection: Projection, scan: str) -> list[tuple[int, str, str]]:
     """Return how many cells of each column could not be read; a second pass, but only before an error."""
     tested = [column for column in projection.columns.values() if column.bad]
     if not tested:
         return []
     sums = ", ".join(f"count_if({column.bad})" for column in tested)
-    (numbers,) = con.execute(f"SELECT {sums} {projection.rows(projection.table.probe)}").fetchall()
+    (numbers,) = con.execute(f"SELECT {sums} {projection.rows(scan)}").fetchall()
     return [(n, str(c.source), str(c.role)) for n, c in zip(numbers, tested, strict=True)]
 
 

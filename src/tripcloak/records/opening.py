@@ -21,7 +21,13 @@ from tripcloak.records.columns import (
 from tripcloak.records.conditions import check_condition
 from tripcloak.records.encodings import object_to_encoding
 from tripcloak.records.file_counts import file_names
-from tripcloak.records.notes import object_to_swapped, object_to_text, object_to_weights, without_empty_person
+from tripcloak.records.notes import (
+    object_to_swapped,
+    object_to_text,
+    object_to_weights,
+    unread_column,
+    without_empty_person,
+)
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
 from tripcloak.records.schema import KNOWN_NAMES
@@ -85,6 +91,26 @@ class Rows:
         names = file_names([path for table in tables for path in table.paths], hidden=hidden)
         lines = (_rejected(self.connection, table) for table in tables)
         return dict(zip(names, (n for of_table in lines for n in of_table), strict=True))
+
+    def unread_column(self, place: int) -> str | None:
+        """Return which column of a file could not be read, in words; None where lines were broken alone.
+
+        Parameters
+        ----------
+        place
+            Which of all files; all of them if negative.
+        """
+        first = 0
+        looked_at = []
+        for projection in self.projections:
+            files = projection.table.files
+            if place < 0:
+                looked_at.append((projection, projection.table.probe))
+            elif first <= place < first + len(files):
+                looked_at.append((projection, projection.table.probe_of(files[place - first])))
+            first += len(files)
+        with plain_errors():
+            return unread_column(self.connection, looked_at)
 
     def object_to(self, report: CleaningReport) -> None:
         """Raise an InputError if the rows show that the input as a whole was misread."""

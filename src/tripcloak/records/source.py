@@ -15,6 +15,7 @@ from tripcloak.records.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
 from tripcloak.records.segments import SegmentBy
+from tripcloak.records.tolerance import TOLERATED, checked_share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,8 @@ class TripSource(Described):
         name of its column and from how ids are used if not given.
     encoding : str, optional
         Encoding of text files; found if not given.
+    tolerate : float
+        The share of a file's rows that may be impossible to read.
 
     Examples
     --------
@@ -120,6 +123,7 @@ class TripSource(Described):
     stations: str | None = None
     id_is: str | None = None
     encoding: str | None = None
+    tolerate: float = TOLERATED
 
     def __post_init__(self) -> None:
         self._set("paths", checked_inputs(self.paths))
@@ -131,6 +135,7 @@ class TripSource(Described):
         parted_by = (SegmentBy.parse(by).column for by in self.segment)
         self._set("attributes", tuple(dict.fromkeys((*self.attributes, *parted_by))))
         self._set("silence", None if self.silence is None else float(self.silence))
+        self._set("tolerate", checked_share(self.tolerate))
         self._check_reading()
         self._check_wishes()
 

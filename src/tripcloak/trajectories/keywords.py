@@ -14,6 +14,7 @@ from tripcloak.records.keywords import (
     SIGN,
     STATIONS,
     TIMEZONE,
+    TOLERATE,
     column,
     columns_given,
     reading,
@@ -39,6 +40,7 @@ READING = (
     replace(ID_IS, unset="told by the column's name"),
     TIMEZONE,
     ENCODING,
+    TOLERATE,
     STATIONS,
     reading(
         "sample_users", "Only so many people, drawn by a hash.", metavar="N", kind="whole number", unset="all"

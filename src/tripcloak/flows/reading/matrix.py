@@ -25,7 +25,9 @@ from tripcloak.promises import Promise
 from tripcloak.records.cleaning import OUTSIDE_AREA, OUTSIDE_TILING
 from tripcloak.records.segments import Segment, SegmentBy, find_segments
 from tripcloak.records.source import TripSource
-from tripcloak.records.trips import Canonical, narrow, open_canonical
+from tripcloak.records.suspicions import counted_ids, no_ids, on_ids
+from tripcloak.records.tolerance import refuse_losses
+from tripcloak.records.trips import Canonical, clean, narrow, open_canonical
 
 if TYPE_CHECKING:
     import duckdb
@@ -138,6 +140,8 @@ class MatrixReading:
     tiling: Tiling
     zoning: Zoning
     seconds: float
+    warnings: tuple[str, ...] = ()
+    """What is suspicious in the input; the notes hold it too."""
 
     def __repr__(self) -> str:
         return f"<MatrixReading: {self.trips.matrix!r} of {self.tiling.name}>"
@@ -208,11 +212,25 @@ def read_matrix(
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
         )
+        if not (source.segment or source.sample):
+            refuse_losses(trips.cleaning, source.tolerate, canonical.opened)
         notes = note_on_zones(zones, zoning.zone_id)
         notes += _area_note(trips, reach) if found else ()
         notes += _period_note(trips, reach) if settled.period != zoning.period else ()
-    trips = replace(trips, notes=(*trips.notes, *notes))
-    return MatrixReading(trips, tiling, settled, time.perf_counter() - started)
+    warnings, known = _suspicions(trips)
+    trips = replace(trips, notes=(*warnings, *known, *notes))
+    return MatrixReading(trips, tiling, settled, time.perf_counter() - started, warnings)
+
+
+def _suspicions(trips: CodedTrips) -> tuple[tuple[str, ...], list[str]]:
+    """Return what is suspicious, and the notes of the reading, in numbers where those are known now."""
+    column = trips.canonical.columns.get("person")
+    if column is None:
+        return (), list(trips.notes)
+    counted = counted_ids(trips.cleaning, column)
+    notes = [note for note in trips.notes if counted is None or note != no_ids(column)]
+    warnings = on_ids(trips.cleaning, column)
+    return tuple(warnings), notes if warnings or counted is None else [counted, *notes]
 
 
 def _refuse_without_start(zoning: Zoning, canonical: Canonical) -> None:
@@ -237,6 +255,7 @@ def opened_by_segment(
     carried = tuple(dict.fromkeys((*source.attributes, *(one.column for one in by))))
     with opened(replace(source, attributes=carried), memory=memory, folder=folder) as within:
         with plain_errors():
+            refuse_losses(clean(within[1]), source.tolerate, within[1].opened)
             segments = find_segments(within[0], by)
         if not segments:
             raise InputError("no usable trip is left, so there are no segments")

@@ -17,6 +17,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.suspicions import on_losses
 from tripcloak.trajectories.model import Grid, Trajectories, too_few_people
 from tripcloak.trajectories.reading.projection import (
     MOST,
@@ -277,6 +278,7 @@ class TrajectoryDescription:
     facts: Mapping[str, Any]
     cleaning: CleaningReport
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -286,12 +288,17 @@ class TrajectoryDescription:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {**self.facts, "cleaning": self.cleaning.to_dict(), "notes": list(self.notes)}
+        told = {"notes": list(self.notes), "warnings": list(self.warnings)}
+        return {**self.facts, "cleaning": self.cleaning.to_dict(), **told}
 
 
 def describe_fixes(
     source: TrajectorySource, *, memory: Memory = None, progress: Progress = silent
 ) -> TrajectoryDescription:
     """Return what is in an input: people, samples, resolution, period, extent, and what was dropped."""
-    reading = read_trajectories(source, memory=memory, progress=progress)
-    return TrajectoryDescription(facts=reading.facts, cleaning=reading.cleaning, notes=tuple(reading.notes))
+    # Whoever looks at an input wants to see what is wrong with it: nothing stops here.
+    reading = read_trajectories(replace(source, tolerate=1.0), memory=memory, progress=progress)
+    lost = on_losses(reading.cleaning, source.tolerate, command="trajectories anonymise")
+    return TrajectoryDescription(
+        facts=reading.facts, cleaning=reading.cleaning, notes=tuple(reading.notes), warnings=tuple(lost)
+    )

@@ -12,6 +12,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.frames import Input
 from tripcloak.records.source import Described, TripSource
+from tripcloak.records.tolerance import TOLERATED
 
 DEFAULT_MAX_SPEED = 1000.0
 """Kilometres an hour; airliners are slower over ground."""
@@ -55,6 +56,8 @@ class TrajectorySource(Described):
         name of its column if not given.
     encoding : str, optional
         Encoding of text files; found if not given.
+    tolerate : float
+        The share of a file's fixes that may be impossible to read.
 
     Examples
     --------
@@ -84,10 +87,11 @@ class TrajectorySource(Described):
     centre: tuple[float, float] | None = None
     id_is: str | None = None
     encoding: str | None = None
+    tolerate: float = TOLERATED
 
     def __post_init__(self) -> None:
         checked = self.trips
-        for name in ("paths", "columns", "box", "encoding"):
+        for name in ("paths", "columns", "box", "encoding", "tolerate"):
             object.__setattr__(self, name, getattr(checked, name))
         if any(step is not None and step < 1 for step in (self.seconds, self.metres)):
             raise InputError("a sample lasts one second or more, and is one metre wide or more")
@@ -118,6 +122,7 @@ class TrajectorySource(Described):
             sample=self.sample,
             id_is=self.id_is,
             encoding=self.encoding,
+            tolerate=self.tolerate,
         )
 
     @property

@@ -18,6 +18,7 @@ from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.area import Area
 from tripcloak.records.cleaning import NUMBERS, REASONS, CleaningReport
+from tripcloak.records.tolerance import refuse_losses
 from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
 from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectorySource
 
@@ -315,6 +316,8 @@ def read_distinct(
             tally = _tally(con, opened.rows.files)
             report = replace(CleaningReport.from_rows(tally.by_file, opened), word="fixes")
             _object_to_empty(report, source, tally)
+            if source.sample is None:
+                refuse_losses(report, source.tolerate, opened.rows)
             tracks = _stream(con, tally, report, opened, progress)
             tracks = replace(tracks, dropped=_dropped(con, source, tally))
     return tracks.without(_repeats(tracks), "duplicate")
