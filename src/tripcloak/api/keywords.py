@@ -58,6 +58,7 @@ class TripKeywords(RowKeywords, total=False):
     weight: str | None
     trips: str | None
     trip_id: str | None
+    fare: str | None
     polyline: str | None
     hierarchy: str | None
     zone_id: str | None

@@ -46,6 +46,7 @@ _NAMES_AND_WORDS = (
     ("missing_start", "start time missing or beyond four-digit years, so in no slot of time"),
     ("outside_tiling", "an end in no known zone"),
     ("duplicate", "exact duplicate of another row"),
+    ("refund", "refund of another row: the same trip, its fare taken back"),
     ("jump", "reached only faster than anybody travels"),
     ("outside_area", "outside the study area"),
     ("repeated", "in the same step of time and space as another fix of the same person"),
@@ -66,6 +67,7 @@ OUTSIDE_TILING = NUMBERS["outside_tiling"]
 OUTSIDE_AREA = NUMBERS["outside_area"]
 OUTSIDE_PERIOD = NUMBERS["outside_period"]
 DUPLICATE = NUMBERS["duplicate"]
+REFUND = NUMBERS["refund"]
 
 
 RowsByNumber: TypeAlias = Iterable[int] | Mapping[int, int]

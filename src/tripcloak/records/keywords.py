@@ -119,7 +119,8 @@ TRIP_COLUMNS = (
     column("lat", "GPS points: latitude."),
     column("lon", "GPS points: longitude."),
     column("time", "GPS points: time."),
-    column("trip_id", "GPS points: id that sets trips apart."),
+    column("trip_id", "Id that sets trips apart: rows with different ones are no duplicates."),
+    column("fare", "Fare: a row that takes it back is a refund; `none` if a found one is not."),
     column("antenna", "Calls: base station, with --stations."),
     column("polyline", "Path as [[lon,lat],...]."),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from tripcloak.records.notes import (
 )
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
-from tripcloak.records.schema import KNOWN_NAMES
+from tripcloak.records.schema import KNOWN_NAMES, TELLING
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
 from tripcloak.records.tables import Table, open_tables
@@ -186,7 +186,7 @@ def _project_all(
         time_formats=preset.time_formats if preset else (),
         zone_prefix=source.zone_prefix,
     )
-    given, known = source.columns, preset.columns if preset else None
+    given, known = source.columns, _known(preset)
     if source.stations is not None:
         tables = [place_at_stations(table, given, known) for table in tables]
         given = {**given, **AT_STATIONS}
@@ -204,6 +204,13 @@ def _project_all(
     if source.stations is not None:
         projections = [unplaced(projection) for projection in projections]
     return projections, check_same_form(assignments)
+
+
+def _known(preset: Preset | None) -> Mapping[str, Sequence[str]] | None:
+    """Return the names of a preset's columns, and of those that tell trips apart in any format."""
+    if preset is None or preset.form == "points":
+        return None if preset is None else preset.columns
+    return {**{role: KNOWN_NAMES[role] for role in TELLING}, **preset.columns}
 
 
 def _rejected(con: duckdb.DuckDBPyConnection, table: Table) -> list[int]:

@@ -26,7 +26,13 @@ CLEAN_NAMES = {
 }
 """Role to column of the view, where they differ."""
 
-_TYPES = {"number": "DOUBLE", "time": "TIMESTAMPTZ", "zone": "VARCHAR", "truth": "BOOLEAN"}
+_TYPES = {
+    "number": "DOUBLE",
+    "amount": "DOUBLE",
+    "time": "TIMESTAMPTZ",
+    "zone": "VARCHAR",
+    "truth": "BOOLEAN",
+}
 
 _PAIR = r"\[\s*([^,\[\]]+),\s*([^,\[\]]+)(,[^\[\]]*)?\]"
 _FIRST_PAIR = rf"^\s*\[\s*{_PAIR}"

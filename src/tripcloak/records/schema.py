@@ -13,7 +13,7 @@ FORMS: tuple[Form, ...] = get_args(Form)
 Endpoints = Literal["points", "zones"]
 """How the ends of a trip are given: as coordinates or as ids of zones."""
 
-Kind = Literal["number", "time", "person", "zone", "polyline", "truth", "separator"]
+Kind = Literal["number", "time", "person", "zone", "polyline", "truth", "separator", "amount"]
 
 
 class Role(NamedTuple):
@@ -52,7 +52,9 @@ ROLES: dict[str, Role] = {
         Role("time", "time", "time of a GPS fix", "2024-05-01 08:30:00"),
         Role("antenna", "zone", "id of the base station", "A17"),
         Role("polyline", "polyline", "path of the trip", "[[2.35,48.85],[2.36,48.86]]"),
-        Role("trip_id", "separator", "id that sets one person's trips apart", "7"),
+        Role("trip_id", "separator", "id that sets trips apart", "7"),
+        Role("fare", "amount", "fare of the trip", "12.50"),
+        Role("distance", "amount", "length of the trip", "3.1", named=False),
         Role("incomplete", "truth", "mark of an incomplete record", "True", named=False),
         Role("occupied", "truth", "mark of a passenger on board", "1", named=False),
     )
@@ -63,7 +65,9 @@ FLAGGED: tuple[str, ...] = tuple(name for name, role in ROLES.items() if role.na
 COORDINATES = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")
 _ZONES = ("origin", "destination")
 PLACES = ("origin_place", "destination_place")
-_EXTRAS = ("person", "weight", "start_time", "end_time", "incomplete", *PLACES)
+TELLING = ("trip_id", "fare", "distance")
+"""Roles that tell one trip from another that is equal to it in all else."""
+_EXTRAS = ("person", "weight", "start_time", "end_time", "incomplete", *PLACES, *TELLING)
 
 NEEDED: dict[Form, tuple[tuple[str, ...], ...]] = {
     "trips": (COORDINATES,),
@@ -243,7 +247,13 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
         "ride_id",
         "trip",
         "segment_id",
+        "rental_id",
+        "01 - Rental Details Rental ID",
+        "booking_id",
+        "order_id",
     ),
+    "fare": ("fare_amount", "fare", "base_passenger_fare", "total_amount", "trip_total", "price"),
+    "distance": ("trip_distance", "trip_miles", "trip_km", "trip_length", "distance"),
     "incomplete": ("missing_data",),
 }
 """Role to usual names; case, spaces, dots and underscores do not matter."""

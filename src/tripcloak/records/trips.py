@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -38,8 +38,9 @@ class Canonical:
     The view has ``o_lat, o_lon, d_lat, d_lon`` (degrees) or ``o_id, d_id`` (text), and, where the input
     has them, ``o_place``, ``d_place``, ``person``, ``weight``, ``trips``, ``start_time``, ``end_time`` and
     ``attr_`` columns. The column ``reason`` is 0 for rows to keep, otherwise the number of the first rule of
-    :data:`~tripcloak.records.cleaning.REASONS` that the row breaks. Where there is a start time, rows with
-    equal ``mark`` are duplicates of each other. Where rows come from several files, ``file`` says from which.
+    :data:`~tripcloak.records.cleaning.REASONS` that the row breaks. Where there is a start time or an id of
+    trips, rows with equal ``mark`` are one trip; where there are fares, ``refund`` says which take one back.
+    Where rows come from several files, ``file`` says from which.
 
     Attributes
     ----------
@@ -239,9 +240,10 @@ def _create_whole_view(
     names = [name for name in _ORDER if name in types] + carried
     listed = ["TRY_CAST(trips AS BIGINT) AS trips" if name == "trips" else quoted(name) for name in names]
     listed.append(f"{reason} AS reason")
-    if "start_time" in names:
-        listed.append(f"{_mark(names)} AS mark")
-        names.append("mark")
+    if {"start_time", "trip_id"} & set(types):
+        listed.append(f"{_mark(names, types)} AS mark")
+        listed += ["coalesce(fare < 0, false) AS refund"] if "fare" in types else []
+        names += ["mark", *(["refund"] if "fare" in types else [])]
     if "file" in types:
         listed.append("file")
     con.execute(f"CREATE OR REPLACE TEMP VIEW {WHOLE} AS SELECT {', '.join(listed)} FROM ({sql})")
@@ -263,10 +265,18 @@ def _create_view(con: duckdb.DuckDBPyConnection, names: Sequence[str], source: T
     con.execute(f"CREATE OR REPLACE TEMP VIEW {VIEW} AS {rows}")
 
 
-def _mark(names: Sequence[str]) -> str:
-    """Return SQL of a number that equal rows share; a row without a time is equal to none."""
+def _mark(names: Sequence[str], types: Collection[str]) -> str:
+    """Return SQL of a number that equal rows share; a row with neither a time nor an id is equal to none.
+
+    A trip is known by its own id, and without one by its fare and length too. The sign of the fare does not
+    count: a refund shares the mark of what is refunded.
+    """
+    told = ["trip_id"] if "trip_id" in types else []
+    plain = "trip_id IS NULL" if told else "true"
+    told += [f"CASE WHEN {plain} THEN abs({name}) END" for name in ("fare", "distance") if name in types]
+    known = [f"{name} IS NOT NULL" for name in ("start_time", "trip_id") if name in types]
     return (
-        f"CASE WHEN start_time IS NOT NULL THEN hash({', '.join(map(quoted, names))}) "
+        f"CASE WHEN {' OR '.join(known)} THEN hash({', '.join([*map(quoted, names), *told])}) "
         "ELSE hash(gen_random_uuid()) END"
     )
 

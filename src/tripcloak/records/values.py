@@ -70,6 +70,7 @@ class Casts:
             "separator": _person,
             "zone": self._zone,
             "truth": _truth,
+            "amount": _amount,
         }
         raw = f"{quoted(column)}::VARCHAR" if type_.startswith("ENUM") else quoted(column)
         made = makers[ROLES[role].kind](raw, _plain_type(type_))
@@ -137,6 +138,15 @@ def _number(column: str, type_: str) -> Value | None:
     if _numeric(type_) or type_ == "NULL":
         return Value(f"{column}::DOUBLE")
     return _tried(f"TRY_CAST({column} AS DOUBLE)", column) if type_ == "VARCHAR" else None
+
+
+def _amount(column: str, type_: str) -> Value:
+    """Return the SQL of a number that helps to tell rows apart; one that cannot be read makes no row bad."""
+    if _numeric(type_):
+        return Value(f"{column}::DOUBLE")
+    return Value(
+        f"TRY_CAST(translate({column}, '$, ', '') AS DOUBLE)" if type_ == "VARCHAR" else "NULL::DOUBLE"
+    )
 
 
 def _person(column: str, type_: str) -> Value | None:

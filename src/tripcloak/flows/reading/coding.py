@@ -24,7 +24,7 @@ from tripcloak.flows.model import (
     represented_by,
 )
 from tripcloak.flows.reading.reach import clock_sql
-from tripcloak.flows.reading.spool import Spool, find_duplicates, note_on_people
+from tripcloak.flows.reading.spool import REPEATED, Spool, find_repeated, note_on_people
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.masking import mask_small
@@ -32,7 +32,6 @@ from tripcloak.hierarchy import Hierarchy, Slots
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.hierarchy.time import DAY, Days
 from tripcloak.records.cleaning import (
-    DUPLICATE,
     MISSING_START,
     OUTSIDE_PERIOD,
     OUTSIDE_TILING,
@@ -130,6 +129,8 @@ def _columns(canonical: Canonical) -> dict[str, Any]:
         columns["trips"] = np.int64
     if canonical.has_mark:
         columns["mark"] = np.uint64
+    if "refund" in canonical.names:
+        columns["refund"] = np.bool_
     if canonical.has_file:
         columns["file"] = np.int32
     return columns
@@ -146,7 +147,7 @@ def _selected(canonical: Canonical) -> list[str]:
         names += ["hash(person) as person", "person is null as nobody"]
     if canonical.has_places:
         names += [f"hash({end}) as {end}, {end} is null as {end}_unknown" for end in PLACE_COLUMNS]
-    names += [name for name in ("weight", "trips", "mark", "file") if name in _columns(canonical)]
+    names += [name for name in ("weight", "trips", "mark", "refund", "file") if name in _columns(canonical)]
     return names
 
 
@@ -191,7 +192,7 @@ class _Coder:
         for seen, end, tile in zip(self.places, PLACE_COLUMNS, ("origin", "destination"), strict=True):
             if self.canonical.has_places:
                 seen.add(rows[tile], _numpy(batch, end), _numpy(batch, f"{end}_unknown"))
-        for name in ("weight", "trips", "mark", "file"):
+        for name in ("weight", "trips", "mark", "refund", "file"):
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
         if self.slots is not None:
@@ -225,19 +226,21 @@ class _Coder:
         for number in np.unique(reason[reason > 0]).tolist():
             self.people_by_reason[number].update(np.unique(person[known & (reason == number)]).tolist())
 
-    def _people(self, duplicate: Bools | None) -> dict[int, int] | None:
+    def _people(self, repeated: Ints | None) -> dict[int, int] | None:
         """Return how many different people lost rows, by reason; None where nobody is told apart."""
         if not self.canonical.has_person:
             return None
         lost = {number: len(people) for number, people in self.people_by_reason.items()}
-        if duplicate is None:
+        if repeated is None:
             return lost
-        doubled: set[int] = set()
+        again: dict[int, set[int]] = {reason: set() for reason in REPEATED}
         start = 0
         for (person,) in self.spool.chunks("person"):
-            doubled.update(np.unique(person[duplicate[start : start + len(person)]]).tolist())
+            rows = repeated[start : start + len(person)]
+            for reason, people in again.items():
+                people.update(np.unique(person[rows == reason]).tolist())
             start += len(person)
-        return {**lost, DUPLICATE: len(doubled - {-1})}
+        return lost | {reason: len(people - {NOBODY}) for reason, people in again.items()}
 
     def _without_id(self, duplicate: Bools | None) -> list[int] | None:
         """Return how many kept rows of each file are nobody's; None where nobody is told apart."""
@@ -255,12 +258,15 @@ class _Coder:
 
     def finish(self, memory: int, kept: tuple[bool, bool]) -> CodedTrips:
         """Return the matrix of everything added."""
-        duplicate = None
+        repeated = duplicate = None
         if self.canonical.has_mark and len(self.spool):
-            duplicate = find_duplicates(self.spool, memory=memory)
-            self.tally.move(DUPLICATE, duplicate, self.spool.column("file") if "file" in self.spool else None)
+            repeated = find_repeated(self.spool, memory=memory)
+            duplicate = repeated > 0
+            for reason in REPEATED:
+                file = self.spool.column("file") if "file" in self.spool else None
+                self.tally.move(reason, repeated == reason, file)
         cleaning = CleaningReport.from_rows(
-            self.tally.by_file, self.canonical, self._people(duplicate), self._without_id(duplicate)
+            self.tally.by_file, self.canonical, self._people(repeated), self._without_id(duplicate)
         )
         if cleaning.kept <= 0:
             raise EmptyInputError(cleaning.why_empty())

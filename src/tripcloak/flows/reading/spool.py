@@ -1,4 +1,4 @@
-"""Spool: columns that grow batch by batch, in memory while they fit, and the exact duplicates among them."""
+"""Spool: columns that grow batch by batch, in memory while they fit, and the repeated rows among them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.flows.model import WeightsSeen
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt
-from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.cleaning import DUPLICATE, REFUND, CleaningReport
 from tripcloak.records.fixes import uneven_fixes
 from tripcloak.records.tables import quoted
 from tripcloak.records.trips import WHOLE, Canonical
@@ -137,18 +137,23 @@ WITNESSES = ("origin", "destination", "person")
 """Columns compared besides the 64-bit mark, so that two different rows never pass for one."""
 
 
-def find_duplicates(spool: Spool, *, memory: int) -> Bools:
-    """Return, for every row of the spool, whether an equal row came before it.
+REPEATED = (DUPLICATE, REFUND)
+"""Reasons by which a row goes that tells of the same trip as another one."""
 
-    Rows are compared by their 64-bit ``mark`` first; only rows that share one are looked at closely.
+
+def find_repeated(spool: Spool, *, memory: int) -> Ints:
+    """Return, for every row of the spool, why it goes beside another row of the same trip; 0 if it stays.
+
+    Rows are compared by their 64-bit ``mark`` first; only rows that share one are looked at closely. A row
+    that takes a fare back goes as a refund where the trip is there without it.
     """
-    repeated = np.zeros(len(spool), dtype=bool)
+    repeated = np.zeros(len(spool), dtype=np.uint8)
     passes = 1 + (len(spool) * 16) // max(memory, 1)
     for number in range(passes):
         shared = _shared_marks(spool, number, passes)
         if len(shared):
             rows = _rows_with(spool, shared)
-            repeated[rows[_equal_to_earlier(spool, rows)]] = True
+            repeated[rows] = _why_repeated(spool, rows)
     return repeated
 
 
@@ -171,17 +176,22 @@ def _rows_with(spool: Spool, shared: Ints) -> Ints:
     return np.concatenate(found)
 
 
-def _equal_to_earlier(spool: Spool, rows: Ints) -> Bools:
+def _why_repeated(spool: Spool, rows: Ints) -> Ints:
+    """Return why each of some rows goes: of those that are equal the first one stays, best no refund."""
     columns = [spool.column(name)[rows] for name in ("mark", *WITNESSES) if name in spool]
+    nothing = np.zeros(len(rows), dtype=np.int32)
+    refund = spool.column("refund")[rows] if "refund" in spool else nothing.astype(bool)
     # Rows come in any order, but the first of two files keeps what both have.
-    file = spool.column("file")[rows] if "file" in spool else np.zeros(len(rows), dtype=np.int32)
-    order = np.lexsort((rows, file, *columns[::-1]))
-    same = np.ones(max(len(rows) - 1, 0), dtype=bool)
-    for column in columns:
-        same &= column[order][1:] == column[order][:-1]
-    equal = np.zeros(len(rows), dtype=bool)
-    equal[order[1:]] = same
-    return equal
+    file = spool.column("file")[rows] if "file" in spool else nothing
+    order = np.lexsort((rows, file, refund, *columns[::-1]))
+    first = np.ones(len(rows), dtype=bool)
+    if len(rows):
+        first[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    head = np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
+    taken_back = refund[order] & ~refund[order][head]
+    why = np.zeros(len(rows), dtype=np.uint8)
+    why[order] = np.where(first, 0, np.where(taken_back, REFUND, DUPLICATE))
+    return why
 
 
 def note_on_people(canonical: Canonical, cleaning: CleaningReport, seen: WeightsSeen | None) -> list[str]:
