@@ -55,6 +55,15 @@ def test_text_in_some_rows_of_a_number_column_is_counted(tripcloak, tmp_path, ro
         "kept": len(rows) - len(rows) // 20,
         "dropped": {"unparsable": len(rows) // 20},
         "people": {"unparsable": len({row["person_id"] for row in rows[::20]})},
+        "files": [
+            {
+                "name": "trips.csv",
+                "read": len(rows),
+                "kept": len(rows) - len(rows) // 20,
+                "dropped": {"unparsable": len(rows) // 20},
+                "without_id": 0,
+            }
+        ],
     }
 
 
@@ -237,7 +246,8 @@ def test_what_was_dropped_of_gps_fixes_is_told_too(tripcloak, tmp_path):
         for minute, lat in enumerate(["48.85", "195.0", "48.86", "48.87"])
     ]
     file = write_csv(tmp_path / "fixes.csv", fixes)
-    told = tripcloak("anonymise", file, "--out", tmp_path / "out")
+    assert tripcloak("anonymise", file, "--out", tmp_path / "out").code == 2
+    told = tripcloak("anonymise", file, "--out", tmp_path / "out", "--tolerate", "25%")
     assert told.code == 0
     flat = " ".join(told.out.replace("│", " ").split())
     assert "fixes read 120" in flat

@@ -119,7 +119,7 @@ def test_times_with_and_without_an_offset_get_a_note(write_text: WriteText, read
 def test_marks_tell_duplicates_from_equal_trips_of_other_people(
     write_text: WriteText, read: ReadPaths
 ) -> None:
-    header = "trip_id,user_id,o,d,start_time,sex\n"
+    header = "row,user_id,o,d,start_time,sex\n"
     same = "p,A,B,2024-05-01 08:00:00,f\n"
     lines = [
         f"1,{same}",
@@ -134,6 +134,9 @@ def test_marks_tell_duplicates_from_equal_trips_of_other_people(
     assert marks == [1, 1, 1, 1, 2, 2]
     # Without the attribute the fourth row is one more copy of the first.
     assert max(read(path).rows("count(*) OVER (PARTITION BY mark)")) == (3,)
+    # Ids of rows say nothing; an id of its own makes a trip.
+    path = write_text("b.csv", header.replace("row", "ride_id") + "".join(lines))
+    assert max(read(path).rows("count(*) OVER (PARTITION BY mark)")) == (1,)
 
 
 def test_zone_ids(write_parquet: WriteParquet, read: ReadPaths) -> None:

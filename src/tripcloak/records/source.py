@@ -15,7 +15,7 @@ from tripcloak.records.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
 from tripcloak.records.segments import SegmentBy
-from tripcloak.records.tolerance import TOLERATED, checked_share
+from tripcloak.records.tolerance import checked_share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class TripSource(Described):
     encoding : str, optional
         Encoding of text files; found if not given.
     tolerate : float
-        The share of a file's rows that may be impossible to read.
+        The share of a file's rows that may be impossible to read; all of them, where nobody says otherwise.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class TripSource(Described):
     stations: str | None = None
     id_is: str | None = None
     encoding: str | None = None
-    tolerate: float = TOLERATED
+    tolerate: float = 1.0
 
     def __post_init__(self) -> None:
         self._set("paths", checked_inputs(self.paths))

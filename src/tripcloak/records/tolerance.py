@@ -16,9 +16,6 @@ from tripcloak.records.file_counts import FileRows
 if TYPE_CHECKING:
     from tripcloak.records.opening import Rows
 
-TOLERATED = 0.05
-"""The share of a file's rows that may be impossible to read."""
-
 UNREADABLE = ("unparsable", "bad_time", "swapped", "out_of_range", "bad_trips")
 """Reasons that say that a row holds what it cannot hold: the file was damaged, or is taken for another."""
 

@@ -12,7 +12,6 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.frames import Input
 from tripcloak.records.source import Described, TripSource
-from tripcloak.records.tolerance import TOLERATED
 
 DEFAULT_MAX_SPEED = 1000.0
 """Kilometres an hour; airliners are slower over ground."""
@@ -57,7 +56,7 @@ class TrajectorySource(Described):
     encoding : str, optional
         Encoding of text files; found if not given.
     tolerate : float
-        The share of a file's fixes that may be impossible to read.
+        The share of a file's fixes that may be impossible to read; all of them, where nobody says otherwise.
 
     Examples
     --------
@@ -87,7 +86,7 @@ class TrajectorySource(Described):
     centre: tuple[float, float] | None = None
     id_is: str | None = None
     encoding: str | None = None
-    tolerate: float = TOLERATED
+    tolerate: float = 1.0
 
     def __post_init__(self) -> None:
         checked = self.trips
