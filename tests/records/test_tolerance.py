@@ -9,7 +9,7 @@ import pytest
 
 import tripcloak as tc
 from tripcloak.ground.errors import InputError
-from tripcloak.records.cleaning import CleaningReport, report_files
+from tripcloak.records.cleaning import NUMBERS, REASONS, CleaningReport, report_files
 from tripcloak.records.source import TripSource
 from tripcloak.records.tolerance import EMPTY, UNREADABLE, losses
 from worlds.made_files.damaged import EMPTY as NO_PLACE
@@ -30,22 +30,16 @@ def test_the_share_itself_is_tolerated_and_a_row_more_is_not() -> None:
 
 
 def test_empty_cells_count_from_half_of_a_file_on() -> None:
-    empty = 9
+    empty = NUMBERS["missing_coordinate"]
     assert losses(of({0: 50, empty: 50}), 0.05) == []
     assert [loss.reasons for loss in losses(of({0: 49, empty: 51}), 0.05)] == [("missing_coordinate",)]
     assert losses(of({0: 49, empty: 51}), 0.6) == []
 
 
 def test_what_was_not_wanted_never_counts() -> None:
-    asked = [number for number in range(2, 29) if not _counts(number)]
+    asked = [reason.number for reason in REASONS if reason.name not in (*UNREADABLE, *EMPTY)]
     assert losses(of(dict.fromkeys(asked, 1000) | {0: 1}), 0.0) == []
     assert set(UNREADABLE) & set(EMPTY) == set()
-
-
-def _counts(number: int) -> bool:
-    from tripcloak.records.cleaning import REASONS
-
-    return REASONS[number - 1].name in (*UNREADABLE, *EMPTY)
 
 
 def test_one_small_file_of_many_is_looked_at_with_the_others() -> None:

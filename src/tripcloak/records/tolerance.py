@@ -21,7 +21,7 @@ UNREADABLE = ("unparsable", "bad_time", "swapped", "out_of_range", "bad_trips")
 
 EMPTY = (
     *("missing_person", "missing_time", "unknown_antenna", "missing_coordinate", "null_island"),
-    *("missing_zone", "missing_weight", "missing_start"),
+    *("missing_zone", "unknown_zone", "missing_weight", "missing_start"),
 )
 """Reasons that say that a cell is empty. Public files have many such: they count from half of a file on."""
 
