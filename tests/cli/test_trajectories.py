@@ -118,7 +118,10 @@ def test_the_summary_for_people(tripcloak, calls, tmp_path):
     told = tripcloak("trajectories", "anonymise", calls, "--k", 2, "--out", tmp_path / "out")
     assert (told.code, told.err) == (0, "")
     words = " ".join(told.out.replace("│", " ").split())
+    assert told.out.startswith("40 trajectories of ")
     for part in (
+        "A typical sample became a box",
+        "0.0% of the people and 0.0% of the samples are withheld",
         "people 40",
         "released trajectories 40",
         "space error, mean km",
@@ -242,6 +245,11 @@ def test_what_is_in_an_input(tripcloak, calls):
     shown = tripcloak("trajectories", "describe", calls)
     assert shown.code == 0
     assert "minutes from one sample to the next" in shown.out
+    assert "samples of one person" in shown.out
+    shown = tripcloak("trajectories", "describe", calls, "--id-is", "vehicle")
+    assert "vehicles" in shown.out
+    assert "samples of one vehicle" in shown.out
+    assert "│ people" not in shown.out
 
 
 def test_only_some_people_drawn_by_a_seed(tripcloak, calls):

@@ -330,11 +330,13 @@ def summary_of_flows(found: Description) -> InputSummary:
 
 def summary_of_fixes(found: TrajectoryDescription) -> InputSummary:
     """Return what is in a table of fixes."""
+    from tripcloak.promises.counted import ones_of
+
     facts = found.facts
     spread = {name: value for name, value in facts.items() if isinstance(value, Mapping) and "50%" in value}
     sample, period, extent = facts["resolution"], facts["period"], facts["extent_km"]
     numbers = {
-        "people": facts["users"],
+        ones_of(found.id_is).several: facts["users"],
         "samples": facts["samples"],
         "a sample lasts and spans": f"{sample['seconds']} s, {sample['metres']} m",
         **({} if period is None else {"from, to": ", ".join(period)}),

@@ -47,16 +47,9 @@ def root() -> None:
     """
 
 
-QUANTILES = {
-    "samples_per_user": "samples of a person",
-    "gap_minutes": "minutes from one sample to the next",
-    "radius_of_gyration_km": "radius of gyration, km",
-}
-
-
 @takes(lambda: keywords("describe"))
 def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
-    """Tell what is in a table of fixes or check-ins: people, samples, resolution, and what was dropped.
+    """Tell what is in a table of fixes or check-ins: whose, samples, resolution, and what was dropped.
 
     The numbers look at unreleased data: keep them inside.
 
@@ -66,6 +59,7 @@ def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
 
       tripcloak trajectories describe checkins.csv --preset foursquare --json
     """
+    from tripcloak.promises.counted import ones_of
     from tripcloak.trajectories.reading.reading import describe_fixes
 
     source = trajectory_source(inputs, given)
@@ -74,9 +68,20 @@ def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
     if json:
         print_json(found.to_dict())
         return
-    show(table("What is in it", ("", "value"), [*cleaning_rows(found.cleaning), *_in_it(found.facts)]))
+    ones = ones_of(found.id_is)
+    held = [
+        *cleaning_rows(found.cleaning),
+        (ones.several, number(found.facts["users"])),
+        *_in_it(found.facts),
+    ]
+    show(table("What is in it", ("", "value"), held))
     show(*files_table(found.cleaning), *(f"Warning: {warning}" for warning in found.warnings))
-    spread = {words: found.facts[name] for name, words in QUANTILES.items() if found.facts[name]}
+    quantiles = {
+        "samples_per_user": f"samples of one {ones.one}",
+        "gap_minutes": "minutes from one sample to the next",
+        "radius_of_gyration_km": "radius of gyration, km",
+    }
+    spread = {words: found.facts[name] for name, words in quantiles.items() if found.facts[name]}
     if spread:
         shares = tuple(next(iter(spread.values())))
         rows = [(words, *(number(values[share]) for share in shares)) for words, values in spread.items()]
@@ -87,8 +92,8 @@ def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
 
 def _in_it(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     sample, period, extent = facts["resolution"], facts["period"], facts["extent_km"]
-    rows = [("people", number(facts["users"])), ("samples", number(facts["samples"]))]
-    rows += [
+    rows = [
+        ("samples", number(facts["samples"])),
         ("a sample lasts", f"{sample['seconds']} s"),
         ("a sample is wide and high", f"{sample['metres']} m"),
     ]
@@ -166,7 +171,7 @@ def _show_release(outcome: "TrajectoryOutcome") -> None:
         *_raw_record(outcome),
         ("seconds", ", ".join(f"{what} {spent:.1f}" for what, spent in outcome.seconds.items())),
     ]
-    show(table(f"{release.method} on trajectories", ("", "value"), rows))
+    show(*outcome.plain, table(f"{release.method} on trajectories", ("", "value"), rows))
     for note in outcome.notes:
         show(f"Note: {note}")
     show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")

@@ -31,6 +31,7 @@ from tripcloak.trajectories.release.writing import (
 )
 from tripcloak.trajectories.report.figures import trajectory_figures_page
 from tripcloak.trajectories.report.map import trajectory_pages
+from tripcloak.trajectories.report.plain import plain_words
 
 COLOCATION = (
     "{method} promises (k, delta)-anonymity alone: at every moment k - 1 other released trajectories are "
@@ -71,6 +72,7 @@ class MadeTrajectories:
     audit: Verdict
     guess: OwnerGuess | None
     notes: tuple[str, ...]
+    plain: tuple[str, ...]
     seconds: dict[str, float]
 
     def __repr__(self) -> str:
@@ -93,6 +95,7 @@ class MadeTrajectories:
             "audit": self.audit.to_dict(),
             "guess": _told(self.guess),
             "notes": list(self.notes),
+            "plain_words": list(self.plain),
             "seconds": self.seconds,
         }
 
@@ -108,6 +111,7 @@ class TrajectoryOutcome:
     audit: Verdict
     guess: OwnerGuess | None
     notes: tuple[str, ...]
+    plain: tuple[str, ...]
     seconds: dict[str, float]
     out: Path
 
@@ -134,6 +138,7 @@ class TrajectoryOutcome:
             "guess": _told(self.guess),
             "seconds": self.seconds,
             "notes": list(self.notes),
+            "plain_words": list(self.plain),
             "out": str(self.out),
         }
 
@@ -173,6 +178,7 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
         audit=audit,
         guess=guess,
         notes=(*reading.notes, *promise_notes(release), *_note_on_formats(request, release)),
+        plain=plain_words(reading, release, measures.to_dict(), guess),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
     )
 
@@ -204,6 +210,7 @@ def write_trajectories(
         audit=made.audit,
         guess=made.guess,
         notes=notes,
+        plain=made.plain,
         seconds={**made.seconds, "write": time.perf_counter() - started},
         out=out,
     )

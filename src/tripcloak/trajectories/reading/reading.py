@@ -16,6 +16,7 @@ from tripcloak.ground.masking import FEW, mask_small
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
+from tripcloak.promises.counted import ones_of
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.suspicions import on_losses
 from tripcloak.trajectories.model import Grid, Trajectories, too_few_people
@@ -279,17 +280,18 @@ class TrajectoryDescription:
     cleaning: CleaningReport
     notes: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    id_is: str = "person"
 
     def __repr__(self) -> str:
         return (
             f"<TrajectoryDescription: {mask_small(self.facts['samples'], 'samples')} of "
-            f"{mask_small(self.facts['users'], 'people')}>"
+            f"{mask_small(self.facts['users'], ones_of(self.id_is).several)}>"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         told = {"notes": list(self.notes), "warnings": list(self.warnings)}
-        return {**self.facts, "cleaning": self.cleaning.to_dict(), **told}
+        return {**self.facts, "id_is": self.id_is, "cleaning": self.cleaning.to_dict(), **told}
 
 
 def describe_fixes(
@@ -300,5 +302,9 @@ def describe_fixes(
     reading = read_trajectories(replace(source, tolerate=1.0), memory=memory, progress=progress)
     lost = on_losses(reading.cleaning, source.tolerate, command="trajectories anonymise")
     return TrajectoryDescription(
-        facts=reading.facts, cleaning=reading.cleaning, notes=tuple(reading.notes), warnings=tuple(lost)
+        facts=reading.facts,
+        cleaning=reading.cleaning,
+        notes=tuple(reading.notes),
+        warnings=tuple(lost),
+        id_is=reading.trajectories.id_is,
     )
