@@ -5,6 +5,8 @@ which names its method::
 
     <!-- options of flows/odkanon -->
     <!-- end of options -->
+
+The table of presets stands between two such marks on the page on input.
 """
 
 from __future__ import annotations
@@ -16,17 +18,42 @@ from pathlib import Path
 from tripcloak.flows.keywords import keywords
 from tripcloak.flows.methods.registry import METHODS
 from tripcloak.ground.options import Option
+from tripcloak.records.presets import PRESETS
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 
 PAGES = Path(__file__).parent / "methods"
+INPUT = Path(__file__).parent / "input.md"
 TYPES = Path(__file__).parents[1] / "src" / "tripcloak" / "api" / "method_options.py"
 REGISTRIES = {"flows": METHODS, "trajectories": TRAJECTORY_METHODS}
 MARKED = re.compile(r"(<!-- options of (\w+)/([\w-]+) -->\n).*?(<!-- end of options -->)", re.S)
 
 
+PRESETS_MARKED = re.compile(r"(<!-- presets -->\n).*?(<!-- end of presets -->)", re.S)
+
+
 def rendered(page: str) -> str:
     """Return a page with its tables as they should be."""
     return MARKED.sub(lambda found: f"{found[1]}\n{table(found[2], found[3])}\n{found[4]}", page)
+
+
+def with_presets(page: str) -> str:
+    """Return the page on input with the table of presets as it should be."""
+    return PRESETS_MARKED.sub(lambda found: f"{found[1]}\n{preset_table()}\n{found[2]}", page)
+
+
+def preset_table() -> str:
+    """Return the table of public formats and what each becomes."""
+    rows = []
+    for preset in PRESETS.values():
+        ids = preset.id_is if "person" in preset.columns else "none"
+        files = ", ".join(f"`{name}`" for name in preset.like)
+        zones = f"; zones: {preset.zones}" if preset.zones else ""
+        rows.append(
+            f"| `{preset.name}` | {preset.words}{zones} | {' or '.join(preset.forms)} | {ids} | {files} |"
+        )
+    return "\n".join(
+        ["| `--preset` | reads | form | an id is | files like |", "|---|---|---|---|---|", *rows, ""]
+    )
 
 
 def table(wing: str, method: str) -> str:
@@ -95,3 +122,4 @@ if __name__ == "__main__":
     for path in sorted(PAGES.glob("*.md")):
         text = path.read_text(encoding="utf-8")
         path.write_text(rendered(text), encoding="utf-8")
+    INPUT.write_text(with_presets(INPUT.read_text(encoding="utf-8")), encoding="utf-8")

@@ -27,6 +27,12 @@ def test_tables_are_what_the_methods_declare(page: Path, tables: dict[str, Any])
     assert text == tables["rendered"](text), "run `make docs`"
 
 
+def test_the_table_of_presets_is_what_they_declare(tables: dict[str, Any]) -> None:
+    text = (DOCS / "input.md").read_text(encoding="utf-8")
+    assert text.count("<!-- presets -->") == 1
+    assert text == tables["with_presets"](text), "run `make docs`"
+
+
 def test_types_are_what_the_methods_declare(tables: dict[str, Any]) -> None:
     assert tables["TYPES"].read_text(encoding="utf-8") == tables["types"](), "run `make docs`"
 

@@ -9,7 +9,7 @@ import pytest
 import tripcloak as tc
 from tripcloak.flows.checking import audit_against
 from tripcloak.ground.errors import InputError
-from worlds.made_files.public_forms import TAXI_ZONES
+from worlds.made_files.public_rides import TAXI_ZONES
 
 HEADER = "VendorID,tpep_pickup_datetime,tpep_dropoff_datetime,PULocationID,DOLocationID\n"
 

@@ -56,7 +56,8 @@ def test_every_name_that_is_taken_for_the_id_unasked_says_what_it_is():
 
 def test_every_preset_with_ids_knows_what_they_are():
     assert {preset.id_is for preset in PRESETS.values()} <= set(ID_KINDS)
-    bikes = {"porto-taxi", "nyc-tlc", "citibike", "divvy", "cabspotting", "tdrive"}
+    taxis = {"porto-taxi", "nyc-tlc", "chicago-taxi", "cabspotting", "tdrive"}
+    bikes = {"citibike", "divvy", "capital-bikeshare", "bay-wheels", "la-metro-bike", "mds", "gbfs"} | taxis
     assert {name for name, preset in PRESETS.items() if preset.id_is == "vehicle"} == bikes
 
 

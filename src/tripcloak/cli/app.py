@@ -19,6 +19,7 @@ COMMANDS = {
     "measures": "measures:command",
     "compare": "compare:command",
     "methods": "methods:command",
+    "presets": "presets:command",
     "exposure": "exposure:command",
     "reconstruct": "reconstruct:command",
     "analyse": "analyse:command",

@@ -152,10 +152,13 @@ _DATA_LIKE = re.compile(
 def looks_like_data(name: str) -> bool:
     """Return whether a column name looks like a cell: a number, a date, a hash, an address.
 
-    >>> looks_like_data("48.8566"), looks_like_data("start_lat")
-    (True, False)
+    A line of several such is data too, whatever parts them.
+
+    >>> looks_like_data("48.8566"), looks_like_data("start_lat"), looks_like_data("48.85 2.35 0")
+    (True, False, True)
     """
-    return _DATA_LIKE.fullmatch(name) is not None
+    parts = name.split() if " " in name.strip() else [name]
+    return _DATA_LIKE.fullmatch(name) is not None or all(_DATA_LIKE.fullmatch(part) for part in parts)
 
 
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:

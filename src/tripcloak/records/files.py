@@ -12,9 +12,11 @@ from typing import Literal, NamedTuple
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import given_path
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import looks_like_data, unique_names
 from tripcloak.records.encodings import COMPRESSED
-from tripcloak.records.presets import Layout, Preset
+from tripcloak.records.presets import TEXT, Layout, Preset, of_lines
+from tripcloak.records.recognising import ending_of, first_lines, hidden, recognised, top_of
 from tripcloak.records.standard_input import STANDARD_INPUT, spooled_input
 
 FileKind = Literal["csv", "parquet", "zip", "xlsx", "geojson"]
@@ -33,14 +35,14 @@ _KINDS: dict[str, FileKind] = {
 }
 _PLAIN: tuple[FileKind, ...] = ("csv", "parquet")
 _DELIMITERS = ",;\t|"
-_TOP_BYTES = 1 << 16
 
 
 class Top(NamedTuple):
-    """Column names and delimiter of a text file with a first line of names."""
+    """Column names and delimiter of a text file, and its layout where no first line has the names."""
 
     names: tuple[str, ...]
     delimiter: str
+    layout: Layout | None = None
 
 
 def expand_paths(paths: Sequence[str], preset: Preset | None = None) -> list[Path]:
@@ -59,6 +61,7 @@ def expand_paths(paths: Sequence[str], preset: Preset | None = None) -> list[Pat
     tripcloak.InputError: there is no file no/such/trips.csv; check the path
     """
     files: dict[Path, Path] = {}
+    preset = preset or recognised(paths)
     for path in paths:
         for file in _expand(path, preset):
             files.setdefault(file.resolve(), file)
@@ -75,7 +78,7 @@ def kind_of(file: Path, preset: Preset | None = None) -> FileKind | None:
     """
     if layout_of(file, preset) is not None:
         return "csv"
-    ending = _ending(file)
+    ending = ending_of(file)
     if file.suffix.lower() in COMPRESSED:
         return "csv" if _KINDS.get(ending, "csv" if not ending else None) == "csv" else None
     return _KINDS.get(ending)
@@ -91,8 +94,22 @@ def layout_of(file: Path, preset: Preset | None) -> Layout | None:
     >>> layout_of(Path("1.plt"), geolife).skip, layout_of(Path("fixes.parquet"), geolife)
     (6, None)
     """
-    layout = None if preset is None else preset.layout
-    return layout if layout is not None and _ending(file) in layout.suffixes else None
+    if preset is None or not preset.layouts:
+        return None
+    ending = ending_of(file)
+    possible = [layout for layout in preset.all_layouts if ending in layout.suffixes]
+    called = [layout for layout in possible if layout.is_called(file.name)]
+    if called or len(possible) == 1:
+        return (called or possible)[0]
+    found = of_lines(first_lines(file), ending, preset) if ending in TEXT and file.is_file() else None
+    return None if found is None else found[1]
+
+
+def read_layout(file: Path, layout: Layout, *, certain: bool = False) -> Top | None:
+    """Return the columns of a file that has a layout, or None where its first line has names after all."""
+    first = first_lines(file)[:1] if not (certain or layout.skip) else []
+    names = any(first) and not any(looks_like_data(cell) for cell in first[0].split(layout.delimiter))
+    return None if names else Top(layout.columns, layout.delimiter, layout)
 
 
 def read_top(file: Path) -> Top:
@@ -103,7 +120,7 @@ def read_top(file: Path) -> Top:
     InputError
         The file is empty, not UTF-8 text, or its first line holds data rather than names.
     """
-    text = _top_text(file)
+    text = top_of(file)
     first = text.split("\n", 1)[0]
     if not first.strip():
         raise InputError(f"{file.name} is empty or starts with an empty line; expected column names there")
@@ -112,15 +129,11 @@ def read_top(file: Path) -> Top:
     header = next(lines)
     if any(looks_like_data(name) for name in header):
         raise InputError(
-            f"the first line of {file.name} looks like data; expected column names such as start_lat there"
+            f"the first line of {file.name} looks like data; expected column names such as start_lat there. "
+            f"Put a line of names first, or say which public format it is ({spelt('preset', 'NAME')}; see "
+            "`tripcloak presets`)"
         )
     return Top(unique_names(_padded(header, next((line for line in lines if line), []))), delimiter)
-
-
-def _ending(file: Path) -> str:
-    """Return the ending that tells the kind of a file, without that of its compression."""
-    ending = file.suffix.lower()
-    return Path(file.stem).suffix.lower() if ending in COMPRESSED else ending
 
 
 def _expand(path: str, preset: Preset | None) -> list[Path]:
@@ -141,28 +154,28 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
 
 
 def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
-    layout = None if preset is None else preset.layout
-    files = sorted(folder.rglob("*" if layout is None else layout.pattern))
-    seen = [file for file in files if file.is_file() and not _hidden(file, folder)]
+    patterns = preset.patterns if preset is not None else ()
+    files = sorted({file for pattern in patterns or ("*",) for file in folder.rglob(pattern)})
+    if preset is not None:
+        files = [file for file in files if not preset.passes_over(file.name)]
+    seen = [file for file in files if file.is_file() and not hidden(file, folder)]
     wanted = [file for file in seen if kind_of(file, preset) in _PLAIN]
     if not wanted:
         # Beside tables, archives are often the same rows once more, and GeoJSON the zones.
-        wanted = [file for file in seen if kind_of(file, preset) and file.suffix.lower() != ".json"]
+        documents = preset is not None and preset.documents
+        wanted = [
+            file for file in seen if kind_of(file, preset) and (documents or file.suffix.lower() != ".json")
+        ]
     if not wanted:
-        what = "Parquet or CSV file" if layout is None else f"file like {layout.pattern}"
+        what = f"file like {' or '.join(patterns)}" if patterns else "Parquet or CSV file"
         raise InputError(f"the folder {folder} holds no {what}")
     return wanted
 
 
-def _hidden(file: Path, folder: Path) -> bool:
-    """Return whether a part of the path below the folder is private to the program that wrote it."""
-    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-
-
 def _readable(file: Path, preset: Preset | None) -> Path:
     if kind_of(file, preset) is None:
-        layout = None if preset is None else preset.layout
-        known = dict.fromkeys((*(layout.suffixes if layout else ()), *_KINDS))
+        layouts = preset.layouts if preset is not None else ()
+        known = dict.fromkeys((*(suffix for layout in layouts for suffix in layout.suffixes), *_KINDS))
         raise InputError(
             f"{called_file(file, preset)}: expected a file that ends in {', '.join(known)}"
             f" (text may be compressed: .gz, .zst); {_way_out(file)}"
@@ -187,23 +200,6 @@ def _way_out(file: Path) -> str:
 def called_file(file: Path, preset: Preset | None) -> str:
     """Return what messages call a file: not by its name where that is the id of somebody."""
     return "one of the files" if preset is not None and preset.ids_in_paths else file.name
-
-
-def _top_text(file: Path) -> str:
-    import pyarrow as pa
-
-    compression = COMPRESSED.get(file.suffix.lower())
-    try:
-        with pa.input_stream(str(file.absolute()), compression=compression) as stream:
-            top = stream.read(_TOP_BYTES)
-    except (pa.ArrowException, OSError):
-        top = None
-    if top is None:
-        kind = f"{compression} file" if compression else "text file"
-        raise InputError(f"{file.name} could not be read; it may be damaged or not be a {kind}")
-    if top[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in top:
-        raise InputError(f"{file.name} is not text; save it as CSV in UTF-8 and give that")
-    return str(top.decode("utf-8-sig", errors="replace"))
 
 
 def _padded(header: list[str], first_row: list[str]) -> list[str]:

@@ -59,8 +59,7 @@ STATIONS = reading(
 TRIP_READING = (
     reading(
         "preset",
-        "A public format: porto-taxi, nyc-tlc, citibike, divvy, lodes; cabspotting, geolife, tdrive, "
-        "foursquare, gowalla, cdr.",
+        "A public format such as nyc-tlc, citibike or geolife; see `tripcloak presets`.",
         metavar="NAME",
     ),
     reading(

@@ -30,6 +30,7 @@ from tripcloak.records.notes import (
 )
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
+from tripcloak.records.recognising import recognised
 from tripcloak.records.schema import KNOWN_NAMES, TELLING
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
@@ -125,7 +126,7 @@ class Rows:
 
 def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
     """Return the rows of a source; nothing but the top of the files is read here."""
-    preset = None if source.preset is None else find_preset(source.preset)
+    preset = _preset(source)
     con.execute("SET TimeZone = 'UTC'")
     _check_timezone(con, source.timezone)
     if source.stations is not None:
@@ -145,12 +146,29 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         name=name,
         assignment=assignment,
         preset=preset,
-        notes=[*(note for table in tables for note in table.notes), *notes],
+        notes=[*_preset_notes(source, preset), *(note for table in tables for note in table.notes), *notes],
         files=sum(len(table.files) for table in tables),
         encoding_said=source.encoding is not None,
         connection=con,
         projections=tuple(projections),
     )
+
+
+def _preset(source: TripSource) -> Preset | None:
+    """Return the public format that was asked for, or the one that files without names certainly are."""
+    if source.preset is not None:
+        return find_preset(source.preset)
+    return recognised([one for one in source.paths if isinstance(one, str)])
+
+
+def _preset_notes(source: TripSource, preset: Preset | None) -> tuple[str, ...]:
+    if preset is None or source.preset is not None:
+        return preset.notes if preset is not None else ()
+    told = (
+        f"no file has a line of column names; their lines are those of {spelt('preset', preset.name)} "
+        f"({preset.words}), so they were read as that"
+    )
+    return (told, *preset.notes)
 
 
 def may_matter(names: Sequence[str], source: TripSource, preset: Preset | None) -> set[str]:

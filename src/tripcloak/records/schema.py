@@ -159,6 +159,8 @@ _FIX_TIME = (
     "checkin_time",
     "check_in_time",
     "call_time",
+    "last_reported",
+    "last_updated",
 )
 
 _ANTENNAS = (

@@ -11,9 +11,10 @@ from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.exact_files import exact_literal, exact_path
 from tripcloak.records.file_counts import FILE
-from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_top
+from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_layout, read_top
 from tripcloak.records.frames import Frame, Input
-from tripcloak.records.presets import Derived, Preset
+from tripcloak.records.places import placed, placed_columns, without_places
+from tripcloak.records.presets import Derived, Layout, Preset
 from tripcloak.records.unpacking import unpack
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def open_tables(
     tables = [_frame_table(con, frame, preset, wanted, number) for number, frame in enumerate(frames)]
     given = expand_paths([one for one in inputs if isinstance(one, str)], preset)
     unpacked = unpack(con, given, preset, encoding)
-    for key, files in _groups(con, unpacked.files, preset):
+    records = without_places(con, unpacked.files, preset, lambda layout, files: _scan_of(con, layout, files))
+    for key, files in _groups(con, records, preset):
         if isinstance(key, Top):
             tables.append(_text_table(con, files, key, preset, number=len(tables)))
         else:
@@ -147,10 +149,12 @@ def _groups(
         key: Top | _Types
         if kind_of(file, preset) == "parquet":
             key = _parquet_types(con, file)
-        elif (layout := layout_of(file, preset)) is not None:
-            key = Top(layout.columns, layout.delimiter)
         else:
-            key = read_top(file)
+            layout = layout_of(file, preset)
+            # Of a format with a file a person there are many files, and none has names.
+            headless = layout is not None and preset is not None and preset.ids_in_paths
+            top = None if layout is None else read_layout(file, layout, certain=headless)
+            key = top or read_top(file)
         names = key.names if isinstance(key, Top) else [name for name, _ in key]
         # A column of that name hides which file a row is from: such files are read one by one.
         alone = file if _FILE_INDEX in (name.lower() for name in names) else None
@@ -214,15 +218,7 @@ def _frame_table(
 def _text_table(
     con: duckdb.DuckDBPyConnection, files: list[Path], top: Top, preset: Preset | None, number: int
 ) -> Table:
-    layout = layout_of(files[0], preset)
-    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in top.names)
-    options = (
-        f"auto_detect = false, header = {layout is None}, skip = {layout.skip if layout else 0}, "
-        f"delim = {literal(top.delimiter)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
-        f"ignore_errors = true, hive_partitioning = false{_filename(preset)}"
-    )
-    if layout is not None and layout.encoding != "utf-8":
-        options += f", encoding = {literal(layout.encoding)}"
+    options = _csv_options(top) + _filename(preset)
     exact = tuple(exact_path(con, file) for file in files)
     rejects = f"tripcloak_rejects_{number}"
     # A second input opened on the same connection must not find the first one's broken lines.
@@ -230,10 +226,13 @@ def _text_table(
     con.execute(f"DROP TABLE IF EXISTS {rejects}_scans")
     notes = f", store_rejects = true, rejects_table = '{rejects}', rejects_scan = '{rejects}_scans'"
     types = dict.fromkeys(top.names, "VARCHAR")
-    source = f"read_csv({_list(exact)}, {options}{notes})"
-    scan, all_types = _with_derived(source, types, preset, numbered=len(files) > 1)
+    numbered = len(files) > 1
+    source = placed(f"read_csv({_list(exact)}, {options}{notes})", top.layout, numbered=numbered)
+    types |= dict.fromkeys(placed_columns(top.layout), "VARCHAR")
+    scan, all_types = _with_derived(source, types, preset, numbered=numbered)
     # One thread reads from the top, so that what the first rows show is the same each time.
-    probe, _ = _with_derived(f"read_csv({_list(exact)}, {options}, parallel = false)", types, preset)
+    some = placed(f"read_csv({_list(exact)}, {options}, parallel = false)", top.layout)
+    probe, _ = _with_derived(some, types, preset)
     # Names of files may be ids of people.
     name = "the input" if preset is not None and preset.ids_in_paths else _name(files)
     return Table(
@@ -245,6 +244,24 @@ def _text_table(
         probe=probe,
         rejects=rejects,
     )
+
+
+def _csv_options(top: Top) -> str:
+    """Return how text is read: every line that has as many fields as there are names, as text."""
+    layout = top.layout
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in top.names)
+    known = "" if layout is None or layout.encoding == "utf-8" else f", encoding = {literal(layout.encoding)}"
+    return (
+        f"auto_detect = false, header = {layout is None}, skip = {layout.skip if layout else 0}, "
+        f"delim = {literal(top.delimiter)}, quote = '\"', escape = '\"', columns = {{{columns}}}, "
+        f"ignore_errors = true, hive_partitioning = false{known}"
+    )
+
+
+def _scan_of(con: duckdb.DuckDBPyConnection, layout: Layout, files: Sequence[Path]) -> str:
+    """Return SQL that reads files of a layout."""
+    top = Top(layout.columns, layout.delimiter, layout)
+    return f"read_csv({_list([exact_path(con, file) for file in files])}, {_csv_options(top)})"
 
 
 def _with_derived(

@@ -25,6 +25,7 @@ from tripcloak.records.encodings import (
     write_as_utf_8,
 )
 from tripcloak.records.features import feature_rows
+from tripcloak.records.feeds import feed_rows, is_feed
 from tripcloak.records.files import called_file, kind_of, layout_of
 from tripcloak.records.presets import Preset
 
@@ -171,8 +172,9 @@ class _Unpacking:
         return written
 
     def features(self, file: Path) -> None:
-        """Take the points or paths of a GeoJSON file."""
-        self._write(file, feature_rows(file, called_file(file, self._preset)), str(file))
+        """Take the points or paths of a GeoJSON file, or the trips or vehicles of another document."""
+        rows = feed_rows if is_feed(file) else feature_rows
+        self._write(file, rows(file, called_file(file, self._preset)), str(file))
 
     def _found(self, file: Path) -> str:
         name = called_file(file, self._preset)
@@ -193,9 +195,11 @@ class _Unpacking:
         return encoding
 
     def _wanted(self, member: PurePosixPath) -> bool:
-        layout = None if self._preset is None else self._preset.layout
-        if layout is not None and not member.match(layout.pattern):
-            return False
+        if self._preset is not None and self._preset.patterns:
+            if self._preset.passes_over(member.name):
+                return False
+            if not any(member.match(pattern) for pattern in self._preset.patterns):
+                return False
         return kind_of(Path(member.name), self._preset) in ("csv", "parquet")
 
     def _extracted(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Path:

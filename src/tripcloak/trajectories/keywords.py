@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 READING = (
     reading(
         "preset",
-        "A public format: geolife, cabspotting, tdrive, foursquare, gowalla, cdr.",
+        "A public format such as geolife, tdrive or foursquare; see `tripcloak presets`.",
         metavar="NAME",
     ),
     reading("where", "Only rows for which this holds.", metavar="SQL"),

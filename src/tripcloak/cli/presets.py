@@ -1,0 +1,42 @@
+"""tripcloak presets."""
+
+from typing import Any
+
+from tripcloak.cli.options import Json
+from tripcloak.cli.screen import print_json, show, table
+
+
+def command(json: Json = False) -> None:
+    """List the public formats that are read as they are published, and what each becomes.
+
+    [bold]Examples[/bold]
+
+      tripcloak presets
+
+      tripcloak describe yellow_tripdata_2024-01.parquet --preset nyc-tlc --zones taxi_zones.geojson
+    """
+    from tripcloak.records.presets import PRESETS
+    from tripcloak.records.presets.listing import listed
+
+    found = [listed(preset) for preset in PRESETS.values()]
+    if json:
+        print_json({"presets": found})
+    else:
+        _show(found)
+
+
+def _show(found: list[dict[str, Any]]) -> None:
+    rows = [(one["preset"], one["reads"], ", ".join(one["files"])) for one in found]
+    show(table("Public formats (--preset)", ("preset", "what it reads", "files like"), rows, numbers=False))
+    becomes = [
+        (
+            one["preset"],
+            " or ".join(one["forms"]),
+            one["id_is"] if "person" in one["columns"] else "no ids",
+            ", ".join(f"{role} = {' | '.join(names)}" for role, names in one["columns"].items()),
+            one["zones"] or "",
+        )
+        for one in found
+    ]
+    heads = ("preset", "a row is", "an id is", "columns", "zones to give (--zones)")
+    show(table("What each becomes", heads, becomes, numbers=False))
