@@ -42,13 +42,21 @@ def test_text_in_a_number_column_names_the_column(write_text: WriteText, read: R
     assert "origin_lat=" in words
 
 
-def test_decimal_commas_and_odd_dates_are_such_text(write_text: WriteText, read: ReadPaths) -> None:
-    commas = "o_lat;o_lon;d_lat;d_lon\n" + "48,123;2,5;48,2;2,6\n" * 3
-    assert "cannot be read as the latitude" in refused(lambda: read(write_text("a.csv", commas)).report)
-    dates = "o,d,start_time\n" + "A,B,31.12.2024 08:30\n" * 3
+def test_degrees_and_odd_dates_are_such_text(write_text: WriteText, read: ReadPaths) -> None:
+    degrees = "o_lat;o_lon;d_lat;d_lon\n" + "48°12'3\";2.5;48.2;2.6\n" * 3
+    assert "cannot be read as the latitude" in refused(lambda: read(write_text("a.csv", degrees)).report)
+    dates = "o,d,start_time\n" + "A,B,the 31st of December\n" * 3
     words = refused(lambda: read(write_text("b.csv", dates)).report)
     assert "column 'start_time'" in words
     assert "2024-05-01 08:30:00" in words
+    assert "time_format='%d/%m/%Y %H:%M'" in words
+
+
+def test_decimal_commas_and_points_in_dates_are_read(write_text: WriteText, read: ReadPaths) -> None:
+    commas = "o_lat;o_lon;d_lat;d_lon\n" + "48,123;2,5;48,2;2,6\n"
+    assert read(write_text("a.csv", commas)).rows("o_lat, o_lon, d_lat, d_lon") == [(48.123, 2.5, 48.2, 2.6)]
+    dates = "o,d,start_time\nA,B,31.12.2024 08:30\n"
+    assert read(write_text("b.csv", dates)).rows("start_time::VARCHAR") == [("2024-12-31 08:30:00+00",)]
 
 
 def test_text_in_gps_fixes_names_the_column(write_text: WriteText, read: ReadPaths) -> None:

@@ -26,6 +26,8 @@ class RowKeywords(TypedDict, total=False):
     polygon: str | PathLike[str] | None
     id_is: str | None
     timezone: str
+    time_format: str | Sequence[str] | None
+    decimal: str | None
     encoding: str | None
     tolerate: float | str
     stations: str | PathLike[str] | None

@@ -52,6 +52,23 @@ TOLERATE = reading(
     reads="share",
     default=0.05,
 )
+TIME_FORMAT = reading(
+    "time_format",
+    "How times are written, as in '%d/%m/%Y %H:%M' (repeatable).",
+    unset="found from the text",
+    metavar="FORMAT",
+    kind="texts",
+)
+DECIMAL = reading(
+    "decimal",
+    "What begins a fraction in text.",
+    unset="found from the text",
+    metavar="WHICH",
+    values=("point", "comma"),
+)
+TEXT = (TIME_FORMAT, DECIMAL, ENCODING)
+"""How text is written."""
+
 STATIONS = reading(
     "stations", "Table of base stations: where each id of --antenna is.", metavar="FILE", reads="path"
 )
@@ -80,7 +97,7 @@ TRIP_READING = (
     ),
     ID_IS,
     TIMEZONE,
-    ENCODING,
+    *TEXT,
     TOLERATE,
     STATIONS,
     reading("attribute", "Carry this column along (repeatable).", metavar="COLUMN", kind="texts"),

@@ -159,8 +159,16 @@ def object_to_text(
     _, column, role = _worst(con, [(projection, projection.table.probe) for projection in projections])
     raise InputError(
         f"nearly all values of column {column!r} cannot be read as the {ROLES[role].words}: expected values "
-        f"such as {ROLES[role].example}. Name another column with {option_of(role)}, or mend this one"
+        f"such as {ROLES[role].example}. Name another column with {option_of(role)}{_say_how(role)}, or mend "
+        "this one"
     )
+
+
+def _say_how(role: str) -> str:
+    """Return how to say the way in which a column is written, where that can be said."""
+    if ROLES[role].kind == "time":
+        return f", say how it is written ({spelt('time_format', '%d/%m/%Y %H:%M', quoted=True)})"
+    return ""
 
 
 def unread_column(con: duckdb.DuckDBPyConnection, looked_at: Sequence[tuple[Projection, str]]) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import close_to_files, plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.columns import (
     Assignment,
@@ -36,6 +36,7 @@ from tripcloak.records.source import TripSource
 from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
 from tripcloak.records.tables import Table, open_tables
 from tripcloak.records.values import Casts
+from tripcloak.records.writing import look_at_writing
 
 if TYPE_CHECKING:
     import duckdb
@@ -129,6 +130,7 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
     preset = _preset(source)
     con.execute("SET TimeZone = 'UTC'")
     _check_timezone(con, source.timezone)
+    _check_formats(con, source.time_format)
     if source.stations is not None:
         # First, so that broken lines of that table are forgotten before those of the input are noted.
         open_stations(con, source.stations)
@@ -140,13 +142,18 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         close_to_files(con, (file for table in tables for file in table.files))
     name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
     with plain_errors(name, has_condition=source.where is not None):
-        projections, assignment = _project_all(tables, source, preset)
+        projections, assignment, writing = _project_all(con, tables, source, preset)
         projections, notes = without_empty_person(con, projections)
     return Rows(
         name=name,
         assignment=assignment,
         preset=preset,
-        notes=[*_preset_notes(source, preset), *(note for table in tables for note in table.notes), *notes],
+        notes=[
+            *_preset_notes(source, preset),
+            *(note for table in tables for note in table.notes),
+            *writing,
+            *notes,
+        ],
         files=sum(len(table.files) for table in tables),
         encoding_said=source.encoding is not None,
         connection=con,
@@ -196,20 +203,32 @@ def _check_timezone(con: duckdb.DuckDBPyConnection, timezone: str) -> None:
         )
 
 
+def _check_formats(con: duckdb.DuckDBPyConnection, formats: Sequence[str]) -> None:
+    import duckdb
+
+    for way in formats:
+        try:
+            con.execute("SELECT try_strptime('', ?)", [way])
+            known = "%" in way
+        except duckdb.Error:
+            known = False
+        if not known:
+            example = spelt("time_format", "%d/%m/%Y %H:%M", quoted=True)
+            raise InputError(
+                f"{called('time_format')} takes how times are written, as in {example}: %d is the day, %m "
+                "the month, %Y the year, %H:%M:%S the clock"
+            )
+
+
 def _project_all(
-    tables: Sequence[Table], source: TripSource, preset: Preset | None
-) -> tuple[list[Projection], Assignment]:
-    casts = Casts(
-        timezone=source.timezone,
-        time_formats=preset.time_formats if preset else (),
-        zone_prefix=source.zone_prefix,
-    )
+    con: duckdb.DuckDBPyConnection, tables: Sequence[Table], source: TripSource, preset: Preset | None
+) -> tuple[list[Projection], Assignment, list[str]]:
     given, known = source.columns, _known(preset)
     if source.stations is not None:
         tables = [place_at_stations(table, given, known) for table in tables]
         given = {**given, **AT_STATIONS}
     form = source.form or (preset.form if preset else None)
-    projections, assignments = [], []
+    projections, assignments, notes = [], [], dict[str, None]()
     for table in tables:
         names = tuple(table.types)
         try:
@@ -218,10 +237,34 @@ def _project_all(
         except MissingColumnError as error:
             raise MissingColumnError(f"{table.name}: {error}{table.hint}") from None
         assignments.append(assignment)
+        casts, told = _casts(con, table, assignment, source, preset)
         projections.append(project(table, assignment, casts, attributes, source.where))
+        notes |= dict.fromkeys(told)
     if source.stations is not None:
         projections = [unplaced(projection) for projection in projections]
-    return projections, check_same_form(assignments)
+    return projections, check_same_form(assignments), list(notes)
+
+
+def _casts(
+    con: duckdb.DuckDBPyConnection,
+    table: Table,
+    assignment: Assignment,
+    source: TripSource,
+    preset: Preset | None,
+) -> tuple[Casts, Sequence[str]]:
+    """Return how cells of a table become values, and what to know about how they are written."""
+    formats = source.time_format or (preset.time_formats if preset else ())
+    written = look_at_writing(
+        con, table, assignment.columns, decimal=source.decimal, formats_known=bool(formats)
+    )
+    casts = Casts(
+        timezone=source.timezone,
+        time_formats=formats,
+        formats_said=bool(source.time_format),
+        writings=written.columns,
+        zone_prefix=source.zone_prefix,
+    )
+    return casts, written.notes
 
 
 def _known(preset: Preset | None) -> Mapping[str, Sequence[str]] | None:

@@ -10,6 +10,9 @@ from tripcloak.ground.spelling import spelt
 Form = Literal["trips", "points", "polyline", "zones", "counts"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
+Decimal = Literal["point", "comma"]
+"""What begins a fraction in text."""
+
 Endpoints = Literal["points", "zones"]
 """How the ends of a trip are given: as coordinates or as ids of zones."""
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.promises.counted import checked_kind
 from tripcloak.records.encodings import checked_encoding
 from tripcloak.records.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
-from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Form
+from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Decimal, Form
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.tolerance import checked_share
 
@@ -94,6 +94,10 @@ class TripSource(Described):
         Encoding of text files; found if not given.
     tolerate : float
         The share of a file's rows that may be impossible to read; all of them, where nobody says otherwise.
+    decimal : str, optional
+        What begins a fraction in text: ``point`` or ``comma``; found if not given.
+    time_format : tuple of str
+        How times are written in text, as in ``%d/%m/%Y %H:%M``; found if not given.
 
     Examples
     --------
@@ -124,12 +128,15 @@ class TripSource(Described):
     id_is: str | None = None
     encoding: str | None = None
     tolerate: float = 1.0
+    decimal: Decimal | None = None
+    time_format: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._set("paths", checked_inputs(self.paths))
         self._set("encoding", checked_encoding(self.encoding))
         self._set("columns", dict(self.columns))
         self._set("segment", dict(self.segment))
+        self._set("time_format", tuple(self.time_format))
         if len(set(self.attributes)) < len(tuple(self.attributes)):
             raise InputError("attributes must be different column names")
         parted_by = (SegmentBy.parse(by).column for by in self.segment)
@@ -160,6 +167,8 @@ class TripSource(Described):
                 "places are counted at both ends: give "
                 f"{spelt('origin_place')} and {spelt('destination_place')}"
             )
+        if self.decimal not in (None, "point", "comma"):
+            raise InputError(f"{called('decimal')} must be point or comma")
         if not all(self.attributes):
             raise InputError("attributes must be column names; one is empty")
 

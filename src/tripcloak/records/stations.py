@@ -15,6 +15,7 @@ from tripcloak.records.projection import CleanColumn, Projection
 from tripcloak.records.schema import KNOWN_NAMES, option_of
 from tripcloak.records.tables import Table, open_tables, quoted
 from tripcloak.records.values import Casts
+from tripcloak.records.writing import look_at_writing
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,7 +39,7 @@ def open_stations(con: duckdb.DuckDBPyConnection, path: str) -> None:
     InputError
         The file has no such columns, or lists a base station twice at different places.
     """
-    selects = [_select(table) for table in open_tables(con, [path], None)]
+    selects = [_select(con, table) for table in open_tables(con, [path], None)]
     with plain_errors("the table of base stations", has_condition=False):
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE {STATIONS} AS SELECT id, min(lat) AS lat, min(lon) AS lon, "
@@ -86,7 +87,7 @@ def unplaced(projection: Projection) -> Projection:
     return replace(projection, columns={**projection.columns, "unplaced": mark})
 
 
-def _select(table: Table) -> str:
+def _select(con: duckdb.DuckDBPyConnection, table: Table) -> str:
     names = tuple(table.types)
     found = find_roles(names, {}, _STATION_NAMES)
     missing = [role for role in _STATION_NAMES if role not in found]
@@ -95,7 +96,7 @@ def _select(table: Table) -> str:
             f"the table of base stations ({spelt('stations')}) needs columns such as antenna_id, lat and "
             f"lon; columns found: {listed(names)}"
         )
-    casts = Casts()
+    casts = Casts(writings=look_at_writing(con, table, found).columns)
     values = (casts.value(role, found[role], table.types[found[role]]).sql for role in _STATION_NAMES)
     named = ", ".join(f"{sql} AS {name}" for sql, name in zip(values, ("id", "lat", "lon"), strict=True))
     return f"SELECT {named} FROM ({table.scan})"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from tripcloak.ground.errors import InputError
 from tripcloak.records.schema import ROLES, option_of
 from tripcloak.records.tables import literal, quoted
+from tripcloak.records.writing import Writing
 
 _INTEGERS = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"))
 _WIDE = frozenset(("UBIGINT", "HUGEINT", "UHUGEINT"))
@@ -45,12 +47,18 @@ class Casts:
         Zone of times written without an offset.
     time_formats : sequence of str
         Ways of writing times besides ISO 8601.
+    formats_said : bool
+        The caller said how times are written: they are written in no other way.
+    writings : mapping
+        Column to how its cells are written, where that is unusual.
     zone_prefix : int, optional
         Number of leading characters of zone ids to keep.
     """
 
     timezone: str = "UTC"
     time_formats: Sequence[str] = ()
+    formats_said: bool = False
+    writings: Mapping[str, Writing] = field(default_factory=dict)
     zone_prefix: int | None = None
 
     def value(self, role: str, column: str, type_: str) -> Value:
@@ -63,9 +71,10 @@ class Casts:
         >>> Casts().value("person", "user", "INTEGER").sql
         '"user"::BIGINT'
         """
+        writing = self.writings.get(column, Writing())
         makers: dict[str, Callable[[str, str], Value | None]] = {
-            "number": _number,
-            "time": self._time,
+            "number": partial(_number, writing=writing),
+            "time": partial(self._time, formats=(*self.time_formats, *writing.formats)),
             "person": _person,
             "separator": _person,
             "zone": self._zone,
@@ -81,7 +90,7 @@ class Casts:
             )
         return made
 
-    def _time(self, column: str, type_: str) -> Value | None:
+    def _time(self, column: str, type_: str, formats: Sequence[str]) -> Value | None:
         if type_.endswith("WITH TIME ZONE"):
             return Value(f"{column}::TIMESTAMPTZ")
         if type_ in _NAIVE:
@@ -90,22 +99,23 @@ class Casts:
             return Value(_unix(f"{column}::DOUBLE"))
         if type_ == "NULL":
             return Value("NULL::TIMESTAMPTZ")
-        return self._written_time(column) if type_ == "VARCHAR" else None
+        return self._written_time(column, formats) if type_ == "VARCHAR" else None
 
-    def _written_time(self, column: str) -> Value:
-        """Return the SQL of a time as text: ISO 8601, the formats of the preset, or Unix time."""
+    def _written_time(self, column: str, formats: Sequence[str]) -> Value:
+        """Return the SQL of a time as text: the formats that were said, or ISO 8601, others, or Unix time."""
         # The session's zone is UTC, so a plain cast reads a time without an offset as UTC. The detour by
         # microseconds makes nothing of the word infinity, which is a time to the engine.
         iso = f"make_timestamptz(epoch_us(TRY_CAST({column} AS TIMESTAMPTZ)))"
         if self.timezone != "UTC":
             naive = self._zoned(f"TRY_CAST({column} AS TIMESTAMP)")
             iso = f"CASE WHEN regexp_matches({column}, {literal(OFFSET)}) THEN {iso} ELSE {naive} END"
-        ways = [iso]
-        for way in self.time_formats:
+        ways = [] if self.formats_said else [iso]
+        for way in formats:
             tried = f"try_strptime({column}, {literal(way)})"
             # One with an offset says its zone itself.
             ways.append(f"make_timestamptz(epoch_us({tried}))" if "%z" in way else self._zoned(tried))
-        ways.append(_unix(f"TRY_CAST({column} AS DOUBLE)"))
+        if not self.formats_said:
+            ways.append(_unix(f"TRY_CAST({column} AS DOUBLE)"))
         return _tried(f"coalesce({', '.join(ways)})", column)
 
     def _zoned(self, timestamp: str) -> str:
@@ -132,12 +142,12 @@ class Casts:
         return Value(text if self.zone_prefix is None else f"left({text}, {self.zone_prefix})")
 
 
-def _number(column: str, type_: str) -> Value | None:
+def _number(column: str, type_: str, writing: Writing) -> Value | None:
     if type_ == "DOUBLE":
         return Value(column)
     if _numeric(type_) or type_ == "NULL":
         return Value(f"{column}::DOUBLE")
-    return _tried(f"TRY_CAST({column} AS DOUBLE)", column) if type_ == "VARCHAR" else None
+    return _tried(writing.number_sql(column), column) if type_ == "VARCHAR" else None
 
 
 def _amount(column: str, type_: str) -> Value:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.options import Option
 from tripcloak.records.keywords import (
-    ENCODING,
     ID_IS,
     MEMORY,
     SIGN,
     STATIONS,
+    TEXT,
     TIMEZONE,
     TOLERATE,
     column,
@@ -39,7 +39,7 @@ READING = (
     reading("until", "Drop this moment and what is later.", metavar="TIME"),
     replace(ID_IS, unset="told by the column's name"),
     TIMEZONE,
-    ENCODING,
+    *TEXT,
     TOLERATE,
     STATIONS,
     reading(

@@ -219,4 +219,86 @@ FEATURES = (
     Made(name="JSON of something else", files={"a.json": '{"a": 1}'}, refused=("not GeoJSON with features",)),
 )
 
-CASES: tuple[Made, ...] = (*ENCODED, *PACKED, *FEATURES)
+
+def dated(name: str, *times: str, **said: Any) -> Made:
+    """Return the case of trips that begin at these times, with coordinates in decimal commas."""
+    rows = "".join(f"u{n};48,85;2,3{n};48,86;2,3{n};{time}\n" for n, time in enumerate(times))
+    text = "user_id;start_lat;start_lng;end_lat;end_lng;started_at\n" + rows
+    counted = {} if "refused" in said else {"rows": {"a.csv": len(times)}, "used": len(times)}
+    return Made(name=name, files={"a.csv": text}, **{**counted, **said})
+
+
+ZONES = "id,lat,lon\nA,48.85,2.35\nB,48.86,2.36\nC,48.87,2.37\n"
+COUNTS = "origin;destination;trips\nA;B;{}\nB;C;{}\nC;A;{}\n"
+WEIGHTS = "user_id;origin;destination;weight\nu1;A;B;{}\nu2;B;C;{}\n"
+
+
+def numbered(name: str, text: str, *numbers: str, **said: Any) -> Made:
+    """Return the case of zones and numbers that are written this way."""
+    used = {} if "refused" in said else {"rows": {"a.csv": len(numbers)}, "used": len(numbers)}
+    options = {"zones": "zones.csv", "hierarchy": "dendrogram", **said.pop("options", {})}
+    return Made(
+        name=name, files={"a.csv": text.format(*numbers), "zones.csv": ZONES}, options=options, **used, **said
+    )
+
+
+NUMBERS = (
+    dated("decimal commas", "2024-05-01 08:30", "2024-05-01 09:30", told=("decimal comma",)),
+    numbered("thousands with commas", COUNTS, "1,234", "12", "1,234,567", told=("thousands", "1235813")),
+    numbered("thousands with points", COUNTS, "1.234", "12", "1.234.567", told=("thousands", "1235813")),
+    numbered("thousands with spaces", COUNTS, "1 234", "12", "1\u00a0234\u202f567", told=("1235813",)),
+    numbered("numbers of trips with commas", COUNTS, "1,234", "2,345", "3,456", told=("thousands", "7035")),
+    numbered("weights with decimal commas", WEIGHTS, "1,5", "112,25", told=("decimal comma", "113.75")),
+    numbered(
+        "weights that may be large or small",
+        WEIGHTS,
+        "1,234",
+        "2,345",
+        refused=("the commas in column 'weight'", "decimal='comma'", "decimal='point'"),
+    ),
+    numbered(
+        "the same numbers, said", WEIGHTS, "1,234", "2,345", options={"decimal": "comma"}, told=("3.579",)
+    ),
+)
+DATES = (
+    dated("month first", "4/1/2020 0:00", "4/13/2020 8:05", told=("the month first",)),
+    dated("day first", "1/4/2020 0:00", "13/4/2020 8:05:10", told=("the day first", "time_format=")),
+    dated("twelve hours", "4/1/2020 12:05 AM", "4/30/2020 1:05:10 PM", told=("the month first",)),
+    dated("points between numbers", "1.4.2020 0:00", "2.4.2020", told=("usual with points",)),
+    dated("two digits for the year", "13/4/20 8:05", "1/4/20 8:05", told=("the day first",)),
+    dated("months by name", "01-Apr-2020 08:05", "13-Apr-2020 08:05"),
+    dated("no gaps at all", "20200401083000", "20200413083000"),
+    dated(
+        "day or month first, and nobody knows",
+        "4/1/2020 0:00",
+        "4/2/2020 0:00",
+        refused=("'started_at'", "time_format='%d/%m/%Y %H:%M'", "time_format='%m/%d/%Y %H:%M'", "'none'"),
+    ),
+    dated(
+        "the same dates, said", "4/1/2020 0:00", "4/2/2020 0:00", options={"time_format": "%d/%m/%Y %H:%M"}
+    ),
+    dated("the same dates, left out", "4/1/2020 0:00", "4/2/2020 0:00", options={"start_time": "none"}),
+    dated(
+        "both", "13/1/2020 0:00", "1/13/2020 0:00", refused=("begin with the day and some with the month",)
+    ),
+    dated("a year that is first or last", "20-04-01", "20-04-02", refused=("time_format='%y-%m-%d'",)),
+    dated("no format at all", "x", options={"time_format": "dd/mm/yyyy"}, refused=("time_format='%d/%m/%Y",)),
+    dated(
+        "a format that some rows do not have",
+        "1/4/2020",
+        "2020-04-01",
+        options={"time_format": ["%d/%m/%Y"]},
+        used=1,
+        dropped={"a.csv": {"unparsable": 1}},
+    ),
+    dated(
+        "a clock without a day",
+        "2020-04-01 06:17:05",
+        "06:17.5",
+        used=1,
+        dropped={"a.csv": {"unparsable": 1}},
+        told=("a clock without a day",),
+    ),
+)
+
+CASES: tuple[Made, ...] = (*ENCODED, *PACKED, *FEATURES, *NUMBERS, *DATES)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.frames import Input
+from tripcloak.records.schema import Decimal
 from tripcloak.records.source import Described, TripSource
 
 DEFAULT_MAX_SPEED = 1000.0
@@ -57,6 +58,10 @@ class TrajectorySource(Described):
         Encoding of text files; found if not given.
     tolerate : float
         The share of a file's fixes that may be impossible to read; all of them, where nobody says otherwise.
+    decimal : str, optional
+        What begins a fraction in text: ``point`` or ``comma``; found if not given.
+    time_format : tuple of str
+        How times are written in text, as in ``%d/%m/%Y %H:%M``; found if not given.
 
     Examples
     --------
@@ -87,10 +92,12 @@ class TrajectorySource(Described):
     id_is: str | None = None
     encoding: str | None = None
     tolerate: float = 1.0
+    decimal: Decimal | None = None
+    time_format: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         checked = self.trips
-        for name in ("paths", "columns", "box", "encoding", "tolerate"):
+        for name in ("paths", "columns", "box", "encoding", "tolerate", "time_format"):
             object.__setattr__(self, name, getattr(checked, name))
         if any(step is not None and step < 1 for step in (self.seconds, self.metres)):
             raise InputError("a sample lasts one second or more, and is one metre wide or more")
@@ -122,6 +129,8 @@ class TrajectorySource(Described):
             id_is=self.id_is,
             encoding=self.encoding,
             tolerate=self.tolerate,
+            decimal=self.decimal,
+            time_format=self.time_format,
         )
 
     @property
