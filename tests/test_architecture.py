@@ -46,6 +46,7 @@ WING = (
         "describe",
         "anonymise",
         "attacking",
+        "regions",
         "trips",
     ),
 )

@@ -26,7 +26,8 @@ from tripcloak.trajectories.keywords import keywords, trajectory_method, traject
 
 if TYPE_CHECKING:
     from tripcloak.comparing.trajectories import TrajectoryRow
-    from tripcloak.trajectories.anonymise import TrajectoryOutcome
+    from tripcloak.ground.progress import Progress
+    from tripcloak.trajectories.anonymise import TrajectoryOutcome, TrajectoryRequest
     from tripcloak.trajectories.attacking import AttackRow
 
 
@@ -106,6 +107,14 @@ def anonymise(
     given: Given,
     inputs: Inputs,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
+    regions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|BOXES",
+            help="One release for each region: boxes such as '40,-75,41,-73;51,-1,52,0', or auto: where most "
+            "people are.",
+        ),
+    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -126,8 +135,10 @@ def anonymise(
       tripcloak trajectories anonymise checkins.csv --preset foursquare --method k-scale --out out --json
 
       tripcloak trajectories anonymise calls.parquet --method w4m --k 2 --delta 2000 --trash 0.1 --out out
+
+      tripcloak trajectories anonymise checkins.csv --preset gowalla --regions auto --k 5 --out out
     """
-    from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
+    from tripcloak.trajectories.anonymise import TrajectoryRequest
     from tripcloak.trajectories.checking import sign_trajectories
 
     key = signing_key(given)
@@ -140,14 +151,36 @@ def anonymise(
         formats=given["formats"],
     )
     with progress_on_stderr() as progress:
-        outcome = anonymise_trajectories(request, progress)
-        if key is not None:
-            sign_trajectories(out, request.source.paths, key, memory=given["memory"], progress=progress)
+        outcomes = _released(request, regions, progress)
+        for outcome in outcomes:
+            if key is not None:
+                sign_trajectories(
+                    outcome.out, request.source.paths, key, memory=given["memory"], progress=progress
+                )
     if json:
-        print_json(outcome.to_dict())
-    else:
+        told = [outcome.to_dict() for outcome in outcomes]
+        print_json(told[0] if regions is None else {"regions": told})
+        return
+    for number_of_region, outcome in enumerate(outcomes, start=1):
+        if regions is not None:
+            show(f"Region {number_of_region} of {len(outcomes)}: {_edges(outcome)}")
         _show_release(outcome)
-        show_signed(key)
+    show_signed(key)
+
+
+def _released(
+    request: "TrajectoryRequest", regions: str | None, progress: "Progress"
+) -> "tuple[TrajectoryOutcome, ...]":
+    from tripcloak.trajectories.anonymise import anonymise_trajectories
+    from tripcloak.trajectories.regions import anonymise_regions, read_regions
+
+    if regions is None:
+        return (anonymise_trajectories(request, progress),)
+    return anonymise_regions(request, read_regions(regions), progress)
+
+
+def _edges(outcome: "TrajectoryOutcome") -> str:
+    return ",".join(f"{edge:g}" for edge in outcome.reading.source.box or ())
 
 
 def _show_release(outcome: "TrajectoryOutcome") -> None:

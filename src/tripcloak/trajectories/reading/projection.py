@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -97,14 +97,14 @@ def choose_region(
         if _farthest_km(crowded, middle).max() <= REACH_KM:
             if _farthest_km(cells, middle).max() <= REACH_KM:
                 return middle
-            return _enough(cells, middle._replace(box=box_around(middle)))
-    return _enough(cells, _densest(crowded))
+            return _enough(cells, middle._replace(box=box_around(middle)), k)
+    return _enough(cells, _densest(crowded), k)
 
 
-def _enough(cells: Cells, region: Region) -> Region:
+def _enough(cells: Cells, region: Region, k: int | None) -> Region:
     """Return a region with a study area, or raise where that does not hold nearly all fixes."""
     if cells.fixes[_cells_within(cells, region.box)].sum() < MOST * cells.fixes.sum():
-        raise InputError(too_far_apart())
+        raise InputError(too_far_apart(cells, k))
     return region
 
 
@@ -137,13 +137,132 @@ def _crowded(cells: Cells, k: int | None) -> Cells:
     )
 
 
-def too_far_apart() -> str:
-    """Return words for the error that no projection serves."""
-    return (
+def too_far_apart(cells: Cells, k: int | None) -> str:
+    """Return words for the error that no projection serves, with the regions that there are."""
+    why = (
         "the fixes lie too far apart: one projection in metres serves places within about "
         f"{REACH_KM:,.0f} km of its centre, and no such region holds {MOST:.0%} of the fixes and of the "
-        f"people. Choose one with {spelt('box', 'south,west,north,east')} (in degrees, such as 35,-10,45,5)"
+        "people"
     )
+    regions = propose_regions(cells, k)
+    if not regions:
+        box = spelt("box", "south,west,north,east")
+        return f"{why}. Choose one with {box} (in degrees, such as 35,-10,45,5)"
+    return f"{why}. {where_people_are(regions)}"
+
+
+def where_people_are(regions: Sequence[Box]) -> str:
+    """Return the boxes around most people, to be typed one at a time, and how to release all of them."""
+    boxes = " or ".join(spelt("box", ",".join(f"{edge:g}" for edge in box)) for box in regions)
+    all_of_them = "; `tripcloak trajectories anonymise --regions auto` releases each by itself"
+    return f"Most people are in {boxes}{all_of_them if len(regions) > 1 else ''}"
+
+
+SPAN_KM = 500.0
+"""So far apart, places that many people reach are no longer one region; boxes are proposed then."""
+
+MOST_REGIONS = 8
+_WIDEST = 5
+"""Degrees from south to north that a region has at most, and about as many from west to east."""
+
+
+def propose_regions(cells: Cells, k: int | None = None) -> tuple[Box, ...]:
+    """Return boxes of whole degrees around where most people are, which do not overlap.
+
+    They follow from cells that k people reach, and ten: stray fixes of a few make no region and move no
+    edge. Each begins with the cell of most people that is in no region yet, and grows while there are
+    such cells beside it.
+
+    Parameters
+    ----------
+    k
+        How many people must reach a cell, beside ten.
+
+    Examples
+    --------
+    >>> columns = ([40, 40, 51, 10], [-75, -74, -1, 10], [900, 800, 500, 99], [30, 25, 20, 9])
+    >>> propose_regions(Cells(*(np.array(column) for column in columns)))
+    ((40.0, -75.0, 41.0, -73.0), (51.0, -1.0, 52.0, 0.0))
+    """
+    many = cells.people >= max(FEW, k or 0)
+    crowded = Cells(*(column[many] for column in cells))
+    left = {(int(south), int(west)) for south, west in zip(crowded.south, crowded.west, strict=True)}
+    found: list[_Block] = []
+    for row in np.lexsort((crowded.west, crowded.south, -crowded.people)):
+        seed = (int(crowded.south[row]), int(crowded.west[row]))
+        if seed in left and len(found) < MOST_REGIONS:
+            found.append(_grown(seed, left, found))
+            left -= found[-1].cells()
+    return tuple(block.box for block in found)
+
+
+def span_km(cells: Cells, k: int | None = None) -> float:
+    """Return how far apart the outermost cells are that k people reach, and ten; 0 where there are none.
+
+    >>> far = Cells(*(np.array(column) for column in ([40, 51], [-75, -1], [900, 500], [30, 20])))
+    >>> round(span_km(far), -2)
+    5700.0
+    """
+    many = cells.people >= max(FEW, k or 0)
+    south, west = cells.south[many] + 0.5, cells.west[many] + 0.5
+    if len(south) < 2:
+        return 0.0
+    # The farthest from the farthest is far enough to say how far.
+    first = int(np.argmax(distance_km(south[0], west[0], south, west)))
+    return float(np.max(distance_km(south[first], west[first], south, west)))
+
+
+class _Block(NamedTuple):
+    """Some degrees of latitude and longitude: the corner, and how many there are."""
+
+    south: int
+    west: int
+    height: int
+    width: int
+
+    @property
+    def box(self) -> Box:
+        east = _turned(self.west + self.width)
+        return (
+            float(self.south),
+            float(self.west),
+            float(self.south + self.height),
+            180.0 if east == -180 else east,
+        )
+
+    def cells(self) -> set[tuple[int, int]]:
+        return {
+            (self.south + up, (self.west + right + 180) % _COLUMNS - 180)
+            for up in range(self.height)
+            for right in range(self.width)
+        }
+
+    def wider(self) -> Iterator[_Block]:
+        """Yield the block with one more row or column on each side, where it may have that."""
+        south, west, height, width = self
+        further = min(_COLUMNS // 2, round(_WIDEST / max(np.cos(np.radians(south + height / 2)), 0.02)))
+        if height < _WIDEST:
+            if south + height < _ROWS // 2:
+                yield self._replace(height=height + 1)
+            if south > -_ROWS // 2:
+                yield self._replace(south=south - 1, height=height + 1)
+        if width < further:
+            yield self._replace(width=width + 1)
+            yield self._replace(west=(west - 1 + 180) % _COLUMNS - 180, width=width + 1)
+
+
+def _grown(seed: tuple[int, int], crowded: set[tuple[int, int]], others: Sequence[_Block]) -> _Block:
+    """Return the block around a seed, as wide as there are crowded cells beside it and no other block."""
+    taken: set[tuple[int, int]] = set().union(*(block.cells() for block in others))
+    block = _Block(*seed, 1, 1)
+    while True:
+        for wider in block.wider():
+            new = wider.cells() - block.cells()
+            if new & crowded and not new & taken:
+                block = wider
+                break
+        else:
+            return block
 
 
 def tally_cells(tracks: Tracks, skipped: Bools) -> Cells:

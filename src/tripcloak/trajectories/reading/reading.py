@@ -22,11 +22,16 @@ from tripcloak.records.suspicions import on_losses
 from tripcloak.trajectories.model import Grid, Trajectories, too_few_people
 from tripcloak.trajectories.reading.projection import (
     MOST,
+    SPAN_KM,
     Box,
+    Cells,
     Region,
     choose_region,
+    propose_regions,
+    span_km,
     tally_cells,
     too_far_apart,
+    where_people_are,
     within_box,
 )
 from tripcloak.trajectories.reading.sampling import (
@@ -224,16 +229,18 @@ def _placed(
 ) -> tuple[Tracks, Region, Box | None, list[str]]:
     """Return the tracks in the study area, their region, the area, and a note where it was found."""
     jump = tracks.jumps(source.max_speed)
-    region = choose_region(tally_cells(tracks, jump), source.box, k=k, centre=source.centre)
+    cells = tally_cells(tracks, jump)
+    region = choose_region(cells, source.box, k=k, centre=source.centre)
+    proposal = _proposal(cells, source, k)
     if region.box is None:
-        return tracks.without(jump, "jump"), region, source.box, []
+        return tracks.without(jump, "jump"), region, source.box, proposal
     # From here on all is as if the area had been asked for.
     outside = ~within_box(tracks.lat, tracks.lon, region.box)
     away = len(np.unique(tracks.owner[outside]))
     inside = tracks.without(outside, "outside_area")
     inside = inside.without(inside.jumps(source.max_speed), "jump")
     if inside.n_users < MOST * tracks.n_users:
-        raise InputError(too_far_apart())
+        raise InputError(too_far_apart(cells, k))
     edges = ",".join(f"{edge:g}" for edge in region.box)
     lost = tracks.n_users - inside.n_users
     people = f", and with them {mask_small(lost, people=lost)} people who were nowhere else" if lost else ""
@@ -242,7 +249,36 @@ def _placed(
         f"({spelt('box', edges)}), and {mask_small(int(outside.sum()), people=away)} fixes outside it are "
         f"left out{people}"
     )
-    return inside, region, region.box, [note]
+    return inside, region, region.box, [note, *proposal]
+
+
+def _proposal(cells: Cells, source: TrajectorySource, k: int | None) -> list[str]:
+    """Return where most people are, in boxes to type, where what many reach spans a country or more."""
+    if source.box is not None or source.polygon is not None or source.centre is not None:
+        return []
+    span = span_km(cells, k)
+    if span < SPAN_KM:
+        return []
+    boxes = where_people_are(propose_regions(cells, k))
+    return [f"places that many people reach are {span:,.0f} km apart. {boxes}"]
+
+
+def find_regions(source: TrajectorySource, *, k: int, memory: Memory = None) -> tuple[Box, ...]:
+    """Return boxes around where most people are, to be released each by itself.
+
+    Raises
+    ------
+    InputError
+        No part of the earth is reached by k people.
+    """
+    tracks = read_distinct(source, memory=memory, folder=None, progress=silent)
+    found = propose_regions(tally_cells(tracks, tracks.jumps(source.max_speed)), k)
+    if not found:
+        raise InputError(
+            f"no part of the earth, one degree wide, is reached by {max(k, FEW):,} people, so that no region "
+            f"can be found; give {spelt('box', 'south,west,north,east')}"
+        )
+    return found
 
 
 def _notes_on_resolution(source: TrajectorySource, grid: Grid) -> list[str]:

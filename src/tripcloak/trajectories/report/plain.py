@@ -9,6 +9,7 @@ from typing import Any
 from tripcloak.ground.spelling import spelt, spelt_together
 from tripcloak.promises.counted import ones_of
 from tripcloak.trajectories.reading import ReadTrajectories
+from tripcloak.trajectories.reading.projection import SPAN_KM
 from tripcloak.trajectories.release.guess import OwnerGuess
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -135,14 +136,17 @@ def _use(reading: ReadTrajectories, release: TrajectoryRelease, measures: Mappin
     several = ones_of(release.promise.id_is).several
     return (
         f"This precision is useless to tell {' or '.join(untold)} {several} were. What would help: "
-        f"{', '.join(_helps(release, untold))}, or more {several}."
+        f"{', '.join(_helps(release, untold, far=extent is not None and max(extent) >= SPAN_KM))}, or more "
+        f"{several}."
     )
 
 
-def _helps(release: TrajectoryRelease, untold: tuple[str, ...]) -> list[str]:
+def _helps(release: TrajectoryRelease, untold: tuple[str, ...], *, far: bool) -> list[str]:
     helps = [f"a smaller k ({spelt('k', max(2, release.promise.k // 2))})"] if release.promise.k > 2 else []
     if "where" in untold:
         helps.append(f"a smaller area ({spelt('box', 'south,west,north,east')})")
+    if "where" in untold and far:
+        helps.append("a release for each region (`tripcloak trajectories anonymise --regions auto`)")
     if "when" in untold:
         helps.append(f"a shorter time ({spelt_together({'since': 'DAY', 'until': 'DAY'})})")
     return helps

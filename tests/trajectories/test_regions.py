@@ -1,0 +1,161 @@
+"""Where fixes span the world, regions are proposed that k people reach, and released each by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tripcloak.ground.errors import InputError, OutputExistsError, TripcloakError
+from tripcloak.trajectories.anonymise import TrajectoryRequest
+from tripcloak.trajectories.checking import audit_trajectories_against
+from tripcloak.trajectories.methods.registry import find_trajectory_method
+from tripcloak.trajectories.reading import TrajectorySource
+from tripcloak.trajectories.reading.projection import (
+    MOST_REGIONS,
+    Cells,
+    choose_region,
+    propose_regions,
+    within_box,
+)
+from tripcloak.trajectories.reading.reading import describe_fixes
+from tripcloak.trajectories.regions import anonymise_regions, read_regions, refuse_overlap
+from worlds.fleets import NOON, Fix, fixes_csv
+
+
+def cells(*rows: tuple[int, int, int]) -> Cells:
+    """Return cells by corner and people; everybody has ten fixes there."""
+    south, west, people = (np.array(column) for column in zip(*rows, strict=True))
+    return Cells(south, west, people * 10, people)
+
+
+def test_neighbouring_cells_are_one_region_and_far_ones_are_others() -> None:
+    found = propose_regions(cells((40, -75, 30), (40, -74, 25), (41, -74, 12), (51, -1, 20)))
+    assert found == ((40.0, -75.0, 42.0, -73.0), (51.0, -1.0, 52.0, 0.0))
+
+
+@pytest.mark.parametrize(("people", "k", "regions"), [(9, 5, 1), (10, 5, 2), (19, 20, 1), (20, 20, 2)])
+def test_a_region_follows_from_what_k_people_reach_and_ten(people: int, k: int, regions: int) -> None:
+    assert len(propose_regions(cells((40, -75, 300), (51, -1, people)), k)) == regions
+
+
+def test_stray_fixes_neither_make_a_region_nor_move_its_edges() -> None:
+    town = propose_regions(cells((40, -75, 300)))
+    assert propose_regions(cells((40, -75, 300), (41, -75, 9), (0, 0, 9), (-80, 179, 1))) == town
+
+
+def test_a_region_may_lie_across_the_antimeridian() -> None:
+    assert propose_regions(cells((-18, 179, 20), (-18, -180, 30))) == ((-18.0, 179.0, -17.0, -179.0),)
+    assert propose_regions(cells((-18, 179, 20))) == ((-18.0, 179.0, -17.0, 180.0),)
+
+
+def test_nobody_anywhere_makes_no_region() -> None:
+    assert propose_regions(cells((40, -75, 9))) == ()
+
+
+ANYWHERE = st.lists(
+    st.tuples(st.integers(-90, 89), st.integers(-180, 179), st.integers(1, 40)),
+    min_size=1,
+    max_size=60,
+    unique_by=lambda row: row[:2],
+)
+
+
+@given(rows=ANYWHERE, near=st.booleans())
+def test_regions_never_overlap_and_each_is_served_by_one_projection(
+    rows: list[tuple[int, int, int]], near: bool
+) -> None:
+    rows = [(south % 20, west % 25, people) for south, west, people in rows] if near else rows
+    made = cells(*{row[:2]: row for row in rows}.values())
+    found = propose_regions(made)
+    refuse_overlap(found)
+    assert len(found) <= MOST_REGIONS
+    for box in found:
+        assert (made.people[within_box(made.south + 0.5, made.west + 0.5, box)] >= 10).any()
+        assert choose_region(made, box).box is None
+
+
+def town(north: float, east: float, people: range) -> list[Fix]:
+    """Return people who walk about a town for a while, some a little later than others."""
+    return [
+        (
+            f"p{who}",
+            NOON + int(north) * 100_000 + 600 * at + 60 * (who % 3),
+            north + 0.001 * ((who + at) % 4),
+            east,
+        )
+        for who in people
+        for at in range(3)
+    ]
+
+
+YORK, PARIS = (40.7, -74.1), (48.8, 2.3)
+TWO_TOWNS = [*town(*YORK, range(14)), *town(*PARIS, range(11, 24))]
+"""Three people are in both."""
+
+
+@pytest.fixture
+def request_of(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def make(fixes: list[Fix], k: int = 2) -> TrajectoryRequest:
+        (tmp_path / "fixes.csv").write_text(fixes_csv(fixes, "user_id,time,lat,lon"))
+        source = TrajectorySource(paths=(str(tmp_path / "fixes.csv"),))
+        return TrajectoryRequest(
+            source=source, method=find_trajectory_method("glove")(k=k), out=tmp_path / "out"
+        )
+
+    return make
+
+
+def test_an_input_of_two_continents_is_refused_with_boxes_to_type(request_of) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError) as refused:
+        describe_fixes(request_of(TWO_TOWNS).source)
+    words = str(refused.value)
+    assert "40,-75,41,-74" in words
+    assert "48,2,49,3" in words
+    assert "--regions auto" in words
+
+
+def test_regions_are_proposed_where_one_projection_serves_a_whole_country(request_of) -> None:  # type: ignore[no-untyped-def]
+    apart = [*town(*PARIS, range(12)), *town(43.3, 5.4, range(20, 32))]
+    told = describe_fixes(request_of(apart).source)
+    (note,) = [note for note in told.notes if "km apart" in note]
+    assert "48,2,49,3" in note
+    assert "43,5,44,6" in note
+    assert not any(
+        "km apart" in note for note in describe_fixes(request_of(town(*PARIS, range(24))).source).notes
+    )
+
+
+def test_each_region_is_a_release_of_its_own_and_people_count_in_each(request_of) -> None:  # type: ignore[no-untyped-def]
+    request = request_of(TWO_TOWNS)
+    outcomes = anonymise_regions(request)
+    assert [outcome.trajectories.n_users for outcome in outcomes] == [14, 13]
+    assert [outcome.out.name for outcome in outcomes] == ["region-1", "region-2"]
+    for outcome in outcomes:
+        assert audit_trajectories_against(outcome.out, request.source.paths).safe
+    with pytest.raises(OutputExistsError):
+        anonymise_regions(request)
+
+
+def test_one_region_with_too_few_and_nothing_is_written(request_of) -> None:  # type: ignore[no-untyped-def]
+    request = request_of([*town(*YORK, range(14)), *town(*PARIS, range(14, 17))], k=4)
+    boxes = read_regions("40,-75,41,-73;48,2,49,3")
+    with pytest.raises(TripcloakError):
+        anonymise_regions(request, boxes)
+    assert not (request.out / "region-1").exists()
+
+
+def test_regions_that_cannot_be(request_of) -> None:  # type: ignore[no-untyped-def]
+    request = request_of(town(*YORK, range(9)))
+    with pytest.raises(InputError, match="reached by 10 people"):
+        anonymise_regions(request)
+    with pytest.raises(InputError, match="overlap"):
+        anonymise_regions(request, [(40, -75, 41, -73), (40.5, -74, 42, -70)])
+    with pytest.raises(InputError, match="expected auto, or boxes"):
+        read_regions("automatic")
+    boxed = TrajectorySource(paths=request.source.paths, box=(40, -75, 41, -73))
+    with pytest.raises(InputError, match="boxes themselves"):
+        anonymise_regions(TrajectoryRequest(source=boxed, method=request.method, out=request.out))
