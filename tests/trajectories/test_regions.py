@@ -39,7 +39,7 @@ def test_neighbouring_cells_are_one_region_and_far_ones_are_others() -> None:
 
 @pytest.mark.parametrize(("people", "k", "regions"), [(9, 5, 1), (10, 5, 2), (19, 20, 1), (20, 20, 2)])
 def test_a_region_follows_from_what_k_people_reach_and_ten(people: int, k: int, regions: int) -> None:
-    assert len(propose_regions(cells((40, -75, 300), (51, -1, people)), k)) == regions
+    assert len(propose_regions(cells((40, -75, 40), (51, -1, people)), k)) == regions
 
 
 def test_stray_fixes_neither_make_a_region_nor_move_its_edges() -> None:
@@ -50,6 +50,14 @@ def test_stray_fixes_neither_make_a_region_nor_move_its_edges() -> None:
 def test_a_region_may_lie_across_the_antimeridian() -> None:
     assert propose_regions(cells((-18, 179, 20), (-18, -180, 30))) == ((-18.0, 179.0, -17.0, -179.0),)
     assert propose_regions(cells((-18, 179, 20))) == ((-18.0, 179.0, -17.0, 180.0),)
+
+
+def test_a_place_of_few_beside_a_large_one_is_not_worth_a_region() -> None:
+    assert len(propose_regions(cells((40, -75, 100), (51, -1, 20)))) == 2
+    assert len(propose_regions(cells((40, -75, 100), (51, -1, 19)))) == 1
+    # Nine in ten are in a region already.
+    assert len(propose_regions(cells((40, -75, 100), (40, -74, 100), (40, -73, 43), (51, -1, 27)))) == 1
+    assert len(propose_regions(cells((40, -75, 100), (40, -74, 100), (40, -73, 42), (51, -1, 27)))) == 2
 
 
 def test_nobody_anywhere_makes_no_region() -> None:

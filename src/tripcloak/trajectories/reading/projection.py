@@ -162,6 +162,9 @@ SPAN_KM = 500.0
 """So far apart, places that many people reach are no longer one region; boxes are proposed then."""
 
 MOST_REGIONS = 8
+WORTH = 0.2
+"""A region begins with a cell of this share of the people in the first one: among few, nobody hides well."""
+
 _WIDEST = 5
 """Degrees from south to north that a region has at most, and about as many from west to east."""
 
@@ -171,7 +174,8 @@ def propose_regions(cells: Cells, k: int | None = None) -> tuple[Box, ...]:
 
     They follow from cells that k people reach, and ten: stray fixes of a few make no region and move no
     edge. Each begins with the cell of most people that is in no region yet, and grows while there are
-    such cells beside it.
+    such cells beside it, until nine in ten of those who are in such cells are in a region, or only places
+    are left where a fifth as many are as in the first.
 
     Parameters
     ----------
@@ -186,12 +190,16 @@ def propose_regions(cells: Cells, k: int | None = None) -> tuple[Box, ...]:
     """
     many = cells.people >= max(FEW, k or 0)
     crowded = Cells(*(column[many] for column in cells))
-    left = {(int(south), int(west)) for south, west in zip(crowded.south, crowded.west, strict=True)}
-    found: list[_Block] = []
-    for row in np.lexsort((crowded.west, crowded.south, -crowded.people)):
-        seed = (int(crowded.south[row]), int(crowded.west[row]))
-        if seed in left and len(found) < MOST_REGIONS:
-            found.append(_grown(seed, left, found))
+    places = list(zip(crowded.south.tolist(), crowded.west.tolist(), strict=True))
+    order = np.lexsort((crowded.west, crowded.south, -crowded.people))
+    left, found = set(places), list[_Block]()
+    for row in order:
+        held = sum(int(n) for place, n in zip(places, crowded.people, strict=True) if place not in left)
+        enough = len(found) == MOST_REGIONS or held >= MOST * crowded.people.sum()
+        if enough or crowded.people[row] < WORTH * crowded.people[order[0]]:
+            break
+        if places[row] in left:
+            found.append(_grown(places[row], left, found))
             left -= found[-1].cells()
     return tuple(block.box for block in found)
 
