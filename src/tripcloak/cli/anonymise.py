@@ -19,6 +19,7 @@ from tripcloak.cli.screen import (
     table,
     tell,
     warn,
+    where_and_when,
 )
 from tripcloak.flows.keywords import flow_method, keywords, segments, zoning
 from tripcloak.records.keywords import signing_key, trip_source
@@ -89,6 +90,7 @@ def _warn(reading: "MatrixReading") -> None:
 
 def _tell(reading: "MatrixReading") -> None:
     """Say on stderr what became of the rows, and what is suspicious in them."""
+    tell(*where_and_when(reading.trips.where, reading.trips.when))
     tell(*cleaning_lines(reading.trips.cleaning))
     _warn(reading)
 

@@ -47,9 +47,14 @@ def _show(description: "Description") -> None:
 
     id_is = description.id_is
     facts = [(called_in_words(name, id_is), number(value)) for name, value in description.numbers.items()]
-    show(table("What is in it", ("", "number"), [*cleaning_rows(description.cleaning), *facts]))
+    facts = [*cleaning_rows(description.cleaning), *facts, *_where_and_when(description)]
+    show(table("What is in it", ("", "number"), facts))
     show(*files_table(description.cleaning), *(f"Warning: {warning}" for warning in description.warnings))
-    show("Columns: " + ", ".join(f"{role} = {column}" for role, column in description.columns.items()))
+    show(
+        table(
+            "What columns were taken for", ("column", "is the", "because"), _taken(description), numbers=False
+        )
+    )
     for note in description.notes:
         show(f"Note: {note}")
     units = description.units
@@ -61,3 +66,26 @@ def _show(description: "Description") -> None:
     below = (f"below k {called_in_words(unit, id_is)}" for unit in units)
     show(table(title, ("height", "flows", *below), rows))
     show(*description.advice)
+
+
+def _where_and_when(description: "Description") -> list[tuple[str, str]]:
+    """Return where and when it was, and how exact that is, as rows of a table."""
+    where, when, rows = description.where, description.when, []
+    if where is not None:
+        south, west, north, east = where.extent
+        rows += [("latitudes", f"{south:.4f} to {north:.4f}"), ("longitudes", f"{west:.4f} to {east:.4f}")]
+        rows += [("the middle is", where.near)]
+    if when is not None:
+        rows += [("from", when.first.isoformat()), ("to", when.last.isoformat())]
+        rows += [("times are to the", when.rounded_to)] if when.rounded_to else []
+    return rows + ([("fixes are", description.sampling)] if description.sampling else [])
+
+
+def _taken(description: "Description") -> list[tuple[str, str, str]]:
+    """Return every column that was used, what it was taken for and why."""
+    from tripcloak.records.schema import ROLES
+
+    return [
+        (column, ROLES[role].words, description.why.get(role, ""))
+        for role, column in description.columns.items()
+    ]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tripcloak.ground.keys import SigningKey
     from tripcloak.records.cleaning import CleaningReport
     from tripcloak.records.file_counts import FileRows
+    from tripcloak.records.period import Period
+    from tripcloak.records.whereabouts import Whereabouts
 
 
 @contextmanager
@@ -105,6 +107,13 @@ def cleaning_lines(cleaning: CleaningReport) -> list[str]:
     rest = lossy[MOST_FILES:]
     lost = sum(one.rows - one.kept for one in rest)
     return lines + ([f"  {len(rest):,} more files: {number(lost)} {stage.word}"] if rest else [])
+
+
+def where_and_when(where: Whereabouts | None, when: Period | None) -> list[str]:
+    """Return where and when the trips were made, in a line; nothing where nothing tells."""
+    words = [] if where is None else [f"around {where.near}"]
+    words += [] if when is None else [f"from {when.first.isoformat()} to {when.last.isoformat()}"]
+    return [f"The trips are {', '.join(words)}."] if words else []
 
 
 def warn(*items: str) -> None:

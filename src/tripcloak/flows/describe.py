@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import KAnonymity, Unit
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.period import Period
 from tripcloak.records.source import TripSource
 from tripcloak.records.suspicions import on_losses
+from tripcloak.records.whereabouts import Whereabouts
 
 COMFORTABLE = 0.1
 """The share of trips below k that a common suppression limit can swallow."""
@@ -47,6 +49,11 @@ class Description:
     advice: tuple[str, ...]
     id_is: str | None = None
     warnings: tuple[str, ...] = ()
+    form: str = "trips"
+    where: Whereabouts | None = None
+    when: Period | None = None
+    sampling: str | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -56,7 +63,12 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {**asdict(self), "cleaning": self.cleaning.to_dict()}
+        return {
+            **asdict(self),
+            "cleaning": self.cleaning.to_dict(),
+            "where": None if self.where is None else self.where.to_dict(),
+            "when": None if self.when is None else self.when.to_dict(),
+        }
 
 
 def describe(
@@ -91,6 +103,11 @@ def describe(
         cleaning=reading.trips.cleaning,
         notes=reading.trips.notes[len(reading.warnings) :],
         warnings=(*lost, *reading.warnings),
+        form=canonical.form,
+        where=reading.trips.where,
+        when=reading.trips.when,
+        sampling=canonical.sampling,
+        why={role: canonical.opened.why[role] for role in canonical.columns},
         levels=levels,
         advice=_advice(matrix, k, levels),
         id_is=matrix.id_is if "travellers" in matrix.units else None,

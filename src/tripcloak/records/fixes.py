@@ -35,6 +35,8 @@ class MadeTrips(NamedTuple):
     types: dict[str, str]
     silence: float | None
     notes: list[str]
+    sampling: str | None = None
+    """How far apart fixes are, in words, where it was looked at."""
 
 
 def make_trips(
@@ -67,7 +69,7 @@ def make_trips(
     times = dict.fromkeys(("start_time", "end_time"), "TIMESTAMPTZ")
     person = {"person": types["person"]} if "person" in types else {}
     made = ends | times | person | {name: types[name] for name in _carried(types)} | {"single": "BOOLEAN"}
-    return MadeTrips(made, None if seats else taken, _notes(con, pace, types))
+    return MadeTrips(made, None if seats else taken, _notes(con, pace, types), pace and pace.words)
 
 
 def trips_sql() -> str:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError, MissingColumnError
-from tripcloak.ground.spelling import spelt, spelt_together
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.projection import Projection
 from tripcloak.records.schema import ROLES, option_of
-from tripcloak.records.suspicions import no_ids
+from tripcloak.records.suspicions import how_to_swap, no_ids
 from tripcloak.records.tables import literal, quoted
 from tripcloak.records.values import OFFSET, is_text
 
@@ -140,7 +140,7 @@ def object_to_swapped(report: CleaningReport, columns: dict[str, str]) -> None:
         if swapped * 2 > placed:
             raise InputError(
                 "latitude and longitude look swapped in most rows: as they are they lie off the map or "
-                f"outside the area, the other way round they fit. {_how_to_swap(columns)}"
+                f"outside the area, the other way round they fit. {how_to_swap(columns)}"
             )
 
 
@@ -200,10 +200,3 @@ def _unread(con: duckdb.DuckDBPyConnection, projection: Projection, scan: str) -
     sums = ", ".join(f"count_if({column.bad})" for column in tested)
     (numbers,) = con.execute(f"SELECT {sums} {projection.rows(scan)}").fetchall()
     return [(n, str(c.source), str(c.role)) for n, c in zip(numbers, tested, strict=True)]
-
-
-def _how_to_swap(columns: dict[str, str]) -> str:
-    pairs = (("origin_lat", "origin_lon"), ("destination_lat", "destination_lon"), ("lat", "lon"))
-    named = [(lat, lon) for lat, lon in pairs if lat in columns and lon in columns]
-    swapped = {role: columns[other] for lat, lon in named for role, other in ((lat, lon), (lon, lat))}
-    return f"Try {spelt_together(swapped)}" if swapped else "Pairs in a path must be longitude first"

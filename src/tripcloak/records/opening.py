@@ -31,7 +31,7 @@ from tripcloak.records.notes import (
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
 from tripcloak.records.recognising import recognised
-from tripcloak.records.schema import KNOWN_NAMES, TELLING
+from tripcloak.records.schema import KNOWN_NAMES, ROLES, TELLING
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
 from tripcloak.records.tables import Table, open_tables
@@ -60,6 +60,8 @@ class Rows:
         Number of files.
     encoding_said : bool
         Whether the caller knows the encoding, so that text of another one is to be dropped and counted.
+    why : mapping
+        Role to why a column was taken for it.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Rows:
     encoding_said: bool
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     projections: tuple[Projection, ...] = field(repr=False)
+    why: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -158,6 +161,7 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         encoding_said=source.encoding is not None,
         connection=con,
         projections=tuple(projections),
+        why={role: _why(role, source, preset) for role in ROLES},
     )
 
 
@@ -265,6 +269,17 @@ def _casts(
         zone_prefix=source.zone_prefix,
     )
     return casts, written.notes
+
+
+def _why(role: str, source: TripSource, preset: Preset | None) -> str:
+    """Return why a column is taken for a role."""
+    if role in source.columns:
+        return f"{spelt(role, source.columns[role])} says so"
+    if role in AT_STATIONS and source.stations is not None:
+        return "the table of base stations says so"
+    if preset is not None and role in preset.columns:
+        return f"the preset {preset.name} has it there"
+    return "its name is usual for that"
 
 
 def _known(preset: Preset | None) -> Mapping[str, Sequence[str]] | None:

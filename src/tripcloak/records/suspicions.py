@@ -1,17 +1,21 @@
-"""What is suspicious in an input: rows that count for nobody, and files that would be lost."""
+"""What is suspicious in an input: lost files, rows that count for nobody, swapped places, fixes as trips."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.spelling import spelt, spelt_command
+from tripcloak.ground.spelling import spelt, spelt_command, spelt_together
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.columns import plain_name
+from tripcloak.records.schema import ROLES
 from tripcloak.records.tolerance import enough, losses, told_losses
 
 if TYPE_CHECKING:
     from tripcloak.records.opening import Rows
+    from tripcloak.records.whereabouts import Whereabouts
 
 NAMED = 5
 """Files that a sentence names."""
@@ -30,6 +34,51 @@ def on_losses(
     ]
 
 
+def on_places(where: Whereabouts | None, columns: Mapping[str, str]) -> list[str]:
+    """Return warnings on coordinates that look swapped, and on stray points."""
+    if where is None:
+        return []
+    swapped, stray = where.swapped_words(), where.stray_words()
+    named = _named_the_other_way(columns) if where.mirror.km < where.city.km else None
+    told = [f"{swapped}. {how_to_swap(columns)}"] if swapped else []
+    told += [f"{named}. {how_to_swap(columns)}"] if named and not swapped else []
+    return told + ([stray] if stray else [])
+
+
+def refuse_swapped(where: Whereabouts | None, columns: Mapping[str, str]) -> None:
+    """Raise an InputError where latitude and longitude are certainly exchanged in the whole input."""
+    if where is not None and where.swapped == "certain":
+        raise InputError(
+            f"{where.swapped_words()}. {how_to_swap(columns)}; where they are right as they are, say so with "
+            f"{spelt('box', 'SOUTH,WEST,NORTH,EAST')} around them"
+        )
+
+
+def _named_the_other_way(columns: Mapping[str, str]) -> str | None:
+    """Return that the names of columns speak against what they were taken for; None where none does."""
+    for role, column in columns.items():
+        axis, plain = role.rpartition("_")[2], plain_name(column)
+        other = {"lat": ("lon", "lng"), "lon": ("lat",)}.get(axis, ())
+        if any(word in plain for word in other) and axis not in plain:
+            return f"column {column!r} is taken for the {ROLES[role].words}, and its name says otherwise"
+    return None
+
+
+def on_fixes(report: CleaningReport, form: str, columns: Collection[str]) -> list[str]:
+    """Return the warning that rows are fixes and not trips, and which commands are for those."""
+    if form != "points" or {"trip_id", "occupied"} & set(columns):
+        return []
+    single = report.dropped.get("single_fix", 0)
+    lost = (
+        f", and {mask_small(single)} of {report.rows:,} were a single fix and are dropped" if single else ""
+    )
+    return [
+        "these are fixes, not trips: a row is somebody at a place and a time. Trips were made of runs of "
+        f"fixes between silences{lost}. {spelt_command('trajectories anonymise')} releases whole "
+        "trajectories, and `tripcloak trajectories trips` makes trips between the places where somebody stays"
+    ]
+
+
 def no_ids(column: str) -> str:
     """Return the note that some rows have no id, where it is not known how many."""
     return f"some rows have no id in {column!r}: they add volume but no traveller"
@@ -41,7 +90,7 @@ def counted_ids(report: CleaningReport, column: str) -> str | None:
     Examples
     --------
     >>> from tripcloak.records.cleaning import report_files
-    >>> counted_ids(report_files([{0: 40}], {"may.csv": 0}, [10]), "bike")[:67]
+    >>> counted_ids(report_files([{0: 40}], {"may.csv": 0}, [10]), "bike")[:68]
     "10 of 40 rows have no id in 'bike': they add volume but no traveller"
     """
     nobody = report.without_id or 0
@@ -69,3 +118,11 @@ def on_ids(report: CleaningReport, column: str) -> list[str]:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more:,} more files" if more > 0 else "")
+
+
+def how_to_swap(columns: Mapping[str, str]) -> str:
+    """Return the options that exchange latitude and longitude."""
+    pairs = (("origin_lat", "origin_lon"), ("destination_lat", "destination_lon"), ("lat", "lon"))
+    named = [(lat, lon) for lat, lon in pairs if lat in columns and lon in columns]
+    swapped = {role: columns[other] for lat, lon in named for role, other in ((lat, lon), (lon, lat))}
+    return f"Try {spelt_together(swapped)}" if swapped else "Pairs in a path must be longitude first"

@@ -62,6 +62,8 @@ class Canonical:
         What the ids stand for: a person, a vehicle and so on, or that nothing tells.
     silence : float, optional
         Seconds without a GPS fix after which a new trip started, where that parted trips.
+    sampling : str, optional
+        How far apart fixes are, in words, where trips were made of them.
     """
 
     form: Form
@@ -76,6 +78,7 @@ class Canonical:
     timezone: str = "UTC"
     id_is: str = "person"
     silence: float | None = None
+    sampling: str | None = None
 
     def settled(self, source: TripSource) -> TripSource:
         """Return the source with what was found written down, to be read the same way again."""
@@ -179,6 +182,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         timezone=source.timezone,
         id_is=identity.kind,
         silence=made.silence if made else None,
+        sampling=made.sampling if made else None,
     )
 
 

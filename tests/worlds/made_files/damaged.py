@@ -134,4 +134,149 @@ CASES: tuple[Made, ...] = (
             "late.csv": {"null_island": 1, "duplicate": 10},
         },
     ),
+    Made(
+        name="dates lost in a file that was saved again",
+        files={
+            "may.csv": trips(60),
+            "june.csv": trips(20, day=2).replace("2024-05-02 08:", "").replace("2024-05-02 09:", ""),
+        },
+        rows={"may.csv": 60, "june.csv": 20},
+        used=60,
+        dropped={"june.csv": {"unparsable": 20}},
+        told=(
+            "june.csv: 100 % of 20 rows",
+            "column 'start_time' must hold the start of the trip",
+            "tolerate='100%'",
+        ),
+    ),
+    Made(
+        name="a file without ids among others",
+        files={
+            "may.csv": trips(30),
+            "june.csv": table((trip(number, day=2)[2:] for number in range(50)), NAMES[len("user_id") :]),
+        },
+        rows={"may.csv": 30, "june.csv": 50},
+        used=80,
+        told=(
+            "most rows lack the id that k counts: 50 of 80 rows have no id in 'user_id', most of june.csv",
+        ),
+    ),
+    Made(
+        name="a file that is mostly empty",
+        files={"may.csv": trips(60), "june.csv": trips(9, day=2, bad=[EMPTY] * 10)},
+        rows={"may.csv": 60, "june.csv": 19},
+        used=69,
+        dropped={"june.csv": {"missing_coordinate": 10}},
+        told=("june.csv: 52.6 % of 19 rows (coordinate missing or not a finite number)",),
+    ),
+    Made(
+        name="latitude and longitude exchanged where both are below ninety degrees",
+        files={"chicago.csv": table(trip(number, lat=-87.63, lon=41.88) for number in range(40))},
+        rows={"chicago.csv": 40},
+        used=40,
+        told=("look swapped", "the other way round it is", "from Chicago", "origin_lat='start_lon'"),
+    ),
+    Made(
+        name="latitude and longitude exchanged where the other way round somebody lives too",
+        files={"madrid.csv": table(trip(number, lat=-3.7, lon=40.42) for number in range(40))},
+        rows={"madrid.csv": 40},
+        used=40,
+        told=('"swapped": "likely"', "from Madrid"),
+    ),
+    Made(
+        name="latitude and longitude exchanged off the map",
+        files={"bay.csv": table(trip(number, lat=-122.4, lon=37.8) for number in range(40))},
+        refused=("latitude and longitude look swapped in most rows", "origin_lat='start_lon'"),
+    ),
+    Made(
+        name="one stray place",
+        files={"paris.csv": table([*map(trip, range(60)), trip(61, lat=-33.9, lon=18.4)])},
+        rows={"paris.csv": 61},
+        used=61,
+        told=("fewer than 10 places lie far from all others", '"nearest_city": "Paris"', '"stray_points": 2'),
+    ),
+    Made(
+        name="one row with latitude and longitude exchanged",
+        files={"paris.csv": table([*map(trip, range(60)), trip(61, lat=2.35, lon=48.85)])},
+        rows={"paris.csv": 61},
+        used=61,
+        told=("with latitude and longitude exchanged",),
+    ),
+    Made(
+        name="equal trips with ids of their own, and one that is there twice",
+        files={
+            "trips.csv": table(
+                [*(f"{trip(1)},t{number}" for number in range(9)), f"{trip(1)},t8"], NAMES + ",Trip ID"
+            )
+        },
+        rows={"trips.csv": 10},
+        used=9,
+        dropped={"trips.csv": {"duplicate": 1}},
+    ),
+    Made(
+        name="fares taken back",
+        files={
+            "taxis.csv": table(
+                (f"{trip(number)},{sign}{number + 3}.5" for number in range(9) for sign in ("", "-")),
+                NAMES + ",fare_amount",
+            )
+        },
+        rows={"taxis.csv": 18},
+        used=9,
+        dropped={"taxis.csv": {"refund": 9}},
+    ),
+    Made(
+        name="fixes in place of trips",
+        files={
+            "calls.csv": table(
+                (
+                    f"u{person},2024-05-01 {hour:02}:00:00,48.8{hour},2.3{person}"
+                    for person in range(9)
+                    for hour in range(9)
+                ),
+                "user_id,timestamp,lat,lon",
+            )
+        },
+        options={"silence": 7200},
+        rows={"calls.csv": 81},
+        used=81,
+        made=9,
+        told=(
+            "these are fixes, not trips",
+            "`tripcloak.trajectories.anonymise`",
+            "`tripcloak trajectories trips`",
+        ),
+    ),
+    Made(
+        name="fixes of which some have no time, no id or no place",
+        kind="fixes",
+        files={
+            "fixes.csv": table(
+                [
+                    *(
+                        f"u{person},2024-05-01 08:{minute:02}:00,48.8{minute},2.3{person}"
+                        for person in range(9)
+                        for minute in range(9)
+                    ),
+                    "u1,,48.8,2.3",
+                    ",2024-05-01 08:00:00,48.8,2.3",
+                    "u1,2024-05-01 08:00:00,,",
+                    "u1,soon,48.8,2.3",
+                    "u1,2024-05-01 08:00:00,148.8,220.3",
+                ],
+                "user_id,timestamp,lat,lon",
+            )
+        },
+        rows={"fixes.csv": 86},
+        used=81,
+        dropped={
+            "fixes.csv": {
+                "unparsable": 1,
+                "missing_person": 1,
+                "missing_time": 1,
+                "missing_coordinate": 1,
+                "out_of_range": 1,
+            }
+        },
+    ),
 )

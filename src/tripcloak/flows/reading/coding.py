@@ -38,13 +38,18 @@ from tripcloak.records.cleaning import (
     REASONS,
     CleaningReport,
 )
+from tripcloak.records.period import Period, look_at_times
 from tripcloak.records.trips import Canonical
+from tripcloak.records.whereabouts import Whereabouts, look_at_places
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
 BATCH = 1 << 18
+SOME = 1 << 12
+"""Start times that are looked at in a batch."""
+UNTIMED = -(2**63)
 DEGREE = 1e7
 """Raw coordinates wait as integers of 1e-7 degree: about a centimetre, half the room of a double."""
 
@@ -64,6 +69,8 @@ class CodedTrips:
     canonical: Canonical
     notes: tuple[str, ...] = ()
     """What a reader should know about how the input was read, and about the weights in it."""
+    where: Whereabouts | None = None
+    when: Period | None = None
 
     def __repr__(self) -> str:
         return f"<CodedTrips: {mask_small(self.cleaning.kept, self.cleaning.word)}>"
@@ -147,6 +154,8 @@ def _selected(canonical: Canonical) -> list[str]:
         names += ["hash(person) as person", "person is null as nobody"]
     if canonical.has_places:
         names += [f"hash({end}) as {end}, {end} is null as {end}_unknown" for end in PLACE_COLUMNS]
+    if canonical.has_start:
+        names.append(f"coalesce(epoch_us(start_time), {UNTIMED}) as began")
     names += [name for name in ("weight", "trips", "mark", "refund", "file") if name in _columns(canonical)]
     return names
 
@@ -165,6 +174,7 @@ class _Coder:
         self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
         self.places = _PlacesSeen(), _PlacesSeen()
         self.tally = Tally(canonical.files if canonical.has_file else 1)
+        self.began: list[Ints] = []
         self.people_by_reason: dict[int, set[int]] = defaultdict(set)
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -195,6 +205,8 @@ class _Coder:
         for name in ("weight", "trips", "mark", "refund", "file"):
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
+        if self.canonical.has_start:
+            self.began.append(_numpy(batch, "began")[:: max(1, len(batch) // SOME)])
         if self.slots is not None:
             rows["slot"] = self.slots.number(_numpy(batch, "clock") // MINUTE)
         self.spool.append(**rows)
@@ -287,7 +299,19 @@ class _Coder:
             id_is=self.canonical.id_is,
         )
         notes = (*self.canonical.notes, *note_on_people(self.canonical, cleaning, seen))
-        return CodedTrips(matrix=matrix, cleaning=cleaning, canonical=self.canonical, notes=notes)
+        where, when = self._where(), self._when()
+        return CodedTrips(
+            matrix=matrix, cleaning=cleaning, canonical=self.canonical, notes=notes, where=where, when=when
+        )
+
+    def _where(self) -> Whereabouts | None:
+        if self.canonical.endpoints != "points":
+            return None
+        return look_at_places(lambda: self.spool.chunks(*END_COLUMNS), len(self.spool), DEGREE)
+
+    def _when(self) -> Period | None:
+        began = np.concatenate(self.began) if self.began else np.empty(0, dtype=np.int64)
+        return look_at_times(began[began != UNTIMED], self.canonical.timezone)
 
     def _places(self, *axes: tuple[Hierarchy, Ints]) -> PlaceCounts | None:
         if not self.canonical.has_places:

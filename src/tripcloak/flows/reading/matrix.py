@@ -25,7 +25,7 @@ from tripcloak.promises import Promise
 from tripcloak.records.cleaning import OUTSIDE_AREA, OUTSIDE_TILING
 from tripcloak.records.segments import Segment, SegmentBy, find_segments
 from tripcloak.records.source import TripSource
-from tripcloak.records.suspicions import counted_ids, no_ids, on_ids
+from tripcloak.records.suspicions import counted_ids, no_ids, on_fixes, on_ids, on_places, refuse_swapped
 from tripcloak.records.tolerance import refuse_losses
 from tripcloak.records.trips import Canonical, clean, narrow, open_canonical
 
@@ -214,6 +214,8 @@ def read_matrix(
         )
         if not (source.segment or source.sample):
             refuse_losses(trips.cleaning, source.tolerate, canonical.opened)
+        if source.tolerate < 1 and source.box is None and source.polygon is None:
+            refuse_swapped(trips.where, canonical.columns)
         notes = note_on_zones(zones, zoning.zone_id)
         notes += _area_note(trips, reach) if found else ()
         notes += _period_note(trips, reach) if settled.period != zoning.period else ()
@@ -224,13 +226,18 @@ def read_matrix(
 
 def _suspicions(trips: CodedTrips) -> tuple[tuple[str, ...], list[str]]:
     """Return what is suspicious, and the notes of the reading, in numbers where those are known now."""
-    column = trips.canonical.columns.get("person")
+    columns, when = trips.canonical.columns, trips.when and trips.when.stray_words()
+    warnings = [
+        *on_places(trips.where, columns),
+        *on_fixes(trips.cleaning, trips.canonical.form, columns),
+        *([when] if when else []),
+    ]
+    column = columns.get("person")
     if column is None:
-        return (), list(trips.notes)
-    counted = counted_ids(trips.cleaning, column)
+        return tuple(warnings), list(trips.notes)
+    counted, unknown = counted_ids(trips.cleaning, column), on_ids(trips.cleaning, column)
     notes = [note for note in trips.notes if counted is None or note != no_ids(column)]
-    warnings = on_ids(trips.cleaning, column)
-    return tuple(warnings), notes if warnings or counted is None else [counted, *notes]
+    return (*warnings, *unknown), notes if unknown or counted is None else [counted, *notes]
 
 
 def _refuse_without_start(zoning: Zoning, canonical: Canonical) -> None:
