@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -253,3 +254,16 @@ def test_what_was_dropped_of_gps_fixes_is_told_too(tripcloak, tmp_path):
     assert "fixes read 120" in flat
     assert "trips read 30" in flat
     assert "coordinate out of range 30" in flat
+
+
+def test_what_was_lost_is_said_on_stderr_before_anything_is_made(tripcloak, tmp_path, rows):
+    good = write_csv(tmp_path / "good.csv", rows)
+    bad = write_csv(tmp_path / "bad.csv", changed(rows, "start_lat", "", every=4))
+    told = tripcloak("anonymise", good, bad, "--out", tmp_path / "out")
+    assert told.code == 0
+    first, second, third, *_ = told.err.splitlines()
+    assert re.fullmatch(r"The trips are around \d+ km from Paris, from \S+ to \S+\.", first)
+    assert re.fullmatch(r"Used [\d,]+ of [\d,]+ rows. Dropped:", second)
+    assert re.match(r"  bad.csv: coordinate missing or not a finite number: \d+", third)
+    assert tripcloak("anonymise", good, "--out", tmp_path / "other").err == ""
+    assert tripcloak("anonymise", good, bad, "--out", tmp_path / "third", "--json").err == ""

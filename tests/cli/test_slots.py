@@ -56,8 +56,7 @@ def test_what_people_see_names_the_times(tripcloak: Any, tmp_path: Path, trips: 
         *("anonymise", trips, *QUICK, "--slot", "6h", "--fold", "day", "--method", "odkanon"),
         *("--out", tmp_path / "out"),
     )
-    assert told.code == 0
-    assert re.fullmatch(r"The trips are around \d+ km from Paris, from \S+ to \S+\.\n", told.err)
+    assert (told.code, told.err) == (0, "")
     assert re.search(r"times\s*│\s*3 ", told.out)  # nobody travels before ten
     readme = (tmp_path / "out" / "release" / "README.md").read_text()
     assert "every slot was anonymised on its own" in " ".join(readme.split())

@@ -89,9 +89,10 @@ def _warn(reading: "MatrixReading") -> None:
 
 
 def _tell(reading: "MatrixReading") -> None:
-    """Say on stderr what became of the rows, and what is suspicious in them."""
-    tell(*where_and_when(reading.trips.where, reading.trips.when))
-    tell(*cleaning_lines(reading.trips.cleaning))
+    """Say on stderr what became of the rows, and what is suspicious in them; nothing where all is well."""
+    lost = cleaning_lines(reading.trips.cleaning)
+    if lost or reading.warnings:
+        tell(*where_and_when(reading.trips.where, reading.trips.when), *lost)
     _warn(reading)
 
 
