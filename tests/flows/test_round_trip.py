@@ -10,6 +10,7 @@ from pyarrow import parquet
 
 from tripcloak.flows.checking import audit_against, measure_against
 from tripcloak.flows.reading.matrix import read_matrix
+from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.errors import InputError
 from tripcloak.records.source import TripSource
 from worlds.folders import is_whole
@@ -36,6 +37,19 @@ def test_measures_and_audit_agree_with_what_was_told(make, input_of, form):
     unit, least = next(iter(outcome.release.promise.thresholds.items()))
     assert report.smallest_support[unit] == pytest.approx(outcome.audit.smallest_support[unit])
     assert report.smallest_support[unit] >= least
+
+
+def test_what_was_asked_for_is_read_back(make, input_of):
+    file, order = input_of("coordinates")
+    made = make(file, **order)
+    matrix = read_matrix(TripSource(paths=(str(file),)), order["zoning"]).trips.matrix
+    again, first = read_release(made.out, matrix), made.release
+    for name in ("method", "suppression_limit", "homogeneous", "seed", "volume"):
+        assert getattr(again, name) == getattr(first, name), name
+    assert again.parameters
+    assert dict(again.parameters) == dict(first.parameters)
+    assert again.promise.sentence() == first.promise.sentence()
+    assert again.suppressed.tolist() == first.suppressed.tolist()
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from oracles.flows.kernels import safe
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.audit.matrix import case as audited
+from tripcloak.flows.audit.matrix.case import MatrixCase
+from tripcloak.flows.audit.matrix.zones import released_rows
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release
@@ -323,3 +326,11 @@ def test_flows_that_share_places_and_a_time_overlap() -> None:
     assert "flows-never-overlap" not in audit_matrix(matrix, elsewhere).broken
     above = replace(longer, group_origin=array(0, 3))
     assert "flows-never-overlap" in audit_matrix(matrix, above).broken
+
+
+@pytest.mark.parametrize(("row", "counts"), [(-1, False), (0, True), (2, True), (3, False)])
+def test_rows_that_name_no_zone_are_none_of_the_released(row: int, counts: bool) -> None:
+    tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
+    release = SimpleNamespace(axes=[("origin", tree.zones, np.array([1, row]))])
+    found = released_rows(cast(MatrixCase, SimpleNamespace(release=release)), "origin").tolist()
+    assert found == sorted({1, row} if counts else {1})
