@@ -109,8 +109,16 @@ def test_stays_can_be_asked_for_where_there_are_rides(tmp_path: Path) -> None:
 def test_rides_need_a_mark_of_passengers(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column says whether a passenger"):
         extracted(tmp_path, fixes_csv(fleet([60] * 3)), TripRules(by="rides"))
-    with pytest.raises(InputError, match="stays or rides"):
-        TripRules(by="silence")
+    with pytest.raises(InputError, match="stays, rides or silence"):
+        TripRules(by="speed")
+
+
+def test_silence_parts_trips_as_the_other_wing_does(tmp_path: Path) -> None:
+    made = extracted(tmp_path, fixes_csv(fleet([300] * 10)), TripRules(by="silence"))
+    assert (made.trips, made.stays, made.rules) == (20, None, {"by": "silence", "silence": 900})
+    assert pq.read_table(tmp_path / "trips.parquet").num_rows == 20
+    with pytest.raises(InputError, match="better than silence"):
+        extracted(tmp_path, cabs(CABS), TripRules(by="silence"), preset="cabspotting")
 
 
 def test_rides_outside_the_window_of_time_are_left_out(tmp_path: Path) -> None:

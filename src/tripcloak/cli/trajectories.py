@@ -476,7 +476,7 @@ def trips(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What parts trips: stays, or rides with a passenger, where the fixes tell of such.",
+            help="What parts trips: stays; rides with a passenger, where the fixes tell of such; silence.",
         ),
     ] = None,
     force: Force = False,
@@ -522,6 +522,7 @@ def trips(
         ("trips", number(made.trips)),
         *([("left out: silence too long", number(made.too_long))] if between else []),
     ]
-    show(table("Trips between stays" if between else "Rides with a passenger", ("", "number"), rows))
+    titles = {"rides": "Rides with a passenger", "silence": "Trips between silences"}
+    show(table(titles.get(made.rules["by"], "Trips between stays"), ("", "number"), rows))
     for note in made.notes:
         show(f"Note: {note}")

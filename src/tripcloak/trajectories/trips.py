@@ -56,7 +56,8 @@ class TripRules:
     """What a stay and a trip are: see :func:`find_stays` and :func:`trips_between`.
 
     What is not said follows from what the fixes are. Where fixes say whether a passenger is on board, trips
-    are rides, as the other wing reads them; ``by="stays"`` has them made of stays all the same.
+    are rides, as the other wing reads them; ``by="stays"`` has them made of stays all the same, and
+    ``by="silence"`` parts fixes where none come for a while, which the other wing does too.
     """
 
     minutes: float | None = None
@@ -65,8 +66,8 @@ class TripRules:
     by: str | None = None
 
     def __post_init__(self) -> None:
-        if self.by not in (None, "stays", "rides"):
-            raise InputError(f"{spelt('by')} says what parts trips: stays or rides; got {self.by!r}")
+        if self.by not in (None, "stays", "rides", "silence"):
+            raise InputError(f"{spelt('by')} says what parts trips: stays, rides or silence; got {self.by!r}")
 
     def of(self, kind: FixKind) -> tuple[float, float, float]:
         """Return minutes, metres and hours for fixes of a kind."""
@@ -116,7 +117,7 @@ def write_trips_of_trajectories(
     refuse_if_taken(out.parent, force=force, parts=parts)
     if out.resolve() in {path.resolve() for path in files_among(source.paths)}:
         raise InputError("the trips would replace the very input they are taken from; choose another file")
-    found = None if rules.by == "stays" else _rides(source, rules, out, memory, progress)
+    found = None if rules.by == "stays" else _as_flows(source, rules, out, memory, progress)
     table, told = found or _between_stays(source, rules, out, memory, progress)
     with staged(out.parent, force=force, parts=parts) as staging:
         _write(staging / out.name, table)
@@ -165,7 +166,8 @@ def _note_on_unused(visits: Visits, stays: Stays, trips: StayTrips) -> list[str]
         return []
     return [
         f"most of the samples ({lost:.0%}) are part of no trip: they lie at no end of one, nor between its "
-        "ends. Shorter stays (--stay), other places (--place), or a longer silence (--longest) would help"
+        "ends. Shorter stays (--stay), other places (--place), a longer silence (--longest), or trips parted "
+        "where no fixes come (--by silence) would help"
     ]
 
 
@@ -195,32 +197,37 @@ def used_samples(visits: Visits, stays: Stays, trips: StayTrips) -> int:
     return int(np.count_nonzero(np.cumsum(change)))
 
 
-def _rides(
+def _as_flows(
     source: TrajectorySource, rules: TripRules, out: Path, memory: Memory, progress: Progress
 ) -> tuple[pa.Table, ExtractedTrips] | None:
-    """Return the rides of passengers, as the other wing reads them; None where no fix tells of passengers."""
+    """Return rides, or what lies between silences, as the other wing reads them; None where stays are to."""
     if any(is_release(path) for path in files_among(source.paths)):
         return None
     with connect(Budget.of(memory).engine) as con:
-        if not _tells_of_passengers(con, source):
-            if rules.by == "rides":
-                raise InputError("no column says whether a passenger is on board, so there are no rides")
+        rides = _tells_of_passengers(con, source)
+        if rules.by == "rides" and not rides:
+            raise InputError("no column says whether a passenger is on board, so there are no rides")
+        if rules.by is None and not rides:
             return None
-        progress("reading rides", 0, None)
+        if rules.by == "silence" and rides:
+            raise InputError(
+                "fixes say whether a passenger is on board, which parts trips better than silence"
+            )
+        progress("reading trips", 0, None)
         canonical = open_canonical(con, source.trips)
         report = clean(canonical)
         with plain_errors():
-            table: pa.Table = con.sql(_rides_sql(source)).to_arrow_table()
+            table: pa.Table = con.sql(_as_flows_sql(source)).to_arrow_table()
             ((people,),) = con.execute("SELECT count(DISTINCT person) FROM canonical").fetchall()
     if not table.num_rows:
-        raise EmptyInputError(report.why_empty("ride"))
+        raise EmptyInputError(report.why_empty("trip"))
     told = ExtractedTrips(
         trajectories=people,
         stays=None,
         trips=table.num_rows,
         too_long=0,
-        rules={"by": "rides"},
-        notes=(RIDES, *canonical.notes, RAW),
+        rules={"by": "rides"} if rides else {"by": "silence", "silence": canonical.silence},
+        notes=(*((RIDES,) if rides else ()), *canonical.notes, RAW),
         out=out,
     )
     return table, told
@@ -234,8 +241,8 @@ def _tells_of_passengers(con: duckdb.DuckDBPyConnection, source: TrajectorySourc
         return False
 
 
-def _rides_sql(source: TrajectorySource) -> str:
-    """Return SQL of the rides that lie in the window of time, in the columns that the OD side knows."""
+def _as_flows_sql(source: TrajectorySource) -> str:
+    """Return SQL of the trips that lie in the window of time, in the columns that the OD side knows."""
     since, until = source.window
     window = "" if since is None else f" AND start_time >= make_timestamptz({since})"
     window += "" if until is None else f" AND end_time < make_timestamptz({until})"

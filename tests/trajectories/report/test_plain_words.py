@@ -47,7 +47,7 @@ def words(
     release = build_trajectory_release(made, solution, promise=promise, method="by hand", parameters={})
     reading = ReadTrajectories(
         trajectories=made,
-        cleaning=CleaningReport(kept=60, dropped={"jump": 10, "duplicate": 30}),
+        cleaning=CleaningReport(kept=60, dropped={"jump": 10, "duplicate": 30, "outside_box": 900}),
         notes=[],
         facts=describe_trajectories(made),
         source=TrajectorySource(paths=("a.csv",)),

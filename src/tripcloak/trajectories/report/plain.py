@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tripcloak.ground.spelling import spelt, spelt_together
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises.counted import ones_of
 from tripcloak.trajectories.reading import ReadTrajectories
 from tripcloak.trajectories.reading.projection import SPAN_KM
@@ -23,6 +23,7 @@ USELESS_SHARE = 0.5
 """Nor does one of this share of the extent that ten people reach tell one side of it from the other."""
 
 _REPEATED = ("duplicate", "repeated")
+_UNWANTED = ("outside_box", "outside_polygon", "outside_window")
 
 
 def plain_words(
@@ -116,12 +117,14 @@ def _size(release: TrajectoryRelease, measures: Mapping[str, Any]) -> str:
 def _withheld(reading: ReadTrajectories, release: TrajectoryRelease, measures: Mapping[str, Any]) -> str:
     several = ones_of(release.promise.id_is).several
     cleaning = reading.cleaning
-    lost = sum(n for name, n in cleaning.dropped.items() if name not in _REPEATED)
+    unwanted = sum(cleaning.dropped.get(name, 0) for name in _UNWANTED)
+    lost = sum(n for name, n in cleaning.dropped.items() if name not in (*_REPEATED, *_UNWANTED))
     told = (
         f"{measures['deleted_users']:.1%} of the {several} and {measures['deleted']:.1%} of the samples are "
         "withheld"
     )
-    return f"{told}; {lost / max(cleaning.rows, 1):.1%} of the fixes were left out when they were read."
+    share = lost / max(cleaning.rows - unwanted, 1)
+    return f"{told}; {share:.1%} of the fixes that were asked for were left out when they were read."
 
 
 def _use(reading: ReadTrajectories, release: TrajectoryRelease, measures: Mapping[str, Any]) -> str:
@@ -148,7 +151,7 @@ def _helps(release: TrajectoryRelease, untold: tuple[str, ...], *, far: bool) ->
     if "where" in untold and far:
         helps.append("a release for each region (`tripcloak trajectories anonymise --regions auto`)")
     if "when" in untold:
-        helps.append(f"a shorter time ({spelt_together({'since': 'DAY', 'until': 'DAY'})})")
+        helps.append(f"a shorter time ({spelt('since', 'DAY')}, {spelt('until', 'DAY')})")
     return helps
 
 
