@@ -25,7 +25,7 @@ class RowKeywords(TypedDict, total=False):
     box: Box | None
     polygon: str | PathLike[str] | None
     id_is: str | None
-    timezone: str
+    timezone: str | None
     time_format: str | Sequence[str] | None
     decimal: str | None
     encoding: str | None

@@ -177,11 +177,11 @@ class MadePublic(PublicPart):
         """Return one of the tables."""
         import pyarrow as pa
 
-        from tripcloak.trajectories.release.published import sample_batches
+        from tripcloak.trajectories.release.published import instant_type, sample_batches
 
         table = pa.concat_tables(sample_batches(self._made.named.published))
         # Parquet knows no seconds: the file has them in thousandths.
-        instant = pa.timestamp("ms", tz="UTC")
+        instant = instant_type(self._made.named.published.grid, "ms")
         times = {name: pa.field(name, instant) for name in ("t_start", "t_end")}
         return table.cast(pa.schema([times.get(one.name, one) for one in table.schema]))
 

@@ -103,7 +103,7 @@ def find_roles(
             if column is None and given[role].lower() != _NONE:
                 raise MissingColumnError(
                     f"the input has no column {given[role]!r} ({option_of(role)}); "
-                    f"its columns are: {listed(names)}"
+                    f"its columns are: {listed(names)}. Name one of these, or say {option_of(role, 'none')}"
                 )
         else:
             usual = (plain_name(name) for name in known.get(role, ()))
@@ -222,7 +222,8 @@ def check_attributes(attributes: Sequence[str], names: Sequence[str]) -> dict[st
     missing = [attribute for attribute, column in found.items() if column is None]
     if missing:
         raise MissingColumnError(
-            f"the input has no attribute column {', '.join(missing)}; its columns are: {listed(names)}"
+            f"the input has no attribute column {', '.join(missing)}; its columns are: {listed(names)}. Name "
+            f"one of these with {spelt('attribute')} or {spelt('segment')}"
         )
     return {attribute: column for attribute, column in found.items() if column is not None}
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import glob
 import io
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +35,9 @@ _KINDS: dict[str, FileKind] = {
     ".geojson": "geojson",
     ".json": "geojson",
 }
+_LISTED = 10_000
+"""Entries of a folder that are compared with a name that is not there."""
+
 _PLAIN: tuple[FileKind, ...] = ("csv", "parquet")
 _DELIMITERS = ",;\t|"
 
@@ -123,7 +128,10 @@ def read_top(file: Path) -> Top:
     text = top_of(file)
     first = text.split("\n", 1)[0]
     if not first.strip():
-        raise InputError(f"{file.name} is empty or starts with an empty line; expected column names there")
+        raise InputError(
+            f"{file.name} is empty or starts with an empty line; expected column names there. Remove what "
+            "stands above them, or save it again"
+        )
     delimiter = max(_DELIMITERS, key=re.sub(r'"[^"]*"', "", first).count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     header = next(lines)
@@ -143,7 +151,7 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
     if place.is_file():
         return [_readable(place, preset)]
     if not glob.has_magic(path):
-        raise InputError(f"there is no file {path}; check the path")
+        raise InputError(f"there is no file {path}; {_nearby(place, preset)}")
     found = [Path(name) for name in sorted(glob.glob(str(place), recursive=True))]
     files = [file for hit in found for file in (_expand(str(hit), preset) if hit.is_dir() else [hit])]
     if not files:
@@ -168,7 +176,9 @@ def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
         ]
     if not wanted:
         what = f"file like {' or '.join(patterns)}" if patterns else "Parquet or CSV file"
-        raise InputError(f"the folder {folder} holds no {what}")
+        raise InputError(
+            f"the folder {folder} holds no {what}; name a folder that does, or the files themselves"
+        )
     return wanted
 
 
@@ -181,8 +191,20 @@ def _readable(file: Path, preset: Preset | None) -> Path:
             f" (text may be compressed: .gz, .zst); {_way_out(file)}"
         )
     if file.stat().st_size == 0:
-        raise InputError(f"{called_file(file, preset)} is empty; expected column names and at least one trip")
+        raise InputError(
+            f"{called_file(file, preset)} is empty; expected column names and at least one trip. Get it "
+            "again, or leave it out"
+        )
     return file
+
+
+def _nearby(place: Path, preset: Preset | None) -> str:
+    """Return where to look for a file that is not there."""
+    if not place.parent.is_dir():
+        return f"there is no folder {place.parent} either: check the path"
+    names = [] if preset is not None and preset.ids_in_paths else sorted(os.listdir(place.parent))[:_LISTED]
+    alike = difflib.get_close_matches(place.name, names, n=1)
+    return f"did you mean {place.parent / alike[0]}?" if alike else "check the path"
 
 
 def _way_out(file: Path) -> str:

@@ -37,7 +37,12 @@ ID_IS = reading(
     unset="told by the column's name and by how ids are used",
     metavar="KIND",
 )
-TIMEZONE = reading("timezone", "Zone of times written without an offset.", metavar="ZONE", default="UTC")
+TIMEZONE = reading(
+    "timezone",
+    "Zone of times written without an offset, such as Europe/Paris.",
+    unset="as they stand; what is published of them claims no zone",
+    metavar="ZONE",
+)
 ENCODING = reading(
     "encoding",
     "Encoding of text: utf-8, windows-1252, utf-16 ...",

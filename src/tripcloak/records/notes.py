@@ -164,6 +164,20 @@ def object_to_text(
     )
 
 
+def no_zone_notes(timezone: str | None) -> tuple[str, ...]:
+    """Return a note where nothing says which zone's clock times are of.
+
+    >>> no_zone_notes("Europe/Paris")
+    ()
+    """
+    if timezone is not None:
+        return ()
+    return (
+        "times have no zone: they are published as they stand, and claim none (name theirs with "
+        f"{spelt('timezone', 'Europe/Paris')})",
+    )
+
+
 def _say_how(role: str) -> str:
     """Return how to say the way in which a column is written, where that can be said."""
     if ROLES[role].kind == "time":

@@ -30,13 +30,14 @@ from tripcloak.records.notes import (
 )
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
+from tripcloak.records.proposing import proposal, proposed_presets
 from tripcloak.records.recognising import recognised
 from tripcloak.records.schema import KNOWN_NAMES, ROLES, TELLING
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
 from tripcloak.records.tables import Table, open_tables
 from tripcloak.records.values import Casts
-from tripcloak.records.writing import look_at_writing
+from tripcloak.records.writing import Writings, look_at_writing
 
 if TYPE_CHECKING:
     import duckdb
@@ -60,6 +61,9 @@ class Rows:
         Number of files.
     encoding_said : bool
         Whether the caller knows the encoding, so that text of another one is to be dropped and counted.
+    timezone : str, optional
+        The zone whose clock the data follows; None where neither it nor the caller says: then times are taken
+        as they stand.
     why : mapping
         Role to why a column was taken for it.
     """
@@ -70,6 +74,7 @@ class Rows:
     notes: list[str]
     files: int
     encoding_said: bool
+    timezone: str | None
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     projections: tuple[Projection, ...] = field(repr=False)
     why: Mapping[str, str] = field(default_factory=dict)
@@ -132,7 +137,8 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
     """Return the rows of a source; nothing but the top of the files is read here."""
     preset = _preset(source)
     con.execute("SET TimeZone = 'UTC'")
-    _check_timezone(con, source.timezone)
+    if source.timezone is not None:
+        _check_timezone(con, source.timezone)
     _check_formats(con, source.time_format)
     if source.stations is not None:
         # First, so that broken lines of that table are forgotten before those of the input are noted.
@@ -145,7 +151,7 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         close_to_files(con, (file for table in tables for file in table.files))
     name = tables[0].name if len(tables) == 1 else f"{sum(len(t.files) for t in tables)} files"
     with plain_errors(name, has_condition=source.where is not None):
-        projections, assignment, writing = _project_all(con, tables, source, preset)
+        projections, assignment, writing, zoned = _project_all(con, tables, source, preset)
         projections, notes = without_empty_person(con, projections)
     return Rows(
         name=name,
@@ -159,6 +165,7 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         ],
         files=sum(len(table.files) for table in tables),
         encoding_said=source.encoding is not None,
+        timezone=source.timezone or ("UTC" if zoned else None),
         connection=con,
         projections=tuple(projections),
         why={role: _why(role, source, preset) for role in ROLES},
@@ -226,27 +233,32 @@ def _check_formats(con: duckdb.DuckDBPyConnection, formats: Sequence[str]) -> No
 
 def _project_all(
     con: duckdb.DuckDBPyConnection, tables: Sequence[Table], source: TripSource, preset: Preset | None
-) -> tuple[list[Projection], Assignment, list[str]]:
+) -> tuple[list[Projection], Assignment, list[str], bool]:
     given, known = source.columns, _known(preset)
     if source.stations is not None:
         tables = [place_at_stations(table, given, known) for table in tables]
         given = {**given, **AT_STATIONS}
     form = source.form or (preset.form if preset else None)
-    projections, assignments, notes = [], [], dict[str, None]()
+    projections, assignments, notes, zoned = [], [], dict[str, None](), True
     for table in tables:
         names = tuple(table.types)
         try:
             assignment = assign_columns(names, given=given, known=known, form=form)
             attributes = check_attributes(source.attributes, names)
         except MissingColumnError as error:
-            raise MissingColumnError(f"{table.name}: {error}{table.hint}") from None
+            looks = proposal(names) if preset is None else None
+            looks = f" {looks[0].upper()}{looks[1:]}." if looks else ""
+            raise MissingColumnError(f"{table.name}: {error}{table.hint}{looks}") from None
         assignments.append(assignment)
-        casts, told = _casts(con, table, assignment, source, preset)
+        casts, written = _casts(con, table, assignment, source, preset)
         projections.append(project(table, assignment, casts, attributes, source.where))
-        notes |= dict.fromkeys(told)
+        if preset is None and len(proposed_presets(names)) == 1:
+            notes[str(proposal(names))] = None
+        notes |= dict.fromkeys(written.notes)
+        zoned = zoned and written.zoned
     if source.stations is not None:
         projections = [unplaced(projection) for projection in projections]
-    return projections, check_same_form(assignments), list(notes)
+    return projections, check_same_form(assignments), list(notes), zoned
 
 
 def _casts(
@@ -255,20 +267,20 @@ def _casts(
     assignment: Assignment,
     source: TripSource,
     preset: Preset | None,
-) -> tuple[Casts, Sequence[str]]:
+) -> tuple[Casts, Writings]:
     """Return how cells of a table become values, and what to know about how they are written."""
     formats = source.time_format or (preset.time_formats if preset else ())
     written = look_at_writing(
         con, table, assignment.columns, decimal=source.decimal, formats_known=bool(formats)
     )
     casts = Casts(
-        timezone=source.timezone,
+        timezone=source.timezone or "UTC",
         time_formats=formats,
         formats_said=bool(source.time_format),
         writings=written.columns,
         zone_prefix=source.zone_prefix,
     )
-    return casts, written.notes
+    return casts, written
 
 
 def _why(role: str, source: TripSource, preset: Preset | None) -> str:

@@ -75,8 +75,9 @@ class TripSource(Described):
         Seconds without a GPS fix after which a new trip starts; found from how often fixes come if not given.
     attributes : tuple of str
         Further columns to carry along.
-    timezone : str
-        Zone of times written without an offset.
+    timezone : str, optional
+        Zone of times written without an offset; where it is not given, they are taken as they stand, and what
+        is published of them claims no zone.
     people_once : bool, optional
         Each counted person occurs in one row of the whole table; found from the columns if not given.
     zone_prefix : int, optional
@@ -107,7 +108,8 @@ class TripSource(Described):
     >>> TripSource(paths=("trips.csv",), form="rides")
     Traceback (most recent call last):
     ...
-    tripcloak.InputError: unknown form of table: expected one of trips, points, polyline, zones, counts
+    tripcloak.InputError: unknown form of table (form=...): expected one of trips, points, polyline, zones,
+    counts
     """
 
     paths: tuple[Input, ...]
@@ -119,7 +121,7 @@ class TripSource(Described):
     polygon: str | None = None
     silence: float | None = None
     attributes: tuple[str, ...] = ()
-    timezone: str = "UTC"
+    timezone: str | None = None
     people_once: bool | None = None
     zone_prefix: int | None = None
     segment: Mapping[str, str] = field(default_factory=dict)
@@ -138,7 +140,9 @@ class TripSource(Described):
         self._set("segment", dict(self.segment))
         self._set("time_format", tuple(self.time_format))
         if len(set(self.attributes)) < len(tuple(self.attributes)):
-            raise InputError("attributes must be different column names")
+            raise InputError(
+                f"attributes ({spelt('attribute')}) must be different column names; name each once"
+            )
         parted_by = (SegmentBy.parse(by).column for by in self.segment)
         self._set("attributes", tuple(dict.fromkeys((*self.attributes, *parted_by))))
         self._set("silence", None if self.silence is None else float(self.silence))
@@ -154,7 +158,7 @@ class TripSource(Described):
         if self.preset is not None:
             find_preset(self.preset)
         if self.form is not None and self.form not in FORMS:
-            raise InputError(f"unknown form of table: expected one of {', '.join(FORMS)}")
+            raise InputError(f"unknown form of table ({spelt('form')}): expected one of {', '.join(FORMS)}")
         unknown = sorted(set(self.columns) - set(FLAGGED))
         if unknown:
             raise InputError(
@@ -168,19 +172,24 @@ class TripSource(Described):
                 f"{spelt('origin_place')} and {spelt('destination_place')}"
             )
         if self.decimal not in (None, "point", "comma"):
-            raise InputError(f"{called('decimal')} must be point or comma")
+            raise InputError(f"{called('decimal')} must be point or comma: what begins a fraction in text")
         if not all(self.attributes):
-            raise InputError("attributes must be column names; one is empty")
+            raise InputError(f"attributes ({spelt('attribute')}) must be column names; one is empty")
 
     def _check_wishes(self) -> None:
         if self.silence is not None and not (math.isfinite(self.silence) and self.silence > 0):
-            raise InputError("the silence that ends a trip must be a positive number of seconds")
+            raise InputError(
+                f"the silence that ends a trip ({spelt('silence')}) must be a positive number of seconds, "
+                f"such as {spelt('silence', 180)}"
+            )
         if self.zone_prefix is not None and self.zone_prefix < 1:
-            raise InputError("the number of characters to keep of a zone id must be 1 or more")
+            raise InputError(
+                f"the number of characters to keep of a zone id ({spelt('zone_prefix')}) must be 1 or more"
+            )
         if self.box is not None:
             self._set("box", checked_box(self.box))
         if self.sample is not None and self.sample[0] < 1:
-            raise InputError("a sample needs one traveller or more")
+            raise InputError(f"a sample needs one traveller or more ({spelt('sample_users')})")
 
 
 def checked_box(box: tuple[float, ...]) -> tuple[float, float, float, float]:
@@ -191,7 +200,8 @@ def checked_box(box: tuple[float, ...]) -> tuple[float, float, float, float]:
     >>> checked_box((48.8, 2.2, 48.9, 2.4))
     (48.8, 2.2, 48.9, 2.4)
     """
-    what = "expected a box as south, west, north, east in degrees, such as 48.8,2.2,48.9,2.4"
+    example = spelt("box", "48.8,2.2,48.9,2.4")
+    what = f"expected a box as south, west, north, east in degrees, such as {example}"
     if len(box) != 4 or not all(math.isfinite(edge) for edge in box):
         raise InputError(f"{what}; found something else")
     south, west, north, east = (float(edge) for edge in box)

@@ -50,7 +50,8 @@ def open_stations(con: duckdb.DuckDBPyConnection, path: str) -> None:
         ((stations, twice),) = con.execute(f"SELECT count(*), count_if(twice) FROM {STATIONS}").fetchall()
     if not stations:
         raise InputError(
-            f"the table of base stations ({spelt('stations')}) holds no station with an id and a place"
+            f"the table of base stations ({spelt('stations')}) holds no station with an id and a "
+            "place in degrees; expected columns such as antenna_id, lat and lon"
         )
     if twice:
         raise InputError(

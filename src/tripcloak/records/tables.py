@@ -101,7 +101,10 @@ def open_tables(
         else:
             tables.append(_parquet_table(con, files, dict(key), preset))
     if not any(_has_rows(con, table) for table in tables):
-        raise EmptyInputError("the input holds no rows; expected at least one trip below the column names")
+        raise EmptyInputError(
+            "the input holds no rows; expected at least one trip below the column names. Check that it was "
+            "saved whole, and that this is the right file"
+        )
     tables[0] = replace(tables[0], notes=(*unpacked.notes, *tables[0].notes))
     return [_as_known(table, unpacked.known) for table in tables]
 

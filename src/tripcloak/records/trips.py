@@ -56,8 +56,8 @@ class Canonical:
         What a reader should know about how the input was read; holds no numbers and no values.
     files : int
         Number of files read.
-    timezone : str
-        The zone whose clock the data follows.
+    timezone : str, optional
+        The zone whose clock the data follows; None where nothing says it.
     id_is : str
         What the ids stand for: a person, a vehicle and so on, or that nothing tells.
     silence : float, optional
@@ -75,7 +75,7 @@ class Canonical:
     notes: list[str]
     files: int
     opened: Rows = field(repr=False)
-    timezone: str = "UTC"
+    timezone: str | None = "UTC"
     id_is: str = "person"
     silence: float | None = None
     sampling: str | None = None
@@ -166,7 +166,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         notes = [
             *rows.notes,
             *identity.notes,
-            *note_on_input(con, rows.projections, source.timezone, names),
+            *note_on_input(con, rows.projections, source.timezone or "UTC", names),
             *(made.notes if made else ()),
         ]
     return Canonical(
@@ -179,7 +179,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         notes=notes,
         files=rows.files,
         opened=rows,
-        timezone=source.timezone,
+        timezone=rows.timezone,
         id_is=identity.kind,
         silence=made.silence if made else None,
         sampling=made.sampling if made else None,

@@ -86,7 +86,8 @@ class Casts:
         if made is None:
             raise InputError(
                 f"column {column!r} cannot be the {ROLES[role].words} ({option_of(role)}): "
-                f"expected values such as {ROLES[role].example}, found a column of type {type_}"
+                f"expected values such as {ROLES[role].example}, found a column of type {type_}. Name "
+                f"another column, or say {option_of(role, 'none')}"
             )
         return made
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
+from tripcloak.records.columns import plain_name
 from tripcloak.records.schema import ROLES, Decimal, option_of
 from tripcloak.records.tables import Table, literal, quoted
 
@@ -58,10 +59,21 @@ class Writing(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Writings:
-    """How the columns of a table are written, and what a reader should know about it."""
+    """How the columns of a table are written, and what a reader should know about it.
+
+    Attributes
+    ----------
+    columns : mapping
+        Column to how it is written, where that is unusual.
+    notes : tuple of str
+        What to know; holds no value.
+    zoned : bool
+        All times say their zone: by an offset, as seconds since 1970, or by the name of their column.
+    """
 
     columns: Mapping[str, Writing] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    zoned: bool = True
 
 
 def look_at_writing(
@@ -90,19 +102,42 @@ def look_at_writing(
     """
     text = {role: name for role, name in roles.items() if table.types.get(name) == "VARCHAR"}
     numbers = {role: name for role, name in text.items() if ROLES[role].kind == "number"}
-    times = {role: name for role, name in text.items() if ROLES[role].kind == "time"}
-    if formats_known:
-        times = {}
-    asked = list(dict.fromkeys([*numbers.values(), *times.values()]))
+    clocks = {role: name for role, name in text.items() if ROLES[role].kind == "time"}
+    zoned = not any(_is_naive(table.types[name], name) for role, name in roles.items() if role in _TIMES)
+    asked = list(dict.fromkeys([*numbers.values(), *clocks.values()]))
     if not asked:
-        return Writings()
+        return Writings(zoned=zoned)
     cells = _sample(con, table, asked)
+    times = {} if formats_known else clocks
     found = _numbers({role: cells[name] for role, name in numbers.items()}, numbers, decimal)
     dates = _Dates(con, table, {name: cells[name] for name in times.values()}, times)
     formats = dates.formats()
     columns = {numbers[role]: writing for role, writing in found.items() if writing != Writing()}
     columns |= {name: Writing(formats=ways) for name, ways in formats.items() if ways}
-    return Writings(columns=columns, notes=(*_number_notes(columns), *dates.notes))
+    unix = {name for name in clocks.values() if not formats.get(name) and not formats_known}
+    zoned = zoned and all(_says_zone(cells[name], name, unix=name in unix) for name in clocks.values())
+    return Writings(columns=columns, notes=(*_number_notes(columns), *dates.notes), zoned=zoned)
+
+
+_TIMES = tuple(role for role, one in ROLES.items() if one.kind == "time")
+_ZONE = re.compile(r".*:\d\d(\.\d+)?\s*([zZ]|[-+]\d|[A-Za-z]{3,}|[-+]\d{4}\b).*")
+_SECONDS = re.compile(r"[-+]?\d+(\.\d*)?")
+
+
+def _is_naive(type_: str, column: str) -> bool:
+    """Return whether a column of times has a type that knows no zone, and a name that tells none."""
+    return type_.startswith(("TIMESTAMP", "DATE")) and not type_.endswith("ZONE") and not _named_zone(column)
+
+
+def _says_zone(texts: Iterable[str], column: str, *, unix: bool) -> bool:
+    """Return whether times as text say their zone; numbers do where they are seconds since 1970."""
+    return _named_zone(column) or all(
+        _ZONE.fullmatch(text) or (unix and _SECONDS.fullmatch(text)) for text in set(texts)
+    )
+
+
+def _named_zone(column: str) -> bool:
+    return any(zone in plain_name(column) for zone in ("utc", "gmt"))
 
 
 def _sample(con: duckdb.DuckDBPyConnection, table: Table, names: Sequence[str]) -> dict[str, list[str]]:

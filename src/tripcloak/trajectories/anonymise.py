@@ -232,7 +232,7 @@ def _note_on_formats(request: TrajectoryReleaseRequest, release: TrajectoryRelea
 
 def local_clock(source: TrajectorySource) -> str | None:
     """Return the zone that says what night is; where none was named, longitudes do."""
-    return None if source.timezone == "UTC" else source.timezone
+    return None if source.timezone in (None, "UTC") else source.timezone
 
 
 def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:

@@ -60,6 +60,7 @@ class ReadInput:
             metres=source.metres,
             start=start_of(fixes, source.seconds),
             projection=choose_region(everywhere, source.box, k=self.k, centre=known).projection,
+            clock=fixes.clock,
         )
 
 
@@ -170,7 +171,7 @@ def read_as_released(
 
 def refuse_options(source: TrajectorySource) -> None:
     """Raise where a source says how to read an input that a release has already told."""
-    if source != TrajectorySource(paths=source.paths):
+    if source != TrajectorySource(paths=source.paths, tolerate=source.tolerate):
         raise InputError(
             "a release says itself how its input was read; leave out the options on rows, columns and samples"
         )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.masking import mask_small
+
+Clock = Literal["UTC", "unknown"]
+"""Whose clock times are of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +31,11 @@ class Grid:
     metres : int
         Length of a step of space.
     start : int
-        When step 0 begins, in seconds since 1970 (UTC); a multiple of ``seconds``.
+        When step 0 begins, in seconds since 1970 by its clock; a multiple of ``seconds``.
     projection : str
         PROJ text of a projection in metres, valid wherever the samples are.
+    clock : str
+        Whose clock times are of: ``UTC``, or ``unknown`` where the input did not say it.
 
     Examples
     --------
@@ -43,6 +48,7 @@ class Grid:
     metres: int = 100
     start: int = 0
     projection: str = "+proj=laea +lat_0=0 +lon_0=0"
+    clock: Clock = "UTC"
 
     def __post_init__(self) -> None:
         if self.seconds < 1 or self.metres < 1:

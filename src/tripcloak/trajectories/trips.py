@@ -217,7 +217,7 @@ def _as_flows(
         canonical = open_canonical(con, source.trips)
         report = clean(canonical)
         with plain_errors():
-            table: pa.Table = con.sql(_as_flows_sql(source)).to_arrow_table()
+            table: pa.Table = con.sql(_as_flows_sql(source, canonical.timezone)).to_arrow_table()
             ((people,),) = con.execute("SELECT count(DISTINCT person) FROM canonical").fetchall()
     if not table.num_rows:
         raise EmptyInputError(report.why_empty("trip"))
@@ -241,18 +241,22 @@ def _tells_of_passengers(con: duckdb.DuckDBPyConnection, source: TrajectorySourc
         return False
 
 
-def _as_flows_sql(source: TrajectorySource) -> str:
+def _as_flows_sql(source: TrajectorySource, timezone: str | None) -> str:
     """Return SQL of the trips that lie in the window of time, in the columns that the OD side knows."""
     since, until = source.window
     window = "" if since is None else f" AND start_time >= make_timestamptz({since})"
     window += "" if until is None else f" AND end_time < make_timestamptz({until})"
+    # Times that claim no zone are to claim none afterwards either.
+    times = ", ".join(
+        f"{name}{'::TIMESTAMP' if timezone is None else ''} AS {name}" for name in ("start_time", "end_time")
+    )
     ends = ", ".join(
         f"{short}_{axis} AS {end}_{axis}"
         for short, end in (("o", "origin"), ("d", "destination"))
         for axis in ("lat", "lon")
     )
     return (
-        f"SELECT person::VARCHAR AS person, {ends}, start_time, end_time FROM canonical "
+        f"SELECT person::VARCHAR AS person, {ends}, {times} FROM canonical "
         f"WHERE reason = 0{window} ORDER BY ALL"
     )
 
@@ -268,7 +272,7 @@ def trips_table(trips: StayTrips, people: Any, grid: Grid) -> pa.Table:
     ):
         lon, lat = grid.unproject(x, y)
         ends |= {f"{end}_lat": np.round(lat, 6), f"{end}_lon": np.round(lon, 6)}
-    instant = pa.timestamp("s", tz="UTC")
+    instant = pa.timestamp("s", tz="UTC" if grid.clock == "UTC" else None)
     times = {"start_time": trips.leaves, "end_time": trips.arrives}
     return pa.table(
         {

@@ -17,7 +17,7 @@ from tripcloak.trajectories.audit.rules import samples as on_samples
 PROJECTION = "+proj=laea +lat_0=48.9 +lon_0=2.3 +datum=WGS84 +units=m +no_defs"
 FACTS = {
     "promise": {"kind": "containment", "k": 2, "sentence": "k = 2: in 2 trajectories"},
-    "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": PROJECTION},
+    "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": PROJECTION, "clock": "UTC"},
 }
 ROWS = [
     ["t1", 60, 180, 0, 300, -100, 0],

@@ -199,7 +199,7 @@ def test_the_manifest_says_this_and_no_more(
             "sentence": "k = 2: all of a person's samples are in 2 trajectories or more",
         },
         "counted": {"trajectories": "people: every id stands for one person"},
-        "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": PARIS},
+        "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": PARIS, "clock": "UTC"},
         "released": {"trajectories": release.n_released, "samples": release.n_boxes},
         "guess": guess_owner(people, release).to_manifest(),
     }

@@ -18,7 +18,13 @@ FACTS: dict[str, Any] = {
     "method": "k-scale",
     "promise": {"kind": "containment", "k": 7},
     "counted": COUNTED,
-    "grid": {"seconds": 60, "metres": 100, "start": 0, "projection": "+proj=laea +lat_0=1 +lon_0=2"},
+    "grid": {
+        "seconds": 60,
+        "metres": 100,
+        "start": 0,
+        "projection": "+proj=laea +lat_0=1 +lon_0=2",
+        "clock": "UTC",
+    },
     "released": {"trajectories": 1234, "samples": 56789},
 }
 MOVED = FACTS | {"method": "w4m", "promise": {"kind": "colocation", "k": 7, "delta": 1000.0}}

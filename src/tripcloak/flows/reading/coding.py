@@ -113,7 +113,7 @@ def code_trips(
     """
     columns = _columns(canonical) | ({} if slots is None else {"slot": np.int64})
     coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), slots, outside)
-    clock = [] if slots is None else [f"{clock_sql(canonical.timezone)} as clock"]
+    clock = [] if slots is None else [f"{clock_sql(canonical.timezone or 'UTC')} as clock"]
     selected = _selected(canonical) + clock
     relation = con.sql(f"select {', '.join(selected)} from canonical")
     for batch in relation.to_arrow_reader(BATCH):
@@ -311,7 +311,7 @@ class _Coder:
 
     def _when(self) -> Period | None:
         began = np.concatenate(self.began) if self.began else np.empty(0, dtype=np.int64)
-        return look_at_times(began[began != UNTIMED], self.canonical.timezone)
+        return look_at_times(began[began != UNTIMED], self.canonical.timezone or "UTC")
 
     def _places(self, *axes: tuple[Hierarchy, Ints]) -> PlaceCounts | None:
         if not self.canonical.has_places:

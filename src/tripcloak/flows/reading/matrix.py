@@ -23,6 +23,7 @@ from tripcloak.hierarchy.zonefile.columns import Columns
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import OUTSIDE_AREA, OUTSIDE_TILING
+from tripcloak.records.notes import no_zone_notes
 from tripcloak.records.segments import Segment, SegmentBy, find_segments
 from tripcloak.records.source import TripSource
 from tripcloak.records.suspicions import counted_ids, no_ids, on_fixes, on_ids, on_places, refuse_swapped
@@ -92,15 +93,18 @@ class Zoning:
             **({} if self.period is None else {"period": list(self.period.dates)}),
         }
 
-    def told(self, tiling: Tiling, timezone: str) -> dict[str, Any]:
+    def told(self, tiling: Tiling, timezone: str | None) -> dict[str, Any]:
         """Return how the zones were made, for everybody: the text, a study area, the slots of time.
 
         >>> from tripcloak.hierarchy import parse_tiling
         >>> Zoning(spec="H3:8", time_slot=60).told(parse_tiling("h3:8"), "Europe/Paris")
         {'spec': 'h3:8', 'time_slot_minutes': 60, 'timezone': 'Europe/Paris'}
+
+        Of times without a zone none is claimed.
         """
         area, clock = ({} if self.area is None else {"area": list(self.area)}), self.clock()
-        return {"spec": tiling.name, **area, **clock, **({"timezone": timezone} if clock else {})}
+        zone = {"timezone": timezone} if clock and timezone is not None else {}
+        return {"spec": tiling.name, **area, **clock, **zone}
 
     def clock(self) -> dict[str, Any]:
         """Return how time became slots; nothing where it is no axis."""
@@ -217,6 +221,7 @@ def read_matrix(
         if source.tolerate < 1 and source.box is None and source.polygon is None:
             refuse_swapped(trips.where, canonical.columns)
         notes = note_on_zones(zones, zoning.zone_id)
+        notes += no_zone_notes(canonical.timezone) if zoning.time_slot is not None else ()
         notes += _area_note(trips, reach) if found else ()
         notes += _period_note(trips, reach) if settled.period != zoning.period else ()
     warnings, known = _suspicions(trips)

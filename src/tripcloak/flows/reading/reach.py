@@ -117,7 +117,7 @@ class Reach:
 
     def period(self) -> Days:
         """Return the weeks of the kept trips, but for those that too few reach."""
-        clock = clock_sql(self.canonical.timezone)
+        clock = clock_sql(self.canonical.timezone or "UTC")
         sides = {"first": Side(f"min({clock})", True), "last": Side(f"max({clock})", False)}
         first, last = self._edges(sides, spelt("period"))
         days = whole_weeks(*(int(edge) // (MICROSECONDS * DAY) for edge in (first, last)))

@@ -155,7 +155,10 @@ def _time(hierarchy: Mapping[str, Any]) -> str:
     """Return the line about the column of time; nothing where there is none."""
     if "time_slot_minutes" not in hierarchy:
         return ""
-    minutes, clock = hierarchy["time_slot_minutes"], hierarchy["timezone"]
+    minutes, clock = (
+        hierarchy["time_slot_minutes"],
+        hierarchy.get("timezone", "the input, whose zone is unknown"),
+    )
     folded = _FOLDED.get(hierarchy.get("fold", ""), "")
     longer = (
         "every slot was anonymised on its own, with zones of its own"

@@ -130,11 +130,11 @@ class Clock {
     return new Date((this.grid.start + step * this.grid.seconds) * 1000);
   }
 
-  // "Tue, 14 May 2024, 08:15 to 09:15 UTC"
+  // "Tue, 14 May 2024, 08:15 to 09:15 UTC"; of an unknown clock no zone is claimed
   words(from, until) {
     const [first, last] = [this.date(from), this.date(until)];
     const sameDay = dayOnly.format(first) === dayOnly.format(last) && last - first < DAY * 1000;
-    return `${written.format(first)} to ${sameDay ? hourOnly.format(last) : written.format(last)} UTC`;
+    return `${written.format(first)} to ${sameDay ? hourOnly.format(last) : written.format(last)}${this.grid.clock === "UTC" ? " UTC" : ""}`;
   }
 
   show() {

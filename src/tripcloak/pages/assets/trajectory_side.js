@@ -124,7 +124,7 @@ class TrajectorySide {
       return element("tr", {}, element("td", {}, link), ...cells("td", "", duration(boxes.seconds[i]), areaFigure(boxes.km2[i])).slice(1));
     });
     this.listed = first;
-    const head = element("tr", {}, ...cells("th", "From (UTC)", "Lasts", "Area"));
+    const head = element("tr", {}, ...cells("th", clock.grid.clock === "UTC" ? "From (UTC)" : "From", "Lasts", "Area"));
     return element("table", {}, element("thead", {}, head), element("tbody", {}, ...this.rows));
   }
 

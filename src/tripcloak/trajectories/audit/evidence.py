@@ -95,6 +95,7 @@ class RawTrajectories(Protocol):
 
 
 MICRO = 1_000_000
+ZONED = " WITH TIME ZONE"
 COLUMNS = {
     "trajectory": "VARCHAR",
     "t_start": "TIMESTAMP WITH TIME ZONE",
@@ -139,6 +140,16 @@ class TrajectoryEvidence:
         """Return what the release says of itself."""
         return understand(self.facts)
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return all that may be published of a sample, and as what; of an unknown clock no zone is told.
+
+        Where the manifest cannot be understood, that is said elsewhere.
+        """
+        grid = self.facts.get("grid")
+        known = not (isinstance(grid, dict) and grid.get("clock") == "unknown")
+        return {name: kind if known else kind.removesuffix(ZONED) for name, kind in COLUMNS.items()}
+
     @cached_property
     def table(self) -> str:
         """Return the name of the table of published samples, which also has their ``row`` in the file."""
@@ -148,7 +159,7 @@ class TrajectoryEvidence:
             (name, kind)
             for name, kind, *_ in self.fetch(f"DESCRIBE SELECT * FROM read_parquet({path}, {ALONE})")
         ]
-        if found != list(COLUMNS.items()):
+        if found != list(self.columns.items()):
             raise BrokenPart("release/samples.parquet lacks a column that it should have, or has others")
         self.fetch(
             "CREATE OR REPLACE TEMP TABLE audit_samples AS SELECT file_row_number AS row, "

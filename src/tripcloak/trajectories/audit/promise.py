@@ -147,7 +147,8 @@ LARGE = 1 << 53
 class Manifest(NamedTuple):
     """What a release says of itself, and everything it says.
 
-    Times of the grid are in seconds, lengths in metres; ``projection`` is PROJ text.
+    Times of the grid are in seconds, lengths in metres; ``projection`` is PROJ text; ``clock``
+    is UTC or unknown.
     """
 
     promise: Stated
@@ -155,6 +156,7 @@ class Manifest(NamedTuple):
     metres: int
     start: int
     projection: str
+    clock: str
     facts: dict[str, Any]
 
 
@@ -163,7 +165,7 @@ def understand(facts: dict[str, Any]) -> Manifest:
     promise, grid = facts.get("promise"), facts.get("grid")
     if not isinstance(promise, dict) or not isinstance(grid, dict):
         raise BrokenPart("release/manifest.json does not state a promise and a grid")
-    if set(grid) != {"seconds", "metres", "start", "projection"}:
+    if set(grid) != {"seconds", "metres", "start", "projection", "clock"}:
         raise BrokenPart("release/manifest.json: the grid holds other entries than it should")
     if not all(
         is_small(entry) for entry in (*promise.values(), *grid.values()) if not isinstance(entry, str)
@@ -178,6 +180,8 @@ def understand(facts: dict[str, Any]) -> Manifest:
         raise BrokenPart("release/manifest.json: the grid's steps must be whole seconds and metres")
     if not isinstance(grid["projection"], str) or not PROJECTION.fullmatch(grid["projection"]):
         raise BrokenPart("release/manifest.json: the projection must be the PROJ text that is always written")
+    if grid["clock"] not in ("UTC", "unknown"):
+        raise BrokenPart("release/manifest.json: the clock must be UTC or unknown")
     return Manifest(stated, **grid, facts=facts)
 
 

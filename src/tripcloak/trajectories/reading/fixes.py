@@ -15,7 +15,7 @@ from tripcloak.records.area import Area, open_area
 from tripcloak.records.cleaning import CleaningReport, CleaningRule, fix_rules
 from tripcloak.records.fixes import judged_sql
 from tripcloak.records.identities import identify
-from tripcloak.records.notes import note_on_input
+from tripcloak.records.notes import no_zone_notes, note_on_input
 from tripcloak.records.opening import Rows, open_rows
 from tripcloak.records.projection import Projection
 from tripcloak.records.schema import ROLES, option_of
@@ -175,8 +175,8 @@ def open_fixes(con: duckdb.DuckDBPyConnection, source: TrajectorySource) -> Open
     with plain_errors(rows.name, has_condition=source.where is not None):
         area = open_area(con, source.box, source.polygon)
         _create_view(con, rows, area, source, now)
-        notes = [*rows.notes, *note_on_input(con, rows.projections, source.timezone, ("mark",))]
-        notes += note_on_order(con, rows)
+        notes = [*rows.notes, *note_on_input(con, rows.projections, source.timezone or "UTC", ("mark",))]
+        notes += [*note_on_order(con, rows), *no_zone_notes(rows.timezone)]
     identity = identify(
         rows.id_columns, said=source.id_is, preset=rows.preset, named="person" in source.columns
     )

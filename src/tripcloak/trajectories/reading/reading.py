@@ -193,7 +193,8 @@ def read_trajectories(
     del distinct
     _object_to_few(tracks, k)
     seconds = source.seconds or find_seconds(tracks.instant)
-    grid = Grid(seconds=seconds, start=start_of(tracks, seconds), projection=region.projection)
+    start = start_of(tracks, seconds)
+    grid = Grid(seconds=seconds, start=start, projection=region.projection, clock=tracks.clock)
     notes = [*tracks.notes, *notes, *note_on_fixes(tracks)]
     x, y = project_tracks(tracks, grid)
     grid = replace(grid, metres=source.metres or find_metres(x, y))

@@ -37,8 +37,9 @@ class TrajectorySource(Described):
         South, west, north, east in degrees; west may be greater than east across the antimeridian.
     polygon : str, optional
         Path of a GeoJSON file with the area in which fixes must lie.
-    timezone : str
-        Zone of times written without an offset, also of ``since`` and ``until``.
+    timezone : str, optional
+        Zone of times written without an offset, also of ``since`` and ``until``; where it is not given, they
+        are taken as they stand, and what is published of them claims no zone.
     stations : str, optional
         Path of a table of base stations (id, latitude, longitude), where fixes name an antenna.
     sample : tuple of int, optional
@@ -80,7 +81,7 @@ class TrajectorySource(Described):
     where: str | None = None
     box: tuple[float, float, float, float] | None = None
     polygon: str | None = None
-    timezone: str = "UTC"
+    timezone: str | None = None
     stations: str | None = None
     sample: tuple[int, int] | None = None
     since: str | None = None
@@ -147,7 +148,7 @@ class TrajectorySource(Described):
             return None
         try:
             moment = datetime.fromisoformat(written)
-            zoned = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(self.timezone))
+            zoned = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(self.timezone or "UTC"))
             return round(zoned.timestamp() * 1e6)
         except (ValueError, TypeError, OverflowError):
             raise InputError(

@@ -19,6 +19,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.records.area import Area
 from tripcloak.records.cleaning import NUMBERS, REASONS, CleaningReport
 from tripcloak.records.tolerance import refuse_losses
+from tripcloak.trajectories.model import Clock
 from tripcloak.trajectories.reading.fixes import FIXES, OpenFixes, open_fixes
 from tripcloak.trajectories.reading.source import DEFAULT_MAX_SPEED, TrajectorySource
 
@@ -200,6 +201,8 @@ class Tracks:
         What a reader should know; holds no small number and no value.
     id_is : str
         What the ids stand for.
+    clock : str
+        Whose clock the instants are of: UTC, or unknown.
     columns : mapping
         Role to the raw column that plays it.
     now : int
@@ -223,6 +226,7 @@ class Tracks:
     lacking: Any = field(repr=False, default_factory=lambda: np.empty(0, dtype=str))
     dropped: DroppedFixes = field(repr=False, default_factory=_no_fixes)
     id_is: str = "person"
+    clock: Clock = "UTC"
     columns: Mapping[str, str] = field(default_factory=dict)
     file: Ints | None = field(repr=False, default=None)
 
@@ -414,6 +418,7 @@ def _stream(
         lon=columns["lon"],
         file=columns.get("file"),
         id_is=opened.id_is,
+        clock="unknown" if opened.rows.timezone is None else "UTC",
         columns=dict(opened.rows.columns),
     )
 

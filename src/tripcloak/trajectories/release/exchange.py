@@ -58,12 +58,13 @@ def _write_collection(path: Path, features: Iterable[dict[str, Any]], members: d
 
 
 def _samples(published: PublishedTrajectories) -> Iterator[ExchangeSample]:
+    zone = "Z" if published.grid.clock == "UTC" else ""
     for part in sample_batches(published):
         names = part["trajectory"].to_pylist()
         times = [np.datetime_as_string(part[name].to_numpy(), unit="s") for name in ("t_start", "t_end")]
         sides = [part[name].to_pylist() for name in ("lon_min", "lat_min", "lon_max", "lat_max")]
         for name, start, end, *box in zip(names, *times, *sides, strict=True):
-            yield ExchangeSample(name, f"{start}Z", f"{end}Z", *box)
+            yield ExchangeSample(name, f"{start}{zone}", f"{end}{zone}", *box)
 
 
 def _by_trajectory(samples: Iterable[ExchangeSample]) -> Iterator[list[ExchangeSample]]:

@@ -145,6 +145,13 @@ def write_samples(public: Path, published: PublishedTrajectories) -> None:
             text.write_table(part)
 
 
+def instant_type(grid: Grid, unit: str) -> pa.DataType:
+    """Return the type of published times: they claim a zone only where that of the input is known."""
+    import pyarrow as pa
+
+    return pa.timestamp(unit, tz="UTC" if grid.clock == "UTC" else None)
+
+
 def _chained(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:
     yield first
     yield from others
@@ -161,7 +168,7 @@ def _table(
     names = pa.array(published.pseudonyms[least:most])
     columns = [
         pa.DictionaryArray.from_arrays(pa.array((owner - least).astype(np.int32)), names).cast(pa.string()),
-        *(pa.array(grid.times(t), pa.timestamp("s", tz="UTC")) for t in (boxes.t0, boxes.t1)),
+        *(pa.array(grid.times(t), instant_type(grid, "s")) for t in (boxes.t0, boxes.t1)),
         *(pa.array(grid.places(edge)) for edge in boxes[2:]),
         *(pa.array(degrees[name]) for name in COLUMNS[-4:]),
     ]

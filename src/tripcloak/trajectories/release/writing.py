@@ -158,7 +158,7 @@ ENTRIES = (
 )
 INNER = {
     "counted": ("trajectories",),
-    "grid": ("seconds", "metres", "start", "projection"),
+    "grid": ("seconds", "metres", "start", "projection", "clock"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
 }

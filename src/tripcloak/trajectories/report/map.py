@@ -220,7 +220,7 @@ def _payload(published: PublishedTrajectories, most: int) -> dict[str, Any]:
     boxes = Boxes(*(side[: published.offsets[shown]] for side in published.boxes))
     whole = shown == published.n_released
     return {
-        "grid": {name: getattr(published.grid, name) for name in ("seconds", "metres", "start")},
+        "grid": {name: getattr(published.grid, name) for name in ("seconds", "metres", "start", "clock")},
         "moved": _promise(published).moves_samples,
         "released": {"trajectories": published.n_released, "samples": published.n_boxes},
         "pseudonyms": published.pseudonyms[:shown].tolist(),

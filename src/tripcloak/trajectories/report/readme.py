@@ -31,7 +31,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`, k = {promise
 - `samples.parquet`, `samples.csv`: one row per released sample, by trajectory and time:
   - `trajectory`: a pseudonym drawn at random for this release; it has no relation to any id, nor to the
     order of the input, nor to another release
-  - `t_start`, `t_end`: when, in UTC; the end is exclusive
+  - `t_start`, `t_end`: when, {_clock(facts)}; the end is exclusive
   - `x_min`, `x_max`, `y_min`, `y_max`: where, in metres of the projection
     `{grid["projection"]}`
   - `lon_min`, `lat_min`, `lon_max`, `lat_max`: the same in degrees (WGS 84), rounded outwards, so that
@@ -65,11 +65,24 @@ DuckDB, here who was where at a moment:
 
 ```sql
 SELECT * FROM 'samples.parquet'
-WHERE t_start <= TIMESTAMPTZ '2024-05-01 08:00:00Z' AND t_end > TIMESTAMPTZ '2024-05-01 08:00:00Z';
+WHERE t_start <= {_moment(facts)} AND t_end > {_moment(facts)};
 ```
 
 QGIS: {_qgis(facts)}
 """
+
+
+def _clock(facts: Mapping[str, Any]) -> str:
+    if facts["grid"]["clock"] == "UTC":
+        return "in UTC"
+    return "by the clock of the input, whose zone is unknown"
+
+
+def _moment(facts: Mapping[str, Any]) -> str:
+    """Return a moment in SQL, of the type that published times have."""
+    if facts["grid"]["clock"] == "UTC":
+        return "TIMESTAMPTZ '2024-05-01 08:00:00Z'"
+    return "TIMESTAMP '2024-05-01 08:00:00'"
 
 
 def _guess(facts: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.ground.signatures import NAME as VERDICT
 from tripcloak.ground.signatures import RULE as SIGNED
 from tripcloak.ground.signatures import wrong_form
-from tripcloak.trajectories.audit.evidence import BOOK, COLUMNS, TrajectoryEvidence
+from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +77,7 @@ def parquet_holds_no_more(case: TrajectoryEvidence) -> str | None:
     from pyarrow import parquet
 
     assert case.table
-    path, schema = case.public("samples.parquet"), _schema("ms")
+    path, schema = case.public("samples.parquet"), _schema(case, "ms")
 
     def write(sink: Any) -> None:
         with parquet.ParquetWriter(sink, schema, compression="zstd", store_schema=False) as writer:
@@ -98,7 +98,7 @@ def csv_equals_parquet(case: TrajectoryEvidence) -> str | None:
     from pyarrow import csv
 
     assert case.table
-    path, schema = case.public("samples.parquet"), _schema("s")
+    path, schema = case.public("samples.parquet"), _schema(case, "s")
 
     def write(sink: Any) -> None:
         options = csv.WriteOptions(quoting_style="none")
@@ -111,16 +111,17 @@ def csv_equals_parquet(case: TrajectoryEvidence) -> str | None:
     return None
 
 
-def _schema(unit: str) -> pa.Schema:
+def _schema(case: TrajectoryEvidence, unit: str) -> pa.Schema:
     import pyarrow as pa
 
     kinds = {
         "VARCHAR": pa.string(),
         "TIMESTAMP WITH TIME ZONE": pa.timestamp(unit, tz="UTC"),
+        "TIMESTAMP": pa.timestamp(unit),
         "BIGINT": pa.int64(),
         "DOUBLE": pa.float64(),
     }
-    return pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    return pa.schema([(name, kinds[kind]) for name, kind in case.columns.items()])
 
 
 def _parts(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -217,7 +218,8 @@ def _compare(case: TrajectoryEvidence, name: str, expected: Iterable[str]) -> st
 
 
 def _published(case: TrajectoryEvidence) -> Iterator[SampleRow]:
-    when = ", ".join(f"strftime({name}, '%Y-%m-%dT%H:%M:%SZ')" for name in ("t_start", "t_end"))
+    zone = "Z" if case.columns["t_start"].endswith("ZONE") else ""
+    when = ", ".join(f"strftime({name}, '%Y-%m-%dT%H:%M:%S{zone}')" for name in ("t_start", "t_end"))
     rows = case.fetch(
         f"SELECT trajectory, {when}, lon_min, lat_min, lon_max, lat_max FROM {case.table} ORDER BY row"
     )

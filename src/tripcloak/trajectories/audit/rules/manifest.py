@@ -27,7 +27,7 @@ OPTIONAL = {"guess", "left_out"}
 INNER = {
     "promise": ("kind", "k", "id_is", "delta", "sentence"),
     "counted": ("trajectories",),
-    "grid": ("seconds", "metres", "start", "projection"),
+    "grid": ("seconds", "metres", "start", "projection", "clock"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
 }
