@@ -33,10 +33,11 @@ def _show(found: list[dict[str, Any]]) -> None:
             one["preset"],
             " or ".join(one["forms"]),
             one["id_is"] if "person" in one["columns"] else "no ids",
-            ", ".join(f"{role} = {' | '.join(names)}" for role, names in one["columns"].items()),
-            one["zones"] or "",
+            ", ".join(f"{role} = {names[0]}" for role, names in one["columns"].items()),
         )
         for one in found
     ]
-    heads = ("preset", "a row is", "an id is", "columns", "zones to give (--zones)")
+    heads = ("preset", "a row is", "an id is", "columns, by the first of their names")
     show(table("What each becomes", heads, becomes, numbers=False))
+    zoned = [(one["preset"], one["zones"], ", ".join(one["zone_ids"])) for one in found if one["zones"]]
+    show(table("Zones to give (--zones)", ("preset", "zones", "their ids"), zoned, numbers=False))

@@ -153,6 +153,8 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
     if not glob.has_magic(path):
         raise InputError(f"there is no file {path}; {_nearby(place, preset)}")
     found = [Path(name) for name in sorted(glob.glob(str(place), recursive=True))]
+    if preset is not None:
+        found = [hit for hit in found if not preset.passes_over(hit.name)]
     files = [file for hit in found for file in (_expand(str(hit), preset) if hit.is_dir() else [hit])]
     if not files:
         raise InputError(

@@ -37,7 +37,8 @@ def recognised(paths: Sequence[str]) -> Preset | None:
     files = [file for path in paths if path != STANDARD_INPUT for file in islice(_files(path), _FILES)]
     found: set[str] = set()
     for file in files[:_FILES]:
-        if any(preset.passes_over(file.name) for preset in PRESETS.values()):
+        # A taxi that never moved has an empty file.
+        if any(preset.passes_over(file.name) for preset in PRESETS.values()) or not file.stat().st_size:
             continue
         known = of_lines(first_lines(file), ending_of(file)) if ending_of(file) in _ENDINGS else None
         if known is None:

@@ -195,11 +195,12 @@ class _Unpacking:
         return encoding
 
     def _wanted(self, member: PurePosixPath) -> bool:
-        if self._preset is not None and self._preset.patterns:
-            if self._preset.passes_over(member.name):
-                return False
-            if not any(member.match(pattern) for pattern in self._preset.patterns):
-                return False
+        preset = self._preset
+        if preset is not None and preset.passes_over(member.name):
+            return False
+        patterns = () if preset is None else preset.patterns
+        if patterns and not any(member.match(pattern) for pattern in patterns):
+            return False
         return kind_of(Path(member.name), self._preset) in ("csv", "parquet")
 
     def _extracted(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Path:

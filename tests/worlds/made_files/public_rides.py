@@ -301,7 +301,7 @@ CAPITAL_NEW = Made(
 )
 
 BAY_AREA_2014 = Made(
-    name="Bay Area Bike Share of 2014, its whole folder",
+    name="Bay Area Bike Share of 2014, all that comes along",
     files={
         "201402_trip_data.csv": "Trip ID,Duration,Start Date,Start Station,Start Terminal,End Date,End Station,End Terminal,Bike #,Subscription Type,Zip Code\n"
         "4576,63,8/29/2013 14:13,South Van Ness at Market,66,8/29/2013 14:14,Spear at Folsom,49,520,Subscriber,94127\n"
@@ -309,7 +309,7 @@ BAY_AREA_2014 = Made(
         "201402_station_data.csv": "station_id,name,lat,long,dockcount,landmark,installation\n66,South Van Ness at Market,37.774814,-122.418954,19,San Francisco,8/23/2013\n49,Spear at Folsom,37.789625,-122.390264,19,San Francisco,8/20/2013\n",
         "201402_weather_data.csv": "Date,Max_Temperature_F,Zip\n9/1/2013,74,94107\n",
     },
-    inputs=(".",),
+    inputs=("201402_*.csv",),
     options={"preset": "bay-wheels", "zones": "201402_station_data.csv"},
     rows={"201402_trip_data.csv": 2},
     used=2,

@@ -39,9 +39,9 @@ TDRIVE = Made(
 TDRIVE_UNNAMED = Made(
     name="T-Drive without a word",
     kind="fixes",
-    files=TDRIVE.files,
+    files={**TDRIVE.files, "taxi_log_2008_by_id/3.txt": ""},
     inputs=("taxi_log_2008_by_id",),
-    rows=TDRIVE.rows,
+    rows={**TDRIVE.rows, "taxi_log_2008_by_id/3.txt": 0},
     used=4,
     dropped=TDRIVE.dropped,
     told=("no file has a line of column names", "preset='tdrive'"),
