@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,15 @@ def test_the_release_keeps_how_ids_were_found_and_is_audited_by_it(taxis: Path) 
         zip(zip(made.flows.origin, made.flows.destination, strict=True), made.flows.trips, strict=True)
     )
     assert told["43", "79"] == 2
+
+
+def test_ids_saved_as_decimals_are_read_and_audited(taxis: Path) -> None:
+    text = (taxis / "yellow.csv").read_text()
+    (taxis / "saved.csv").write_text(re.sub(r"(\d+),(\d+)\n", r"\1.0,\2\n", text))
+    asked = {"hierarchy": "dendrogram", "zones": str(taxis / "taxi_zones.geojson"), "k": 2, "suppress": 0.5}
+    made = tc.anonymise(taxis / "saved.csv", out=taxis / "out", **asked)
+    assert audit_against(taxis / "out", (str(taxis / "saved.csv"),)).safe
+    assert "43" in {*made.flows.origin}
 
 
 def test_zones_in_memory_are_kept_under_the_ids_that_trips_name(taxis: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import geopandas
@@ -11,6 +12,7 @@ import shapely
 
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.hierarchy import ZoneFile
+from tripcloak.hierarchy.tiling import OUTSIDE
 from tripcloak.hierarchy.zonefile.columns import Columns
 from tripcloak.hierarchy.zonefile.naming import IdsSought, find_ids
 
@@ -69,6 +71,14 @@ def test_rows_of_one_id_are_one_zone_where_the_column_is_certain() -> None:
         ZoneFile.of(TAXI)
 
 
+def test_whole_numbers_saved_as_decimals_name_their_zones() -> None:
+    areas = Columns({"area": ["8", "32", "32.0"], "lat": [1, 2, 3], "lon": [1, 2, 3]})
+    zones = ZoneFile.of(areas, IdsSought(seen=["8.0"]))
+    assert zones.ids[zones.keys(["8.0", "32.0", "32"]).astype(int)].tolist() == ["8", "32.0", "32"]
+    assert (zones.keys(["8.00", "9.0", "x.0"]) == OUTSIDE).all()
+    assert zones.keys([]).tolist() == []
+
+
 def test_points_of_one_id_are_averaged() -> None:
     blocks = Columns(
         {"block": ["a", "b"], "tract": ["t", "t"], "lat": ["1", "3"], "lon": [5, 5], "aland": [1e6, 2e6]}
@@ -92,6 +102,15 @@ def test_files_of_all_kinds_and_systems_are_read_in_degrees(name: str, tmp_path:
     assert zones.geometries is not None
     assert zones.geometries[0].bounds == pytest.approx(boxes[0].bounds, abs=1e-6)
     assert zones.attributes["n"].tolist() == ["1", "2"]
+
+
+def test_without_what_reads_shapefiles_an_error_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyogrio", None)
+    (tmp_path / "zones.shp").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"install tripcloak\[frames\], or convert the file to GeoJSON"):
+        ZoneFile.read(tmp_path / "zones.shp")
 
 
 def test_stations_of_a_bike_share_feed_are_zones(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def _best(columns: Columns, ranked: Sequence[str], seen: Collection[str]) -> str
 
 def _share(columns: Columns, name: str, seen: Collection[str]) -> float:
     values = {as_text(value) for value in columns.values[name]}
-    return sum(one in values for one in seen) / len(seen)
+    return sum(one in values or as_whole(one) in values for one in seen) / len(seen)
 
 
 def _tells_apart(values: Sequence[Any]) -> bool:
@@ -124,6 +124,16 @@ def as_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return value.strip() if isinstance(value, str) else str(value)
+
+
+def as_whole(text: str) -> str:
+    """Return an id without the decimals that a whole number got where cells beside it were empty.
+
+    >>> as_whole("8.0"), as_whole("6498.10"), as_whole("v1.0")
+    ('8', '6498.10', 'v1.0')
+    """
+    whole = text.removesuffix(".0")
+    return whole if whole.isdigit() else text
 
 
 def listed(names: Sequence[str] | Mapping[str, Any]) -> str:

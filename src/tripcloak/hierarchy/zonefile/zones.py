@@ -21,6 +21,7 @@ from tripcloak.hierarchy.zonefile.columns import Columns, parse_outlines, read_c
 from tripcloak.hierarchy.zonefile.naming import (
     IdsSought,
     as_text,
+    as_whole,
     dissolved,
     find_ids,
     listed,
@@ -245,8 +246,15 @@ class ZoneFile:
         return points
 
     def keys(self, ids: Sequence[str] | NDArray[np.str_]) -> Keys:
-        """Return the row of every zone named, or OUTSIDE where the file has no such zone."""
+        """Return the row of every zone named, or OUTSIDE where the file has no such zone.
+
+        Whole numbers that were saved as decimals (``8.0``) name the zone ``8``, unless there is a ``8.0``.
+        """
         texts = np.asarray(ids, dtype=np.str_)
+        found = self._rows_named(texts)
+        return np.where(found == OUTSIDE, self._rows_named(np.array([as_whole(one) for one in texts])), found)
+
+    def _rows_named(self, texts: NDArray[np.str_]) -> Keys:
         row = np.minimum(np.searchsorted(self.ids, texts), len(self) - 1)
         return np.where(self.ids[row] == texts, row.astype(np.uint64), OUTSIDE)
 
