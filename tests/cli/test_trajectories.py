@@ -425,3 +425,25 @@ def test_both_sides_read_call_records_by_the_places_of_base_stations(tripcloak, 
     without = tripcloak("trajectories", "describe", calls)
     assert without.code == 2
     assert "--stations" in without.words
+
+
+def test_each_region_is_shown_and_told_by_itself(tripcloak, tmp_path):
+    towns = ((40.7, -74.1), (48.8, 2.3))
+    lines = [
+        f"p{town}{who},{1_714_550_400 + 600 * at + 60 * (who % 3)},{lat + 0.001 * ((who + at) % 4)},{lon}"
+        for town, (lat, lon) in enumerate(towns)
+        for who in range(12)
+        for at in range(3)
+    ]
+    path = tmp_path / "fixes.csv"
+    path.write_text("\n".join(["user_id,timestamp,lat,lon", *lines]))
+    asked = ("trajectories", "anonymise", path, "--method", "glove", "--k", 2, "--regions")
+    told = tripcloak(*asked, "auto", "--out", tmp_path / "found", "--json")
+    assert [region["users"] for region in told.json["regions"]] == [12, 12]
+    shown = tripcloak(*asked, "40,-75,41,-74;48,2,49,3", "--out", tmp_path / "out")
+    assert (shown.code, shown.err) == (0, "")
+    assert "Region 2 of 2: 48,2,49,3" in shown.out
+    assert (tmp_path / "out" / "region-2" / "release" / "manifest.json").is_file()
+    wrong = tripcloak(*asked, "everywhere", "--out", tmp_path / "wrong")
+    assert wrong.code == 2
+    assert "expected auto, or boxes" in wrong.err

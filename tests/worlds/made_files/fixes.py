@@ -162,7 +162,7 @@ STRAY = Made(
     rows={"fixes.csv": 73},
     used=72,
     dropped={"fixes.csv": {"outside_area": 1}},
-    told=("the study area is where most people are",),
+    told=("the study area is where most people are", "the fixes look like GPS fixes"),
 )
 VEHICLES = Made(
     name="fixes of vehicles",

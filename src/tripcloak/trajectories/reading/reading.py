@@ -20,6 +20,7 @@ from tripcloak.promises.counted import ones_of
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.suspicions import on_losses
 from tripcloak.trajectories.model import Grid, Trajectories, too_few_people
+from tripcloak.trajectories.reading.kinds import fix_kind
 from tripcloak.trajectories.reading.projection import (
     MOST,
     SPAN_KM,
@@ -341,7 +342,15 @@ def describe_fixes(
     return TrajectoryDescription(
         facts=reading.facts,
         cleaning=reading.cleaning,
-        notes=tuple(reading.notes),
+        notes=(*reading.notes, *_note_on_kind(reading)),
         warnings=tuple(lost),
         id_is=reading.trajectories.id_is,
     )
+
+
+def _note_on_kind(reading: ReadTrajectories) -> list[str]:
+    """Return what the fixes look like and why; nothing of a few people."""
+    if reading.trajectories.n_users < FEW:
+        return []
+    kind = fix_kind(reading.trajectories, reading.columns)
+    return [f"the fixes look like {kind.name}: {kind.why}"]
