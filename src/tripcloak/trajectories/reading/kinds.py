@@ -14,7 +14,7 @@ from tripcloak.trajectories.reading.sampling import DEFAULT_METRES, find_metres
 
 STAY_MINUTES, VEHICLE_MINUTES = 20.0, 5.0
 PLACE_METRES = 200.0
-_SAMPLES_LOOKED_AT = 1_000_000
+_SAMPLES_LOOKED_AT = 200_000
 REPEATED = 0.5
 """The share of samples, beside the first of each place, from which on places come again and again."""
 
