@@ -155,3 +155,17 @@ def test_cities_lie_where_they_are() -> None:
     for name, lat, lon in (("Sydney", -33.87, 151.21), ("Tokyo", 35.68, 139.77), ("Lagos", 6.52, 3.38)):
         city = nearest_city(lat, lon)
         assert (city.name, city.km < 20) == (name, True)
+
+
+def test_trajectories_stop_where_coordinates_are_swapped(tmp_path: Path) -> None:
+    path = tmp_path / "fixes.csv"
+    lines = [f"u{n},2024-05-01 08:{m:02}:00,-87.6{m},41.8{n}" for n in range(9) for m in range(9)]
+    path.write_text("\n".join(["user_id,time,lat,lon", *lines, ""]))
+    with pytest.raises(InputError, match=r"look swapped.*from Chicago.*lat='lon', lon='lat'"):
+        tc.trajectories.anonymise(path, k=2)
+    told = json.loads(json.dumps(tc.trajectories.describe(path).to_dict()))
+    assert told["where"]["swapped"] == "certain"
+    assert "extent" not in told["where"]
+    assert (told["columns"]["person"], told["why"]["person"]) == ("user_id", "its name is usual for that")
+    assert any("from Chicago" in warning for warning in told["warnings"])
+    assert tc.trajectories.describe(path, lat="lon", lon="lat").to_dict()["warnings"] == []

@@ -11,6 +11,7 @@ from tripcloak.cli.screen import (
     progress_on_stderr,
     show,
     table,
+    taken_table,
 )
 from tripcloak.flows.keywords import keywords, zoning
 from tripcloak.records.keywords import trip_source
@@ -50,11 +51,7 @@ def _show(description: "Description") -> None:
     facts = [*cleaning_rows(description.cleaning), *facts, *_where_and_when(description)]
     show(table("What is in it", ("", "number"), facts))
     show(*files_table(description.cleaning), *(f"Warning: {warning}" for warning in description.warnings))
-    show(
-        table(
-            "What columns were taken for", ("column", "is the", "because"), _taken(description), numbers=False
-        )
-    )
+    show(taken_table(description.columns, description.why))
     for note in description.notes:
         show(f"Note: {note}")
     units = description.units
@@ -79,13 +76,3 @@ def _where_and_when(description: "Description") -> list[tuple[str, str]]:
         rows += [("from", when.first.isoformat()), ("to", when.last.isoformat())]
         rows += [("times are to the", when.rounded_to)] if when.rounded_to else []
     return rows + ([("fixes are", description.sampling)] if description.sampling else [])
-
-
-def _taken(description: "Description") -> list[tuple[str, str, str]]:
-    """Return every column that was used, what it was taken for and why."""
-    from tripcloak.records.schema import ROLES
-
-    return [
-        (column, ROLES[role].words, description.why.get(role, ""))
-        for role, column in description.columns.items()
-    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,14 @@ def files_table(cleaning: CleaningReport) -> list[Table]:
         read, kept = (sum(getattr(one, what) for one in rest) for what in ("rows", "kept"))
         rows.append((f"{len(rest):,} more files", number(read), number(kept), ""))
     return [table("File by file", ("", "read", "used", "dropped because"), rows)]
+
+
+def taken_table(columns: Mapping[str, str], why: Mapping[str, str]) -> Table:
+    """Return a table of every column that is used, what it was taken for and why."""
+    from tripcloak.records.schema import ROLES
+
+    rows = [(column, ROLES[role].words, why.get(role, "")) for role, column in columns.items()]
+    return table("What columns were taken for", ("column", "is the", "because"), rows, numbers=False)
 
 
 MOST_FILES = 20

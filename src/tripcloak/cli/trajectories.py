@@ -18,6 +18,8 @@ from tripcloak.cli.screen import (
     show,
     show_signed,
     table,
+    taken_table,
+    warn,
 )
 from tripcloak.ground.errors import AuditFailedError, InputError
 from tripcloak.ground.masking import mask_small
@@ -74,8 +76,10 @@ def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
         *cleaning_rows(found.cleaning),
         (ones.several, number(found.facts["users"])),
         *_in_it(found.facts),
+        *([] if found.where is None else [("the middle is", found.where.near)]),
     ]
     show(table("What is in it", ("", "value"), held))
+    show(taken_table(found.columns, found.why))
     show(*files_table(found.cleaning), *(f"Warning: {warning}" for warning in found.warnings))
     quantiles = {
         "samples_per_user": f"samples of one {ones.one}",
@@ -145,6 +149,7 @@ def anonymise(
     request = TrajectoryRequest(
         source=trajectory_source(inputs, given),
         method=trajectory_method(given),
+        once_read=lambda reading: warn(*reading.warnings),
         out=out,
         memory=given["memory"],
         force=force,

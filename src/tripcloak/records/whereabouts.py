@@ -71,13 +71,13 @@ class Whereabouts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {
-            "extent": [round(edge, 4) for edge in self.extent],
-            "stray_points": self.stray,
-            "nearest_city": self.city.name,
-            "nearest_city_km": round(self.city.km),
-            "swapped": self.swapped,
-        }
+        extent = [round(edge, 4) for edge in self.extent]
+        return {"extent": extent, "stray_points": self.stray, **self.in_brief()}
+
+    def in_brief(self) -> dict[str, Any]:
+        """Return the same without what few people may decide."""
+        city = {"nearest_city": self.city.name, "nearest_city_km": round(self.city.km)}
+        return {**city, "swapped": self.swapped}
 
     @property
     def near(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,8 @@ class TrajectoryReleaseRequest:
     method: TrajectoryMethod
     memory: Memory = None
     formats: tuple[str, ...] | None = None
+    once_read: Callable[[ReadTrajectories], None] | None = field(default=None, compare=False, repr=False)
+    """Called with what was read, before anything is made of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +162,8 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
     check_formats(request.formats)
     started = time.perf_counter()
     reading = read_trajectories(request.source, k=request.method.k, memory=request.memory, progress=progress)
+    if request.once_read is not None:
+        request.once_read(reading)
     trajectories = reading.trajectories
     read = time.perf_counter()
     release = request.method.anonymise(trajectories, progress)
@@ -177,7 +182,12 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
         measures=measures,
         audit=audit,
         guess=guess,
-        notes=(*reading.notes, *promise_notes(release), *_note_on_formats(request, release)),
+        notes=(
+            *reading.warnings,
+            *reading.notes,
+            *promise_notes(release),
+            *_note_on_formats(request, release),
+        ),
         plain=plain_words(reading, release, measures.to_dict(), guess),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
     )

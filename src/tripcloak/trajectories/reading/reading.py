@@ -18,7 +18,8 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.promises.counted import ones_of
 from tripcloak.records.cleaning import CleaningReport
-from tripcloak.records.suspicions import on_losses
+from tripcloak.records.suspicions import on_losses, on_places, refuse_swapped
+from tripcloak.records.whereabouts import Whereabouts, look_at_places
 from tripcloak.trajectories.model import Grid, Trajectories, too_few_people
 from tripcloak.trajectories.reading.kinds import fix_kind
 from tripcloak.trajectories.reading.projection import (
@@ -138,6 +139,10 @@ class ReadTrajectories:
         that the same input is read the same way again.
     columns : mapping
         Role to the raw column that plays it.
+    where : Whereabouts, optional
+        Where the fixes are.
+    why : mapping
+        Role to why its column was taken for it.
     """
 
     trajectories: Trajectories
@@ -146,6 +151,14 @@ class ReadTrajectories:
     facts: Mapping[str, Any]
     source: TrajectorySource
     columns: Mapping[str, str] = field(default_factory=dict)
+    where: Whereabouts | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what is suspicious in the places of the fixes; stray ones are dropped as jumps anyway."""
+        near = None if self.where is None else replace(self.where, stray=0)
+        return on_places(near, self.columns)
 
     def __repr__(self) -> str:
         return f"<ReadTrajectories: {self.trajectories!r}>"
@@ -190,6 +203,7 @@ def read_trajectories(
     """
     distinct = read_distinct(source, memory=memory, folder=folder, progress=progress)
     _object_to_few(distinct, k)
+    where, why = _looked_at(distinct, source), distinct.why
     tracks, region, box, notes = _placed(distinct, source, k)
     del distinct
     _object_to_few(tracks, k)
@@ -212,7 +226,17 @@ def read_trajectories(
         facts=describe_trajectories(trajectories),
         source=replace(_settled(source, grid, box, now), centre=(region.lat, region.lon)),
         columns=columns,
+        where=where,
+        why=why,
     )
+
+
+def _looked_at(tracks: Tracks, source: TrajectorySource) -> Whereabouts:
+    """Return where the fixes are, or raise where latitude and longitude are certainly exchanged."""
+    where = look_at_places(lambda: [(tracks.lat, tracks.lon)], len(tracks.lat))
+    if source.tolerate < 1 and source.box is None and source.polygon is None:
+        refuse_swapped(where, tracks.columns)
+    return where
 
 
 def _object_to_few(tracks: Tracks, k: int | None) -> None:
@@ -319,6 +343,9 @@ class TrajectoryDescription:
     notes: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     id_is: str = "person"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict)
+    where: Whereabouts | None = None
 
     def __repr__(self) -> str:
         return (
@@ -328,7 +355,13 @@ class TrajectoryDescription:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        told = {"notes": list(self.notes), "warnings": list(self.warnings)}
+        told = {
+            "columns": dict(self.columns),
+            "why": dict(self.why),
+            "where": None if self.where is None else self.where.in_brief(),
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
+        }
         return {**self.facts, "id_is": self.id_is, "cleaning": self.cleaning.to_dict(), **told}
 
 
@@ -343,7 +376,10 @@ def describe_fixes(
         facts=reading.facts,
         cleaning=reading.cleaning,
         notes=(*reading.notes, *_note_on_kind(reading)),
-        warnings=tuple(lost),
+        warnings=(*lost, *reading.warnings),
+        columns=reading.columns,
+        why=reading.why,
+        where=reading.where,
         id_is=reading.trajectories.id_is,
     )
 

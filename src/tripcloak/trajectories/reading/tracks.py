@@ -213,6 +213,8 @@ class Tracks:
         Those of the dropped fixes that can be placed and are of somebody who is still there; never told.
     file : array of int32, optional
         Which of several files each fix is from.
+    why : mapping
+        Role to why its column was taken for it.
     """
 
     offsets: Ints
@@ -229,6 +231,7 @@ class Tracks:
     clock: Clock = "UTC"
     columns: Mapping[str, str] = field(default_factory=dict)
     file: Ints | None = field(repr=False, default=None)
+    why: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Tracks of {mask_small(self.n_users, 'people')}>"
@@ -420,6 +423,7 @@ def _stream(
         id_is=opened.id_is,
         clock="unknown" if opened.rows.timezone is None else "UTC",
         columns=dict(opened.rows.columns),
+        why={role: opened.rows.why[role] for role in opened.rows.columns},
     )
 
 
