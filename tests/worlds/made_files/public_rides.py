@@ -327,6 +327,17 @@ FORD_GOBIKE = Made(
     used=1,
 )
 
+BAY_WHEELS = Made(
+    name="Bay Wheels since 2020",
+    files={
+        "202404-baywheels-tripdata.csv": LYFT
+        + "6B81B2E8E2F9C9C1,electric_bike,2024-04-01 08:00:00.000,2024-04-01 08:12:00.000,,,,,37.77,-122.42,37.79,-122.4,casual\n"
+    },
+    options={"preset": "bay-wheels"},
+    rows={"202404-baywheels-tripdata.csv": 1},
+    used=1,
+)
+
 LA_METRO = Made(
     name="Metro bikes of Los Angeles",
     files={
