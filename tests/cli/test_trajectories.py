@@ -24,7 +24,7 @@ PUBLIC = {
 KEYS = {
     *("method", "parameters", "k", "promise", "users", "samples", "released", "cleaning", "grid"),
     *("measures", "metrics"),
-    *("facts", "audit", "guess", "seconds", "notes", "out"),
+    *("facts", "audit", "guess", "seconds", "notes", "plain_words", "out"),
 }
 
 
