@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from forgeries.forgery import Forgery
+from tripcloak.trajectories.model import Clock
 from tripcloak.trajectories.release.published import PublishedTrajectories
 from tripcloak.trajectories.release.reading import read_trajectory_folder
 from tripcloak.trajectories.release.release import Boxes
@@ -117,7 +118,15 @@ def _exchanged(published: PublishedTrajectories) -> PublishedTrajectories:
     return replace(published, offsets=offsets, boxes=boxes)
 
 
+def _another_clock(published: PublishedTrajectories) -> PublishedTrajectories:
+    """Return the same times with a zone that nobody knew, or without the one that was known."""
+    clock: Clock = "UTC" if published.grid.clock == "unknown" else "unknown"
+    grid = replace(published.grid, clock=clock)
+    return replace(published, grid=grid, manifest={**published.manifest, "grid": asdict(grid)})
+
+
 CHANGES: dict[str, Change] = {
+    "another clock": _another_clock,
     **{f"{name} a step less": _side(name, -1) for name in Boxes._fields},
     **{f"{name} a step more": _side(name, 1) for name in Boxes._fields},
     "a box a step to the east": _moved("x0", "x1", amount=1),

@@ -205,3 +205,17 @@ def test_trips_given_as_zones_by_mistake_are_not_quoted(tmp_path: Path, text: st
         ZoneFile.read(path)
     assert "phone-77" not in str(raised.value)
     assert "48.12345" not in str(raised.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1", "cp1252"])
+def test_text_is_read_by_what_it_is(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "z.csv"
+    path.write_bytes("id,lat,lon\nOpéra,48.87,2.33\nÉtoile,48.87,2.29\n".encode(encoding))
+    assert sorted(ZoneFile.read(path).ids.tolist()) == ["Opéra", "Étoile"]
+
+
+def test_text_of_no_encoding_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "z.csv"
+    path.write_bytes(b"id,lat,lon\nOp\x81ra,48.87,2.33\n")
+    with pytest.raises(InputError, match="save it as CSV in UTF-8"):
+        ZoneFile.read(path)

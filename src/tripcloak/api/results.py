@@ -102,7 +102,7 @@ class CheckedRelease:
     >>> import tripcloak as tc
     >>> tc.check("no such folder")
     Traceback (most recent call last):
-    tripcloak.InputError: no such folder holds no release: release/manifest.json is missing
+    tripcloak.InputError: no such folder holds no release: release/manifest.json is missing. ...
     """
 
     def __init__(self, found: ReleaseCheck) -> None:

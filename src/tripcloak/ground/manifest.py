@@ -11,6 +11,7 @@ from typing import Any, Literal
 from tripcloak.ground.documents import TooDeepError, parse_json
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, PUBLIC, file_digest, refuse_half_moved, write_json
+from tripcloak.ground.spelling import called, spelt_command
 
 Kind = Literal["flows", "trajectories"]
 
@@ -82,7 +83,10 @@ def public_part(folder: Path) -> Path:
     for place in (folder / PUBLIC, folder):
         if (place / NAME).is_file():
             return place
-    raise InputError(f"{folder} holds no release: {PUBLIC}/{NAME} is missing")
+    raise InputError(
+        f"{folder} holds no release: {PUBLIC}/{NAME} is missing. Give the folder that a release was written "
+        f"to ({called('out')} of {spelt_command('anonymise')})"
+    )
 
 
 def is_release(folder: Path) -> bool:

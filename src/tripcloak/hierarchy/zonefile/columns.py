@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -130,12 +131,24 @@ def _nested(value: object) -> bool:
     return isinstance(value, (dict, list))
 
 
+def _decoded(data: bytes) -> str:
+    """Return text in UTF-8, in UTF-16 with a mark, or else in Windows-1252, as tables of trips are read."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("windows-1252")
+
+
 def _read_csv(path: Path) -> Columns:
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
-        text = data.decode("utf-8-sig")
+        text = _decoded(data)
     except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"zones file {path.name} is not readable as UTF-8 text") from error
+        raise InputError(
+            f"zones file {path.name} is not readable as UTF-8 text; save it as CSV in UTF-8 and give that"
+        ) from error
     header = text.partition("\n")[0]
     # Outlines as WKT are far longer than what the csv module takes for a sane field.
     usual = csv.field_size_limit(sys.maxsize)
