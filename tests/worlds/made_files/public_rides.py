@@ -122,6 +122,12 @@ NYC_WITHOUT_ZONES = Made(
     refused=("These are zone ids: give zones='FILE' (the city's taxi_zones)", "hierarchy='dendrogram'"),
 )
 
+NYC_WITHOUT_A_WORD = Made(
+    name="taxis of New York without zones and without a preset",
+    files={"yellow_tripdata_2024-01.parquet": parquet(YELLOW)},
+    refused=("These are zone ids: give zones='FILE'", "this looks like nyc-tlc: preset='nyc-tlc'"),
+)
+
 ZONES_OF_ELSEWHERE = Made(
     name="taxis of New York with zones of elsewhere",
     files={

@@ -16,6 +16,7 @@ from tripcloak.hierarchy.tiling import OUTSIDE
 from tripcloak.hierarchy.zonefile.columns import Columns, read_columns
 from tripcloak.hierarchy.zonefile.naming import IdsSought
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
+from tripcloak.records.proposing import proposal
 from tripcloak.records.trips import Canonical
 
 if TYPE_CHECKING:
@@ -65,10 +66,11 @@ def refuse_ids_without_zones(con: duckdb.DuckDBPyConnection, canonical: Canonica
         )
     preset = canonical.opened.preset
     which = f" ({preset.zones})" if preset is not None and preset.zones else ""
+    looks = proposal(tuple(canonical.opened.projections[0].table.types)) if preset is None else None
     raise InputError(
         f"{columns} hold zone ids, and {tiling.name} knows no zones of that name. "
         f"These are zone ids: give {spelt('zones', 'FILE')}{which}, or {spelt('hierarchy', 'dendrogram')} or "
-        f"{spelt('hierarchy', 'table:COLUMN,...')} with it"
+        f"{spelt('hierarchy', 'table:COLUMN,...')} with it{f'; {looks}' if looks else ''}"
     )
 
 
