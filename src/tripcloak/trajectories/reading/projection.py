@@ -192,14 +192,15 @@ def propose_regions(cells: Cells, k: int | None = None) -> tuple[Box, ...]:
     crowded = Cells(*(column[many] for column in cells))
     places = list(zip(crowded.south.tolist(), crowded.west.tolist(), strict=True))
     order = np.lexsort((crowded.west, crowded.south, -crowded.people))
-    left, found = set(places), list[_Block]()
+    people = dict(zip(places, crowded.people.tolist(), strict=True))
+    left, found, held = set(places), list[_Block](), 0
     for row in order:
-        held = sum(int(n) for place, n in zip(places, crowded.people, strict=True) if place not in left)
         enough = len(found) == MOST_REGIONS or held >= MOST * crowded.people.sum()
         if enough or crowded.people[row] < WORTH * crowded.people[order[0]]:
             break
         if places[row] in left:
             found.append(_grown(places[row], left, found))
+            held += sum(people[place] for place in left & found[-1].cells())
             left -= found[-1].cells()
     return tuple(block.box for block in found)
 
