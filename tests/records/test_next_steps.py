@@ -12,6 +12,8 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt_as_flags
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import clean, open_canonical
+from tripcloak.trajectories.reading.fixes import open_fixes
+from tripcloak.trajectories.reading.source import TrajectorySource
 
 TRIPS = "user_id,o_lat,o_lon,d_lat,d_lon\nu1,48.85,2.35,48.86,2.36\nu2,48.85,2.35,48.86,2.36\n"
 FILES: dict[str, bytes] = {
@@ -80,3 +82,20 @@ def test_files_whose_names_are_people_are_not_proposed(folder: Path) -> None:
     with connect() as con, pytest.raises(InputError) as refused:
         open_canonical(con, TripSource(paths=(str(folder / "new_abd.txt"),), preset="cabspotting"))
     assert "abc" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("origin,destination,trips\nA,B,3\n", "read by `tripcloak describe` and `tripcloak anonymise`"),
+        ("user_id,o_lat,o_lon,d_lat,d_lon\nu,48.8,2.3,48.9,2.4\n", "start of the trip (--start-time NAME)"),
+        ("user_id,moment,lat,lon\nu,2024-05-01 08:30,48.8,2.3\n", "time of a GPS fix (--time NAME)"),
+        ("time,lat,lon\n2024-05-01 08:30,48.8,2.3\n", "--person NAME"),
+    ],
+)
+def test_the_other_wing_is_named_where_it_is_meant(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    source = TrajectorySource(paths=(str(tmp_path / "a.csv"),))
+    with connect() as con, spelt_as_flags(), pytest.raises(InputError) as refused:
+        open_fixes(con, source)
+    assert words in str(refused.value)

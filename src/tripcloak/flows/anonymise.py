@@ -314,7 +314,8 @@ def make_release(
     request.method.require_segments()
     if request.zoning.apart:
         raise InputError(
-            f"segments in one release do not go together with slots kept apart ({spelt('slot')})"
+            f"segments in one release do not go together with slots kept apart ({spelt('slot')}); leave out "
+            f"one of them, or make time an axis ({spelt('time_slot')})"
         )
     with opened_by_segment(
         request.source, request.every_segment, memory=request.memory, folder=request.folder

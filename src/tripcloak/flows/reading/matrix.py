@@ -16,7 +16,7 @@ from tripcloak.ground.engine import connect, plain_errors
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import spelt, spelt_command
 from tripcloak.hierarchy import Slots, Tiling, parse_tiling
 from tripcloak.hierarchy.time import Days, check_fold, check_slot
 from tripcloak.hierarchy.zonefile.columns import Columns
@@ -270,7 +270,10 @@ def opened_by_segment(
             refuse_losses(clean(within[1]), source.tolerate, within[1].opened)
             segments = find_segments(within[0], by)
         if not segments:
-            raise InputError("no usable trip is left, so there are no segments")
+            raise InputError(
+                "no usable trip is left, so there are no segments; see what becomes of the rows with "
+                f"{spelt_command('describe')}"
+            )
         yield within, segments
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.masking import mask_small
+from tripcloak.ground.spelling import spelt_command
 from tripcloak.records.area import Area, open_area
 from tripcloak.records.cleaning import CleaningReport, CleaningRule, fix_rules
 from tripcloak.records.fixes import judged_sql
@@ -77,7 +78,7 @@ def open_fixes_or_trips(con: duckdb.DuckDBPyConnection, source: TripSource) -> R
         try:
             rows = open_rows(con, replace(source, form="trips"))
         except InputError:
-            raise missing from None
+            raise _of_flows(con, source) or missing from None
     lacking = [role for role in ("start_time", "end_time") if role not in rows.columns]
     if lacking:
         words = "; ".join(f"{ROLES[role].words} ({option_of(role, 'NAME')})" for role in lacking)
@@ -85,6 +86,20 @@ def open_fixes_or_trips(con: duckdb.DuckDBPyConnection, source: TripSource) -> R
             f"{rows.name}: trips become trajectories if they say when they begin and end; missing: {words}"
         )
     return replace(rows, notes=[*rows.notes, NOTE])
+
+
+def _of_flows(con: duckdb.DuckDBPyConnection, source: TripSource) -> InputError | None:
+    """Return the error that a table is one of the other wing; None where it is none."""
+    try:
+        rows = open_rows(con, replace(source, form=None))
+    except InputError:
+        return None
+    if rows.assignment.form not in ("zones", "counts", "polyline"):
+        return None
+    return InputError(
+        f"{rows.name}: the rows are trips and not fixes of people; such tables are read by "
+        f"{spelt_command('describe')} and {spelt_command('anonymise')}"
+    )
 
 
 def fixes_sql(rows: Rows) -> tuple[str, dict[str, str], Sequence[CleaningRule]]:

@@ -101,7 +101,10 @@ class TrajectorySource(Described):
         for name in ("paths", "columns", "box", "encoding", "tolerate", "time_format"):
             object.__setattr__(self, name, getattr(checked, name))
         if any(step is not None and step < 1 for step in (self.seconds, self.metres)):
-            raise InputError("a sample lasts one second or more, and is one metre wide or more")
+            raise InputError(
+                f"a sample lasts one second or more ({spelt('seconds')}), and is one metre wide or more "
+                f"({spelt('metres')})"
+            )
         speed = self.max_speed
         if speed is not None and not (math.isfinite(speed) and speed > 0):
             raise InputError(
