@@ -255,7 +255,7 @@ def _project_all(
         if preset is None and len(proposed_presets(names)) == 1:
             notes[str(proposal(names))] = None
         notes |= dict.fromkeys(written.notes)
-        zoned = zoned and written.zoned
+        zoned = zoned and (written.zoned or (preset is not None and preset.in_utc))
     if source.stations is not None:
         projections = [unplaced(projection) for projection in projections]
     return projections, check_same_form(assignments), list(notes), zoned

@@ -79,3 +79,9 @@ def test_the_name_of_a_column_may_say_the_zone(tmp_path: Path) -> None:
     for name, notes in (("utc_time", 0), ("time", 1)):
         told = tc.trajectories.describe(str(fixes_in(tmp_path, "", name)), time=name).to_dict()["notes"]
         assert sum("times have no zone" in note for note in told) == notes
+
+
+@pytest.mark.parametrize(("preset", "notes"), [("geolife", 0), ("tdrive", 1)])
+def test_a_public_format_may_be_known_to_be_in_utc(tmp_path: Path, preset: str, notes: int) -> None:
+    told = tc.trajectories.describe(str(fixes_in(tmp_path, "")), preset=preset).to_dict()["notes"]
+    assert sum("times have no zone" in note for note in told) == notes

@@ -84,6 +84,8 @@ class Preset:
         What a reader should know about how such files are read.
     documents : bool
         Whether records may be JSON.
+    in_utc : bool
+        Whether times without an offset are known to be UTC.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Preset:
     unknown_zones: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     documents: bool = False
+    in_utc: bool = False
 
     @property
     def all_layouts(self) -> tuple[Layout, ...]:

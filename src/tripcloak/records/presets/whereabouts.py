@@ -44,6 +44,7 @@ CABSPOTTING = Preset(
 
 GEOLIFE = Preset(
     name="geolife",
+    in_utc=True,
     words="GPS fixes of GeoLife, one folder a person and one .plt file a trajectory",
     like=("Data/000/Trajectory/20081023025304.plt",),
     id_is="person",
