@@ -63,6 +63,8 @@ def test_what_is_saved_is_what_the_command_writes(
         json.loads((tmp_path / side / "private" / "run.json").read_text()) for side in ("python", "command")
     )
     assert told["source"]["paths"] == ["a data frame of 11 columns"]
+    names_of_files = [run["cleaning"]["files"][0].pop("name") for run in (told, written)]
+    assert names_of_files == ["the data frame", "trips.parquet"]
     for entry in ("input_digest", "tiling", "columns", "cleaning", "measures", "audit"):
         assert told[entry] == written[entry]
 

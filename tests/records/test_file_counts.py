@@ -56,3 +56,4 @@ def test_more_rows_may_be_dropped_later() -> None:
 def test_files_are_named_so_that_each_has_a_name_of_its_own() -> None:
     assert file_names(["/a/x.csv"]) == ("x.csv",)
     assert file_names(["/a/b/x.csv", "/a/c/x.csv", "/a/y.csv"]) == ("b/x.csv", "c/x.csv", "y.csv")
+    assert file_names(["the data frame"] * 2) == ("the data frame (1)", "the data frame (2)")

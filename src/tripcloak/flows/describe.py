@@ -53,7 +53,7 @@ class Description:
     where: Whereabouts | None = None
     when: Period | None = None
     sampling: str | None = None
-    why: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return (

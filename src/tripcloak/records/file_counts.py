@@ -82,5 +82,8 @@ def file_names(paths: Sequence[str], *, hidden: bool = False) -> tuple[str, ...]
     if len(set(names)) == len(names):
         return tuple(names)
     whole = [os.path.abspath(path) for path in paths]
+    if len(set(whole)) < len(whole):
+        # Tables in memory have no names of their own.
+        return tuple(f"{name} ({number})" for number, name in enumerate(names, start=1))
     folder = os.path.commonpath(whole)
     return tuple(Path(os.path.relpath(path, folder)).as_posix() for path in whole)

@@ -77,7 +77,7 @@ class Rows:
     timezone: str | None
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     projections: tuple[Projection, ...] = field(repr=False)
-    why: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> dict[str, str]:

@@ -152,7 +152,7 @@ class ReadTrajectories:
     source: TrajectorySource
     columns: Mapping[str, str] = field(default_factory=dict)
     where: Whereabouts | None = None
-    why: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def warnings(self) -> list[str]:
@@ -344,7 +344,7 @@ class TrajectoryDescription:
     warnings: tuple[str, ...] = ()
     id_is: str = "person"
     columns: Mapping[str, str] = field(default_factory=dict)
-    why: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict, repr=False)
     where: Whereabouts | None = None
 
     def __repr__(self) -> str:

@@ -231,7 +231,7 @@ class Tracks:
     clock: Clock = "UTC"
     columns: Mapping[str, str] = field(default_factory=dict)
     file: Ints | None = field(repr=False, default=None)
-    why: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"<Tracks of {mask_small(self.n_users, 'people')}>"
