@@ -31,6 +31,8 @@ VERBS: dict[str, tuple[Callable[..., Any], Any]] = {
 }
 PRINTED = {"json", "markdown", "help"}
 """What says how the command line prints."""
+SEVERAL = {"regions"}
+"""What makes several releases at once, where a verb returns one: in Python, ask for one box at a time."""
 
 
 def options(command: str) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def options(command: str) -> dict[str, Any]:
     return {
         one.opts[0].removeprefix("--").replace("-", "_"): _value(one)
         for one in found.params
-        if one.param_type_name == "option" and one.opts[0].removeprefix("--") not in PRINTED
+        if one.param_type_name == "option" and one.opts[0].removeprefix("--") not in PRINTED | SEVERAL
     }
 
 
@@ -115,6 +117,11 @@ ELSEWHERE = {
     # They name commands that have no verb.
     "trajectories/anonymise.py: ' makes them identical (`tripcloak trajectories attack --kind owner` says "
     "which guesses are right how often)'",
+    # They name what makes several releases at once, which no verb does.
+    "trajectories/reading/projection.py: '; `tripcloak trajectories anonymise --regions auto` releases "
+    "each by itself'",
+    "trajectories/report/plain.py: 'a release for each region (`tripcloak trajectories anonymise --regions "
+    "auto`)'",
     # It stands in the README of releases, for readers who may have the command line alone.
     "ground/signatures.py: '`tripcloak check . --key publisher.pub`'",
 }
