@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from tripcloak.flows.keywords import keywords as flow_keywords
+from tripcloak.flows.keywords import zoning
 from tripcloak.flows.methods.method import FlowMethod
 from tripcloak.flows.methods.registry import METHODS
 from tripcloak.flows.reading.matrix import Zoning
@@ -163,9 +164,10 @@ def test_the_keywords_of_a_command_are_told_apart_and_explained(keywords: tuple[
 
 def test_defaults_are_those_of_the_library() -> None:
     given = values_of(flow_keywords("anonymise"), {})
-    assert trip_source(["trips.csv"], given) == TripSource(paths=("trips.csv",))
-    assert given["hierarchy"] == Zoning().spec
+    # Whoever reads by hand is stopped by nothing; whoever makes a release is, by what is lost of a file.
+    assert trip_source(["trips.csv"], given) == TripSource(paths=("trips.csv",), tolerate=0.05)
+    assert zoning(given) == Zoning()
     assert given["suppress"] == METHODS["twincut"]().suppression_limit
     assert given["k"] == METHODS["twincut"]().promise.k  # type: ignore[attr-defined]
     read = values_of(trajectory_keywords("anonymise"), {})
-    assert trajectory_source(["calls.csv"], read) == TrajectorySource(paths=("calls.csv",))
+    assert trajectory_source(["calls.csv"], read) == TrajectorySource(paths=("calls.csv",), tolerate=0.05)

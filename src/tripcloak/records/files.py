@@ -63,7 +63,7 @@ def expand_paths(paths: Sequence[str], preset: Preset | None = None) -> list[Pat
     >>> expand_paths(["no/such/trips.csv"])
     Traceback (most recent call last):
     ...
-    tripcloak.InputError: there is no file no/such/trips.csv; check the path
+    tripcloak.InputError: there is no file no/such/trips.csv; there is no folder no/such either: check the path
     """
     files: dict[Path, Path] = {}
     preset = preset or recognised(paths)
