@@ -95,7 +95,7 @@ WINGS = {
             Room(
                 "the road",
                 (
-                    "anonymise · checking · attacking (before and after) · trips (for flows)",
+                    "anonymise · regions · checking · attacking (before and after) · trips (for flows)",
                     "keywords (what is asked for) · rewriting (byte by byte)",
                 ),
             ),
