@@ -97,8 +97,9 @@ def test_names_that_look_like_markup_are_printed_as_they_are(tripcloak, tmp_path
     assert re.search(r"│ \[weight\] +│ people a trip stands for +│ --weight \[weight\] says so", told.out)
 
 
-def test_a_reader_that_goes_away_is_no_error(tmp_path, trips):
-    command = [*COMMAND, "describe", str(trips), "--json"]
+@pytest.mark.parametrize("form", [["--json"], []], ids=["JSON", "tables"])
+def test_a_reader_that_goes_away_is_no_error(trips, form):
+    command = [*COMMAND, "describe", str(trips), *form]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()

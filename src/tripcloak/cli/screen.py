@@ -139,7 +139,12 @@ def show(*items: object) -> None:
     """Print tables and text on stdout, text as it is: names of files and columns may look like markup."""
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    class Patient(Console):
+        def on_broken_pipe(self) -> None:
+            # Rich's own way is to end with 1, which says that the answer is no.
+            raise BrokenPipeError
+
+    console = Patient(highlight=False, markup=False, emoji=False)
     with _reader_may_leave():
         for item in items:
             # Text is wrapped by the terminal alone, so that paths can be copied from it.

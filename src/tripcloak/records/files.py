@@ -60,10 +60,10 @@ def expand_paths(paths: Sequence[str], preset: Preset | None = None) -> list[Pat
 
     Examples
     --------
-    >>> expand_paths(["no/such/trips.csv"])
+    >>> expand_paths(["no/trips.csv"])
     Traceback (most recent call last):
     ...
-    tripcloak.InputError: there is no file no/such/trips.csv; there is no folder no/such either: check the path
+    tripcloak.InputError: there is no file no/trips.csv; there is no folder no either: check the path
     """
     files: dict[Path, Path] = {}
     preset = preset or recognised(paths)

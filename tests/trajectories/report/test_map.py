@@ -54,7 +54,9 @@ def test_every_released_box_comes_back_from_the_page(grid: Grid) -> None:
     assert told["pseudonyms"] == published.pseudonyms.tolist()
     assert np.array_equal(unpacked(told["lengths"]), np.diff(published.offsets))
     assert told["grid"] == {
-        **{"seconds": grid.seconds, "metres": grid.metres, "start": grid.start},
+        "seconds": grid.seconds,
+        "metres": grid.metres,
+        "start": grid.start,
         "clock": grid.clock,
     }
     assert told["film"] is None
