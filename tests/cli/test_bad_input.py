@@ -262,7 +262,7 @@ def test_what_was_lost_is_said_on_stderr_before_anything_is_made(tripcloak, tmp_
     told = tripcloak("anonymise", good, bad, "--out", tmp_path / "out")
     assert told.code == 0
     first, second, third, *_ = told.err.splitlines()
-    assert re.fullmatch(r"The trips are around \d+ km from Paris, from \S+ to \S+\.", first)
+    assert re.fullmatch(r"The trips are from \S+ to \S+; their middle is \d+ km from Paris\.", first)
     assert re.fullmatch(r"Used [\d,]+ of [\d,]+ rows. Dropped:", second)
     assert re.match(r"  bad.csv: coordinate missing or not a finite number: \d+", third)
     assert tripcloak("anonymise", good, "--out", tmp_path / "other").err == ""

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import tripcloak as tc
+from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.ground.errors import InputError
+from tripcloak.promises import KAnonymity, Unit
 from tripcloak.records.cleaning import NUMBERS, REASONS, CleaningReport, report_files
 from tripcloak.records.source import TripSource
 from tripcloak.records.tolerance import EMPTY, UNREADABLE, losses
@@ -131,6 +133,12 @@ def test_most_rows_without_an_id_are_warned_of(tmp_path: Path) -> None:
     assert "most rows lack the id that k counts" in warning
     assert "41 of 81 rows have no id in 'user_id', most of june.csv" in warning
     assert "unit='trips'" in warning
+    # Whoever counts trips needs no ids.
+    source = TripSource(paths=tuple(map(str, both)))
+    units: dict[Unit | None, int] = {"trips": 0, "travellers": 1, None: 1}
+    for unit, warned in units.items():
+        promise = KAnonymity(k=2, unit=unit)
+        assert len(read_matrix(source, Zoning(), promise=promise).warnings) == warned
     # At one half there is a note, and no warning.
     (tmp_path / "june.csv").write_text("\n".join(bare.splitlines()[:-1]) + "\n")
     told = tc.describe(both, k=2).to_dict()

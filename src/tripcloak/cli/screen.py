@@ -119,9 +119,14 @@ def cleaning_lines(cleaning: CleaningReport) -> list[str]:
 
 def where_and_when(where: Whereabouts | None, when: Period | None) -> list[str]:
     """Return where and when the trips were made, in a line; nothing where nothing tells."""
-    words = [] if where is None else [f"around {where.near}"]
-    words += [] if when is None else [f"from {when.first.isoformat()} to {when.last.isoformat()}"]
-    return [f"The trips are {', '.join(words)}."] if words else []
+    period = when and f"from {when.first.isoformat()} to {when.last.isoformat()}"
+    if where is None:
+        return [f"The trips are {period}."] if period else []
+    return [
+        f"The trips are {period}; their middle is {where.near}."
+        if period
+        else f"The middle of the trips is {where.near}."
+    ]
 
 
 def warn(*items: str) -> None:

@@ -103,7 +103,7 @@ def find_roles(
             if column is None and given[role].lower() != _NONE:
                 raise MissingColumnError(
                     f"the input has no column {given[role]!r} ({option_of(role)}); "
-                    f"its columns are: {listed(names)}. Name one of these, or say {option_of(role, 'none')}"
+                    f"its columns are: {listed(names)}. Name one of these, or say {option_of(role, 'none')}."
                 )
         else:
             usual = (plain_name(name) for name in known.get(role, ()))

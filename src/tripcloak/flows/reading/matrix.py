@@ -224,12 +224,12 @@ def read_matrix(
         notes += no_zone_notes(canonical.timezone) if zoning.time_slot is not None else ()
         notes += _area_note(trips, reach) if found else ()
         notes += _period_note(trips, reach) if settled.period != zoning.period else ()
-    warnings, known = _suspicions(trips)
+    warnings, known = _suspicions(trips, promise)
     trips = replace(trips, notes=(*warnings, *known, *notes))
     return MatrixReading(trips, tiling, settled, time.perf_counter() - started, warnings)
 
 
-def _suspicions(trips: CodedTrips) -> tuple[tuple[str, ...], list[str]]:
+def _suspicions(trips: CodedTrips, promise: Promise) -> tuple[tuple[str, ...], list[str]]:
     """Return what is suspicious, and the notes of the reading, in numbers where those are known now."""
     columns, when = trips.canonical.columns, trips.when and trips.when.stray_words()
     warnings = [
@@ -240,9 +240,18 @@ def _suspicions(trips: CodedTrips) -> tuple[tuple[str, ...], list[str]]:
     column = columns.get("person")
     if column is None:
         return tuple(warnings), list(trips.notes)
-    counted, unknown = counted_ids(trips.cleaning, column), on_ids(trips.cleaning, column)
+    counted = counted_ids(trips.cleaning, column)
+    unknown = on_ids(trips.cleaning, column) if _counts_ids(promise) else []
     notes = [note for note in trips.notes if counted is None or note != no_ids(column)]
     return (*warnings, *unknown), notes if unknown or counted is None else [counted, *notes]
+
+
+def _counts_ids(promise: Promise) -> bool:
+    """Return whether ids are counted; where the unit is still open they are, as soon as there are any."""
+    try:
+        return promise.noisy or "travellers" in promise.thresholds
+    except InputError:
+        return True
 
 
 def _refuse_without_start(zoning: Zoning, canonical: Canonical) -> None:
