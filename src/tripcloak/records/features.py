@@ -52,16 +52,21 @@ def feature_rows(file: Path, name: str) -> Iterator[list[str]]:
     yield [*places, *(f"{key} of the feature" if plain_name(key) in taken else key for key in keys)]
     for feature in features:
         place, properties = _place(feature.get("geometry"), len(places), name), _properties(feature)
-        yield [*place, *(_text(properties.get(key)) for key in keys)]
+        yield [*place, *(cell_text(properties.get(key)) for key in keys)]
+
+
+def read_document(file: Path, name: str, form: str) -> Any:
+    """Return what a JSON file holds; None where it holds no JSON, and an error where it is too large."""
+    if file.stat().st_size > MOST_BYTES:
+        raise InputError(f"{name} is too large to be read as {form}; convert it to Parquet or CSV")
+    try:
+        return parse_json(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _features(file: Path, name: str) -> list[dict[str, Any]]:
-    if file.stat().st_size > MOST_BYTES:
-        raise InputError(f"{name} is too large to be read as GeoJSON; convert it to Parquet or CSV")
-    try:
-        content = parse_json(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, RecursionError):
-        content = None
+    content = read_document(file, name, "GeoJSON")
     found = content.get("features", [content]) if isinstance(content, dict) else None
     if not isinstance(found, list) or not all(_is_feature(one) for one in found):
         raise InputError(
@@ -133,7 +138,8 @@ def _properties(feature: Mapping[str, Any]) -> Mapping[str, Any]:
     return feature.get("properties") or {}
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """Return a value of a document as a cell of a table."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

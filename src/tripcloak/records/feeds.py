@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError
-from tripcloak.records.features import MOST_BYTES
+from tripcloak.records.features import cell_text, read_document
 
 _FIRST_KEY = re.compile(rb'"(features|data|trips|bikes|vehicles)"\s*:|\[\s*\{')
 _LISTS = ("trips", "bikes", "vehicles")
@@ -54,16 +52,11 @@ def feed_rows(file: Path, name: str) -> Iterator[list[str]]:
     names = list(dict.fromkeys(key for one in records for key in one))
     yield names
     for one in records:
-        yield [_text(one.get(key)) for key in names]
+        yield [cell_text(one.get(key)) for key in names]
 
 
 def _records(file: Path, name: str) -> list[Mapping[str, Any]]:
-    if file.stat().st_size > MOST_BYTES:
-        raise InputError(f"{name} is too large to be read as one document; convert it to Parquet or CSV")
-    try:
-        content = parse_json(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, RecursionError):
-        content = None
+    content = read_document(file, name, "one document")
     made = content.get("last_updated") if isinstance(content, dict) else None
     inside = content.get("data", content) if isinstance(content, dict) else content
     if isinstance(inside, dict):
@@ -103,9 +96,3 @@ def _of_location(location: Any) -> tuple[Any, Any] | None:
     if not isinstance(location, dict):
         return None
     return location.get("lat"), location.get("lng", location.get("lon"))
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
