@@ -161,6 +161,8 @@ VIEWED = (
     *("negative_weight", "bad_trips", "zero_trips"),
 )
 """Reasons that the view of the raw input tells by their number, from 1 on; others show only later."""
+NUMBERED = {**dict(enumerate(VIEWED, start=1)), 30: "unknown_zone"}
+"""All that the view tells, by number: one came later than those that show only later."""
 
 
 @BOOK.rule("dropped-told-safely")
@@ -178,14 +180,14 @@ def dropped_told_safely(case: FlowEvidence) -> str | None:
 @BOOK.rule("dropped-match-recount", "raw")
 def dropped_match_recount(case: FlowEvidence) -> str | None:
     """Every number of dropped rows is the true one, and enough different people stand behind it."""
-    told = {reason: rows for reason, rows in _dropped(case).items() if reason in VIEWED}
+    told = {reason: rows for reason, rows in _dropped(case).items() if reason in NUMBERED.values()}
     if not told:
         return None
     person = "person" if "person" in column_names(case.con, "canonical") else "null"
     counted = case.rows(
         f"select reason, count(*), count(distinct {person}) from canonical where reason > 0 group by reason"
     )
-    found = {VIEWED[number - 1]: numbers for number, *numbers in counted if number <= len(VIEWED)}
+    found = {NUMBERED[number]: numbers for number, *numbers in counted if number in NUMBERED}
     for reason, rows in told.items():
         number, people = found.get(reason, [0, 0])
         # Lines that never became rows are in no view.
