@@ -25,7 +25,7 @@ STOREYS = (
     ("records",),
     ("pages",),
     ("flows", "trajectories"),
-    ("comparing", "analysis", "fairness", "receiving"),
+    ("comparing", "analysis", "fairness", "receiving", "ledger"),
     ("api",),
     ("cli",),
 )

@@ -42,6 +42,7 @@ TOP = (
         ),
         Room("fairness/", ("one release per segment,", "what safety costs each;", "who is left exposed")),
         Room("receiving/", ("a release checked by", "whoever was given it,", "without the raw data")),
+        Room("ledger/", ("many releases of the", "same people: what they", "tell together")),
     ),
 )
 WINGS = {
