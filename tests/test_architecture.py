@@ -52,6 +52,9 @@ WING = (
 )
 APART = ({"methods"}, {"measures"}, {"audit", "attacks"})
 
+# What opens files knows how columns are called and how public formats look, and nothing of trips.
+KNOWN_TO_FILES = {"columns", "file_counts", "presets", "schema"}
+
 # The front doors, of the house and of a wing: they gather public names.
 FRONT = {"tripcloak", "tripcloak.__main__", "tripcloak.trajectories"}
 
@@ -221,6 +224,14 @@ def test_audits_import_the_ground_and_what_was_released_and_nothing_else(wing: s
         and not (room_of(one.of) == wing and part_of(one.of) in parts)
     ]
     assert not offences
+
+
+def test_what_opens_files_knows_nothing_of_trips() -> None:
+    files = "tripcloak.records.files."
+    asked = [one for one in imports() if one.by.startswith(files) and room_of(one.of) == "records"]
+    outside = {one for one in asked if not one.of.startswith(files)}
+    assert outside
+    assert not [str(one) for one in outside if one.of.split(".")[2] not in KNOWN_TO_FILES]
 
 
 def promise_classes() -> set[str]:

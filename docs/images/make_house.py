@@ -144,8 +144,8 @@ BELOW = (
         Room(
             "records/",
             (
-                "files and data frames to clean trips and fixes; "
-                "columns, presets, cleaning, areas, stations, segments",
+                "clean trips and fixes: columns, presets, cleaning, areas, stations, segments · "
+                "files: archives, text, documents and data frames to columns",
             ),
         ),
     ),

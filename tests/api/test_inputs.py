@@ -20,7 +20,7 @@ import tripcloak as tc
 from tripcloak import InputError, MissingColumnError
 from tripcloak.api.inputs import Points, take
 from tripcloak.ground.errors import EmptyInputError
-from tripcloak.records.frames import Frame, LoadedFrame
+from tripcloak.records.files.frames import Frame, LoadedFrame
 
 
 class Capsule:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tripcloak.records.standard_input import forget_input, spooled_input
+from tripcloak.records.files.standard_input import forget_input, spooled_input
 from worlds.made_files.text_forms import TRIPS, features, packed, workbook
 
 

@@ -52,7 +52,8 @@ def there(folder: Path) -> set[str]:
 def test_the_tree_lists_exactly_the_rooms_there_are() -> None:
     rooms, parts = told_tree()
     assert rooms == there(PACKAGE)
-    assert set(parts) == {f"{wing}/" for wing in WINGS}
+    assert set(parts) == {"records/", *(f"{wing}/" for wing in WINGS)}
+    assert parts["records/"] == {name for name in there(PACKAGE / "records") if name.endswith("/")}
     for wing in WINGS:
         assert parts[f"{wing}/"] == there(PACKAGE / wing) - {"__init__.py"}, wing
 

@@ -32,7 +32,7 @@ from tripcloak.ground.given_paths import output_path
 from tripcloak.ground.options import values_of
 from tripcloak.ground.signatures import refuse_failed
 from tripcloak.ground.spelling import called
-from tripcloak.records.frames import Input
+from tripcloak.records.files.frames import Input
 from tripcloak.records.keywords import trip_source
 
 if TYPE_CHECKING:

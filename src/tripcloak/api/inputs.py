@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tripcloak.ground.errors import EmptyInputError, InputError
 from tripcloak.records.columns import looks_like_data, unique_names
-from tripcloak.records.frames import Frame, Input, LoadedFrame, checked_inputs
-from tripcloak.records.tables import quoted
+from tripcloak.records.files.frames import Frame, Input, LoadedFrame, checked_inputs
+from tripcloak.records.files.tables import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa

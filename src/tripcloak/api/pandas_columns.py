@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tripcloak.api.inputs import Points, hint_on_names, spelt_names
 from tripcloak.ground.errors import InputError
-from tripcloak.records.frames import LoadedFrame
+from tripcloak.records.files.frames import LoadedFrame
 
 if TYPE_CHECKING:
     import pyarrow as pa

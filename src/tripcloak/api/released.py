@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
-    from tripcloak.records.frames import Input
+    from tripcloak.records.files.frames import Input
 
 
 class PublicPart(ABC):

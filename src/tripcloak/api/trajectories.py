@@ -30,7 +30,7 @@ from tripcloak.api.verbs import plain, verb
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import values_of
 from tripcloak.ground.spelling import called
-from tripcloak.records.frames import Input
+from tripcloak.records.files.frames import Input
 from tripcloak.trajectories.keywords import keywords as declared
 from tripcloak.trajectories.keywords import trajectory_method, trajectory_methods, trajectory_source
 

@@ -13,7 +13,7 @@ from tripcloak.api.inputs import Points, take
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.hierarchy.zonefile.columns import Columns
-from tripcloak.records.frames import Frame
+from tripcloak.records.files.frames import Frame
 
 _HIERARCHY = re.compile(r"\s*((h3|quadtree|table):.*|dendrogram)\s*", re.IGNORECASE)
 

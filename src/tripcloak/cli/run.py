@@ -10,7 +10,7 @@ from tripcloak.cli.interrupt import INTERRUPT
 from tripcloak.ground.engine import do_without_data_frames
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.spelling import spelt_as_flags
-from tripcloak.records.standard_input import forget_input
+from tripcloak.records.files.standard_input import forget_input
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ from tripcloak.pages.raster import MapFrame
 from tripcloak.pages.small_maps import SmallMap, frame_of
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import CleaningReport
-from tripcloak.records.frames import input_name
+from tripcloak.records.files.frames import input_name
 from tripcloak.records.source import TripSource
 
 OWN_CLOCK = 0.8

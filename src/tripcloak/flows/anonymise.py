@@ -31,7 +31,7 @@ from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.promises import EverySegment, Promise, Unit
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
-from tripcloak.records.fingerprints import input_digests
+from tripcloak.records.files.fingerprints import input_digests
 from tripcloak.records.pace import SILENCES
 from tripcloak.records.segments import Segment, SegmentBy
 from tripcloak.records.source import TripSource

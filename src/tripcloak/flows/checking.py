@@ -25,8 +25,8 @@ from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_as
 from tripcloak.ground.spelling import called
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
-from tripcloak.records.fingerprints import told_to_owner
-from tripcloak.records.frames import Input
+from tripcloak.records.files.fingerprints import told_to_owner
+from tripcloak.records.files.frames import Input
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 

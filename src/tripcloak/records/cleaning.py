@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from tripcloak.ground.masking import mask_small
 from tripcloak.records.area import Area
 from tripcloak.records.file_counts import FileRows
-from tripcloak.records.tables import literal
+from tripcloak.records.files.tables import literal
 
 
 class Reason(NamedTuple):

@@ -15,8 +15,8 @@ from tripcloak.records.cleaning import (
     reason_sql,
     report_files,
 )
+from tripcloak.records.files.tables import quoted
 from tripcloak.records.pace import INTERVALS, Pace, pace_of
-from tripcloak.records.tables import quoted
 
 if TYPE_CHECKING:
     import duckdb

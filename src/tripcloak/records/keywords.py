@@ -10,7 +10,7 @@ from tripcloak.ground.options import Option
 
 if TYPE_CHECKING:
     from tripcloak.ground.keys import SigningKey
-    from tripcloak.records.frames import Input
+    from tripcloak.records.files.frames import Input
     from tripcloak.records.source import TripSource
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.files.tables import literal, quoted
 from tripcloak.records.projection import Projection
 from tripcloak.records.schema import ROLES, option_of
 from tripcloak.records.suspicions import how_to_swap, no_ids
-from tripcloak.records.tables import literal, quoted
 from tripcloak.records.values import OFFSET, is_text
 
 if TYPE_CHECKING:

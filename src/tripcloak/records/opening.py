@@ -19,8 +19,11 @@ from tripcloak.records.columns import (
     match_column,
 )
 from tripcloak.records.conditions import check_condition
-from tripcloak.records.encodings import object_to_encoding
 from tripcloak.records.file_counts import file_names
+from tripcloak.records.files.encodings import object_to_encoding
+from tripcloak.records.files.recognising import recognised
+from tripcloak.records.files.tables import Table, open_tables
+from tripcloak.records.files.writing import Writings, look_at_writing
 from tripcloak.records.notes import (
     object_to_swapped,
     object_to_text,
@@ -31,13 +34,10 @@ from tripcloak.records.notes import (
 from tripcloak.records.presets import Preset, find_preset
 from tripcloak.records.projection import Projection, project, union
 from tripcloak.records.proposing import proposal, proposed_presets
-from tripcloak.records.recognising import recognised
 from tripcloak.records.schema import KNOWN_NAMES, ROLES, TELLING
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import AT_STATIONS, open_stations, place_at_stations, unplaced
-from tripcloak.records.tables import Table, open_tables
 from tripcloak.records.values import Casts
-from tripcloak.records.writing import Writings, look_at_writing
 
 if TYPE_CHECKING:
     import duckdb
@@ -126,7 +126,7 @@ class Rows:
         """Raise an InputError if the rows show that the input as a whole was misread."""
         with plain_errors():
             if not self.encoding_said:
-                object_to_encoding(self.connection, self.projections)
+                object_to_encoding(self.connection, (p.table.rejects for p in self.projections))
             object_to_text(self.connection, report, self.projections, sum(self.broken_lines().values()))
         columns = self.columns
         object_to_swapped(report, columns)

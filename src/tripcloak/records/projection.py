@@ -9,8 +9,8 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import Assignment
 from tripcloak.records.file_counts import FILE
+from tripcloak.records.files.tables import Table, quoted
 from tripcloak.records.schema import ROLES
-from tripcloak.records.tables import Table, quoted
 from tripcloak.records.values import Casts, is_text
 
 CLEAN_NAMES = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
-from tripcloak.records.tables import literal, quoted
+from tripcloak.records.files.tables import literal, quoted
 
 if TYPE_CHECKING:
     import duckdb

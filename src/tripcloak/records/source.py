@@ -10,8 +10,8 @@ from typing import Any, Self
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.promises.counted import checked_kind
-from tripcloak.records.encodings import checked_encoding
-from tripcloak.records.frames import Frame, Input, checked_inputs
+from tripcloak.records.files.encodings import checked_encoding
+from tripcloak.records.files.frames import Frame, Input, checked_inputs
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Decimal, Form
 from tripcloak.records.segments import SegmentBy

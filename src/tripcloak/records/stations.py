@@ -11,11 +11,11 @@ from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.area import Area
 from tripcloak.records.columns import find_roles, listed
+from tripcloak.records.files.tables import Table, open_tables, quoted
+from tripcloak.records.files.writing import look_at_writing
 from tripcloak.records.projection import CleanColumn, Projection
 from tripcloak.records.schema import KNOWN_NAMES, option_of
-from tripcloak.records.tables import Table, open_tables, quoted
 from tripcloak.records.values import Casts
-from tripcloak.records.writing import look_at_writing
 
 if TYPE_CHECKING:
     import duckdb

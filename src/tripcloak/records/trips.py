@@ -10,6 +10,7 @@ from tripcloak.ground.engine import plain_errors
 from tripcloak.records.area import Area, open_area
 from tripcloak.records.cleaning import CleaningReport, column_rules, place_rules, reason_sql, zone_rules
 from tripcloak.records.columns import plain_name
+from tripcloak.records.files.tables import quoted
 from tripcloak.records.fixes import MadeTrips, make_trips, report_fixes, trips_sql
 from tripcloak.records.identities import Identity, identify, look_at_use
 from tripcloak.records.notes import note_on_input
@@ -18,7 +19,6 @@ from tripcloak.records.presets import Preset
 from tripcloak.records.schema import PEOPLE_ONCE, Endpoints, Form
 from tripcloak.records.segments import segment_condition
 from tripcloak.records.source import TripSource
-from tripcloak.records.tables import quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,9 +8,9 @@ from functools import partial
 from typing import NamedTuple
 
 from tripcloak.ground.errors import InputError
+from tripcloak.records.files.tables import literal, quoted
+from tripcloak.records.files.writing import Writing
 from tripcloak.records.schema import ROLES, option_of
-from tripcloak.records.tables import literal, quoted
-from tripcloak.records.writing import Writing
 
 _INTEGERS = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"))
 _WIDE = frozenset(("UBIGINT", "HUGEINT", "UHUGEINT"))

@@ -18,8 +18,8 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rewriting import Rewriting, rewritten_findings
 from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
-from tripcloak.records.fingerprints import told_to_owner
-from tripcloak.records.frames import Input
+from tripcloak.records.files.fingerprints import told_to_owner
+from tripcloak.records.files.frames import Input
 from tripcloak.trajectories.anonymise import local_clock
 from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_folder, audit_public

@@ -22,7 +22,7 @@ from tripcloak.records.keywords import (
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 
 if TYPE_CHECKING:
-    from tripcloak.records.frames import Input
+    from tripcloak.records.files.frames import Input
     from tripcloak.trajectories.methods.method import TrajectoryMethod
     from tripcloak.trajectories.reading import TrajectorySource
 

@@ -16,7 +16,7 @@ from tripcloak.ground.manifest import is_release
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
-from tripcloak.records.frames import files_among
+from tripcloak.records.files.frames import files_among
 from tripcloak.records.opening import open_rows
 from tripcloak.records.trips import clean, open_canonical
 from tripcloak.trajectories.checking import refuse_options

@@ -14,7 +14,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.time import DAY, Days, whole_weeks
 from tripcloak.promises import KAnonymity, Promise, Unit
 from tripcloak.promises.promise import Input
-from tripcloak.records.tables import literal
+from tripcloak.records.files.tables import literal
 from tripcloak.records.trips import Canonical
 
 if TYPE_CHECKING:

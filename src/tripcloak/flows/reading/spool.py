@@ -16,8 +16,8 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.cleaning import DUPLICATE, REFUND, CleaningReport
+from tripcloak.records.files.tables import quoted
 from tripcloak.records.fixes import uneven_fixes
-from tripcloak.records.tables import quoted
 from tripcloak.records.trips import WHOLE, Canonical
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
-from tripcloak.records.frames import Input
+from tripcloak.records.files.frames import Input
 from tripcloak.records.schema import Decimal
 from tripcloak.records.source import Described, TripSource
 

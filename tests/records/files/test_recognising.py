@@ -8,8 +8,8 @@ import pytest
 
 from tripcloak.ground.errors import InputError
 from tripcloak.records.columns import listed, looks_like_data
+from tripcloak.records.files.recognising import recognised
 from tripcloak.records.presets import PRESETS, of_lines
-from tripcloak.records.recognising import recognised
 from tripcloak.records.source import TripSource
 from worlds.made_files.public_whereabouts import BRIGHTKITE_LINES, CAB_LINES, PLT, TDRIVE_LINES, TIST, TSMC
 from worlds.trip_readings import ReadPaths, WriteText

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import given_path
-from tripcloak.records.encodings import COMPRESSED
+from tripcloak.records.files.encodings import COMPRESSED
+from tripcloak.records.files.standard_input import STANDARD_INPUT
 from tripcloak.records.presets import PRESETS, Preset, of_lines
-from tripcloak.records.standard_input import STANDARD_INPUT
 
 _TOP_BYTES = 1 << 16
 _LINES = 20

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tripcloak.ground.errors import EmptyInputError, InputError
-from tripcloak.records.files import expand_paths, read_top
+from tripcloak.records.files.paths import expand_paths, read_top
 from worlds.trip_readings import ReadPaths, WriteParquet, WriteText
 
 CSV = "origin,destination\nA,B\nC,D\n"

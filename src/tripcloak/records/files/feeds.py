@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tripcloak.ground.errors import InputError
-from tripcloak.records.features import cell_text, read_document
+from tripcloak.records.files.features import cell_text, read_document
 
 _FIRST_KEY = re.compile(rb'"(features|data|trips|bikes|vehicles)"\s*:|\[\s*\{')
 _LISTS = ("trips", "bikes", "vehicles")

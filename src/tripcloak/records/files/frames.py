@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tripcloak.ground.errors import InputError, TripcloakError
-from tripcloak.records.standard_input import STANDARD_INPUT, spooled_input
+from tripcloak.records.files.standard_input import STANDARD_INPUT, spooled_input
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,8 +12,8 @@ import pytest
 
 from tripcloak.ground.engine import connect
 from tripcloak.ground.errors import InputError
-from tripcloak.records import encodings, unpacking
-from tripcloak.records.fingerprints import input_digests
+from tripcloak.records.files import encodings, unpacking
+from tripcloak.records.files.fingerprints import input_digests
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import clean, open_canonical
 from worlds.made_files.text_forms import TRIPS, packed

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tripcloak.ground.errors import InputError
-from tripcloak.records.feeds import feed_rows, is_feed
+from tripcloak.records.files.feeds import feed_rows, is_feed
 from worlds.trip_readings import WriteText
 
 BIKE = {"bike_id": "b7", "lat": 48.85, "lon": 2.35}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -12,8 +12,6 @@ from tripcloak.ground.spelling import spelt
 
 if TYPE_CHECKING:
     import duckdb
-
-    from tripcloak.records.projection import Projection
 
 UTF_8 = "utf-8"
 WESTERN = "windows-1252"
@@ -101,11 +99,15 @@ def opened(file: Path) -> IO[bytes]:
     return stream
 
 
-def object_to_encoding(
-    con: duckdb.DuckDBPyConnection, projections: list[Projection] | tuple[Projection, ...]
-) -> None:
-    """Raise an InputError where lines were left out because their bytes are no letters in UTF-8."""
-    for rejects in {p.table.rejects for p in projections if p.table.rejects}:
+def object_to_encoding(con: duckdb.DuckDBPyConnection, noted: Iterable[str | None]) -> None:
+    """Raise an InputError where lines were left out because their bytes are no letters in UTF-8.
+
+    Parameters
+    ----------
+    noted
+        The tables that broken lines are noted in.
+    """
+    for rejects in {table for table in noted if table}:
         if not con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [rejects]).fetchall():
             continue
         if con.execute(f"SELECT 1 FROM {rejects} WHERE error_type = 'INVALID ENCODING' LIMIT 1").fetchall():

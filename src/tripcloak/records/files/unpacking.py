@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.exact_files import plain_part, private_folder
 from tripcloak.ground.spelling import spelt
-from tripcloak.records.encodings import (
+from tripcloak.records.files.encodings import (
     COMPRESSED,
     WESTERN,
     found_encoding,
     is_utf_8,
     write_as_utf_8,
 )
-from tripcloak.records.features import feature_rows
-from tripcloak.records.feeds import feed_rows, is_feed
-from tripcloak.records.files import called_file, kind_of, layout_of
+from tripcloak.records.files.features import feature_rows
+from tripcloak.records.files.feeds import feed_rows, is_feed
+from tripcloak.records.files.paths import called_file, kind_of, layout_of
 from tripcloak.records.presets import Preset
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.exact_files import exact_literal, exact_path
 from tripcloak.records.file_counts import FILE
-from tripcloak.records.files import Top, expand_paths, kind_of, layout_of, read_layout, read_top
-from tripcloak.records.frames import Frame, Input
-from tripcloak.records.places import placed, placed_columns, without_places
+from tripcloak.records.files.frames import Frame, Input
+from tripcloak.records.files.paths import Top, expand_paths, kind_of, layout_of, read_layout, read_top
+from tripcloak.records.files.places import placed, placed_columns, without_places
+from tripcloak.records.files.unpacking import unpack
 from tripcloak.records.presets import Derived, Layout, Preset
-from tripcloak.records.unpacking import unpack
 
 if TYPE_CHECKING:
     import duckdb

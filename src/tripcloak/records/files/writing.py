@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import plain_name
+from tripcloak.records.files.tables import Table, literal, quoted
 from tripcloak.records.schema import ROLES, Decimal, option_of
-from tripcloak.records.tables import Table, literal, quoted
 
 if TYPE_CHECKING:
     import duckdb

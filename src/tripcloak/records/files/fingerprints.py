@@ -9,8 +9,8 @@ from typing import Any
 from tripcloak.ground.folders import file_digest
 from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.promises.counted import counted_as
-from tripcloak.records.files import expand_paths
-from tripcloak.records.frames import Input
+from tripcloak.records.files.frames import Input
+from tripcloak.records.files.paths import expand_paths
 from tripcloak.records.presets import find_preset
 
 ANOTHER = (

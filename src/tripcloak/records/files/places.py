@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError
-from tripcloak.records.files import layout_of
+from tripcloak.records.files.paths import layout_of
 from tripcloak.records.presets import Layout, Preset
 
 if TYPE_CHECKING:

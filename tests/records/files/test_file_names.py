@@ -13,7 +13,7 @@ import pytest
 from tripcloak.ground.engine import connect
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.exact_files import exact_path
-from tripcloak.records.files import expand_paths
+from tripcloak.records.files.paths import expand_paths
 from worlds.file_names import ODD_NAMES
 from worlds.trip_readings import ReadPaths, WriteParquet, WriteText
 

@@ -16,10 +16,10 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import looks_like_data, unique_names
-from tripcloak.records.encodings import COMPRESSED
+from tripcloak.records.files.encodings import COMPRESSED
+from tripcloak.records.files.recognising import ending_of, first_lines, hidden, recognised, top_of
+from tripcloak.records.files.standard_input import STANDARD_INPUT, spooled_input
 from tripcloak.records.presets import TEXT, Layout, Preset, of_lines
-from tripcloak.records.recognising import ending_of, first_lines, hidden, recognised, top_of
-from tripcloak.records.standard_input import STANDARD_INPUT, spooled_input
 
 FileKind = Literal["csv", "parquet", "zip", "xlsx", "geojson"]
 

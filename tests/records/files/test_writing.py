@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tripcloak.ground.errors import InputError
-from tripcloak.records import writing
+from tripcloak.records.files import writing
 from tripcloak.records.source import TripSource
 from worlds.trip_readings import ReadPaths, WriteText
 
