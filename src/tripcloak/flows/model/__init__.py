@@ -20,11 +20,13 @@ from tripcloak.flows.model.matrix import (
     by_slot,
     count_places,
 )
+from tripcloak.flows.model.records import KeyedRecords
 
 __all__ = [
     "NOBODY",
     "Flows",
     "Groups",
+    "KeyedRecords",
     "Numbering",
     "ODMatrix",
     "PlaceCounts",

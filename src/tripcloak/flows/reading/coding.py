@@ -13,6 +13,7 @@ import numpy as np
 from tripcloak.flows.model import (
     NOBODY,
     Flows,
+    KeyedRecords,
     Numbering,
     ODMatrix,
     PlaceCounts,
@@ -23,6 +24,7 @@ from tripcloak.flows.model import (
     flows_from_trips,
     represented_by,
 )
+from tripcloak.flows.reading.keyed import UNTIMED, RecordDigests, point_words
 from tripcloak.flows.reading.reach import clock_sql
 from tripcloak.flows.reading.spool import REPEATED, Spool, find_repeated, note_on_people
 from tripcloak.ground.arrays import Bools, Ints
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
 BATCH = 1 << 18
 SOME = 1 << 12
 """Start times that are looked at in a batch."""
-UNTIMED = -(2**63)
 DEGREE = 1e7
 """Raw coordinates wait as integers of 1e-7 degree: about a centimetre, half the room of a double."""
 
@@ -71,6 +72,8 @@ class CodedTrips:
     """What a reader should know about how the input was read, and about the weights in it."""
     where: Whereabouts | None = None
     when: Period | None = None
+    records: KeyedRecords | None = None
+    """The records behind the matrix, where a key was given to know them by."""
 
     def __repr__(self) -> str:
         return f"<CodedTrips: {mask_small(self.cleaning.kept, self.cleaning.word)}>"
@@ -85,6 +88,7 @@ def code_trips(
     outside: int = OUTSIDE_TILING,
     repeats: bool = False,
     weights: bool = False,
+    keyed: bytes | None = None,
     memory: int = 2 << 30,
     folder: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -106,15 +110,21 @@ def code_trips(
         Whether to keep how many trips each traveller makes in each flow.
     weights
         Whether to keep how much population each traveller stands for in each flow.
+    keyed
+        The key by which every record is known again; without one, records are not kept.
     memory
         Bytes the growing columns may hold before they move to ``folder``.
     progress
         Called with the number of rows read so far.
     """
     columns = _columns(canonical) | ({} if slots is None else {"slot": np.int64})
+    columns |= {} if keyed is None else {"record": np.uint64}
     coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), slots, outside)
+    coder.digests = None if keyed is None else RecordDigests(keyed)
     clock = [] if slots is None else [f"{clock_sql(canonical.timezone or 'UTC')} as clock"]
-    selected = _selected(canonical) + clock
+    # Their text, and not the engine's hash of it, which another version of the engine may take otherwise.
+    who = [] if keyed is None or not canonical.has_person else ["person::varchar as who"]
+    selected = _selected(canonical) + clock + who
     relation = con.sql(f"select {', '.join(selected)} from canonical")
     for batch in relation.to_arrow_reader(BATCH):
         coder.add(batch)
@@ -175,6 +185,7 @@ class _Coder:
         self.places = _PlacesSeen(), _PlacesSeen()
         self.tally = Tally(canonical.files if canonical.has_file else 1)
         self.began: list[Ints] = []
+        self.digests: RecordDigests | None = None
         self.people_by_reason: dict[int, set[int]] = defaultdict(set)
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -209,7 +220,22 @@ class _Coder:
             self.began.append(_numpy(batch, "began")[:: max(1, len(batch) // SOME)])
         if self.slots is not None:
             rows["slot"] = self.slots.number(_numpy(batch, "clock") // MINUTE)
+        if self.digests is not None:
+            rows["record"] = self._digests(batch, rows, self.digests)
         self.spool.append(**rows)
+
+    def _digests(self, batch: pa.RecordBatch, rows: dict[str, Ints], digests: RecordDigests) -> Ints:
+        """Return a digest of every row of a batch, of nothing that depends on the request."""
+        points = self.canonical.endpoints == "points"
+        return digests.of_rows(
+            (point_words(rows["o_lat"], rows["o_lon"]), point_words(rows["d_lat"], rows["d_lon"]))
+            if points
+            else (digests.of_texts(batch.column("o_id")), digests.of_texts(batch.column("d_id"))),
+            points=points,
+            person=digests.of_people(batch.column("who"), rows["person"]) if "person" in rows else None,
+            began=_numpy(batch, "began") if self.canonical.has_start else None,
+            trips=rows.get("trips"),
+        )
 
     def _within(self, batch: pa.RecordBatch, period: Days | None) -> pa.RecordBatch:
         """Return the rows of trips that begin in a period."""
@@ -299,9 +325,14 @@ class _Coder:
             id_is=self.canonical.id_is,
         )
         notes = (*self.canonical.notes, *note_on_people(self.canonical, cleaning, seen))
-        where, when = self._where(), self._when()
         return CodedTrips(
-            matrix=matrix, cleaning=cleaning, canonical=self.canonical, notes=notes, where=where, when=when
+            matrix=matrix,
+            cleaning=cleaning,
+            canonical=self.canonical,
+            notes=notes,
+            where=self._where(),
+            when=self._when(),
+            records=None if self.digests is None else rows.records(matrix, self.digests),
         )
 
     def _where(self) -> Whereabouts | None:
@@ -450,6 +481,22 @@ class _CodedRows:
         for weight, *person in self.spool.chunks(*(n for n in ("weight", "person") if n in self.spool)):
             seen.add(person[0] if person else np.full(len(weight), NOBODY), weight)
         return seen
+
+    def records(self, matrix: ODMatrix, digests: RecordDigests) -> KeyedRecords:
+        """Return the records behind the matrix."""
+        names = [n for n in ("origin", "destination", "record", "slot", "person", "trips") if n in self.spool]
+        parts: dict[str, list[Ints]] = {name: [] for name in ("flow", "record", "person", "trips")}
+        for start, columns in self._chunks(names):
+            ends = self.origin_tile[columns["origin"]], self.destination_tile[columns["destination"]]
+            slot = None if self.slots is None else self._slot_tiles(columns["slot"])
+            columns["flow"] = matrix.find(*ends, slot).astype(np.int32)
+            stay = self._stay(start, len(columns["origin"]))
+            for name in parts.keys() & columns.keys():
+                parts[name].append(columns[name] if stay is None else columns[name][stay])
+        joined = {name: np.concatenate(pieces) for name in list(parts) if (pieces := parts.pop(name))}
+        return digests.numbered(
+            joined["record"], joined["flow"], number=joined.get("person"), trips=joined.get("trips")
+        )
 
     def points(self) -> TripEndSource:
         """Return a source of the raw ends of all trips."""

@@ -165,6 +165,7 @@ def read_matrix(
     promise: Promise = USUAL,
     repeats: bool = False,
     weights: bool = False,
+    keyed: bytes | None = None,
     memory: Memory = None,
     folder: Path | None = None,
     within: Opened | None = None,
@@ -181,6 +182,9 @@ def read_matrix(
         dominance need it.
     weights
         Whether to keep how much population each traveller stands for in each flow.
+    keyed
+        A key of 16 bytes, or several: the records behind the matrix are then kept, each known by a keyed
+        digest that is the same whatever tiles, period or segment are read.
     memory
         How much memory to use, such as ``1GB``; half of the machine's by default.
     folder
@@ -212,6 +216,7 @@ def read_matrix(
             outside=OUTSIDE_AREA if found else OUTSIDE_TILING,
             repeats=repeats,
             weights=weights,
+            keyed=keyed,
             memory=Budget.of(memory).arrays,
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
