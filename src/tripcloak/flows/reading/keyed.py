@@ -177,4 +177,3 @@ def rekeyed(digests: Ints, key: bytes) -> Ints:
 
 def _halves(key: bytes) -> tuple[np.uint64, np.uint64]:
     return np.uint64(int.from_bytes(key[:8], "little")), np.uint64(int.from_bytes(key[8:16], "little"))
-
