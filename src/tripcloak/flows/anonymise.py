@@ -14,7 +14,7 @@ from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.method import all_in_one
-from tripcloak.flows.model import ODMatrix, SegmentPart
+from tripcloak.flows.model import KeyedRecords, ODMatrix, SegmentPart
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
 from tripcloak.flows.release import Publish, Release
@@ -101,11 +101,20 @@ def groups_of_few(matrix: ODMatrix, release: Release) -> Few | None:
     people: Unit = "travellers" if "travellers" in matrix.units else "trips"
     if not thresholds or people in thresholds:
         return None
-    fewer_than = _expected(matrix, thresholds)
+    fewer_than = expected_people(matrix, thresholds)
     found = np.asarray(release.support(people))
     few, smallest = int(np.count_nonzero(found < fewer_than)), int(found.min())
     id_is = matrix.id_is if people == "travellers" else None
     return Few(fewer_than, people, few, smallest, of_trips="trips" in thresholds, id_is=id_is)
+
+
+def expected_people(matrix: ODMatrix, thresholds: dict[Unit, float]) -> int:
+    """Return the people that a threshold means: k for k trips, and those who make up a population."""
+    if "trips" in thresholds:
+        return int(thresholds["trips"])
+    mean = 1.0 if matrix.represented is None else matrix.represented.mean
+    # A hair more, so that k times the mean means k whatever the rounding.
+    return max(2, int(thresholds["population"] / mean * (1 + 1e-12))) if mean > 0 else 2
 
 
 def few_facts(few: Few | None) -> dict[str, Any]:
@@ -116,15 +125,6 @@ def few_facts(few: Few | None) -> dict[str, Any]:
 def _largest_facts(largest: LargestParts | None) -> dict[str, Any]:
     """Return what JSON says of the largest parts; nothing where nobody is told apart."""
     return {} if largest is None else {"largest_parts": largest._asdict()}
-
-
-def _expected(matrix: ODMatrix, thresholds: dict[Unit, float]) -> int:
-    """Return the people that a threshold means: k for k trips, and those who make up a population."""
-    if "trips" in thresholds:
-        return int(thresholds["trips"])
-    mean = 1.0 if matrix.represented is None else matrix.represented.mean
-    # A hair more, so that k times the mean means k whatever the rounding.
-    return max(2, int(thresholds["population"] / mean * (1 + 1e-12))) if mean > 0 else 2
 
 
 def refuse_area_of_data(method: FlowMethod, zoning: Zoning) -> None:
@@ -159,6 +159,8 @@ class ReleaseRequest:
     folder: Path | None = None
     every_segment: tuple[SegmentBy, ...] = ()
     publish: Publish = "rounded"
+    keyed: bytes | None = field(default=None, compare=False, repr=False)
+    """The key by which records are known again in other releases; without one, they are not kept."""
     once_read: Callable[[MatrixReading], None] | None = field(default=None, compare=False, repr=False)
     """Called with what was read, before anything is made of it."""
 
@@ -185,6 +187,8 @@ class MadeRelease:
     few: Few | None = None
     plain: tuple[str, ...] = ()
     largest: LargestParts | None = None
+    part_records: tuple[KeyedRecords, ...] = ()
+    """The records of every segment that is promised to be safe, where a key was given."""
 
     def __repr__(self) -> str:
         return f"<MadeRelease: {self.release!r}>"
@@ -368,6 +372,7 @@ def _made(
         promise=request.method.promise,
         repeats=True,
         weights="population" in request.method.promise.parts_of,
+        keyed=request.keyed,
         memory=request.memory,
         folder=request.folder,
         within=within,
@@ -380,8 +385,10 @@ def _made(
         refuse_hollow(matrix, request.method.promise)
     started = time.perf_counter()
     method = request.method
+    part_records: list[KeyedRecords] = []
     if within is not None and segments:
-        method = _for_every_segment(request, reading, _parts(request, reading, within, segments, progress))
+        parts, part_records = _parts(request, reading, within, segments, progress)
+        method = _for_every_segment(request, reading, parts)
     _refuse_columns(method, matrix, request.publish)
     release = replace(method.anonymise(matrix, progress), publish=request.publish)
     solved = time.perf_counter()
@@ -407,6 +414,7 @@ def _made(
         few=few,
         plain=plain_words(matrix, release, measures),
         largest=largest_parts(matrix, release),
+        part_records=tuple(part_records),
     )
 
 
@@ -425,14 +433,21 @@ def _parts(
     within: Opened,
     segments: Sequence[Segment],
     progress: Progress,
-) -> tuple[SegmentPart, ...]:
-    """Return every segment as a part of the whole matrix."""
-    parts = []
+) -> tuple[tuple[SegmentPart, ...], list[KeyedRecords]]:
+    """Return every segment as a part of the whole matrix, and the records of each where there is a key."""
+    parts, records = [], []
     for segment in segments:
-        source = replace(request.source, segment=segment.values)
-        part = read_matrix(source, reading.zoning, memory=request.memory, within=within, progress=progress)
-        parts.append(SegmentPart.of(segment.name, part.trips.matrix, reading.trips.matrix))
-    return tuple(parts)
+        part = read_matrix(
+            replace(request.source, segment=segment.values),
+            reading.zoning,
+            keyed=request.keyed,
+            memory=request.memory,
+            within=within,
+            progress=progress,
+        ).trips
+        parts.append(SegmentPart.of(segment.name, part.matrix, reading.trips.matrix))
+        records += [] if part.records is None else [part.records]
+    return tuple(parts), records
 
 
 def _for_every_segment(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InternalError
+
+Counted = Literal["travellers", "trips"]
+"""What k counts: people who are told apart, or trips where nobody is."""
 
 WITHHELD = -1
 """The group of a record that is in no published number."""
@@ -27,18 +31,23 @@ class Disclosure:
     record : array of uint64
         The digests of the input's records, ascending, each once.
     person : array of uint64
-        The digest of each record's person; that of the record itself where nobody is told apart.
+        The digest of each record's person; that of the record itself where it is nobody's, or where trips
+        are counted.
     group : array of int32
         Each record's released group, :data:`WITHHELD` where it is in none.
     weight : array of int64, optional
         Trips that each record stands for; None where it is one.
     trips : array of int64
-        The published trips of every group.
+        The trips of every group. Where population or travellers are published alone they are taken as
+        published too: more is then found than a reader could find, and never less.
     travellers : array (2, groups), optional
         The least and the greatest number of travellers that a published number leaves possible; both are
         equal where it is exact, and they are missing where none is published.
     k : int
         The people, or trips, that every group holds at least.
+    counted : str
+        Whether these are travellers, or trips, of which a record holds as many as its weight. Where trips
+        are counted every person is one record.
 
     Examples
     --------
@@ -62,6 +71,7 @@ class Disclosure:
     k: int
     weight: Ints | None = None
     travellers: Ints | None = None
+    counted: Counted = "travellers"
 
     def __post_init__(self) -> None:
         if not len(self.record) == len(self.person) == len(self.group):
@@ -81,3 +91,9 @@ class Disclosure:
     def n_records(self) -> int:
         """Return the number of records of the input."""
         return len(self.record)
+
+    @property
+    def nobody(self) -> Bools:
+        """Return which records are nobody's, and add no traveller, where travellers are counted."""
+        alone: Bools = (self.person == self.record) & (self.counted == "travellers")
+        return alone

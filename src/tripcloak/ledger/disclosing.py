@@ -1,0 +1,216 @@
+"""The disclosures of a release: one that was just made, or a folder whose input is read again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripcloak.flows.anonymise import MadeRelease, expected_people
+from tripcloak.flows.checking import how_it_was_read
+from tripcloak.flows.model import Groups, KeyedRecords, ODMatrix, SegmentPart
+from tripcloak.flows.reading.matrix import Zoning, opened, opened_by_segment, read_matrix
+from tripcloak.flows.release import Publication, Release, publication_of
+from tripcloak.flows.release.reading import read_release
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.manifest import read_manifest, read_run, release_folder
+from tripcloak.ground.memory import Memory
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.ledger.disclosure import Counted, Disclosure
+from tripcloak.promises import Promise, Unit
+from tripcloak.records.files.fingerprints import same_input
+from tripcloak.records.files.frames import Input
+from tripcloak.records.segments import SegmentBy
+from tripcloak.records.source import TripSource
+
+
+def disclosed(made: MadeRelease, name: str) -> tuple[Disclosure, ...]:
+    """Return what a release tells that was made of records read with a key.
+
+    That is one disclosure of the released flows, and one of every segment that they are told by. Noisy
+    numbers tell nothing exactly: of a differentially private release there is none.
+
+    Parameters
+    ----------
+    name
+        What the release is called in words.
+    """
+    records = made.reading.trips.records
+    if records is None:
+        raise InternalError("the records of the release were read without a key")
+    if made.release.promise.noisy:
+        return ()
+    told = _Told(name, made.matrix, made.release, made.release.publication)
+    parts = zip(made.release.promise.segments, made.part_records, strict=True)
+    return (told.of_flows(records), *(told.of_segment(part, known) for part, known in parts))
+
+
+def read_again(
+    folder: Path,
+    key: bytes,
+    *,
+    inputs: Sequence[Input] = (),
+    name: str | None = None,
+    memory: Memory = None,
+    progress: Progress = silent,
+) -> tuple[Disclosure, ...]:
+    """Return what a release folder tells, by reading its input again as its private record says.
+
+    Parameters
+    ----------
+    key
+        The key by which records are known: the same for all releases that are looked at together.
+    inputs
+        Where the input lies now; where it lay when the release was made, if not given.
+    name
+        What the release is called in words; the folder's name by default.
+
+    Raises
+    ------
+    InputError
+        The private part is missing or was changed, or the input is gone or another one.
+    """
+    whole = release_folder(folder)
+    facts, run = read_manifest(whole, "flows"), read_run(whole)
+    promise = Promise.from_manifest(facts.get("promise"))
+    if promise.noisy:
+        return ()
+    paths = tuple(inputs) or _recorded_inputs(whole, run)
+    source, zoning = how_it_was_read(whole, paths)
+    _refuse_another(whole, run, paths, source.preset)
+    by = [SegmentBy.parse(text) for text in promise.segmented_by]
+    matrix, records, parts = _read(source, zoning, by, {"keyed": key, "memory": memory, "progress": progress})
+    told = _Told(
+        name or whole.resolve().name,
+        matrix,
+        replace(read_release(whole, matrix), promise=promise),
+        _publication(whole, facts, promise),
+    )
+    return (told.of_flows(records), *(told.of_segment(part, known) for part, known in parts))
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A release with the numbers that are published of it."""
+
+    name: str
+    matrix: ODMatrix
+    release: Release
+    publication: Publication
+
+    def of_flows(self, records: KeyedRecords) -> Disclosure:
+        """Return what the released flows tell."""
+        travellers = self.release.travellers if "travellers" in self.publication.columns else None
+        return self._of(self.name, records, travellers)
+
+    def of_segment(self, part: SegmentPart, records: KeyedRecords) -> Disclosure:
+        """Return what they tell of a segment, given its records."""
+        members = self.release.group_of_flow[part.row]
+        groups = Groups(part.matrix, members, self.release.group_origin, self.release.group_destination)
+        told = "travellers" in self.publication.by_segment
+        travellers = groups.support("travellers") if told else None
+        return self._of(f"{self.name}, {part.name}", records.in_whole(part.row), travellers)
+
+    def _of(self, name: str, records: KeyedRecords, travellers: Ints | None) -> Disclosure:
+        counted, k = _threshold(self.release.promise, self.matrix)
+        group = self.release.group_of_flow[records.flow].astype(np.int32)
+        kept = group >= 0
+        weight = None if records.weight is None else records.weight[kept]
+        trips = np.bincount(group[kept], weight, self.release.n_groups).astype(np.int64)
+        return Disclosure(
+            name=name,
+            record=records.record,
+            person=records.person if counted == "travellers" else records.record,
+            group=group,
+            weight=records.weight,
+            trips=trips,
+            travellers=None if travellers is None else self._bounds(travellers, trips),
+            k=k,
+            counted=counted,
+        )
+
+    def _bounds(self, travellers: Ints, trips: Ints) -> Ints:
+        """Return the least and the greatest number of travellers that what is published leaves possible."""
+        least = self.publication.rounded("travellers", travellers)
+        most = least + self.publication.steps.get("travellers", 1) - 1
+        return np.stack([least, np.minimum(most, trips)])
+
+
+def _threshold(promise: Promise, matrix: ODMatrix) -> tuple[Counted, int]:
+    """Return what is counted, and how many of it every group holds at least.
+
+    Of a population it is as many average people as make it up.
+    """
+    thresholds = promise.thresholds
+    units: tuple[Unit, ...] = ("travellers", "trips")
+    unit = next((unit for unit in units if unit in thresholds), None)
+    k = expected_people(matrix, thresholds) if unit is None else math.ceil(thresholds[unit])
+    unit = unit or ("travellers" if "travellers" in matrix.units else "trips")
+    # Where every trip is another person, nobody is told apart, and trips are the people.
+    return ("travellers" if unit == "travellers" and matrix.flows.travellers is not None else "trips"), k
+
+
+def _read(
+    source: TripSource, zoning: Zoning, by: Sequence[SegmentBy], options: dict[str, Any]
+) -> tuple[ODMatrix, KeyedRecords, list[tuple[SegmentPart, KeyedRecords]]]:
+    """Return the matrix of an input, its records, and the same of every segment."""
+    if not by:
+        with opened(source, memory=options["memory"]) as within:
+            trips = read_matrix(source, zoning, within=within, **options).trips
+        return trips.matrix, _known(trips.records), []
+    parts = []
+    with opened_by_segment(source, by, memory=options["memory"]) as (within, segments):
+        trips = read_matrix(source, zoning, within=within, **options).trips
+        for one in segments:
+            narrowed = replace(source, segment=one.values)
+            part = read_matrix(narrowed, zoning, within=within, **options).trips
+            of_whole = SegmentPart.of(one.name, part.matrix, trips.matrix)
+            parts.append((of_whole, _known(part.records)))
+    return trips.matrix, _known(trips.records), parts
+
+
+def _known(records: KeyedRecords | None) -> KeyedRecords:
+    if records is None:
+        raise InternalError("records were read without a key")
+    return records
+
+
+def _recorded_inputs(folder: Path, run: Mapping[str, Any]) -> tuple[Input, ...]:
+    """Return where the input of a release lay, or raise where it was a table in memory."""
+    try:
+        paths = run["source"]["paths"]
+        if run["input_files"] is not None and all(isinstance(path, str) for path in paths):
+            return tuple(paths)
+    except (KeyError, TypeError):
+        raise InputError(f"{folder}/private/run.json does not say how the input was read") from None
+    raise InputError(f"{folder} was made of a table in memory: give that table, or a file of the same rows")
+
+
+def _refuse_another(
+    folder: Path, run: Mapping[str, Any], inputs: Sequence[Input], preset: str | None
+) -> None:
+    """Raise where the input is gone, or not the one that the release was made of."""
+    try:
+        same = same_input(run.get("input_files"), inputs, preset)
+    except InputError as error:
+        raise InputError(
+            f"the input of {folder} is not where it was read from: {error}. Work in the same folder as then, "
+            "or say where it is now"
+        ) from None
+    if same is False:
+        raise InputError(
+            f"{folder} was made from another input than this one, or the input was changed since; give the "
+            "very files it was made from"
+        )
+
+
+def _publication(folder: Path, facts: Mapping[str, Any], promise: Promise) -> Publication:
+    try:
+        return publication_of(facts, promise)
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{folder} was changed since it was made: its manifest does not fit") from None
