@@ -17,8 +17,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from tripcloak.cli.app import split
 from tripcloak.cli.run import run
 from worlds.folders import contents
+from worlds.next_steps import leads_on
 from worlds.trips import Row, some_trips, write_csv
 
 COMMAND = (sys.executable, "-m", "tripcloak.cli")
@@ -60,8 +62,13 @@ def tripcloak(capsys: pytest.CaptureFixture[str], private_temporary_folder: Path
 
     def command(*arguments: object) -> Told:
         capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        return Told(code, *capsys.readouterr())
+        typed = [str(argument) for argument in arguments]
+        code = run(typed)
+        told = Told(code, *capsys.readouterr())
+        # Every command line that some test gets wrong is one that somebody gets wrong.
+        if "Error" in told.err:
+            assert leads_on(told.words, split(typed)[0]), f"what is typed next? {told.words}"
+        return told
 
     return command
 

@@ -56,9 +56,7 @@ def run_commands(arguments: Sequence[str]) -> None:
     Of all commands only the one that is asked for is built, so that its help comes up quickly.
     """
     name, rest = split(arguments)
-    app = listing(name) if below(name) else typer.Typer(**{**SETTINGS, "no_args_is_help": False})
-    if not below(name):
-        app.command(cls=ForgivingCommand, help=in_paragraphs(found(name).__doc__))(built(name))
+    app = listing(name) if below(name) else alone(name)
     app(args=rest, prog_name=f"tripcloak {name}".strip())
 
 
@@ -104,6 +102,22 @@ def listing(name: str) -> typer.Typer:
         told.__doc__ = found(f"{name} {last}".strip()).__doc__
         app.command(last)(told)
     return app
+
+
+def alone(name: str) -> typer.Typer:
+    """Return a command line of one command."""
+    app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
+    app.command(cls=ForgivingCommand, help=in_paragraphs(found(name).__doc__))(built(name))
+    return app
+
+
+def parameters_of(name: str) -> list[Any]:
+    """Return the parameters of a command, as Typer knows them; none where a group of commands is meant.
+
+    >>> [one.opts for one in parameters_of("methods")]
+    [['--json']]
+    """
+    return [] if below(name) else typer.main.get_command(alone(name)).params
 
 
 def in_paragraphs(words: str) -> str:

@@ -65,9 +65,13 @@ class Command:
         self._run = run
         self.__doc__ = run.__doc__
 
+    def declared(self) -> tuple[Option, ...]:
+        """Return its keywords that are declared elsewhere."""
+        return tuple(self._keywords())
+
     def built(self) -> Callable[..., None]:
         """Return it as a function that Typer can read: with one parameter for every option."""
-        declared = tuple(self._keywords())
+        declared = self.declared()
 
         def run(**values: Any) -> None:
             given = {one.name: one.take(values.pop(one.name)) for one in declared}

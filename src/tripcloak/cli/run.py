@@ -39,42 +39,46 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     with spelt_as_flags():
         try:
-            return _told(arguments)
+            return _told(sys.argv[1:] if arguments is None else arguments)
         finally:
             forget_input()
 
 
-def _told(arguments: Sequence[str] | None) -> int:
+def _told(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     except TripcloakError as error:
-        return _tell(error)
+        return _tell(error, arguments)
     except MemoryError:
-        return _tell(InputError("out of memory; try --memory with a smaller size"))
+        return _tell(InputError("out of memory; try a smaller size, such as --memory 1GB"), arguments)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        return _tell(InputError(f"{error.strerror or type(error).__name__}{where}"))
+        return _tell(InputError(f"{error.strerror or type(error).__name__}{where}"), arguments)
     except Exception as error:
         if os.environ.get("TRIPCLOAK_DEBUG"):
             raise
         what = f"unexpected {type(error).__name__}; nothing was released"
-        return _tell(InternalError(f"{what}. Set TRIPCLOAK_DEBUG=1 and run again to see where"))
+        return _tell(InternalError(f"{what}. Set TRIPCLOAK_DEBUG=1 and run again to see where"), arguments)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str]) -> int:
     # Typer's own pretty tracebacks print local variables, and those may hold people's data.
     os.environ.setdefault("TYPER_STANDARD_TRACEBACK", "1")
     from tripcloak.cli.app import run_commands
 
     try:
-        run_commands(sys.argv[1:] if arguments is None else arguments)
+        run_commands(arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
 
 
-def _tell(error: TripcloakError) -> int:
+def _tell(error: TripcloakError, arguments: Sequence[str]) -> int:
     if INTERRUPT.signal is None:
+        from tripcloak.cli.app import split
+        from tripcloak.cli.next_steps import next_step
+
         ours = "This is our own bug. " if isinstance(error, InternalError) else ""
-        print(f"Error: {ours}{error}", file=sys.stderr)
+        step = next_step(error, *split(arguments))
+        print(f"Error: {ours}{error}", *([f"Next: {step}."] if step else []), sep="\n", file=sys.stderr)
     return error.exit_code

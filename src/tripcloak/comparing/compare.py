@@ -109,7 +109,7 @@ class ComparisonPlan:
         if not 0 < self.time_limit < math.inf:
             raise InputError(f"the time limit must be a number of seconds above 0; got {self.time_limit:g}")
         if self.jobs is not None and self.jobs < 1:
-            raise InputError(f"at least one method must run at a time; got {self.jobs}")
+            raise InputError(f"at least one method must run at a time ({spelt('jobs', 1)}); got {self.jobs}")
         if self.epsilon is not None and not 0 < self.epsilon < math.inf:
             raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
 

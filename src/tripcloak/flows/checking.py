@@ -22,7 +22,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
-from tripcloak.ground.spelling import called
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import Promise
 from tripcloak.records.files.fingerprints import told_to_owner
@@ -136,7 +136,7 @@ def read_as_released(
     if read_run(release_folder(folder)).get("input_digest") != matrix.digest():
         raise InputError(
             f"{folder} was made from another input than this one, or the input was changed since; "
-            "give the very files it was made from"
+            f"give the very files it was made from ({spelt('against', 'FILE')})"
         )
     return matrix
 

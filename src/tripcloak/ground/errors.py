@@ -23,6 +23,12 @@ class InputError(TripcloakError):
     exit_code = 2
 
 
+class MissingFileError(InputError):
+    """A file or a folder that was named is not there."""
+
+    __module__ = "tripcloak"
+
+
 class MissingColumnError(InputError):
     """A needed column was not found; the message lists what was found and the flag that names it."""
 

@@ -132,12 +132,14 @@ def read_manifest(folder: Path, kind: Kind | None = None) -> dict[str, Any]:
     if found in READ_BY:
         raise InputError(
             f"{folder} holds a release of format {found}, which tripcloak {READ_BY[found]} reads and this "
-            f"version does not: it reads format {FORMAT}. Use that version, or make the release anew"
+            f"version does not: it reads format {FORMAT}. Use that version, or make the release anew "
+            f"({spelt_command('anonymise')})"
         )
     if found != FORMAT:
         raise InputError(
             f"{folder} holds a release of format {found}, and this version of tripcloak reads format "
-            f"{FORMAT}; update tripcloak to the version that made it"
+            f"{FORMAT}; update tripcloak to the version that made it, as with "
+            "`pip install --upgrade tripcloak`"
         )
     return _of_kind(folder, facts, kind)
 

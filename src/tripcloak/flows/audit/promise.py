@@ -17,6 +17,7 @@ from tripcloak.flows.audit.hidden import HiddenThresholds, read_hidden
 from tripcloak.flows.audit.privacy import NOISE, Privacy, read_privacy
 from tripcloak.ground.entries import figures, is_number, unreadable
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 
 ENTRY = "promise"
 COVERED = ("tiles", "places")
@@ -63,7 +64,10 @@ class AuditRequest:
         if self.k is not None and not self.k >= 2:
             raise InputError(f"k must be at least 2 (a group of one hides nobody); got {self.k:g}")
         if self.known_items is not None and (self.k is None or not self.known_items >= 1):
-            raise InputError("give the number of known items, 1 or more, together with k")
+            raise InputError(
+                "give the number of known items, 1 or more, together with k: "
+                f"{spelt('k', 10)} and {spelt('m', 1)}"
+            )
         for what, least in self.diversity.items():
             if what not in COVERED or not least >= 2:
                 raise InputError(

@@ -13,6 +13,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Volume
 
 
@@ -36,7 +37,9 @@ class ReleaseComparison:
                 "give the matrix that was anonymised"
             )
         if chosen == "population" and release.population is None:
-            raise InputError("this release has no population; measure it on trips")
+            raise InputError(
+                f"this release has no population; measure it on trips: {spelt('volume', 'trips')}"
+            )
         return cls(matrix, release, chosen)
 
     @property

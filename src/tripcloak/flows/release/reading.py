@@ -17,7 +17,7 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import HierarchyError, InputError, InternalError
 from tripcloak.ground.folders import PRIVATE, PUBLIC
 from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
-from tripcloak.ground.spelling import spelt_command
+from tripcloak.ground.spelling import spelt, spelt_command
 from tripcloak.hierarchy import BoxZones, Domain, Hierarchy, Zones, box_zones, read_box_names, shared_domains
 from tripcloak.promises import Promise
 
@@ -158,7 +158,7 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
     if read_run(folder).get("input_digest") != matrix.digest():
         raise InputError(
             f"{folder} was made from another input than this one, or the input was changed since; "
-            "give the very files it was made from"
+            f"give the very files it was made from ({spelt('against', 'FILE')})"
         )
     groups = _groups(folder)
     try:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, MissingFileError
 
 _GEOMETRY_NAMES = (
     "geometry", "geom", "wkb_geometry", "the_geom", "wkb", "wkt", "polygon", "shape", "multipolygon",
@@ -54,7 +54,9 @@ def read_columns(path: Path) -> Columns:
         The file is missing, empty, damaged or of another kind.
     """
     if not path.is_file():
-        raise InputError(f"there is no zones file {path}; give the path of a Parquet, GeoJSON or CSV file")
+        raise MissingFileError(
+            f"there is no zones file {path}; give the path of a Parquet, GeoJSON or CSV file"
+        )
     ending = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
     if ending not in _READERS:
         raise InputError(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, MissingFileError
 from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import looks_like_data, unique_names
@@ -151,13 +151,13 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
     if place.is_file():
         return [_readable(place, preset)]
     if not glob.has_magic(path):
-        raise InputError(f"there is no file {path}; {_nearby(place, preset)}")
+        raise MissingFileError(f"there is no file {path}; {_nearby(place, preset)}")
     found = [Path(name) for name in sorted(glob.glob(str(place), recursive=True))]
     if preset is not None:
         found = [hit for hit in found if not preset.passes_over(hit.name)]
     files = [file for hit in found for file in (_expand(str(hit), preset) if hit.is_dir() else [hit])]
     if not files:
-        raise InputError(
+        raise MissingFileError(
             f"no file matches {path}; check the pattern, and quote it so that the shell leaves it alone"
         )
     return [_readable(file, preset) for file in files]
@@ -178,7 +178,7 @@ def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
         ]
     if not wanted:
         what = f"file like {' or '.join(patterns)}" if patterns else "Parquet or CSV file"
-        raise InputError(
+        raise MissingFileError(
             f"the folder {folder} holds no {what}; name a folder that does, or the files themselves"
         )
     return wanted

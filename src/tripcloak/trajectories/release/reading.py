@@ -12,7 +12,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.folders import PRIVATE
 from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
-from tripcloak.ground.spelling import spelt_command
+from tripcloak.ground.spelling import spelt, spelt_command
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.published import COLUMNS, PublishedTrajectories
@@ -57,7 +57,7 @@ def release_of_folder(folder: Path, trajectories: Trajectories) -> TrajectoryRel
     if run.get("input_digest") != trajectories.digest:
         raise InputError(
             f"{folder} was made from another input than this one, or the input was changed since; "
-            "give the very files it was made from, with the same options"
+            f"give the very files it was made from ({spelt('against', 'FILE')}), with the same options"
         )
     published = read_trajectory_folder(folder)
     mapping = _table(folder / PRIVATE / "mapping.parquet")
