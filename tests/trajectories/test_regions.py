@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tripcloak.ground.errors import InputError, OutputExistsError, TripcloakError
-from tripcloak.trajectories.anonymise import TrajectoryRequest
+from tripcloak.records.area import Area
+from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 from tripcloak.trajectories.checking import audit_trajectories_against
 from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource
@@ -22,8 +29,9 @@ from tripcloak.trajectories.reading.projection import (
     within_box,
 )
 from tripcloak.trajectories.reading.reading import describe_fixes
-from tripcloak.trajectories.regions import anonymise_regions, read_regions, refuse_overlap
+from tripcloak.trajectories.regions import anonymise_regions, half_open, read_regions, refuse_overlap
 from worlds.fleets import NOON, Fix, fixes_csv
+from worlds.folders import contents
 
 
 def cells(*rows: tuple[int, int, int]) -> Cells:
@@ -154,6 +162,86 @@ def test_one_region_with_too_few_and_nothing_is_written(request_of) -> None:  # 
     with pytest.raises(TripcloakError):
         anonymise_regions(request, boxes)
     assert not (request.out / "region-1").exists()
+
+
+def failing_at(call: int, write: Callable[..., None]) -> Callable[..., None]:
+    """Return a way to write releases for which there is no room from some call on."""
+    calls = iter(range(1, 100))
+
+    def limited(*given: object, **more: object) -> None:
+        if next(calls) == call:
+            raise OSError(errno.ENOSPC, "full")
+        write(*given, **more)
+
+    return limited
+
+
+def test_a_disk_that_fills_at_the_last_region_leaves_what_was_there(request_of, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """All of them are written, or none: also over releases that stand there."""
+    # A verb of this name stands before the room.
+    road = import_module("tripcloak.trajectories.anonymise")
+    request, write = request_of(TWO_TOWNS), road.write_trajectory_release
+    monkeypatch.setattr(road, "write_trajectory_release", failing_at(2, write))
+    with pytest.raises(InputError, match="no room left"):
+        anonymise_regions(request)
+    assert not request.out.exists()
+    monkeypatch.setattr(road, "write_trajectory_release", write)
+    anonymise_regions(request, read_regions("40,-75,41,-74;48,2,49,3"))
+    stood = contents(request.out)
+    monkeypatch.setattr(road, "write_trajectory_release", failing_at(2, write))
+    with pytest.raises(InputError, match="no room left"):
+        anonymise_regions(replace(request, force=True))
+    assert contents(request.out) == stood
+
+
+def test_regions_of_an_earlier_run_do_not_stay_beside_new_ones(request_of) -> None:  # type: ignore[no-untyped-def]
+    request = request_of(TWO_TOWNS)
+    anonymise_regions(request)
+    (only,) = anonymise_regions(replace(request, force=True), [(48, 2, 49, 3)])
+    assert sorted(path.name for path in request.out.iterdir()) == ["region-1"]
+    assert only.out == request.out / "region-1"
+    assert audit_trajectories_against(only.out, request.source.paths).safe
+
+
+def test_a_fix_on_a_shared_edge_is_in_one_region(request_of) -> None:  # type: ignore[no-untyped-def]
+    """The edge belongs to the region north or east of it, and an audit reads it so again."""
+    fixes = [*town(48.5, 2.0, range(5)), *town(48.5, 1.7, range(5, 10)), *town(48.5, 2.3, range(10, 15))]
+    west, east = anonymise_regions(request_of(fixes), [(48, 1, 49, 2), (48, 2, 49, 3)])
+    assert (west.trajectories.n_users, east.trajectories.n_users) == (5, 10)
+    for outcome in (west, east):
+        assert audit_trajectories_against(outcome.out, outcome.reading.source.paths).safe
+
+
+@given(
+    lat=st.sampled_from([-90.0, 0.0, 1.0, 89.0, 90.0]) | st.floats(-90, 90),
+    lon=st.sampled_from([-180.0, -170.0, 0.0, 170.0, 180.0]) | st.floats(-180, 180),
+)
+def test_boxes_that_cover_the_earth_hold_every_place_once(lat: float, lon: float) -> None:
+    tall, wide = (-90.0, 0.0, 1.0, 89.0, 90.0), (-180.0, -170.0, 0.0, 170.0, 180.0)
+    boxes = [
+        half_open((south, west, north, east))
+        for south, north in pairwise(tall)
+        for west, east in [*pairwise(wide[1:-1]), (170.0, -170.0)]
+    ]
+    at = [bool(within_box(np.array([lat]), np.array([lon]), box)[0]) for box in boxes]
+    assert sum(at) == 1
+    sql = " UNION ALL ".join(f"SELECT {Area(box=box).in_box(repr(lat), repr(lon))}" for box in boxes)
+    assert [inside for (inside,) in duckdb.sql(sql).fetchall()] == at
+
+
+def test_regions_of_vehicles_are_told_of_vehicles(request_of) -> None:  # type: ignore[no-untyped-def]
+    request = request_of(TWO_TOWNS)
+    cabs = replace(request.source, id_is="vehicle")
+    with pytest.raises(InputError) as refused:
+        describe_fixes(cabs)
+    assert "Most vehicles are in" in str(refused.value)
+    assert "of the vehicles" in str(refused.value)
+    assert "people" not in str(refused.value)
+    with pytest.raises(InputError, match="reached by 20 vehicles"):
+        anonymise_regions(replace(request, source=cabs, method=find_trajectory_method("glove")(k=20)))
+    few = request_of(town(*YORK, range(3)), k=4)
+    with pytest.raises(TripcloakError, match="needs 4 vehicles or more"):
+        anonymise_trajectories(replace(few, source=replace(few.source, id_is="vehicle")))
 
 
 def test_regions_that_cannot_be(request_of) -> None:  # type: ignore[no-untyped-def]

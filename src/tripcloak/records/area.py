@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, MissingFileError
 
 if TYPE_CHECKING:
     import duckdb
@@ -67,7 +67,7 @@ def read_polygon(path: Path) -> Any:
     import shapely
 
     if not path.is_file():
-        raise InputError(f"there is no polygon file {path.name}; give the path of a GeoJSON file")
+        raise MissingFileError(f"there is no polygon file {path.name}; give the path of a GeoJSON file")
     try:
         geometries = [
             shapely.from_geojson(json.dumps(part)) for part in _parts(parse_json(path.read_bytes()))

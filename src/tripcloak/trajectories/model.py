@@ -235,9 +235,9 @@ class Trajectories:
         return Dropped.of(owner, *(column[at] for column in self.dropped[1:]))
 
 
-def too_few_people(k: int) -> ImpossibleRequestError:
+def too_few_people(k: int, several: str = "people") -> ImpossibleRequestError:
     """Return the error that nobody can be hidden among k where there are fewer."""
     return ImpossibleRequestError(
-        f"not possible: k = {k} needs {k} people or more, and the input has fewer; "
-        "ask for a smaller k, or bring more people"
+        f"not possible: k = {k} needs {k} {several} or more, and the input has fewer; "
+        f"ask for a smaller k, or bring more {several}"
     )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import refuse_if_taken
+from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.source import checked_box
 from tripcloak.trajectories.anonymise import (
+    MadeTrajectories,
     TrajectoryOutcome,
     TrajectoryRequest,
     make_trajectories,
@@ -46,17 +50,32 @@ def anonymise_regions(
     progress("finding regions", 0, None)
     boxes = regions or find_regions(request.source, k=request.method.k, memory=request.memory)
     refuse_overlap(boxes)
-    requests = [
-        replace(request, source=replace(request.source, box=box), out=request.out / f"region-{number}")
-        for number, box in enumerate(boxes, start=1)
+    parts = _parts(request.out, len(boxes))
+    refuse_if_taken(request.out, force=request.force, parts=parts)
+    made = [
+        make_trajectories(replace(request, source=replace(request.source, box=half_open(box))), progress)
+        for box in boxes
     ]
-    for one in requests:
-        refuse_if_taken(one.out, force=one.force)
-    made = [make_trajectories(one, progress) for one in requests]
-    return tuple(
-        write_trajectories(release, one.out, force=one.force, progress=progress)
-        for release, one in zip(made, requests, strict=True)
-    )
+    return _written(made, request, parts, progress)
+
+
+def _parts(out: Path, number: int) -> FolderParts:
+    """Return the folders of so many regions; those that an earlier run had beyond them go away."""
+    names = tuple(f"region-{one}" for one in range(1, number + 1))
+    others = {path.name for path in out.glob("region-*") if re.fullmatch(r"region-\d+", path.name)}
+    return FolderParts("release", files=names, optional=tuple(sorted(others - {*names})))
+
+
+def _written(
+    made: Sequence[MadeTrajectories], request: TrajectoryRequest, parts: FolderParts, progress: Progress
+) -> tuple[TrajectoryOutcome, ...]:
+    """Return the outcomes after writing all releases aside, and moving them into place together."""
+    with staged(request.out, force=request.force, parts=parts) as staging:
+        written = [
+            write_trajectories(one, staging / name, progress=progress)
+            for one, name in zip(made, parts.files, strict=True)
+        ]
+    return tuple(replace(one, out=request.out / one.out.name) for one in written)
 
 
 def read_regions(text: str) -> tuple[Box, ...] | None:
@@ -73,9 +92,30 @@ def read_regions(text: str) -> tuple[Box, ...] | None:
         boxes = [tuple(float(edge) for edge in part.split(",")) for part in text.split(";")]
     except ValueError:
         raise InputError(
-            "expected auto, or boxes with a semicolon between them, such as '40,-75,41,-73;51,-1,52,0'"
+            "expected auto, or boxes with a semicolon between them: "
+            f"{spelt('regions', AUTO)}, or {spelt('regions', '40,-75,41,-73;51,-1,52,0', quoted=True)}"
         ) from None
     return tuple(checked_box(box) for box in boxes)
+
+
+def half_open(box: Box) -> Box:
+    """Return the box without its northern and its eastern edge, which may be those of another region.
+
+    Edges of boxes are part of them, so that these end at the last number before. The pole and the 180th
+    meridian have nothing beyond them.
+
+    Examples
+    --------
+    >>> half_open((40.0, -75.0, 41.0, -73.0))[2:], half_open((80.0, 170.0, 90.0, 180.0))[2:]
+    ((40.99999999999999, -73.00000000000001), (90.0, 180.0))
+    """
+    south, west, north, east = box
+    return (
+        south,
+        west,
+        north if north == 90 else math.nextafter(north, -math.inf),
+        east if east == 180 else math.nextafter(east, -math.inf),
+    )
 
 
 def refuse_overlap(boxes: Sequence[Box]) -> None:

@@ -11,6 +11,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import check_options, declared_options
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Containment, TrajectoryPromise
+from tripcloak.promises.counted import ones_of
 from tripcloak.trajectories.methods.dropped import cover_dropped
 from tripcloak.trajectories.model import Trajectories, too_few_people
 from tripcloak.trajectories.release.release import (
@@ -55,7 +56,7 @@ class TrajectoryMethod(ABC):
     def anonymise(self, trajectories: Trajectories, progress: Progress = silent) -> TrajectoryRelease:
         """Return a release of the trajectories, or raise an error that says what is possible."""
         if trajectories.n_users < self.k:
-            raise too_few_people(self.k)
+            raise too_few_people(self.k, ones_of(trajectories.id_is).several)
         started = time.perf_counter()
         solution = self.solve(trajectories, progress)
         if not self.promise.moves_samples:

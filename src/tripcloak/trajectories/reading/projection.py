@@ -19,6 +19,9 @@ REACH_KM = 1750.0
 MOST = 0.9
 """The share of fixes, and of people, that a study area must hold to be taken without asking."""
 
+PEOPLE = "people"
+"""What those are called whose fixes they are, unless their ids stand for something else."""
+
 _HALF_HEIGHT = 11
 """Degrees from the middle of a study area to its northern and southern edge."""
 
@@ -60,7 +63,12 @@ class Cells(NamedTuple):
 
 
 def choose_region(
-    cells: Cells, box: Box | None = None, *, k: int | None = None, centre: tuple[float, float] | None = None
+    cells: Cells,
+    box: Box | None = None,
+    *,
+    k: int | None = None,
+    centre: tuple[float, float] | None = None,
+    called: str = PEOPLE,
 ) -> Region:
     """Return the region that serves all fixes, or the study area that holds nearly all of them.
 
@@ -76,6 +84,8 @@ def choose_region(
         How many people must reach a cell; where nothing is promised, all cells do where none is crowded.
     centre
         The centre that was found before, if any.
+    called
+        What messages call those whose fixes they are.
 
     Raises
     ------
@@ -91,31 +101,31 @@ def choose_region(
     if centre is not None:
         return Region(*centre)
     if box is not None:
-        return _of_box(cells, box, k)
-    crowded = _crowded(cells, k)
+        return _of_box(cells, box, k, called)
+    crowded = _crowded(cells, k, called)
     for middle in (_mean(crowded), _middle(crowded)):
         if _farthest_km(crowded, middle).max() <= REACH_KM:
             if _farthest_km(cells, middle).max() <= REACH_KM:
                 return middle
-            return _enough(cells, middle._replace(box=box_around(middle)), k)
-    return _enough(cells, _densest(crowded), k)
+            return _enough(cells, middle._replace(box=box_around(middle)), k, called)
+    return _enough(cells, _densest(crowded), k, called)
 
 
-def _enough(cells: Cells, region: Region, k: int | None) -> Region:
+def _enough(cells: Cells, region: Region, k: int | None, called: str) -> Region:
     """Return a region with a study area, or raise where that does not hold nearly all fixes."""
     if cells.fixes[_cells_within(cells, region.box)].sum() < MOST * cells.fixes.sum():
-        raise InputError(too_far_apart(cells, k))
+        raise InputError(too_far_apart(cells, k, called))
     return region
 
 
-def _of_box(cells: Cells, box: Box, k: int | None) -> Region:
+def _of_box(cells: Cells, box: Box, k: int | None, called: str) -> Region:
     """Return the region of a box that was asked for: around its middle, or else around those in it."""
     south, west, north, east = box
     middle = _middle_of(box)
     corners = [(lat, lon) for lat in (south, north) for lon in (west, east)]
     if max(float(distance_km(middle.lat, middle.lon, *corner)) for corner in corners) <= REACH_KM:
         return middle
-    crowded = _crowded(cells, k)
+    crowded = _crowded(cells, k, called)
     for around in (_mean(crowded), _middle(crowded)):
         if _farthest_km(cells, around).max() <= REACH_KM:
             return around
@@ -125,37 +135,37 @@ def _of_box(cells: Cells, box: Box, k: int | None) -> Region:
     )
 
 
-def _crowded(cells: Cells, k: int | None) -> Cells:
+def _crowded(cells: Cells, k: int | None, called: str) -> Cells:
     """Return the cells that many people reach: ten and k of them, or k of them where there are no others."""
     for least in (max(FEW, k or 0), k or 0):
         many = cells.people >= least
         if many.any():
             return Cells(*(column[many] for column in cells))
     raise InputError(
-        f"no part of the earth, one degree wide, is reached by {k:,} people, so that a projection would tell "
-        f"where fewer are; give {spelt('box', 'south,west,north,east')}"
+        f"no part of the earth, one degree wide, is reached by {k:,} {called}, so that a projection would "
+        f"tell where fewer are; give {spelt('box', 'south,west,north,east')}"
     )
 
 
-def too_far_apart(cells: Cells, k: int | None) -> str:
+def too_far_apart(cells: Cells, k: int | None, called: str = PEOPLE) -> str:
     """Return words for the error that no projection serves, with the regions that there are."""
     why = (
         "the fixes lie too far apart: one projection in metres serves places within about "
         f"{REACH_KM:,.0f} km of its centre, and no such region holds {MOST:.0%} of the fixes and of the "
-        "people"
+        f"{called}"
     )
     regions = propose_regions(cells, k)
     if not regions:
         box = spelt("box", "south,west,north,east")
         return f"{why}. Choose one with {box} (in degrees, such as 35,-10,45,5)"
-    return f"{why}. {where_people_are(regions)}"
+    return f"{why}. {where_people_are(regions, called)}"
 
 
-def where_people_are(regions: Sequence[Box]) -> str:
-    """Return the boxes around most people, to be typed one at a time, and how to release all of them."""
+def where_people_are(regions: Sequence[Box], called: str = PEOPLE) -> str:
+    """Return the boxes around most of them, to be typed one at a time, and how to release all of them."""
     boxes = " or ".join(spelt("box", ",".join(f"{edge:g}" for edge in box)) for box in regions)
     all_of_them = "; `tripcloak trajectories anonymise --regions auto` releases each by itself"
-    return f"Most people are in {boxes}{all_of_them if len(regions) > 1 else ''}"
+    return f"Most {called} are in {boxes}{all_of_them if len(regions) > 1 else ''}"
 
 
 SPAN_KM = 500.0

@@ -143,6 +143,8 @@ class ReadTrajectories:
         Where the fixes are.
     why : mapping
         Role to why its column was taken for it.
+    unused : tuple of str
+        Raw columns that nothing is taken from.
     """
 
     trajectories: Trajectories
@@ -153,6 +155,7 @@ class ReadTrajectories:
     columns: Mapping[str, str] = field(default_factory=dict)
     where: Whereabouts | None = None
     why: Mapping[str, str] = field(default_factory=dict, repr=False)
+    unused: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> list[str]:
@@ -203,7 +206,7 @@ def read_trajectories(
     """
     distinct = read_distinct(source, memory=memory, folder=folder, progress=progress)
     _object_to_few(distinct, k)
-    where, why = _looked_at(distinct, source), distinct.why
+    where, why, unused = _looked_at(distinct, source), distinct.why, distinct.unused
     tracks, region, box, notes = _placed(distinct, source, k)
     del distinct
     _object_to_few(tracks, k)
@@ -228,6 +231,7 @@ def read_trajectories(
         columns=columns,
         where=where,
         why=why,
+        unused=unused,
     )
 
 
@@ -241,13 +245,14 @@ def _looked_at(tracks: Tracks, source: TrajectorySource) -> Whereabouts:
 
 def _object_to_few(tracks: Tracks, k: int | None) -> None:
     """Raise where nobody can be hidden: one person is alone, or there are fewer than k."""
+    ones = ones_of(tracks.id_is)
     if tracks.n_users == 1:
         raise InputError(
-            "the input holds one person alone after cleaning; a trajectory can only hide among those of "
-            f"others, so fixes of at least two people are needed (check {spelt('person')})"
+            f"the input holds one {ones.one} alone after cleaning; a trajectory can only hide among those of "
+            f"others, so fixes of at least two {ones.several} are needed (check {spelt('person')})"
         )
     if k is not None and tracks.n_users < k:
-        raise too_few_people(k)
+        raise too_few_people(k, ones.several)
 
 
 def _placed(
@@ -256,8 +261,9 @@ def _placed(
     """Return the tracks in the study area, their region, the area, and a note where it was found."""
     jump = tracks.jumps(source.max_speed)
     cells = tally_cells(tracks, jump)
-    region = choose_region(cells, source.box, k=k, centre=source.centre)
-    proposal = _proposal(cells, source, k)
+    several = ones_of(tracks.id_is).several
+    region = choose_region(cells, source.box, k=k, centre=source.centre, called=several)
+    proposal = _proposal(cells, source, k, several)
     if region.box is None:
         return tracks.without(jump, "jump"), region, source.box, proposal
     # From here on all is as if the area had been asked for.
@@ -266,27 +272,29 @@ def _placed(
     inside = tracks.without(outside, "outside_area")
     inside = inside.without(inside.jumps(source.max_speed), "jump")
     if inside.n_users < MOST * tracks.n_users:
-        raise InputError(too_far_apart(cells, k))
+        raise InputError(too_far_apart(cells, k, several))
     edges = ",".join(f"{edge:g}" for edge in region.box)
     lost = tracks.n_users - inside.n_users
-    people = f", and with them {mask_small(lost, people=lost)} people who were nowhere else" if lost else ""
+    people = (
+        f", and with them {mask_small(lost, people=lost)} {several} that were nowhere else" if lost else ""
+    )
     note = (
-        f"the fixes lie too far apart for one projection: the study area is where most people are "
+        f"the fixes lie too far apart for one projection: the study area is where most {several} are "
         f"({spelt('box', edges)}), and {mask_small(int(outside.sum()), people=away)} fixes outside it are "
         f"left out{people}"
     )
     return inside, region, region.box, [note, *proposal]
 
 
-def _proposal(cells: Cells, source: TrajectorySource, k: int | None) -> list[str]:
+def _proposal(cells: Cells, source: TrajectorySource, k: int | None, several: str) -> list[str]:
     """Return where most people are, in boxes to type, where what many reach spans a country or more."""
     if source.box is not None or source.polygon is not None or source.centre is not None:
         return []
     span = span_km(cells, k)
     if span < SPAN_KM:
         return []
-    boxes = where_people_are(propose_regions(cells, k))
-    return [f"places that many people reach are {span:,.0f} km apart. {boxes}"]
+    boxes = where_people_are(propose_regions(cells, k), several)
+    return [f"places that many {several} reach are {span:,.0f} km apart. {boxes}"]
 
 
 def find_regions(source: TrajectorySource, *, k: int, memory: Memory = None) -> tuple[Box, ...]:
@@ -301,8 +309,9 @@ def find_regions(source: TrajectorySource, *, k: int, memory: Memory = None) -> 
     found = propose_regions(tally_cells(tracks, tracks.jumps(source.max_speed)), k)
     if not found:
         raise InputError(
-            f"no part of the earth, one degree wide, is reached by {max(k, FEW):,} people, so that no region "
-            f"can be found; give {spelt('box', 'south,west,north,east')}"
+            f"no part of the earth, one degree wide, is reached by {max(k, FEW):,} "
+            f"{ones_of(tracks.id_is).several}, so that no region can be found; give "
+            f"{spelt('box', 'south,west,north,east')}"
         )
     return found
 
@@ -346,6 +355,7 @@ class TrajectoryDescription:
     columns: Mapping[str, str] = field(default_factory=dict)
     why: Mapping[str, str] = field(default_factory=dict, repr=False)
     where: Whereabouts | None = None
+    unused: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -358,6 +368,7 @@ class TrajectoryDescription:
         told = {
             "columns": dict(self.columns),
             "why": dict(self.why),
+            "unused": list(self.unused),
             "where": None if self.where is None else self.where.in_brief(),
             "notes": list(self.notes),
             "warnings": list(self.warnings),
@@ -379,6 +390,7 @@ def describe_fixes(
         warnings=(*lost, *reading.warnings),
         columns=reading.columns,
         why=reading.why,
+        unused=reading.unused,
         where=reading.where,
         id_is=reading.trajectories.id_is,
     )

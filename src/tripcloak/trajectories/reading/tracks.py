@@ -215,6 +215,8 @@ class Tracks:
         Which of several files each fix is from.
     why : mapping
         Role to why its column was taken for it.
+    unused : tuple of str
+        Raw columns that nothing is taken from.
     """
 
     offsets: Ints
@@ -232,6 +234,7 @@ class Tracks:
     columns: Mapping[str, str] = field(default_factory=dict)
     file: Ints | None = field(repr=False, default=None)
     why: Mapping[str, str] = field(default_factory=dict, repr=False)
+    unused: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Tracks of {mask_small(self.n_users, 'people')}>"
@@ -424,6 +427,7 @@ def _stream(
         clock="unknown" if opened.rows.timezone is None else "UTC",
         columns=dict(opened.rows.columns),
         why={role: opened.rows.why[role] for role in opened.rows.columns},
+        unused=opened.rows.unused,
     )
 
 
