@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,23 @@ def test_a_segment_of_too_few_people_is_named_and_not_shown(
     assert not [path for path, text in texts.items() if leaks(text, rows)]
     assert not [path for path in public if "sex=X" in texts[path]]
     assert not leaks(told.out, rows)
+
+
+def test_what_became_of_the_rows_is_said_of_every_segment(
+    tripcloak: Any, tmp_path: Path, two: Path, rows: list[Row]
+) -> None:
+    out, lost = tmp_path / "out", next(row["person_id"] for row in rows if row["sex"] == "F")
+    holed = [{**row, "end_lat": ""} if row["person_id"] == lost else row for row in rows if row["sex"] != "X"]
+    told = tripcloak("anonymise", write_csv(two, holed), "--segment", "sex", *QUICK, "--out", out)
+    assert told.code == 0
+    gone = sum(row["person_id"] == lost for row in rows)
+    assert re.search(r"^sex=F: The trips are from \S+ to \S+; their middle is", told.err, re.M)
+    assert re.search(rf"^sex=F: +two.csv: coordinate missing or not a finite number: {gone}$", told.err, re.M)
+    assert "sex=M" not in told.err
+    quiet = tripcloak("anonymise", two, "--segment", "sex", *QUICK, "--out", out, "--force", "--json")
+    assert (quiet.code, quiet.err) == (0, "")
+    for name, outcome in quiet.json["segments"].items():
+        assert f"{name}: {' '.join(outcome['plain_words'])}" in told.out
 
 
 def test_the_fairness_table_is_for_its_owner_alone(tripcloak: Any, tmp_path: Path, two: Path) -> None:

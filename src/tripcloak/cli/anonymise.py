@@ -83,17 +83,18 @@ def command(
         show_signed(key)
 
 
-def _warn(reading: "MatrixReading") -> None:
+def _warn(reading: "MatrixReading", segment: str = "") -> None:
     """Say on stderr what is suspicious in what was read."""
-    warn(*reading.warnings)
+    warn(*(f"{segment}{warning}" for warning in reading.warnings))
 
 
-def _tell(reading: "MatrixReading") -> None:
+def _tell(reading: "MatrixReading", segment: str = "") -> None:
     """Say on stderr what became of the rows, and what is suspicious in them; nothing where all is well."""
     lost = cleaning_lines(reading.trips.cleaning)
     if lost or reading.warnings:
-        tell(*where_and_when(reading.trips.where, reading.trips.when), *lost)
-    _warn(reading)
+        lines = [*where_and_when(reading.trips.where, reading.trips.when), *lost]
+        tell(*(f"{segment}{line}" for line in lines))
+    _warn(reading, segment)
 
 
 def sign(
@@ -176,8 +177,15 @@ def release_segments(
     from tripcloak.fairness.page import fairness_words
     from tripcloak.fairness.segments import anonymise_segments
 
+    said = _warn if json else _tell
     with progress_on_stderr() as progress:
-        outcomes = anonymise_segments(request, by, draws=draws, progress=progress)
+        outcomes = anonymise_segments(
+            request,
+            by,
+            draws=draws,
+            once_read=lambda name, reading: said(reading, f"{name}: "),
+            progress=progress,
+        )
         sign([one.out for one in outcomes.released.values()], request, key, progress)
     if json:
         print_json(outcomes.to_dict())
@@ -187,6 +195,8 @@ def release_segments(
     unit = "trips" if rows[0]["travellers"] is None else "travellers"
     columns = ("segment", "ids" if unit == "travellers" else unit, *SEGMENT_COLUMNS)
     show(table("One release per segment", columns, [_segment_row(row, unit) for row in rows]))
+    for name, outcome in outcomes.released.items():
+        show(f"{name}: {' '.join(outcome.plain)}")
     for sentence in fairness_words(facts):
         show(sentence)
     for note in outcomes.notes:

@@ -11,7 +11,7 @@ from tripcloak.cli.screen import (
     progress_on_stderr,
     show,
     table,
-    taken_table,
+    taken_columns,
 )
 from tripcloak.flows.keywords import keywords, zoning
 from tripcloak.records.keywords import trip_source
@@ -51,7 +51,7 @@ def _show(description: "Description") -> None:
     facts = [*cleaning_rows(description.cleaning), *facts, *_where_and_when(description)]
     show(table("What is in it", ("", "number"), facts))
     show(*files_table(description.cleaning), *(f"Warning: {warning}" for warning in description.warnings))
-    show(taken_table(description.columns, description.why))
+    show(*taken_columns(description.columns, description.why, description.unused))
     for note in description.notes:
         show(f"Note: {note}")
     units = description.units

@@ -84,12 +84,16 @@ def files_table(cleaning: CleaningReport) -> list[Table]:
     return [table("File by file", ("", "read", "used", "dropped because"), rows)]
 
 
-def taken_table(columns: Mapping[str, str], why: Mapping[str, str]) -> Table:
-    """Return a table of every column that is used, what it was taken for and why."""
+def taken_columns(
+    columns: Mapping[str, str], why: Mapping[str, str], unused: Sequence[str]
+) -> list[Table | str]:
+    """Return a table of every column that is used, what it was taken for and why, and the others' names."""
+    from tripcloak.records.columns import listed
     from tripcloak.records.schema import ROLES
 
     rows = [(column, ROLES[role].words, why.get(role, "")) for role, column in columns.items()]
-    return table("What columns were taken for", ("column", "is the", "because"), rows, numbers=False)
+    taken = table("What columns were taken for", ("column", "is the", "because"), rows, numbers=False)
+    return [taken, *([f"Columns that are not used: {listed(unused)}."] if unused else [])]
 
 
 MOST_FILES = 20

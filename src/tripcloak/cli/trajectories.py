@@ -10,6 +10,7 @@ import typer
 
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import (
+    cleaning_lines,
     cleaning_rows,
     files_table,
     number,
@@ -18,7 +19,8 @@ from tripcloak.cli.screen import (
     show,
     show_signed,
     table,
-    taken_table,
+    taken_columns,
+    tell,
     warn,
 )
 from tripcloak.ground.errors import AuditFailedError, InputError
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from tripcloak.ground.progress import Progress
     from tripcloak.trajectories.anonymise import TrajectoryOutcome, TrajectoryRequest
     from tripcloak.trajectories.attacking import AttackRow
+    from tripcloak.trajectories.reading import ReadTrajectories
 
 
 def root() -> None:
@@ -79,7 +82,7 @@ def describe(given: Given, inputs: Inputs, json: Json = False) -> None:
         *([] if found.where is None else [("the middle is", found.where.near)]),
     ]
     show(table("What is in it", ("", "value"), held))
-    show(taken_table(found.columns, found.why))
+    show(*taken_columns(found.columns, found.why, found.unused))
     show(*files_table(found.cleaning), *(f"Warning: {warning}" for warning in found.warnings))
     quantiles = {
         "samples_per_user": f"samples of one {ones.one}",
@@ -149,7 +152,7 @@ def anonymise(
     request = TrajectoryRequest(
         source=trajectory_source(inputs, given),
         method=trajectory_method(given),
-        once_read=lambda reading: warn(*reading.warnings),
+        once_read=lambda reading: _tell(reading, json=json),
         out=out,
         memory=given["memory"],
         force=force,
@@ -182,6 +185,12 @@ def _released(
     if regions is None:
         return (anonymise_trajectories(request, progress),)
     return anonymise_regions(request, read_regions(regions), progress)
+
+
+def _tell(reading: "ReadTrajectories", *, json: bool) -> None:
+    """Say on stderr what became of the fixes, and what is suspicious in them."""
+    tell(*([] if json else cleaning_lines(reading.cleaning)))
+    warn(*reading.warnings)
 
 
 def _edges(outcome: "TrajectoryOutcome") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -27,7 +28,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.records.segments import Segment, SegmentBy
 
 if TYPE_CHECKING:
-    from tripcloak.flows.reading.matrix import Opened
+    from tripcloak.flows.reading.matrix import MatrixReading, Opened
 
 Request = TypeVar("Request", bound=ReleaseRequest)
 Made = TypeVar("Made", AnonymisationOutcome, MadeRelease)
@@ -81,7 +82,12 @@ class SegmentOutcomes:
 
 
 def anonymise_segments(
-    request: AnonymisationRequest, by: Sequence[SegmentBy], *, draws: int = 3, progress: Progress = silent
+    request: AnonymisationRequest,
+    by: Sequence[SegmentBy],
+    *,
+    draws: int = 3,
+    once_read: Callable[[str, MatrixReading], None] = lambda name, reading: None,
+    progress: Progress = silent,
 ) -> SegmentOutcomes:
     """Return what came of a request for every segment; the releases are in folders of their own.
 
@@ -94,6 +100,8 @@ def anonymise_segments(
     draws
         Samples of equal size that are drawn from every segment, to see what is left of the differences
         when all segments are as small as the smallest; 0 leaves that out.
+    once_read
+        Called with the name of each segment and what was read of it, before anything is made.
     """
     _refuse_noise(request)
     refuse_if_taken(request.out, force=request.force, parts=FAIRNESS)
@@ -103,7 +111,9 @@ def anonymise_segments(
     ):
         folders = _free_folders(segments, request.out, force=request.force)
         orders = {
-            one.name: replace(_order(request, one), out=folders[one.name], force=request.force)
+            one.name: replace(
+                _order(request, one), out=folders[one.name], once_read=partial(once_read, one.name)
+            )
             for one in segments
         }
         released, withheld = _released(orders, within, progress, anonymise)

@@ -54,6 +54,7 @@ class Description:
     when: Period | None = None
     sampling: str | None = None
     why: Mapping[str, str] = field(default_factory=dict, repr=False)
+    unused: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -108,6 +109,7 @@ def describe(
         when=reading.trips.when,
         sampling=canonical.sampling,
         why={role: canonical.opened.why[role] for role in canonical.columns},
+        unused=canonical.opened.unused,
         levels=levels,
         advice=_advice(matrix, k, levels),
         id_is=matrix.id_is if "travellers" in matrix.units else None,

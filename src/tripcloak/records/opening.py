@@ -66,6 +66,8 @@ class Rows:
         as they stand.
     why : mapping
         Role to why a column was taken for it.
+    unused : tuple of str
+        Raw columns that nothing is taken from.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Rows:
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     projections: tuple[Projection, ...] = field(repr=False)
     why: Mapping[str, str] = field(default_factory=dict, repr=False)
+    unused: tuple[str, ...] = ()
 
     @property
     def columns(self) -> dict[str, str]:
@@ -169,7 +172,27 @@ def open_rows(con: duckdb.DuckDBPyConnection, source: TripSource) -> Rows:
         connection=con,
         projections=tuple(projections),
         why={role: _why(role, source, preset) for role in ROLES},
+        unused=_unused(tables, projections, source, preset),
     )
+
+
+def _unused(
+    tables: Sequence[Table], projections: Sequence[Projection], source: TripSource, preset: Preset | None
+) -> tuple[str, ...]:
+    """Return the columns of the input that nothing is taken from, in their order."""
+    names = dict.fromkeys(name for table in tables for name in table.types)
+    taken = {column.source for one in projections for column in one.columns.values() if column.source}
+    derived = [item for item in (preset.derived if preset else ()) if item.name in taken]
+    tested = {name for name in names if name.lower() in (source.where or "").lower()}
+    used = {name.lower() for name in (*taken, *tested, *source.attributes)}
+    used |= {name.lower() for item in derived for name in item.needs}
+    used |= {item.name.lower() for item in (preset.derived if preset else ())}
+    if source.stations is not None:
+        used |= {
+            name.lower()
+            for name in find_roles([*names], source.columns, _known(preset) or KNOWN_NAMES).values()
+        }
+    return tuple(name for name in names if name.lower() not in used)
 
 
 def _preset(source: TripSource) -> Preset | None:
