@@ -53,6 +53,7 @@ BAD_LINES = [
     ("trajectories attack {fixes} --kind guess", "`--kind points`"),
     ("trajectories trips {fixes} --by luck --out {folder}/t.csv", "`--by stays`"),
     ("synth city --out {folder}/none/city.csv --trips 5", "`tripcloak synth city --help`"),
+    ("keygen {trips}", "`tripcloak keygen NAME`"),
     ("anonymize {trips}", "'anonymise'"),
     ("synth town", "'tripcloak synth -h'"),
 ]
@@ -60,7 +61,8 @@ BAD_LINES = [
 
 @pytest.mark.parametrize(("line", "step"), BAD_LINES, ids=[line for line, _ in BAD_LINES])
 def test_what_to_type_next_is_said(tripcloak, tmp_path, trips, line, step):
-    (tmp_path / "empty.csv").touch()
+    for name in ("empty.csv", "trips.csv.key", "trips.csv.pub"):
+        (tmp_path / name).touch()
     (tmp_path / "notes.pdf").write_text("%PDF")
     (tmp_path / "bare.csv").write_text("a,b\nx,y\n")
     fixes = write_csv(tmp_path / "fixes.csv", some_fixes(14)) if "fixes" in line else ""

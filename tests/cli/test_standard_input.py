@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import json
 import os
 import stat
 import sys
@@ -10,7 +13,9 @@ import sys
 import pytest
 
 from tripcloak.records.files.standard_input import forget_input, spooled_input
-from worlds.made_files.text_forms import TRIPS, features, packed, workbook
+from worlds.fixes import some_fixes
+from worlds.made_files.text_forms import TRIPS, features, lines, packed, taped, workbook
+from worlds.trips import write_csv
 
 
 @pytest.fixture
@@ -28,6 +33,9 @@ def test_a_release_of_what_is_piped_in(tripcloak, pipe, tmp_path, trips, private
     pipe(trips.read_bytes())
     assert tripcloak("anonymise", "-", "--method", "odkanon", "--out", tmp_path / "out").code == 0
     assert os.listdir(private_temporary_folder) == []
+    record = (tmp_path / "out" / "private" / "run.json").read_text()
+    assert json.loads(record)["source"]["paths"] == ["-"]
+    assert str(private_temporary_folder) not in record
     told = tripcloak("audit", tmp_path / "out", "--against", trips, "--json")
     assert (told.code, told.json["same_input"]) == (0, True)
     pipe(trips.read_bytes())
@@ -46,6 +54,15 @@ def test_trajectories_of_what_is_piped_in(tripcloak, pipe, private_temporary_fol
     assert os.listdir(private_temporary_folder) == []
 
 
+def test_trajectories_that_were_piped_in_are_audited_by_their_file(tripcloak, pipe, tmp_path):
+    fixes, out = write_csv(tmp_path / "fixes.csv", some_fixes(14)), tmp_path / "out"
+    pipe(fixes.read_bytes())
+    assert tripcloak("trajectories", "anonymise", "-", "--k", 2, "--out", out).code == 0
+    assert json.loads((out / "private" / "run.json").read_text())["source"]["paths"] == ["-"]
+    told = tripcloak("trajectories", "audit", out, "--against", fixes, "--json")
+    assert (told.code, told.json["same_input"]) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [
@@ -56,6 +73,11 @@ def test_trajectories_of_what_is_piped_in(tripcloak, pipe, private_temporary_fol
         (features("Point").encode(), "stdin.geojson"),
         (b"PAR1", "stdin.parquet"),
         (b"\x1f\x8b", "stdin.csv.gz"),
+        (gzip.compress(TRIPS.encode()), "stdin.csv.gz"),
+        (gzip.compress(taped({"a.csv": TRIPS})), "stdin.tar.gz"),
+        (bz2.compress(features("Point").encode()), "stdin.geojson.bz2"),
+        (taped({"a.csv": TRIPS}), "stdin.tar"),
+        (lines(([2.3, 48.8], {}), mark="\x1e").encode(), "stdin.geojsonl"),
     ],
 )
 def test_what_is_piped_in_is_known_by_its_beginning_and_private(pipe, content, name):

@@ -168,7 +168,9 @@ def example(option: Option) -> str:
 
 def _by_kind(error: TripcloakError, command: str, typed: Sequence[str]) -> str:
     if isinstance(error, OutputExistsError):
-        named = next((name for name in ("--html", "--out") if name in typed), "--out")
+        named = next((name for name in ("--html", "--out") if name in typed), None)
+        if named is None:
+            return f"`tripcloak {command} NAME`, with another name"
         return f"the same with another place: `{named} {'FILE' if named == '--html' else 'DIR'}`"
     if isinstance(error, MissingFileError):
         return "`ls FOLDER` shows what is in a folder"

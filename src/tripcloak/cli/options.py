@@ -41,7 +41,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Files, globs or folders: CSV (also .gz, .zst), Parquet, .zip, .xlsx, GeoJSON; - for stdin.",
+        help="Files, globs or folders: CSV (also .gz, .bz2, .zst), Parquet, .zip, .tar, .xlsx, GeoJSON; "
+        "- for stdin.",
         show_default=False,
     ),
 ]

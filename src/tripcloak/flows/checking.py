@@ -146,7 +146,7 @@ def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> tuple[TripSource
     facts, run = read_manifest(folder, "flows"), read_run(release_folder(folder))
     try:
         # What was released is looked at whatever was lost.
-        source = replace(TripSource.from_dict(run["source"]), paths=inputs, tolerate=1.0)
+        source = TripSource.from_dict({**run["source"], "paths": inputs, "tolerate": 1.0})
         parted = tuple(SegmentBy.parse(text).column for text in _segmented_by(facts))
         carried = tuple(dict.fromkeys((*source.attributes, *parted)))
         zoning = Zoning.from_dict(run["tiling"])

@@ -12,6 +12,7 @@ from tripcloak.ground.spelling import called, spelt
 from tripcloak.promises.counted import checked_kind
 from tripcloak.records.files.encodings import checked_encoding
 from tripcloak.records.files.frames import Frame, Input, checked_inputs
+from tripcloak.records.files.standard_input import STANDARD_INPUT, is_spooled
 from tripcloak.records.presets import find_preset
 from tripcloak.records.schema import FLAGGED, FORMS, PLACES, Decimal, Form
 from tripcloak.records.segments import SegmentBy
@@ -47,6 +48,8 @@ class Described:
 
 def _plain(item: Any) -> Any:
     """Return what may be written down of one of several values: of a table in memory, what it was."""
+    if isinstance(item, str) and is_spooled(item):
+        return STANDARD_INPUT
     return str(item) if isinstance(item, Frame) else item
 
 
@@ -57,8 +60,8 @@ class TripSource(Described):
     Attributes
     ----------
     paths : tuple of str or Frame
-        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``), Parquet, zip
-        archives of these, ``.xlsx`` and GeoJSON; ``-`` for what is piped in; or tables in memory.
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz``, ``.bz2`` or ``.zst``), Parquet,
+        zip and tar archives of these, ``.xlsx`` and GeoJSON; ``-`` for what is piped in; or tables in memory.
     preset : str, optional
         Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping

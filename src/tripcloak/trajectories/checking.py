@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -183,6 +183,6 @@ def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> TrajectorySource
     run = read_run(release_folder(folder))
     try:
         # What was released is looked at whatever was lost.
-        return replace(TrajectorySource.from_dict(run["source"]), paths=inputs, tolerate=1.0)
+        return TrajectorySource.from_dict({**run["source"], "paths": inputs, "tolerate": 1.0})
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{folder}/private/run.json does not say how the input was read") from None

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import bz2
 import gc
 import hashlib
 import os
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tripcloak.ground.engine import connect
 from tripcloak.ground.errors import InputError
-from tripcloak.records.files import encodings, unpacking
+from tripcloak.records.files import encodings, features, unpacking
 from tripcloak.records.files.fingerprints import input_digests
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import clean, open_canonical
-from worlds.made_files.text_forms import TRIPS, packed
+from worlds.made_files.text_forms import TRIPS, lines, packed, taped
 
 
 @pytest.fixture
@@ -44,6 +47,51 @@ def test_nothing_is_left_outside_a_private_folder_and_nothing_at_all_in_the_end(
     gc.collect()
     assert sorted(tmp_path.rglob("*")) == before
     assert os.listdir(temporary) == []
+
+
+def test_what_is_compressed_stops_before_it_fills_the_disk(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How large a bzip2 file or a tar archive becomes, nothing at its beginning tells."""
+    (tmp_path / "a.csv.bz2").write_bytes(bz2.compress(TRIPS.encode() + b"\n" * (64 << 20)))
+    (tmp_path / "b.tar.bz2").write_bytes(bz2.compress(taped({"b.csv": TRIPS.encode() + b"\n" * (64 << 20)})))
+    room = 8 << 20
+
+    def free(folder: str) -> Any:
+        used = sum(file.stat().st_size for file in temporary.rglob("*") if file.is_file())
+        return SimpleNamespace(free=unpacking._LEFT_FREE + room - used)
+
+    monkeypatch.setattr(unpacking.shutil, "disk_usage", free)
+    for name in ("a.csv.bz2", "b.tar.bz2"):
+        with connect() as con, pytest.raises(InputError, match=r"no room in the temporary folder.*TMPDIR"):
+            open_canonical(con, TripSource(paths=(str(tmp_path / name),)))
+
+
+def test_a_tar_archive_of_too_many_files_is_not_unpacked(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.tar").write_bytes(taped({"a.csv": TRIPS, "b.csv": TRIPS}))
+    for limit, most in (("MOST_MEMBERS", 1), ("_MOST_ENTRIES", 3)):
+        with monkeypatch.context() as patch, connect() as con:
+            patch.setattr(unpacking, limit, most)
+            with pytest.raises(InputError, match=r"many files|more than 1 files"):
+                open_canonical(con, TripSource(paths=(str(tmp_path / "a.tar"),)))
+    with monkeypatch.context() as patch, connect() as con:
+        # A link and a folder are entries too.
+        patch.setattr(unpacking, "MOST_MEMBERS", 2)
+        patch.setattr(unpacking, "_MOST_ENTRIES", 4)
+        assert open_canonical(con, TripSource(paths=(str(tmp_path / "a.tar"),)))
+
+
+def test_features_a_line_are_never_all_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document of that size is refused; a line that is longer than any feature is, too."""
+    point = ([2.35, 48.85], {"user_id": "u"})
+    (tmp_path / "a.geojsonl").write_text(lines(*[point] * 50))
+    monkeypatch.setattr(features, "MOST_BYTES", 1000)
+    assert len(list(features.feature_rows(tmp_path / "a.geojsonl", "a"))) == 51
+    monkeypatch.setattr(features, "MOST_LINE", 60)
+    with pytest.raises(InputError, match="too large"):
+        list(features.feature_rows(tmp_path / "a.geojsonl", "a"))
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.csv"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import tarfile
 import zipfile
 from typing import Any
 
@@ -16,6 +18,8 @@ u2,48.84,2.34,48.87,2.37,2024-05-01 09:30:00,Bastille
 u3,48.83,2.33,48.88,2.38,2024-05-01 10:30:00,Épinettes
 u4,48.82,2.32,48.89,2.39,2024-05-01 11:30:00,Bel-Air
 """
+LATER = TRIPS.replace("2024-05", "2024-06")
+HALVES = (TRIPS[:90], TRIPS[90:])
 FIXES = """user_id,time,lat,lon
 u1,2024-05-01 08:30:00,48.85,2.35
 u1,2024-05-01 09:30:00,48.86,2.36
@@ -29,6 +33,22 @@ def packed(files: dict[str, str | bytes]) -> bytes:
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
         for name, content in files.items():
             made.writestr(name, content)
+    return archive.getvalue()
+
+
+def taped(files: dict[str, str | bytes]) -> bytes:
+    """Return a tar archive of these files; a link and a folder are in it too."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as made:
+        for name, content in files.items():
+            held = content.encode() if isinstance(content, str) else content
+            member = tarfile.TarInfo(name)
+            member.size = len(held)
+            made.addfile(member, io.BytesIO(held))
+        for name, kind in (("link.csv", tarfile.SYMTYPE), ("folder.csv", tarfile.DIRTYPE)):
+            other = tarfile.TarInfo(name)
+            other.type, other.linkname = kind, "/etc/passwd"
+            made.addfile(other)
     return archive.getvalue()
 
 
@@ -68,6 +88,15 @@ def cells(text: str) -> list[list[Any]]:
         return cell
 
     return [[held(cell) for cell in line.split(",")] for line in text.splitlines()]
+
+
+def lines(*made: tuple[Any, dict[str, Any]], mark: str = "") -> str:
+    """Return points with their properties, a feature a line."""
+    listed = [
+        {"type": "Feature", "properties": said, "geometry": at and {"type": "Point", "coordinates": at}}
+        for at, said in made
+    ]
+    return "".join(f"{mark}{json.dumps(one)}\n" for one in listed)
 
 
 def features(kind: str, *made: tuple[Any, dict[str, Any]], **more: Any) -> str:
@@ -164,6 +193,38 @@ PACKED = (
         refused=("a.zip could not be read",),
     ),
     whole("gzip that does not say what it holds", "trips.gz", gzip.compress(TRIPS.encode())),
+    whole("bzip2", "trips.csv.bz2", bz2.compress(TRIPS.encode())),
+    whole("bzip2 in two streams", "a.bz2", b"".join(bz2.compress(half.encode()) for half in HALVES)),
+    whole("bzip2 of Latin-1", "trips.csv.bz2", bz2.compress(TRIPS.encode("latin-1"))),
+    Made(
+        name="half a bzip2 file",
+        files={"a.csv.bz2": bz2.compress(TRIPS.encode())[:-20]},
+        refused=("a.csv.bz2 could not be",),
+    ),
+    Made(
+        name="a tar archive",
+        files={
+            "a.tar.gz": gzip.compress(
+                taped({"may.csv": TRIPS, "b/june.csv.bz2": bz2.compress(LATER.encode("latin-1")), "a.md": ""})
+            )
+        },
+        rows={"a.tar.gz/may.csv": 4, "a.tar.gz/b/june.csv.bz2": 4},
+        used=8,
+        told=("that are no CSV or Parquet were passed over",),
+    ),
+    Made(
+        name="a tar archive whose names lead elsewhere",
+        files={"a.tgz": gzip.compress(taped({"../../../elsewhere.csv": TRIPS, "/root.csv": LATER}))},
+        rows={"a.tgz/elsewhere.csv": 4, "a.tgz/root.csv": 4},
+        used=8,
+    ),
+    Made(name="a tar archive of no table", files={"a.tar": taped({"a.pdf": "x"})}, refused=("holds no CSV",)),
+    Made(
+        name="half a tar archive",
+        files={"a.tar": taped({"a.csv": TRIPS * 20})[:2000]},
+        refused=("a.tar could not be unpacked; it may be damaged",),
+    ),
+    Made(name="no tar archive", files={"a.tgz": b"no"}, refused=("a.tgz could not be unpacked",)),
     whole("a workbook", "a.xlsx", workbook(cells(TRIPS))),
     Made(
         name="a workbook of several sheets",
@@ -215,6 +276,42 @@ FEATURES = (
             "a.geojson": features("Point", ([652000, 6862000], {}), crs={"properties": {"name": "EPSG:2154"}})
         },
         refused=("not in degrees", "WGS 84"),
+    ),
+    Made(
+        name="GeoJSON a line",
+        kind="fixes",
+        files={
+            "a.geojsonl": lines(
+                ([2.35, 48.85, 30.0], {"user_id": "u1", "time": "2024-05-01T08:30:00Z"}),
+                ([2.36, 48.86], {"user_id": "u2", "time": "2024-05-01T09:30:00Z", "trips": 3}),
+                (None, {"user_id": "u2", "time": "2024-05-01T08:30:00Z"}),
+            )
+        },
+        options={"tolerate": 1},
+        rows={"a.geojsonl": 3},
+        used=2,
+        dropped={"a.geojsonl": {"missing_coordinate": 1}},
+    ),
+    Made(
+        name="GeoJSON a line, under another name, compressed and with marks between",
+        kind="fixes",
+        files={
+            "a.geojson.gz": gzip.compress(
+                lines(
+                    ([2.35, 48.85], {"user_id": "u1", "data": 1, "time": "2024-05-01T08:30:00Z"}),
+                    ([2.36, 48.86], {"user_id": "u2", "time": "2024-05-01T09:30:00Z"}),
+                    mark="\x1e",
+                ).encode()
+            )
+        },
+        rows={"a.geojson.gz": 2},
+        used=2,
+    ),
+    Made(
+        name="GeoJSON a line, with half a line",
+        kind="fixes",
+        files={"a.ndjson": lines(([2.35, 48.85], {}), ([2.36, 48.86], {}), ([2.36, 48.86], {}))[:-20]},
+        refused=("line 3 of a.ndjson is no feature", "get the file again"),
     ),
     Made(name="JSON of something else", files={"a.json": '{"a": 1}'}, refused=("not GeoJSON with features",)),
 )

@@ -17,7 +17,7 @@ UTF_8 = "utf-8"
 WESTERN = "windows-1252"
 """What Western European text is where it is no Unicode; all that Latin-1 can print means the same in it."""
 
-COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSED = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 _TOP = 1 << 16
 _WINDOW = 1 << 14

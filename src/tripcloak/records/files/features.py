@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,12 @@ from tripcloak.records.columns import plain_name
 MOST_BYTES = 1 << 29
 """A larger file would not fit in memory as a document."""
 
+MOST_LINE = 1 << 26
+"""Bytes of one feature in a file with one a line, which may be of any size."""
+
+_BETWEEN = b" \t\r\n\x1e\xef\xbb\xbf"
+"""What stands between features of such a file, or before the first."""
+
 _PLACES = {"Point": ("lat", "lon"), "LineString": ("polyline",), "MultiPoint": ("polyline",)}
 _DEGREES = ("crs84", "4326")
 
@@ -22,8 +28,9 @@ _DEGREES = ("crs84", "4326")
 def feature_rows(file: Path, name: str) -> Iterator[list[str]]:
     """Yield the column names and then a row for every feature.
 
-    Points have ``lat`` and ``lon``; paths have ``polyline``, of which a trip is the first and the last point.
-    Properties of these names are called otherwise. A feature without a geometry has no place.
+    A file is one document, or has one feature a line. Points have ``lat`` and ``lon``; paths have
+    ``polyline``, of which a trip is the first and the last point. Properties of these names are called
+    otherwise. A feature without a geometry has no place.
 
     Parameters
     ----------
@@ -45,14 +52,51 @@ def feature_rows(file: Path, name: str) -> Iterator[list[str]]:
     ...     list(feature_rows(path, "fixes.geojson"))
     [['lat', 'lon', 'who'], ['48.85', '2.35', 'a']]
     """
-    features = _features(file, name)
-    places = _PLACES[_one_kind(features, name)]
-    keys = dict.fromkeys(key for feature in features for key in _properties(feature))
+    found = None if is_lines(file) else _features(file, name)
+
+    def features() -> Iterator[dict[str, Any]]:
+        return _of_lines(file, name) if found is None else iter(found)
+
+    kinds, keys = dict[str, None](), dict[str, None]()
+    for feature in features():
+        kinds |= {str(feature["geometry"].get("type")): None} if feature.get("geometry") else {}
+        keys |= dict.fromkeys(_properties(feature))
+    places = _PLACES[_one_kind(kinds, name)]
     taken = {plain_name(place) for place in places}
     yield [*places, *(f"{key} of the feature" if plain_name(key) in taken else key for key in keys)]
-    for feature in features:
+    for feature in features():
         place, properties = _place(feature.get("geometry"), len(places), name), _properties(feature)
         yield [*place, *(cell_text(properties.get(key)) for key in keys)]
+
+
+def is_lines(file: Path) -> bool:
+    """Return whether a file holds one feature a line, and more than one, rather than one document."""
+    with file.open("rb") as source:
+        first, rest = source.readline(MOST_LINE), source.read(1 << 10)
+    return bool(rest.strip(_BETWEEN)) and _parsed(first, {}).get("type") == "Feature"
+
+
+def _of_lines(file: Path, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the features of a file with one a line; never more than one is in memory."""
+    with file.open("rb") as source:
+        for number, line in enumerate(iter(lambda: source.readline(MOST_LINE), b""), start=1):
+            feature = _parsed(line, None) if line.strip(_BETWEEN) else {}
+            if feature is None or (feature and not _is_feature(feature)):
+                raise InputError(
+                    f"line {number:,} of {name} is no feature of GeoJSON, although the first is; get the "
+                    "file again, or mend that line"
+                )
+            if feature:
+                yield feature
+
+
+def _parsed(line: bytes, otherwise: Any) -> Any:
+    """Return the object that a line holds; something else where it holds none."""
+    try:
+        found = parse_json(line.strip(_BETWEEN))
+    except (ValueError, RecursionError):
+        return otherwise
+    return found if isinstance(found, dict) else otherwise
 
 
 def read_document(file: Path, name: str, form: str) -> Any:
@@ -92,10 +136,7 @@ def _is_feature(one: Any) -> bool:
     )
 
 
-def _one_kind(features: Sequence[Mapping[str, Any]], name: str) -> str:
-    kinds = dict.fromkeys(
-        str(feature["geometry"].get("type")) for feature in features if feature.get("geometry")
-    )
+def _one_kind(kinds: Collection[str], name: str) -> str:
     if set(kinds) <= {"LineString", "MultiPoint"} and kinds:
         return "LineString"
     if list(kinds) == ["Point"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tripcloak.ground.errors import InputError, TripcloakError
-from tripcloak.records.files.standard_input import STANDARD_INPUT, spooled_input
+from tripcloak.records.files.standard_input import STANDARD_INPUT, is_spooled, spooled_input
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,7 +122,9 @@ def input_name(one: Input) -> str:
     >>> input_name("data/trips.csv")
     'trips.csv'
     """
-    return str(one) if isinstance(one, Frame) else Path(one).name
+    if isinstance(one, Frame):
+        return str(one)
+    return "standard input" if is_spooled(one) else Path(one).name
 
 
 def files_among(inputs: Iterable[Input]) -> list[Path]:

@@ -21,7 +21,7 @@ from tripcloak.records.files.recognising import ending_of, first_lines, hidden, 
 from tripcloak.records.files.standard_input import STANDARD_INPUT, spooled_input
 from tripcloak.records.presets import TEXT, Layout, Preset, of_lines
 
-FileKind = Literal["csv", "parquet", "zip", "xlsx", "geojson"]
+FileKind = Literal["csv", "parquet", "zip", "tar", "xlsx", "geojson"]
 
 _KINDS: dict[str, FileKind] = {
     ".parquet": "parquet",
@@ -30,11 +30,20 @@ _KINDS: dict[str, FileKind] = {
     ".tsv": "csv",
     ".txt": "csv",
     ".zip": "zip",
+    ".tar": "tar",
+    ".tgz": "tar",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
     ".geojson": "geojson",
     ".json": "geojson",
+    ".geojsonl": "geojson",
+    ".geojsons": "geojson",
+    ".ndjson": "geojson",
+    ".jsonl": "geojson",
 }
+_PACKED: tuple[FileKind, ...] = ("csv", "tar", "geojson")
+"""Kinds of files that may be compressed as a whole."""
+
 _LISTED = 10_000
 """Entries of a folder that are compared with a name that is not there."""
 
@@ -78,14 +87,15 @@ def kind_of(file: Path, preset: Preset | None = None) -> FileKind | None:
 
     Examples
     --------
-    >>> kind_of(Path("trips.csv.gz")), kind_of(Path("trips.parquet")), kind_of(Path("trips.pdf"))
-    ('csv', 'parquet', None)
+    >>> kind_of(Path("trips.csv.gz")), kind_of(Path("trips.tar.bz2")), kind_of(Path("trips.parquet.gz"))
+    ('csv', 'tar', None)
     """
     if layout_of(file, preset) is not None:
         return "csv"
     ending = ending_of(file)
-    if file.suffix.lower() in COMPRESSED:
-        return "csv" if _KINDS.get(ending, "csv" if not ending else None) == "csv" else None
+    if file.suffix.lower() in COMPRESSED and ending not in COMPRESSED:
+        inside = _KINDS.get(ending, "csv" if not ending else None)
+        return inside if inside in _PACKED else None
     return _KINDS.get(ending)
 
 
@@ -190,7 +200,7 @@ def _readable(file: Path, preset: Preset | None) -> Path:
         known = dict.fromkeys((*(suffix for layout in layouts for suffix in layout.suffixes), *_KINDS))
         raise InputError(
             f"{called_file(file, preset)}: expected a file that ends in {', '.join(known)}"
-            f" (text may be compressed: .gz, .zst); {_way_out(file)}"
+            f" (text may be compressed: .gz, .bz2, .zst); {_way_out(file)}"
         )
     if file.stat().st_size == 0:
         raise InputError(
@@ -215,8 +225,8 @@ def _way_out(file: Path) -> str:
         ".xls": "open it in a spreadsheet program and save it as .xlsx or .csv",
         ".rar": "unpack it and give the files in it",
         ".7z": "unpack it and give the files in it",
-        ".tar": "unpack it and give the folder",
-        ".gz": "unpack it and give the folder",
+        ".gz": "unpack it and give what is in it",
+        ".bz2": "unpack it and give what is in it",
     }
     return ways.get(file.suffix.lower(), "save or convert it as CSV, or rename it if it is such text already")
 

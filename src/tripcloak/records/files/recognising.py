@@ -54,7 +54,7 @@ def ending_of(file: Path) -> str:
     '.csv'
     """
     ending = file.suffix.lower()
-    return Path(file.stem).suffix.lower() if ending in COMPRESSED else ending
+    return Path(file.stem).suffix.lower() if ending in COMPRESSED and ending != ".tgz" else ending
 
 
 def hidden(file: Path, folder: Path) -> bool:

@@ -7,19 +7,27 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from tripcloak.ground.errors import InputError
+from tripcloak.records.files.encodings import COMPRESSED, opened
 
 STANDARD_INPUT = "-"
+_TOP = 512
 
 _BEGINNINGS = (
     (b"PAR1", ".parquet"),
-    (b"\x1f\x8b", ".csv.gz"),
-    (b"\x28\xb5\x2f\xfd", ".csv.zst"),
+    (b"\x1f\x8b", ".gz"),
+    (b"BZh", ".bz2"),
+    (b"\x28\xb5\x2f\xfd", ".zst"),
     (b"PK\x03\x04", ".zip"),
     (b"{", ".geojson"),
+    (b"\x1e", ".geojsonl"),
 )
+_TAR, _TAR_AT = b"ustar", 257
+"""What a tar archive has at that place, and nothing else does by chance."""
+
 _SPOOLED: list[Path] = []
 
 
@@ -47,6 +55,11 @@ def spooled_input() -> Path:
     return _SPOOLED[-1]
 
 
+def is_spooled(path: str) -> bool:
+    """Return whether a path is that of the file that holds what was piped in."""
+    return bool(_SPOOLED) and path == str(_SPOOLED[-1])
+
+
 def forget_input() -> None:
     """Remove what was piped in, if anything was."""
     if _SPOOLED:
@@ -62,12 +75,26 @@ def _spooled(folder: Path) -> Path:
 
 
 def _named(path: Path) -> Path:
+    """Return the path of a file under a name that ends as what it holds."""
     with path.open("rb") as made:
-        top = made.read(16).removeprefix(b"\xef\xbb\xbf").lstrip()
-    ending = next((ending for beginning, ending in _BEGINNINGS if top.startswith(beginning)), ".csv")
+        ending = _ending(made.read(_TOP))
+    if ending in COMPRESSED:
+        named = path.rename(path.with_name(path.name + ending))
+        with suppress(OSError, ValueError, EOFError), opened(named) as inside:
+            ending = _ending(inside.read(_TOP)) + ending
+        path = named.rename(path)
+    ending = f".csv{ending}" if ending in COMPRESSED else ending
     if ending == ".zip" and _is_workbook(path):
         ending = ".xlsx"
     return path.rename(path.with_name(path.name + ending))
+
+
+def _ending(top: bytes) -> str:
+    """Return how the name of a file ends that begins like this; that of a text where nothing tells."""
+    if top[_TAR_AT:].startswith(_TAR):
+        return ".tar"
+    begin = top.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return next((ending for beginning, ending in _BEGINNINGS if begin.startswith(beginning)), ".csv")
 
 
 def _is_workbook(path: Path) -> bool:

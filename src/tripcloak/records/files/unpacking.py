@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import errno
 import shutil
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.exact_files import plain_part, private_folder
@@ -22,9 +24,10 @@ from tripcloak.records.files.encodings import (
     WESTERN,
     found_encoding,
     is_utf_8,
+    opened,
     write_as_utf_8,
 )
-from tripcloak.records.files.features import feature_rows
+from tripcloak.records.files.features import feature_rows, is_lines
 from tripcloak.records.files.feeds import feed_rows, is_feed
 from tripcloak.records.files.paths import called_file, kind_of, layout_of
 from tripcloak.records.presets import Preset
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     import duckdb
 
 MOST_MEMBERS = 100_000
+_MOST_ENTRIES = 10 * MOST_MEMBERS
+_PIECE = 1 << 20
 _LEFT_FREE = 1 << 28
 """Bytes of the disk that are left alone when something is unpacked."""
 
@@ -82,6 +87,8 @@ def unpack(
         kind = kind_of(file, preset)
         if kind == "zip":
             work.archive(file)
+        elif kind == "tar":
+            work.tape(file)
         elif kind == "xlsx":
             work.workbook(file)
         elif kind == "geojson":
@@ -100,9 +107,13 @@ class _Unpacking:
         self._con, self._preset, self._encoding, self._made = con, preset, encoding, made
         self._numbers = count()
         self._base: Path | None = None
+        self._extracted: list[Path] = []
 
     def plain(self, file: Path) -> None:
         """Take a file as it is, or its text as UTF-8 where it is none."""
+        if file.suffix.lower() == ".bz2":
+            # The engine reads the others as they are.
+            file = self.decompressed(file)
         layout = layout_of(file, self._preset)
         if kind_of(file, self._preset) == "parquet" or (layout is not None and self._encoding is None):
             # Of a public format the encoding is known.
@@ -123,22 +134,62 @@ class _Unpacking:
         name = called_file(file, self._preset)
         with _opened_zip(file, name) as archive:
             inside = [one for one in archive.infolist() if not one.is_dir() and not _hidden(one.filename)]
-            wanted = [one for one in inside if self._wanted(PurePosixPath(one.filename))]
-            if not wanted:
-                raise InputError(f"{name} holds no CSV or Parquet file; unpack it and give the right files")
-            if len(wanted) < len(inside):
-                self._made.notes["files in an archive that are no CSV or Parquet were passed over"] = None
+            wanted = [one for one in inside if self._wanted(one.filename)]
+            self._agree(wanted, inside, name)
             if any(one.flag_bits & 1 for one in wanted):
                 raise InputError(f"{name} is closed by a password; unpack it first and give its files")
-            if len(wanted) > MOST_MEMBERS:
-                raise InputError(
-                    f"{name} holds more than {MOST_MEMBERS:,} files; unpack it and give the folder"
-                )
             _refuse_if_full(file, sum(one.file_size for one in wanted))
-            targets = [self._extracted(archive, one, name) for one in wanted]
-        for target, member in zip(targets, wanted, strict=True):
-            self._made.known[str(target)] = f"{file}/{member.filename}"
+            for one in wanted:
+                with _damage_told(name):
+                    self._extract(archive.open(one), file, one.filename)
+        self._take()
+
+    def tape(self, file: Path) -> None:
+        """Take the tables in a tar archive, compressed or not."""
+        name = called_file(file, self._preset)
+        inside = [(one.name, one.size) for _, one in _members(file, name)]
+        wanted = [(member, size) for member, size in inside if self._wanted(member)]
+        self._agree(wanted, inside, name)
+        _refuse_if_full(file, sum(size for _, size in wanted))
+        for archive, one in _members(file, name):
+            source = archive.extractfile(one) if self._wanted(one.name) else None
+            if source is not None:
+                with _damage_told(name):
+                    self._extract(source, file, one.name)
+        self._take()
+
+    def _agree(self, wanted: Sequence[object], inside: Sequence[object], name: str) -> None:
+        """Raise where an archive holds no table or too many, and note what is passed over."""
+        if not wanted:
+            raise InputError(f"{name} holds no CSV or Parquet file; unpack it and give the right files")
+        if len(wanted) > MOST_MEMBERS:
+            raise InputError(f"{name} holds more than {MOST_MEMBERS:,} files; unpack it and give the folder")
+        if len(wanted) < len(inside):
+            self._made.notes["files in an archive that are no CSV or Parquet were passed over"] = None
+
+    def _extract(self, source: IO[bytes], file: Path, member: str) -> None:
+        # Its own path may lead anywhere: no part of it is used as it is.
+        target = self._target(*PurePosixPath(member).parts)
+        with source, target.open("xb") as made:
+            shutil.copyfileobj(source, made)
+        self._made.known[str(target)] = f"{self._made.known.get(str(file), file)}/{member}"
+        self._extracted.append(target)
+
+    def _take(self) -> None:
+        """Take the tables of an archive as if they had been given."""
+        targets, self._extracted = self._extracted, []
+        for target in targets:
             self.plain(target)
+
+    def decompressed(self, file: Path) -> Path:
+        """Return a file without its compression; it stops where the disk would be full."""
+        name, target = called_file(file, self._preset), self._target(file.stem)
+        with _damage_told(name), opened(file) as source, target.open("xb") as made:
+            while piece := source.read(_PIECE):
+                _refuse_if_full(file, len(piece))
+                made.write(piece)
+        self._made.known[str(target)] = self._made.known.get(str(file), str(file))
+        return target
 
     def workbook(self, file: Path) -> None:
         """Take the sheets of a workbook that have the columns of the first."""
@@ -173,8 +224,9 @@ class _Unpacking:
 
     def features(self, file: Path) -> None:
         """Take the points or paths of a GeoJSON file, or the trips or vehicles of another document."""
-        rows = feed_rows if is_feed(file) else feature_rows
-        self._write(file, rows(file, called_file(file, self._preset)), str(file))
+        plain = self.decompressed(file) if file.suffix.lower() in COMPRESSED else file
+        rows = feed_rows if not is_lines(plain) and is_feed(plain) else feature_rows
+        self._write(plain, rows(plain, called_file(file, self._preset)), str(file))
 
     def _found(self, file: Path) -> str:
         name = called_file(file, self._preset)
@@ -194,28 +246,14 @@ class _Unpacking:
             ] = None
         return encoding
 
-    def _wanted(self, member: PurePosixPath) -> bool:
-        preset = self._preset
+    def _wanted(self, path: str) -> bool:
+        preset, member = self._preset, PurePosixPath(path)
         if preset is not None and preset.passes_over(member.name):
             return False
         patterns = () if preset is None else preset.patterns
         if patterns and not any(member.match(pattern) for pattern in patterns):
             return False
         return kind_of(Path(member.name), self._preset) in ("csv", "parquet")
-
-    def _extracted(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Path:
-        # Its own path may lead anywhere: no part of it is used as it is.
-        target = self._target(*(plain_part(part) for part in PurePosixPath(member.filename).parts))
-        try:
-            with archive.open(member) as source, target.open("xb") as made:
-                shutil.copyfileobj(source, made)
-        except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, RuntimeError, OSError):
-            damaged = True
-        else:
-            damaged = False
-        if damaged:
-            raise InputError(f"{name} could not be unpacked; it may be damaged. Unpack it and give its files")
-        return target
 
     def _write(self, file: Path, rows: Iterable[Sequence[str]], known: str) -> None:
         target = self._target(f"{file.stem}.csv")
@@ -242,6 +280,31 @@ def _opened_zip(file: Path, name: str) -> zipfile.ZipFile:
     except (zipfile.BadZipFile, OSError, ValueError):
         pass
     raise InputError(f"{name} could not be read; it may be damaged or not be a zip archive")
+
+
+def _members(file: Path, name: str) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Yield the archive and each file in it, in their order; what was yielded before cannot be read again."""
+    seen = count(1)
+    with _damage_told(name), opened(file) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for one in archive:
+            if next(seen) > _MOST_ENTRIES:
+                raise InputError(f"{name} holds too many files; unpack it and give the folder")
+            if one.isfile() and not _hidden(one.name):
+                yield archive, one
+
+
+@contextmanager
+def _damage_told(name: str) -> Iterator[None]:
+    """Say that a file cannot be unpacked, whatever its reader says: that may quote what is in it."""
+    try:
+        yield
+        return
+    except (zipfile.BadZipFile, tarfile.TarError, NotImplementedError, EOFError, ValueError, RuntimeError):
+        pass
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise
+    raise InputError(f"{name} could not be unpacked; it may be damaged. Unpack it and give its files")
 
 
 def _hidden(member: str) -> bool:

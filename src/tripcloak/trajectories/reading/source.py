@@ -25,8 +25,8 @@ class TrajectorySource(Described):
     Attributes
     ----------
     paths : tuple of str or Frame
-        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz`` or ``.zst``), Parquet, zip
-        archives of these, ``.xlsx`` and GeoJSON; ``-`` for what is piped in; or tables in memory.
+        Files, globs or folders: CSV (also ``.tsv``, ``.txt``, with ``.gz``, ``.bz2`` or ``.zst``), Parquet,
+        zip and tar archives of these, ``.xlsx`` and GeoJSON; ``-`` for what is piped in; or tables in memory.
     preset : str, optional
         Name of a public format, see :data:`tripcloak.records.presets.PRESETS`.
     columns : mapping
