@@ -84,7 +84,7 @@ def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> 
     if not there.is_dir():
         raise OutputExistsError(f"{there} is a file; {called('out')} needs a folder below folders")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise _explained(PermissionError(errno.EACCES, ""), out, parts)
+        raise explained(PermissionError(errno.EACCES, ""), out, parts.what)
 
 
 def note_on_leftovers(out: Path) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def staged(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> Iterator[
             # Still alone: while another run moves parts about, these would look as if they were missing.
             shutil.rmtree(staging, ignore_errors=True)
     except OSError as error:
-        raise _explained(error, out, parts) from error
+        raise explained(error, out, parts.what) from error
     finally:
         try:
             _tidy(staging, new)
@@ -206,7 +206,7 @@ def _tidy(staging: Path, new: list[Path]) -> None:
             folder.rmdir()
 
 
-def _explained(error: OSError, out: Path, parts: FolderParts) -> InputError:
+def explained(error: OSError, out: Path, what: str) -> InputError:
     """Return the system's error in words a stranger can act on."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         reason = "there is no room left on its disk"
@@ -214,7 +214,7 @@ def _explained(error: OSError, out: Path, parts: FolderParts) -> InputError:
         reason = "writing there is not allowed"
     else:
         reason = error.strerror or type(error).__name__
-    return InputError(f"cannot write the {parts.what} to {out}: {reason}; nothing was left behind")
+    return InputError(f"cannot write the {what} to {out}: {reason}; nothing was left behind")
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -44,6 +44,13 @@ class PublicKey:
             return False
         return True
 
+    def pem(self) -> str:
+        """Return the key as it stands in its file."""
+        from cryptography.hazmat.primitives import serialization as form
+
+        told = self._key.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
+        return told.decode()
+
 
 @dataclass(frozen=True)
 class SigningKey:
@@ -128,19 +135,25 @@ def read_signing_key(path: Path) -> SigningKey:
 
 def read_public_key(path: Path) -> PublicKey:
     """Return the public key in a file."""
+    text = _read(path, "public")
+    if b"PRIVATE KEY" in text:
+        raise InputError(f"{path} holds a private key; give the public one, and keep this one to yourself")
+    key = public_key_of(text)
+    if key is None:
+        raise InputError(f"{path} holds no public key of Ed25519 (PEM)")
+    return key
+
+
+def public_key_of(text: bytes) -> PublicKey | None:
+    """Return the public key that a text holds; None where it holds none of Ed25519."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    text = _read(path, "public")
-    if b"PRIVATE KEY" in text:
-        raise InputError(f"{path} holds a private key; give the public one, and keep this one to yourself")
     key: object = None
     with suppress(ValueError, TypeError, UnsupportedAlgorithm):
         key = form.load_pem_public_key(text)
-    if not isinstance(key, Ed25519PublicKey):
-        raise InputError(f"{path} holds no public key of Ed25519 (PEM)")
-    return _public(key)
+    return _public(key) if isinstance(key, Ed25519PublicKey) else None
 
 
 def _public(key: Ed25519PublicKey) -> PublicKey:

@@ -99,9 +99,7 @@ def sign_verdict(public: Path, verdict: Verdict, key: SigningKey, *, version: st
     version
         The version of tripcloak that audited.
     """
-    payload = _payload(public, "PASSED" if verdict.safe else "FAILED", _now(), version)
-    signature = {"keyid": key.public.id, "sig": _base64(key.sign(pre_authentication(PAYLOAD, payload)))}
-    envelope = {"payload": _base64(payload), "payloadType": PAYLOAD, "signatures": [signature]}
+    envelope = enveloped(_payload(public, "PASSED" if verdict.safe else "FAILED", _now(), version), key)
     # Written beside the public part, so that nothing half-written is ever published.
     aside = public.parent / f".{NAME}-{secrets.token_hex(4)}"
     try:
@@ -176,6 +174,23 @@ def pre_authentication(kind: str, payload: bytes) -> bytes:
     """
     named = kind.encode()
     return b"DSSEv1 %d %b %d %b" % (len(named), named, len(payload), payload)
+
+
+def enveloped(payload: bytes, key: SigningKey) -> dict[str, Any]:
+    """Return a statement in an envelope that is signed (DSSE)."""
+    signature = {"keyid": key.public.id, "sig": _base64(key.sign(pre_authentication(PAYLOAD, payload)))}
+    return {"payload": _base64(payload), "payloadType": PAYLOAD, "signatures": [signature]}
+
+
+def signed_payload(envelope: Any, key: PublicKey) -> bytes | None:
+    """Return what an envelope holds, if it was signed with the private key that belongs to this one."""
+    try:
+        payload, signatures = _bytes(envelope["payload"]), envelope["signatures"]
+        message = pre_authentication(envelope["payloadType"], payload)
+        genuine = any(key.verifies(_bytes(one["sig"]), message) for one in signatures)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return payload if genuine and envelope["payloadType"] == PAYLOAD else None
 
 
 def sign_if_asked(public: Path, verdict: Verdict, key: SigningKey | None, *, version: str) -> Verdict:

@@ -1,0 +1,64 @@
+"""What a ledger notes of a release in words and plain values: how it was made, and what it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tripcloak.flows.anonymise import MadeRelease
+
+
+def release_facts(made: MadeRelease) -> dict[str, Any]:
+    """Return how a release was made: method, promise, tiling, and how much is in it."""
+    release, records = made.release, made.reading.trips.records
+    assert records is not None
+    return {
+        "method": release.method,
+        "parameters": dict(release.parameters),
+        "promise": release.promise.stated(),
+        "publish": release.publish,
+        "hierarchy": made.reading.zoning.told(made.reading.tiling, made.reading.trips.canonical.timezone),
+        "tiling": made.reading.zoning.to_dict(),
+        "groups": release.n_groups,
+        "records": len(records),
+        "people": len(np.unique(records.person[records.person != records.record])),
+    }
+
+
+def covered(made: MadeRelease) -> dict[str, Any]:
+    """Return which part of the data a release is of; nothing where it is of all of it."""
+    source, when = made.request.source, made.reading.trips.when
+    asked = {
+        "where": source.where,
+        "segment": dict(source.segment) or None,
+        "segments": list(made.release.promise.segmented_by) or None,
+        "sample": None if source.sample is None else list(source.sample),
+        "box": None if source.box is None else list(source.box),
+        "polygon": source.polygon,
+        "period": None if when is None else [when.first.isoformat(), when.last.isoformat()],
+        "slots": made.reading.zoning.clock() or None,
+        "area": None if made.reading.zoning.area is None else list(made.reading.zoning.area),
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def covered_words(facts: Mapping[str, Any]) -> str:
+    """Return the same in words, given what the ledger holds of a release.
+
+    >>> covered_words({"covered": {"period": ["2024-05-01", "2024-05-31"], "where": "sex = 'F'"}})
+    "2024-05-01 to 2024-05-31, where sex = 'F'"
+    >>> covered_words({"covered": {}})
+    'all'
+    """
+    told = facts["covered"]
+    words = [" to ".join(told["period"])] if "period" in told else []
+    words += [f"where {told['where']}"] if "where" in told else []
+    words += [f"{column} = {value}" for column, value in told.get("segment", {}).items()]
+    words += [f"by {', '.join(told['segments'])}"] if "segments" in told else []
+    words += [f"a sample of {told['sample'][0]:,}"] if "sample" in told else []
+    words += ["a box"] if "box" in told else []
+    words += ["a polygon"] if "polygon" in told else []
+    words += [f"slots of {told['slots']['time_slot_minutes']} minutes"] if "slots" in told else []
+    return ", ".join(words) or "all"

@@ -1,0 +1,395 @@
+"""Ledger: what was released of the same people, in a folder that only grows."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripcloak._version import __version__
+from tripcloak.flows.anonymise import MadeRelease
+from tripcloak.flows.model import KeyedRecords
+from tripcloak.ground.errors import InputError, InternalError, OutputExistsError
+from tripcloak.ground.folders import file_digest
+from tripcloak.ground.keys import SigningKey
+from tripcloak.ground.manifest import public_part, read_run
+from tripcloak.ledger.disclosure import WITHHELD, Disclosure
+from tripcloak.ledger.store.approvals import approval, is_genuine
+from tripcloak.ledger.store.chain import (
+    CHAIN,
+    HEAD,
+    Entry,
+    Kind,
+    append,
+    backward_times,
+    is_settled,
+    read_chain,
+    read_half_rotated,
+    write_head,
+)
+from tripcloak.ledger.store.columns import (
+    DATA,
+    Disclosures,
+    KnownRecords,
+    Written,
+    changed_files,
+    group_column,
+    read_columns,
+    read_records,
+    write_columns,
+    write_records,
+)
+from tripcloak.ledger.store.describing import covered, release_facts
+from tripcloak.ledger.store.files import explained_errors, locked, tidy, write_whole
+from tripcloak.ledger.store.key import NAME, NEXT, LedgerKey, read_key
+from tripcloak.ledger.store.releases import RecordedRelease, find_release, releases_of
+from tripcloak.ledger.store.sameness import Coming, refuse_other_data, told_by
+
+
+def init_ledger(folder: Path, *, approvals_needed: int = 0) -> Ledger:
+    """Return a new ledger in a folder that was not there before, or is empty.
+
+    Parameters
+    ----------
+    approvals_needed
+        How many people must approve of every release before it may be published.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     init_ledger(Path(place) / "ledger", approvals_needed=2)
+    <Ledger of 0 releases>
+    """
+    if approvals_needed < 0:
+        raise InputError("the number of approvals that a release needs is 0 or more")
+    if (folder / HEAD).exists():
+        raise OutputExistsError(f"{folder} is a ledger already; it is never begun anew")
+    if folder.is_symlink() or (folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))):
+        raise OutputExistsError(f"{folder} holds other things; a ledger needs a folder of its own")
+    if any((place / "manifest.json").is_file() for place in folder.absolute().parents):
+        raise OutputExistsError(f"{folder} lies in the public part of a release; choose another place")
+    aside = folder.absolute().with_name(f".{folder.name}-{secrets.token_hex(4)}")
+    with explained_errors(folder):
+        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+        try:
+            for part in (aside, aside / CHAIN, aside / DATA):
+                part.mkdir(mode=0o700)
+            key = LedgerKey.new()
+            write_whole(aside / NAME, key.to_bytes())
+            append(aside, key, (), "init", {"tripcloak": __version__, "approvals_needed": approvals_needed})
+            os.rename(aside, folder)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    return open_ledger(folder)
+
+
+def open_ledger(folder: Path) -> Ledger:
+    """Return the ledger in a folder, after checking its chain.
+
+    Raises
+    ------
+    InputError
+        The folder is no ledger, of a newer version, or its key is missing or another.
+    AuditFailedError
+        The chain is broken or cut off.
+    """
+    if not (folder / HEAD).is_file():
+        raise InputError(f"{folder} is no ledger; make one with `tripcloak ledger init {folder}`")
+    if (folder / NEXT).exists():
+        with locked(folder):
+            _finish_rotation(folder)
+    with locked(folder, shared=True):
+        key = read_key(folder / NAME)
+        return Ledger(folder, key, read_chain(folder, key))
+
+
+class Ledger:
+    """What was released of the same people; see :func:`init_ledger` and :func:`open_ledger`.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it is kept; for its owner alone.
+    key : LedgerKey
+        The owner's key.
+    entries : tuple of Entry
+        The chain, as it was when the ledger was opened, or last changed by this object.
+    """
+
+    def __init__(self, folder: Path, key: LedgerKey, entries: tuple[Entry, ...]) -> None:
+        self.folder = folder
+        self.key = key
+        self.entries = entries
+        self._alone = False
+
+    def __repr__(self) -> str:
+        return f"<Ledger of {len(self.releases):,} releases>"
+
+    @property
+    def releases(self) -> tuple[RecordedRelease, ...]:
+        """Return the releases in their order, also those that were withdrawn."""
+        return releases_of(self.entries)
+
+    @property
+    def approvals_needed(self) -> int:
+        """Return how many people must approve of a release, where it does not ask for more itself."""
+        return int(self.entries[0].content["approvals_needed"])
+
+    @property
+    def head(self) -> str:
+        """Return the digest of the last entry: whoever notes it down can tell later that nothing is lost."""
+        return self.entries[-1].digest
+
+    def find(self, named: str) -> RecordedRelease:
+        """Return the release of a number, a name or a folder."""
+        return find_release(self.releases, named)
+
+    def known(self) -> KnownRecords:
+        """Return the records of all releases."""
+        return read_records(self.folder, _record_files(self.entries))
+
+    def disclosures(self) -> list[Disclosure]:
+        """Return what the releases tell that readers may have, in their order."""
+        counting = [one for one in self.releases if one.counts and one.facts["parts"]]
+        if not counting:
+            return []
+        made, found = Disclosures(self.known()), []
+        for release in counting:
+            columns, numbers = (read_columns(self.folder, release.facts["data"][name]) for name in _TABLES)
+            for at, part in enumerate(release.facts["parts"]):
+                told = {
+                    name: numbers[f"{name}_{at}"].to_numpy()
+                    for name in ("trips", "least", "most")
+                    if f"{name}_{at}" in numbers.column_names
+                }
+                found.append(made.of(columns[f"group_{at}"].to_numpy(), part, told))
+        return found
+
+    def numbers(self, release: RecordedRelease) -> Any:
+        """Return all published numbers of a release as an Arrow table: a row a group, with its zones."""
+        return read_columns(self.folder, release.facts["data"]["numbers"])
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Be alone in the ledger: others wait, and what they have written before is known here."""
+        with explained_errors(self.folder), locked(self.folder):
+            before = self.key.records
+            if (self.folder / NEXT).exists():
+                _finish_rotation(self.folder)
+            self.key = read_key(self.folder / NAME)
+            self.entries = read_chain(self.folder, self.key)
+            if self.key.records != before:
+                raise InputError("the key of the ledger was changed while this ran; run it again")
+            if not is_settled(self.folder, self.entries):
+                write_head(self.folder, self.key, self.entries[-1])
+            self._tidy()
+            self._alone = True
+            try:
+                yield
+            finally:
+                self._alone = False
+
+    def prepare(
+        self,
+        made: MadeRelease,
+        disclosures: Sequence[Disclosure],
+        out: Path,
+        *,
+        approvals_needed: int | None = None,
+    ) -> RecordedRelease:
+        """Return a release after recording all it tells, just before it is written; it counts from now on.
+
+        Call it within :meth:`changing`, where nothing speaks against the disclosures.
+
+        Parameters
+        ----------
+        made
+            The release, of records that were read with the ledger's key.
+        out
+            The folder it is about to be written to.
+        approvals_needed
+            How many people must approve of it; as many as of all others, if not given.
+        """
+        records = made.reading.trips.records
+        if records is None:
+            raise InternalError("the records of the release were read without the key of the ledger")
+        known, told = self.known(), told_by(made.reading, made.request.source.zone_prefix)
+        refuse_other_data(Coming(records, told, covered(made)), known, [one.facts for one in self.releases])
+        content = {
+            "release": len(self.releases) + 1,
+            "name": out.absolute().name,
+            "folder": str(out.absolute()),
+            **release_facts(made),
+            "covered": covered(made),
+            "told_by": told,
+            "approvals_needed": self.approvals_needed if approvals_needed is None else approvals_needed,
+            "parts": [
+                {"name": one.name, "k": one.k, "counted": one.counted, "groups": one.n_groups}
+                for one in disclosures
+            ],
+        }
+        try:
+            content["data"] = self._write_data(made, records, known, disclosures)
+        except BaseException:
+            # Room that a full disk may need is given back at once, and not by the next run.
+            self._tidy()
+            raise
+        self._append("prepared", content)
+        return self.releases[-1]
+
+    def released(self, release: RecordedRelease, out: Path) -> RecordedRelease:
+        """Return a release after recording that it was written, with the digests of its public files."""
+        public = public_part(out)
+        content = {
+            "release": release.number,
+            "files": {path.name: file_digest(path) for path in sorted(public.iterdir())},
+            "input_files": read_run(out).get("input_files"),
+            "input_digest": read_run(out).get("input_digest"),
+        }
+        return self._noted(release, "released", content)
+
+    def abandon(self, release: RecordedRelease) -> RecordedRelease:
+        """Return a release after recording that it was never written; it no longer counts."""
+        return self._noted(release, "abandoned", {"release": release.number})
+
+    def withdraw(
+        self, release: RecordedRelease, *, reason: str, never_published: bool = False
+    ) -> RecordedRelease:
+        """Return a release after recording that it was taken back.
+
+        What was published stays known and goes on to count, unless nobody ever had it.
+        """
+        if release.abandoned is not None or release.withdrawn is not None:
+            raise InputError(f"release {release.number} ({release.name}) is {release.state} already")
+        if not reason.strip():
+            raise InputError("say why the release is withdrawn")
+        content = {"release": release.number, "reason": reason, "never_published": never_published}
+        return self._noted(release, "withdrawn", content)
+
+    def approve(
+        self, release: RecordedRelease, *, by: str, key: SigningKey, verdict: str, comment: str = ""
+    ) -> RecordedRelease:
+        """Return a release after signing a verdict on it into the chain."""
+        content = approval(release, by=by, key=key, verdict=verdict, comment=comment)
+        return self._noted(release, "approval", content)
+
+    def rotate(self) -> None:
+        """Give the ledger another key, and every digest that it holds another value under it.
+
+        Whoever has the old key can neither find a record any more nor seal an entry.
+        """
+        with self.changing():
+            key = self.key.rotated()
+            known = self.known().rekeyed(key.records[-1])
+            file = write_records(self.folder, self._name("records"), known)
+            write_whole(self.folder / NEXT, key.to_bytes())
+            # From this entry on the new key counts: whatever fails behind it is finished by the next run.
+            self.entries = (
+                *self.entries,
+                append(self.folder, key, self.entries, "rotated", {"records": [file]}),
+            )
+            with suppress(OSError):
+                os.replace(self.folder / NEXT, self.folder / NAME)
+            self.key = key
+            self._tidy()
+
+    def faults(self) -> list[str]:
+        """Return what is wrong beyond the chain itself, in words: files, signatures, times, access."""
+        found = [f"{name} is missing or was changed" for name in changed_files(self.folder, self._needed())]
+        releases = {one.number: one for one in self.releases}
+        found += [
+            f"the verdict in entry {entry.sequence} is not signed as it says"
+            for entry in self.entries
+            if entry.kind == "approval" and not is_genuine(entry.content, releases[entry.content["release"]])
+        ]
+        found += [
+            f"entry {sequence} claims to be older than the one before it; its place counts, not its time"
+            for sequence in backward_times(self.entries)
+        ]
+        open_to_others = [
+            path for path in (self.folder, *self.folder.rglob("*")) if path.stat().st_mode & 0o077
+        ]
+        return found + [f"others than the owner can read {path}" for path in open_to_others]
+
+    def _noted(self, release: RecordedRelease, kind: Kind, content: Mapping[str, Any]) -> RecordedRelease:
+        with self.changing():
+            self._append(kind, content)
+        return self.releases[release.number - 1]
+
+    def _append(self, kind: Kind, content: Mapping[str, Any]) -> None:
+        if not self._alone:
+            raise InternalError("a ledger is changed by one run at a time")
+        self.entries = (*self.entries, append(self.folder, self.key, self.entries, kind, content))
+
+    def _write_data(
+        self, made: MadeRelease, records: KeyedRecords, known: KnownRecords, disclosures: Sequence[Disclosure]
+    ) -> dict[str, Written]:
+        """Write the records that are new, the groups of all, and the published numbers."""
+        new, data = known.new_among(records), dict[str, Written]()
+        if len(new):
+            data["records"] = write_records(self.folder, self._name("records"), new)
+        known = known.with_more(new)
+        groups = {
+            f"group_{at}": group_column(known, one.record, one.group) for at, one in enumerate(disclosures)
+        }
+        # Noisy numbers are of no group, but whose they are is told all the same.
+        everybody = np.full(len(records), WITHHELD, dtype=np.int32)
+        groups = groups or {"member": group_column(known, records.record, everybody)}
+        data["groups"] = write_columns(self.folder, self._name("groups"), groups)
+        told = {axis: zones.ids[column] for axis, zones, column in made.release.axes}
+        for at, one in enumerate(disclosures):
+            told[f"trips_{at}"] = one.trips
+            if one.travellers is not None:
+                told[f"least_{at}"], told[f"most_{at}"] = one.travellers
+        data["numbers"] = write_columns(self.folder, self._name("numbers"), told)
+        return data
+
+    def _name(self, what: str) -> str:
+        return f"{len(self.entries) + 1:08d}-{what}.parquet"
+
+    def _needed(self) -> list[Written]:
+        """Return the data files that the chain names."""
+        tables = [one.facts["data"][name] for one in self.releases for name in _TABLES]
+        return [*_record_files(self.entries), *tables]
+
+    def _tidy(self) -> None:
+        """Remove what runs have left behind that were stopped."""
+        tidy(self.folder / DATA, "[0-9]*.parquet", {file["file"] for file in self._needed()})
+        tidy(self.folder / CHAIN)
+        tidy(self.folder)
+
+
+_TABLES = ("groups", "numbers")
+
+
+def _record_files(entries: Sequence[Entry]) -> list[Written]:
+    """Return the files of the known records, in the order in which they came to be known."""
+    files: list[Written] = []
+    for entry in entries:
+        if entry.kind == "rotated":
+            files = [*entry.content["records"]]
+        elif entry.kind == "prepared" and "records" in entry.content["data"]:
+            files.append(entry.content["data"]["records"])
+    return files
+
+
+def _finish_rotation(folder: Path) -> None:
+    """Finish what a run has begun that was stopped while it changed the key, or undo it."""
+    with explained_errors(folder):
+        # Another run may have finished in the meantime.
+        if not (folder / NEXT).exists():
+            return
+        new = read_key(folder / NEXT)
+        entries = read_half_rotated(folder, read_key(folder / NAME), new)
+        if entries is None:
+            (folder / NEXT).unlink()
+            return
+        write_head(folder, new, entries[-1])
+        os.replace(folder / NEXT, folder / NAME)
