@@ -51,6 +51,7 @@ def audit(
     l: int | None = None,  # noqa: E741
     l_places: int | None = None,
     t: float | None = None,
+    zones_from: str | Path | None = None,
     sign: str | Path | None = None,
     memory: str | None = None,
     progress: Shown = None,
@@ -66,6 +67,8 @@ def audit(
         What ``save``, or ``tripcloak anonymise --out``, has written.
     against
         The raw input: a table, paths, or several of these.
+    zones_from
+        The release or series that zones were taken from, to be compared with.
     sign
         A private key (``tripcloak keygen``) that signs the verdict, which is then published beside the
         manifest; nothing else can be ordered.
@@ -80,7 +83,7 @@ def audit(
     ...     [tc.audit(f"{place}/out", against=trips, k=k).safe for k in (10, 20)]
     [True, False]
     """
-    ordered: dict[str, Any] = {"k": k, "m": m, "l": l, "l_places": l_places, "t": t}
+    ordered: dict[str, Any] = {"k": k, "m": m, "l": l, "l_places": l_places, "t": t, "zones_from": zones_from}
     asked = {name: value for name, value in ordered.items() if value is not None}
     release = open(folder)
     _refuse_of_flows(release, set(asked) - {"k"})
@@ -91,6 +94,7 @@ def check(
     folder: str | Path,
     *,
     key: str | Path | None = None,
+    zones_from: str | Path | None = None,
     memory: str | None = None,
     progress: Shown = None,
 ) -> CheckedRelease:
@@ -104,6 +108,8 @@ def check(
         The public folder of a release, or the folder that holds it.
     key
         The file with the public key of the publisher, who must then have signed the release.
+    zones_from
+        Of flows: the release or series that zones were taken from, to be compared with.
 
     Examples
     --------
@@ -121,7 +127,9 @@ def check(
 
     public = None if key is None else read_public_key(Path(key))
     with shown(progress) as told:
-        return CheckedRelease(check_release(Path(folder), key=public, memory=memory, progress=told))
+        earlier = None if zones_from is None else Path(zones_from)
+        found = check_release(Path(folder), key=public, earlier=earlier, memory=memory, progress=told)
+    return CheckedRelease(found)
 
 
 def measures(

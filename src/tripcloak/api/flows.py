@@ -276,6 +276,7 @@ class ReleasedFlows(Released):
         l: int | None = None,  # noqa: E741
         l_places: int | None = None,
         t: float | None = None,
+        zones_from: str | PathLike[str] | None = None,
         sign: str | PathLike[str] | None = None,
         memory: str | None = None,
         progress: Shown = None,
@@ -288,6 +289,8 @@ class ReleasedFlows(Released):
             The raw input; what the release was made from if not given.
         k, m, l, l_places, t
             What was ordered, where the release must hold it even if its manifest promises less.
+        zones_from
+            The release or series that zones were taken from, to be compared with.
         sign
             A private key (``tripcloak keygen``) that signs the verdict, which is then published beside the
             manifest; nothing else can be ordered.
@@ -304,6 +307,7 @@ class ReleasedFlows(Released):
                 known_items=m,
                 diversity={what: least for what, least in diversity.items() if least is not None},
                 closeness=t,
+                earlier=None if zones_from is None else Path(zones_from),
                 sign=key,
                 memory=memory,
                 progress=told,
@@ -468,11 +472,13 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
     elif isinstance(chosen, type):
         given["method"], chosen = getattr(chosen, "name", chosen.__name__), None
     source, values = _source("anonymise", data, given)
-    by = segments(values)
+    by, zones = segments(values), zoning(values)
+    if chosen is not None and zones.kept is not None:
+        raise InputError(f"{called('zones_from')} keeps zones, and needs no {called('method')}; leave it out")
     request = ReleaseRequest(
         source=source,
-        zoning=zoning(values),
-        method=flow_method(values) if chosen is None else _with_given(chosen, given, values),
+        zoning=zones,
+        method=flow_method(values, zones.kept) if chosen is None else _with_given(chosen, given, values),
         memory=values["memory"],
         publish=values["publish"],
         every_segment=by if values["segment_joint"] else (),

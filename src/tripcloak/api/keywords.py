@@ -89,6 +89,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     k_population: float | str | None
     suppress: float
     publish: str
+    zones_from: str | PathLike[str] | None
     sign: str | PathLike[str] | None
     l: int | None  # noqa: E741
     l_places: int | None

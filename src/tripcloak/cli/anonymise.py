@@ -56,13 +56,16 @@ def command(
       tripcloak anonymise od.csv --hierarchy dendrogram --zones tracts.geojson --out out --json
 
       tripcloak anonymise trips.parquet --out out --sign publisher.key
+
+      tripcloak anonymise june.parquet --zones-from may --out june
     """
     from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 
+    zones = zoning(given)
     request = AnonymisationRequest(
         source=trip_source(inputs, given),
-        zoning=zoning(given),
-        method=flow_method(given),
+        zoning=zones,
+        method=flow_method(given, zones.kept),
         publish=given["publish"],
         out=out,
         memory=given["memory"],

@@ -42,6 +42,8 @@ def command(given: Given, folder: Folder, against: Against, json: Json = False) 
       tripcloak audit out --against calls.parquet --k 5 --json
 
       tripcloak audit out --against trips.parquet --sign publisher.key
+
+      tripcloak audit june --against june.parquet --zones-from may
     """
     if holds_trajectories(folder):
         known = {one.name: one for one in trajectory_keywords("audit")}
@@ -83,6 +85,7 @@ def _audit_flows(given: Given, folder: Path, against: list[str], *, json: bool) 
             known_items=given["m"],
             diversity={what: least for what, least in diversity.items() if least is not None},
             closeness=given["t"],
+            earlier=None if given["zones_from"] is None else Path(given["zones_from"]),
             sign=signing_key(given),
             memory=given["memory"],
             progress=progress,

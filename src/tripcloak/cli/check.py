@@ -7,6 +7,7 @@ import typer
 
 from tripcloak.cli.options import Force, Json
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
+from tripcloak.flows.keywords import COMPARED_ZONES
 
 if TYPE_CHECKING:
     from tripcloak.receiving.check import ReleaseCheck
@@ -25,9 +26,16 @@ Key = Annotated[
 ]
 
 
+ZonesFrom = Annotated[
+    Path | None,
+    typer.Option("--zones-from", metavar="DIR", help=COMPARED_ZONES.words),
+]
+
+
 def command(
     release: Release,
     key: Key = None,
+    zones_from: ZonesFrom = None,
     html: Html = None,
     force: Force = False,
     json: Json = False,
@@ -46,13 +54,15 @@ def command(
       tripcloak check downloads/flows-2024 --html check.html
 
       tripcloak check release --key publisher.pub --json
+
+      tripcloak check june/release --zones-from may/release
     """
     from tripcloak.ground.keys import read_public_key
     from tripcloak.receiving.check import check_release
 
     public = None if key is None else read_public_key(key)
     with progress_on_stderr() as progress:
-        found = check_release(release, key=public, progress=progress)
+        found = check_release(release, key=public, earlier=zones_from, progress=progress)
     if html is not None:
         _write(html, found, force=force)
     if json:

@@ -13,6 +13,7 @@ import numpy as np
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import FlowMethod
+from tripcloak.flows.methods.fixed_zones import place_flows
 from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import KeyedRecords, ODMatrix, SegmentPart
 from tripcloak.flows.publish import publish
@@ -345,6 +346,7 @@ def write_release(
         run=made.run(),
         **made.to_publish(),
         zones=zones if isinstance(zones, ZoneFile) else None,
+        kept=made.reading.zoning.kept,
         force=force,
     )
     return AnonymisationOutcome(
@@ -409,6 +411,7 @@ def _made(
             *([few.note()] if few is not None and few.groups else []),
             *_note_on_columns(release),
             *_note_on_hiding(method, matrix, release),
+            *_note_on_kept(reading),
         ),
         seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
         few=few,
@@ -489,6 +492,15 @@ def _note_on_columns(release: Release) -> list[str]:
         if told.steps or not (words := told.words())
         else [f"{words} ({spelt('publish', release.publish)})"]
     )
+
+
+def _note_on_kept(reading: MatrixReading) -> list[str]:
+    """Return how many trips lie in none of the zones that were kept; nothing where all do."""
+    kept, matrix = reading.zoning.kept, reading.trips.matrix
+    if kept is None:
+        return []
+    lost = int(matrix.flows.trips[~place_flows(kept, matrix).known].sum())
+    return [f"{lost:,} trips lie in none of the kept zones, and are withheld"] if lost else []
 
 
 def _note_on_hiding(method: FlowMethod, matrix: ODMatrix, release: Release) -> list[str]:

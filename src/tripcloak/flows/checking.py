@@ -12,6 +12,7 @@ from tripcloak.flows.audit import audit_folder, audit_public
 from tripcloak.flows.measures import measure
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.matrix import KEPT_ZONES, Zoning, opened, read_matrix
+from tripcloak.flows.release.keeping import read_copy
 from tripcloak.flows.release.reading import read_release
 from tripcloak.flows.rewriting import ReadAs, rewritten_flows
 from tripcloak.ground.engine import plain_errors
@@ -39,6 +40,7 @@ def audit_against(
     known_items: int | None = None,
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
+    earlier: Path | None = None,
     sign: SigningKey | None = None,
     memory: Memory = None,
     progress: Progress = silent,
@@ -55,6 +57,8 @@ def audit_against(
         How many items of a trip somebody may know for it to hold; all of them if not given.
     diversity, closeness
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
+    earlier
+        The release or series that zones are said to be from, to be compared.
     sign
         Signs the verdict, which is then written into the public part; nothing else can be ordered.
     """
@@ -70,12 +74,14 @@ def audit_against(
             known_items=known_items,
             diversity=diversity,
             closeness=closeness,
+            earlier=earlier,
             tiling=tiling,
             each_trip_is_a_person=canonical.people_once,
             progress=progress,
         )
     progress("writing the public files anew", 0, None)
-    read = ReadAs(tiling, zoning.told(tiling, canonical.timezone))
+    kept = None if zoning.kept is None else zoning.kept.digest
+    read = ReadAs(tiling, zoning.told(tiling, canonical.timezone), kept)
     verdict = told_to_owner(
         audit,
         rewritten_flows(folder, read),
@@ -102,10 +108,18 @@ def sign_release(
     return verdict
 
 
-def check_flows(folder: Path, *, memory: Memory = None, progress: Progress = silent) -> tuple[Finding, ...]:
-    """Return what can be found out about a release without the raw input, from its public part alone."""
+def check_flows(
+    folder: Path, *, earlier: Path | None = None, memory: Memory = None, progress: Progress = silent
+) -> tuple[Finding, ...]:
+    """Return what can be found out about a release without the raw input, from its public part alone.
+
+    Parameters
+    ----------
+    earlier
+        The release or series that zones are said to be from, to be compared.
+    """
     progress("checking the public files", 0, None)
-    found = audit_public(folder, memory=memory)
+    found = audit_public(folder, earlier=earlier, memory=memory)
     progress("writing the public files anew", 0, None)
     return (*found, *rewritten_flows(folder))
 
@@ -152,6 +166,8 @@ def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> tuple[TripSource
         zoning = Zoning.from_dict(run["tiling"])
         if zoning.zones == KEPT_ZONES:
             zoning = replace(zoning, zones=str(folder / KEPT_ZONES))
+        if run["tiling"].get("kept"):
+            zoning = replace(zoning, kept=read_copy(release_folder(folder)))
         return replace(source, attributes=carried), zoning
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{folder}/private/run.json does not say how the input was read") from None

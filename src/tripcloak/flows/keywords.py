@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripcloak.flows.methods.registry import METHODS, find_method
+from tripcloak.flows.methods.registry import KEEPING, METHODS, find_method
 from tripcloak.flows.protection import asked_promise
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import Option
@@ -18,6 +18,7 @@ from tripcloak.records.keywords import MEMORY, SIGN, TRIP_COLUMNS, TRIP_READING
 
 if TYPE_CHECKING:
     from tripcloak.flows.methods import FlowMethod
+    from tripcloak.flows.model.kept import KeptZones
     from tripcloak.flows.reading.matrix import Zoning
     from tripcloak.records.segments import SegmentBy
 
@@ -64,6 +65,12 @@ ZONES = (
         metavar="COLUMN",
     ),
     zones("area", "Study area of a quadtree.", metavar="S,W,N,E", reads="box"),
+)
+ZONES_FROM = zones(
+    "zones_from",
+    "Use the zones of this earlier release, or series: its folder. What is not safe in them is withheld.",
+    metavar="DIR",
+    reads="path",
 )
 K = privacy("k", "Smallest support of a released flow.", metavar="K", kind="number", default=10)
 UNIT = privacy(
@@ -183,6 +190,9 @@ AUDITED = (
     privacy("l_places", "The l that was ordered, on places.", metavar="L", kind="whole number"),
     privacy("t", "The t that was ordered.", metavar="T", kind="number"),
 )
+COMPARED_ZONES = replace(
+    ZONES_FROM, help="The release or series that zones were taken from, to be compared with.", group="run"
+)
 VOLUME = Option(
     name="volume",
     help="What is measured: trips or population.",
@@ -213,7 +223,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
     if command == "anonymise":
         asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *PARTS, *HIDING)
-        own = (*asked, *ZONES, *_times(), *SEGMENTS)
+        own = (*asked, *ZONES, ZONES_FROM, *_times(), *SEGMENTS)
         return (_METHOD, *own, SIGN, *read, *METHODS.shared_options())
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
@@ -222,7 +232,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "exposure":
         exact = [name for name in METHODS if not METHODS.fact(name, "noisy")]
         return (*_EXPOSED, *ZONES, *read, *_timeless(exact))
-    return {"audit": (*AUDITED, SIGN, MEMORY), "measures": (VOLUME, MEMORY)}[command]
+    return {"audit": (*AUDITED, COMPARED_ZONES, SIGN, MEMORY), "measures": (VOLUME, MEMORY)}[command]
 
 
 _METHOD = Option(
@@ -327,6 +337,8 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
             f"{called('slot')} keeps slots apart and {called('time_slot')} makes time an axis; give one of "
             "them"
         )
+    if given.get("zones_from") is not None:
+        return _kept_zoning(given)
     spec = given["hierarchy"] or (USUAL_HIERARCHY if given["zones"] is None else "dendrogram")
     _refuse_unused_zones(given, spec)
     return Zoning(
@@ -338,6 +350,53 @@ def zoning(given: Mapping[str, Any]) -> Zoning:
         fold=given.get("fold"),
         apart=slot is not None,
         period=None if given.get("period") is None else Days.read(given["period"]),
+    )
+
+
+def _kept_zoning(given: Mapping[str, Any]) -> Zoning:
+    """Return the zoning of an earlier release, or raise where something else is asked for beside it."""
+    from tripcloak.flows.reading.matrix import Zoning
+    from tripcloak.flows.release.keeping import needs_a_zones_file, read_kept, zones_file_of
+    from tripcloak.hierarchy.time import Days
+
+    folder = Path(given["zones_from"])
+    kept = read_kept(folder)
+    made = kept.hierarchy
+    minutes, apart = made.get("time_slot_minutes"), made.get("slots") == "apart"
+    area = None if made.get("area") is None else tuple(made["area"])
+    period = made.get("period")
+    stated = {
+        "hierarchy": made["spec"],
+        "area": area,
+        "slot": minutes if apart else None,
+        "time_slot": None if apart else minutes,
+        "fold": made.get("fold"),
+        "period": None if period is None else "/".join(period),
+    }
+    for name, there in stated.items():
+        asked = given.get(name)
+        if asked is not None and asked != there:
+            other = f"was made with {spelt(name, there)}" if there is not None else f"knows no {called(name)}"
+            raise InputError(
+                f"{folder} {other}, and its zones are other tiles than those of {spelt(name, asked)}; leave "
+                f"out {called(name)}, which is then taken from there"
+            )
+    zones = given["zones"] or zones_file_of(folder)
+    if zones is None and needs_a_zones_file(kept):
+        raise InputError(
+            f"{folder} was made with {made['spec']} over the zones of a file; give that file with "
+            f"{spelt('zones', 'FILE')}"
+        )
+    return Zoning(
+        spec=made["spec"],
+        zones=zones,
+        zone_id=given.get("zone_id"),
+        area=area,
+        time_slot=minutes,
+        fold=made.get("fold"),
+        apart=apart,
+        period=None if period is None else Days.read("/".join(period)),
+        kept=kept,
     )
 
 
@@ -354,8 +413,13 @@ def _refuse_unused_zones(given: Mapping[str, Any], spec: str) -> None:
         )
 
 
-def flow_method(given: Mapping[str, Any]) -> FlowMethod:
+def flow_method(given: Mapping[str, Any], kept: KeptZones | None = None) -> FlowMethod:
     """Return the method that is asked for, with its promise and its own options, from the values of keywords.
+
+    Parameters
+    ----------
+    kept
+        Zones of an earlier release to use, in place of a method that finds some.
 
     >>> from tripcloak.ground.options import values_of
     >>> flow_method(values_of(keywords("anonymise"), {"method": "odkanon", "levels": 4})).levels
@@ -363,9 +427,12 @@ def flow_method(given: Mapping[str, Any]) -> FlowMethod:
     """
     from tripcloak.flows.methods.slots import SlotBySlot
 
-    _refuse_time_without_slots(given)
-    kind = find_method(given["method"])
-    own = METHODS.own(given["method"], METHODS.asked(given))
+    if kept is None:
+        _refuse_time_without_slots(given)
+        kind = find_method(given["method"])
+        own = METHODS.own(given["method"], METHODS.asked(given))
+    else:
+        _refuse_methods(given)
     promise = asked_promise(
         given["k"],
         given["unit"],
@@ -378,8 +445,23 @@ def flow_method(given: Mapping[str, Any]) -> FlowMethod:
         secret=hiding_secret(given),
         hide_up_to=given["hide_up_to"],
     )
+    if kept is not None:
+        from tripcloak.flows.methods.fixed_zones import FixedZones
+
+        return FixedZones(zones=kept, promise=promise, suppression_limit=given["suppress"])
     chosen = kind(promise=promise, suppression_limit=given["suppress"], **own)
     return chosen if given["slot"] is None else SlotBySlot.of(chosen, jobs=processors())
+
+
+def _refuse_methods(given: Mapping[str, Any]) -> None:
+    """Raise where a method or an option of one is asked for, and zones are kept."""
+    asked = METHODS.asked(given)
+    others = [spelt("method", given["method"])] if given["method"] not in (KEEPING, _METHOD.default) else []
+    for other in [*others, *map(called, asked)]:
+        raise InputError(
+            f"{spelt('zones_from')} keeps the zones of another release, and leaves a method nothing to "
+            f"choose; leave out {other}"
+        )
 
 
 def hiding_secret(given: Mapping[str, Any]) -> str | None:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.model.kept import KeptZones
 from tripcloak.flows.reading.matrix import KEPT_ZONES
 from tripcloak.flows.release import Release, manifest
+from tripcloak.flows.release.keeping import COPY, write_copy
 from tripcloak.flows.release.tables import (
     flows_over_time,
     flows_table,
@@ -46,6 +48,7 @@ def publish(
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
     zones: ZoneFile | None = None,
+    kept: KeptZones | None = None,
     force: bool = False,
 ) -> dict[str, Any]:
     """Write ``release/`` and ``private/`` below ``out``, whole or not at all, and return the manifest.
@@ -64,6 +67,8 @@ def publish(
         The segment of the input that the release is about, where it is about one only.
     zones
         Zones that came from no file: an audit needs them again.
+    kept
+        Zones that were taken over from an earlier release.
     force
         Replace a release that is already there.
     """
@@ -76,6 +81,9 @@ def publish(
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
         if zones is not None:
             zones.write(staging / KEPT_ZONES)
+        if kept is not None:
+            (staging / COPY).touch(mode=0o600)
+            write_copy(staging / COPY, kept)
         (private / RECORD).touch(mode=0o600)
         write_record(private, public, {"input_digest": release.input_digest, **run})
     return facts
@@ -127,11 +135,18 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             "Destination zones": f"{facts['zones']['destinations']:,}",
             f"Released {facts['volume']}": f"{facts['released']:,}",
             "Withheld": facts["withheld"]["words"],
+            **({"Zones from": _whose(facts)} if "zones_from" in facts["parameters"] else {}),
             **({"Numbers": words} if (words := facts.get("columns_words")) else {}),
             **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
             **_not_drawn(places),
         },
     )
+
+
+def _whose(facts: Mapping[str, Any]) -> str:
+    """Return from where zones were taken over."""
+    digest = facts["parameters"]["zones_from"]
+    return f"an earlier release or a series, not chosen from these trips (SHA-256 {digest[:12]}...)"
 
 
 def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak._version import __version__
-from tripcloak.flows.methods import METHODS
+from tripcloak.flows.methods.registry import method_released_as
 from tripcloak.flows.publish import render_map_of, write_flows, write_zones
 from tripcloak.flows.release import Publication, measures_of_table, publication_of, restated
 from tripcloak.flows.release.rebuilding import ZoneSource, rebuilt_zones
@@ -53,6 +53,8 @@ class ReadAs:
     tiling: Tiling
     hierarchy: Mapping[str, Any]
     """What the manifest says of it."""
+    zones_from: str | None = None
+    """The digest of where zones were taken over from, if they were."""
 
 
 def rewritten_flows(folder: Path, read: ReadAs | None = None) -> tuple[Finding, ...]:
@@ -130,16 +132,21 @@ class WrittenFlows:
 def _method_is_known(_: Path, written: WrittenFlows) -> bool:
     facts = written.facts
     own = {name: value for name, value in facts["parameters"].items() if name != LIMIT}
-    kind = METHODS[facts["method"]]
+    kind = method_released_as(facts["method"])
     limit = {} if kind.noisy else {LIMIT: facts["parameters"][LIMIT]}
-    method = kind(**own, **limit)
     # Parameters that only speak of time are told where time is an axis.
     timed = "time_slot_minutes" in facts["hierarchy"] and "slots" not in facts["hierarchy"]
-    left_out = set() if timed else method.time_options()
-    right = {name: value for name, value in method.parameters().items() if name not in left_out}
+    left_out = set() if timed else kind.time_options()
+    right = {name: value for name, value in kind.restated(own, limit).items() if name not in left_out}
     # Their order and their kinds count too: 1 and 1.0 and true are equal.
     same = repr(list({**right, **limit}.items())) == repr(list(facts["parameters"].items()))
-    return same and kind.noisy == written.promise.noisy and _is_bound(facts["bound"], kind.relaxation)
+    from_there = written.read is None or own.get("zones_from") == written.read.zones_from
+    return (
+        same
+        and from_there
+        and kind.noisy == written.promise.noisy
+        and _is_bound(facts["bound"], kind.relaxation)
+    )
 
 
 def _is_bound(told: Any, relaxation: str | None) -> bool:

@@ -14,6 +14,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Finding
 from tripcloak.ground.signatures import SignatureCheck, check_signature
+from tripcloak.ground.spelling import called
 from tripcloak.promises import Promise
 
 READABLE = Finding("promise-readable", True, "the manifest states a promise that can be read")
@@ -105,7 +106,12 @@ class ReleaseCheck:
 
 
 def check_release(
-    folder: Path, *, key: PublicKey | None = None, memory: Memory = None, progress: Progress = silent
+    folder: Path,
+    *,
+    key: PublicKey | None = None,
+    earlier: Path | None = None,
+    memory: Memory = None,
+    progress: Progress = silent,
 ) -> ReleaseCheck:
     """Return what can be found out about a release from its public part alone.
 
@@ -116,6 +122,8 @@ def check_release(
         called.
     key
         The public key of the publisher, who must then have signed it.
+    earlier
+        Of flows: the release or series that zones are said to be from, to be compared.
 
     Raises
     ------
@@ -136,9 +144,9 @@ def check_release(
         promise = Promise.from_manifest(facts.get("promise"))
         told = _told(facts, promise)
     except (InputError, KeyError, TypeError, ValueError, AttributeError):
-        findings = (UNREADABLE, *signed, *_findings(public, facts, memory, progress))
+        findings = (UNREADABLE, *signed, *_findings(public, facts, earlier, memory, progress))
         return ReleaseCheck(**about, findings=findings)
-    findings = (READABLE, *signed, *_findings(public, facts, memory, progress))
+    findings = (READABLE, *signed, *_findings(public, facts, earlier, memory, progress))
     return ReleaseCheck(**about, **told, findings=findings)
 
 
@@ -150,15 +158,17 @@ def _signed(found: SignatureCheck, *, asked: bool) -> tuple[Finding, ...]:
 
 
 def _findings(
-    public: Path, facts: Mapping[str, Any], memory: Memory, progress: Progress
+    public: Path, facts: Mapping[str, Any], earlier: Path | None, memory: Memory, progress: Progress
 ) -> tuple[Finding, ...]:
     if facts["kind"] == "trajectories":
         from tripcloak.trajectories.checking import check_trajectories
 
+        if earlier is not None:
+            raise InputError(f"{called('zones_from')} is for releases of flows; this one is of trajectories")
         return check_trajectories(public, memory=memory, progress=progress)
     from tripcloak.flows.checking import check_flows
 
-    return check_flows(public, memory=memory, progress=progress)
+    return check_flows(public, earlier=earlier, memory=memory, progress=progress)
 
 
 def _told(facts: Mapping[str, Any], promise: Promise) -> dict[str, Any]:
@@ -195,11 +205,14 @@ def _holds(facts: Mapping[str, Any]) -> list[str]:
             f"Times and places are told in steps of {facts['grid']['seconds']:,} seconds and "
             f"{facts['grid']['metres']:,} metres or coarser.",
         ]
+    from tripcloak.flows.report.readme import kept_words
+
     zones = facts["zones"]
     return [
         f"{facts['groups']:,} released flows between {zones['origins']:,} origin zones and "
         f"{zones['destinations']:,} destination zones, {made}",
         f"They hold {facts['released']:,} {facts['volume']}. Withheld: {facts['withheld']['words']}.",
+        *([sentence(kept_words(facts))] if "zones_from" in facts["parameters"] else []),
     ]
 
 

@@ -32,6 +32,7 @@ def audit_folder(
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
     known_items: int | None = None,
+    earlier: Path | None = None,
     tiling: Tiling | None = None,
     each_trip_is_a_person: bool = False,
     progress: Progress | None = None,
@@ -56,6 +57,8 @@ def audit_folder(
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     known_items
         For how many known items of a trip k was ordered, if not for all of them.
+    earlier
+        The release or series that zones are said to be from, to be compared.
     tiling
         How places become tiles. Not used for H3, where the h3 library is asked; for other hierarchies
         it is rebuilt from the release's record if not given.
@@ -74,7 +77,12 @@ def audit_folder(
     centres = TileCentres(tiling)
     loaders = {"tree": load_tree, "centres": centres.load, "raw": raw.load, "recount": raw.recount}
     request = AuditRequest(
-        k=k, unit=unit, diversity=dict(diversity or {}), closeness=closeness, known_items=known_items
+        k=k,
+        unit=unit,
+        diversity=dict(diversity or {}),
+        closeness=closeness,
+        known_items=known_items,
+        earlier=earlier,
     )
     case = FlowEvidence(folder, con, request=request, loaders=loaders, tiling=tiling)
     try:
@@ -107,20 +115,23 @@ def audit_files(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
 PRIVATE_PARTS = ("raw", "recount", "record", "groups", "tree", "centres", "hierarchy")
 
 
-def audit_public(folder: Path, *, memory: Memory = None) -> tuple[Finding, ...]:
+def audit_public(folder: Path, *, earlier: Path | None = None, memory: Memory = None) -> tuple[Finding, ...]:
     """Return the findings on the rules that need neither the raw input nor the private part.
 
     Parameters
     ----------
     folder
         The public part of a release, under any name, or the folder that holds it.
+    earlier
+        The release or series that zones are said to be from, to be compared.
     memory
         How much memory to use, such as ``1GB``; half of the machine's by default.
     """
     from tripcloak.ground.engine import connect
 
     with connect(Budget.of(memory).engine) as con:
-        return BOOK.judge(FlowEvidence(folder, con, alone=True), without=PRIVATE_PARTS)
+        request = AuditRequest(earlier=earlier)
+        return BOOK.judge(FlowEvidence(folder, con, request=request, alone=True), without=PRIVATE_PARTS)
 
 
 def _smallest(case: FlowEvidence) -> dict[str, float]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from tripcloak.flows.audit.calendar import FOLDS
@@ -40,6 +41,8 @@ class AuditRequest:
         How many different tiles or places every released zone must cover.
     closeness
         How far the destinations of an origin zone may be from those of all.
+    earlier
+        The release or series that zones are said to be from, to be compared.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class AuditRequest:
     diversity: Mapping[str, int] = field(default_factory=dict)
     closeness: float | None = None
     known_items: int | None = None
+    earlier: Path | None = None
 
     def __post_init__(self) -> None:
         if self.unit is not None and self.unit not in UNITS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple
@@ -246,6 +246,17 @@ class FlowMethod(ABC):
     @abstractmethod
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return where every flow goes. The promise is resolved, and all flows together are safe."""
+
+    @classmethod
+    def restated(cls, told: Mapping[str, Any], limit: Mapping[str, Any]) -> dict[str, Any]:
+        """Return its parameters as a manifest must tell them, or raise where it cannot have been made so.
+
+        Parameters
+        ----------
+        told, limit
+            Its own parameters, and the limit where there is one, as the manifest tells them.
+        """
+        return cls(**told, **limit).parameters()
 
     @classmethod
     def time_options(cls) -> set[str]:

@@ -33,6 +33,23 @@ METHODS: Registry[FlowMethod] = Registry(
 """Every method by its name, with its file and its class; a new one is one line more."""
 
 
+KEEPING = "fixed-zones"
+"""The method that takes its zones from an earlier release; without one there is nothing to choose it for."""
+
+
+def method_released_as(name: str) -> type[FlowMethod]:
+    """Return the method of which a manifest names this, or raise a KeyError.
+
+    >>> method_released_as("fixed-zones").__name__
+    'FixedZones'
+    """
+    if name == KEEPING:
+        from tripcloak.flows.methods.fixed_zones import FixedZones
+
+        return FixedZones
+    return METHODS[name]
+
+
 def find_method(name: str) -> type[FlowMethod]:
     """Return the method of this name.
 

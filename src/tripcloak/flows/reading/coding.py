@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from tripcloak.flows.model import (
     flows_from_trips,
     represented_by,
 )
+from tripcloak.flows.model.kept import KeptZones
 from tripcloak.flows.reading.keyed import UNTIMED, RecordDigests, point_words
 from tripcloak.flows.reading.reach import clock_sql
 from tripcloak.flows.reading.spool import REPEATED, Spool, find_repeated, note_on_people
@@ -31,6 +32,7 @@ from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.hierarchy import Hierarchy, Slots
+from tripcloak.hierarchy.holding import keys_within
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.hierarchy.time import DAY, Days
 from tripcloak.records.cleaning import (
@@ -91,6 +93,7 @@ def code_trips(
     keyed: bytes | None = None,
     memory: int = 2 << 30,
     folder: Path | None = None,
+    kept: KeptZones | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> CodedTrips:
     """Return the OD matrix of the records behind the view ``canonical``.
@@ -114,6 +117,8 @@ def code_trips(
         The key by which every record is known again; without one, records are not kept.
     memory
         Bytes the growing columns may hold before they move to ``folder``.
+    kept
+        Zones that the hierarchies must have, whatever occurs.
     progress
         Called with the number of rows read so far.
     """
@@ -130,7 +135,7 @@ def code_trips(
         coder.add(batch)
         if progress is not None:
             progress(coder.tally.total)
-    return coder.finish(memory, (repeats, weights))
+    return coder.finish(memory, (repeats, weights), kept)
 
 
 def _columns(canonical: Canonical) -> dict[str, Any]:
@@ -294,7 +299,7 @@ class _Coder:
             found += np.bincount(file[0][nobody], minlength=len(found)) if file else np.count_nonzero(nobody)
         return [int(n) for n in found]
 
-    def finish(self, memory: int, kept: tuple[bool, bool]) -> CodedTrips:
+    def finish(self, memory: int, parts: tuple[bool, bool], kept: KeptZones | None = None) -> CodedTrips:
         """Return the matrix of everything added."""
         repeated = duplicate = None
         if self.canonical.has_mark and len(self.spool):
@@ -308,11 +313,13 @@ class _Coder:
         )
         if cleaning.kept <= 0:
             raise EmptyInputError(cleaning.why_empty())
-        origins, origin_tile = self._tree(self.origins)
-        destinations, destination_tile = self._tree(self.destinations)
+        origins, origin_tile = self._tree(self.origins, () if kept is None else kept.in_trees("origin"))
+        destinations, destination_tile = self._tree(
+            self.destinations, () if kept is None else kept.in_trees("destination")
+        )
         slots = None if self.slots is None else _occurring(self.spool)
         rows = _CodedRows(self.spool, origin_tile, destination_tile, duplicate, slots)
-        flows, seen = rows.flows(memory, kept), rows.weights(len(self.people))
+        flows, seen = rows.flows(memory, parts), rows.weights(len(self.people))
         matrix = ODMatrix(
             origins=origins,
             destinations=destinations,
@@ -361,11 +368,16 @@ class _Coder:
         found: Ints = keys[coded.indices.to_numpy(zero_copy_only=False)]
         return found
 
-    def _tree(self, numbering: Numbering) -> tuple[Hierarchy, Ints]:
-        """Return one axis' hierarchy, and the tile of every number."""
+    def _tree(self, numbering: Numbering, zones: Sequence[str]) -> tuple[Hierarchy, Ints]:
+        """Return one axis' hierarchy, which has these zones too, and the tile of every number."""
         keys = numbering.keys
-        hierarchy = self.tiling.hierarchy(np.sort(keys))
-        return hierarchy, self.tiling.tiles(keys, hierarchy).astype(np.int32)
+        also = keys_within(self.tiling, zones)
+        hierarchy = self.tiling.hierarchy(np.union1d(keys, also))
+        tiles = self.tiling.tiles(keys, hierarchy).astype(np.int32)
+        if len(also):
+            seen = hierarchy.sum_below(np.bincount(tiles, minlength=hierarchy.n_tiles) > 0)
+            hierarchy = replace(hierarchy, zones=replace(hierarchy.zones, tiles_observed=seen))
+        return hierarchy, tiles
 
 
 class Tally:

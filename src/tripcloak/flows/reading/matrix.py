@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.model.kept import AXES, KeptZones, members_digest, zone_members
 from tripcloak.flows.reading.coding import CodedTrips, code_trips
 from tripcloak.flows.reading.reach import USUAL, Reach
 from tripcloak.flows.reading.zone_ids import note_on_zones, refuse_ids_without_zones, zones_of
@@ -59,6 +61,8 @@ class Zoning:
         Every slot is anonymised on its own, and none is ever merged with another.
     period : Days, optional
         The first and the last day of the trips; found from the data where slots are merged over all time.
+    kept : KeptZones, optional
+        Zones of an earlier release that are to be used again: hierarchies hold them, whatever occurs.
     """
 
     spec: str = "h3:10"
@@ -69,6 +73,7 @@ class Zoning:
     fold: str | None = None
     apart: bool = False
     period: Days | None = None
+    kept: KeptZones | None = None
 
     def __post_init__(self) -> None:
         if self.time_slot is not None:
@@ -91,6 +96,7 @@ class Zoning:
             **({} if self.fold is None else {"fold": self.fold}),
             **({"apart": True} if self.apart else {}),
             **({} if self.period is None else {"period": list(self.period.dates)}),
+            **({} if self.kept is None else {"kept": True}),
         }
 
     def told(self, tiling: Tiling, timezone: str | None) -> dict[str, Any]:
@@ -200,6 +206,7 @@ def read_matrix(
         zones = zones_of(con, canonical, zoning.spec, zoning.zones, zoning.zone_id)
         tiling = parse_tiling(zoning.spec, zones=zones, area=zoning.area, extent=reach.area)
         refuse_ids_without_zones(con, canonical, tiling)
+        _refuse_other_tiles(zoning, tiling, canonical)
         settled = replace(
             zoning,
             zones=zoning.zones if isinstance(zoning.zones, str) else zones,
@@ -214,6 +221,7 @@ def read_matrix(
             tiling,
             slots=None if zoning.time_slot is None else Slots(zoning.time_slot, zoning.fold, settled.period),
             outside=OUTSIDE_AREA if found else OUTSIDE_TILING,
+            kept=zoning.kept,
             repeats=repeats,
             weights=weights,
             keyed=keyed,
@@ -221,6 +229,7 @@ def read_matrix(
             folder=folder,
             progress=lambda rows: progress("reading trips", rows, None),
         )
+        _refuse_other_members(zoning.kept, trips.matrix)
         if not (source.segment or source.sample):
             refuse_losses(trips.cleaning, source.tolerate, canonical.opened)
         if source.tolerate < 1 and source.box is None and source.polygon is None:
@@ -232,6 +241,42 @@ def read_matrix(
     warnings, known = _suspicions(trips, promise)
     trips = replace(trips, notes=(*warnings, *known, *notes))
     return MatrixReading(trips, tiling, settled, time.perf_counter() - started, warnings)
+
+
+def _refuse_other_tiles(zoning: Zoning, tiling: Tiling, canonical: Canonical) -> None:
+    """Raise where zones are kept that were made in another way than those of this input would be."""
+    if zoning.kept is None:
+        return
+    told, here = dict(zoning.kept.hierarchy), zoning.told(tiling, canonical.timezone)
+    if told == here:
+        return
+    if told.get("timezone") != here.get("timezone"):
+        raise InputError(
+            f"the times of the zones to keep go by the clock of {told.get('timezone', 'no zone')}, those of "
+            f"this input by that of {here.get('timezone', 'no zone')}; say whose they are with "
+            f"{spelt('timezone')}"
+        )
+    raise InputError(
+        f"the zones to keep are of {told.get('spec')}, and this input is read as {here['spec']}, or with "
+        f"other slots of time or another area; leave out {spelt('hierarchy')} and the others, which are "
+        "then taken from the earlier release"
+    )
+
+
+def _refuse_other_members(kept: KeptZones | None, matrix: ODMatrix) -> None:
+    """Raise where zones of the same names hold other tiles than those of the earlier release."""
+    if kept is None or kept.boxes:
+        return
+    for axis, (tree, _) in zip(AXES[:2], matrix.axes, strict=False):
+        rows = kept.rows(axis, tree)
+        other = axis in kept.members and (
+            (rows < 0).any() or members_digest(zone_members(tree, rows)) != kept.members[axis]
+        )
+        if other or (rows < 0).any():
+            raise InputError(
+                "the hierarchy of this input does not have the zones to keep, or they hold other tiles or "
+                f"places; give the very zones that the earlier release was made with ({spelt('zones')})"
+            )
 
 
 def _suspicions(trips: CodedTrips, promise: Promise) -> tuple[tuple[str, ...], list[str]]:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from tripcloak.flows.release.public import ReleasedZones
 from tripcloak.flows.release.tables import joined_zones, zone_rows
 from tripcloak.hierarchy import Hierarchy, Zones, box_zones, read_box_names
-from tripcloak.hierarchy.h3.tiling import H3Tiling
-from tripcloak.hierarchy.quadtree import QuadtreeTiling
+from tripcloak.hierarchy.holding import keys_within
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 
 if TYPE_CHECKING:
@@ -33,29 +32,13 @@ class ZoneSource:
     def tree(self, axis: str, zones: Sequence[str]) -> Hierarchy:
         """Return the hierarchy of one axis; of a grid it holds these zones too, if nobody was ever there.
 
+        >>> from tripcloak.hierarchy.h3.tiling import H3Tiling
         >>> nobody = ZoneSource(H3Tiling(9), {"origin": []}).tree("origin", ["8626cb787ffffff"])
         >>> "8626cb787ffffff" in nobody.zones.ids
         True
         """
-        below = [tile for zone in zones for tile in _tiles_below(self.tiling, zone)]
-        keys = np.unique(self.tiling.keys([*self.tiles[axis], *below]))
+        keys = np.union1d(self.tiling.keys(self.tiles[axis]), keys_within(self.tiling, zones))
         return self.tiling.hierarchy(keys[keys != OUTSIDE])
-
-
-def _tiles_below(tiling: Tiling, zone: str) -> list[str]:
-    """Return names of tiles in a zone of a grid; of all others the same name again.
-
-    Of H3 there are two, in different parts of the zone: its hierarchies leave out zones with one part alone.
-    """
-    if isinstance(tiling, QuadtreeTiling):
-        return [zone.ljust(tiling.depth + 1, "0")]
-    import h3
-
-    if isinstance(tiling, H3Tiling) and h3.is_valid_cell(zone):
-        finer = min(h3.get_resolution(zone) + 1, tiling.resolution)
-        parts = h3.cell_to_children(zone, finer)[:2]
-        return [str(h3.cell_to_center_child(part, tiling.resolution)) for part in parts]
-    return [zone]
 
 
 def rebuilt_zones(told: pa.Table, facts: Mapping[str, Any], source: ZoneSource) -> pa.Table:

@@ -116,6 +116,8 @@ def _withheld(matrix: ODMatrix, release: Release) -> str:
     volume = matrix.volume(release.volume)
     hidden, total = float(volume[release.suppressed].sum()), float(volume.sum())
     share = f"{hidden / total:.1%} of the {release.volume} are withheld ({hidden:,.0f} of {total:,.0f})."
+    if "zones_from" in release.parameters:
+        return f"{share} The zones were kept, whatever that costs." if hidden else share
     spent = withheld_although_safe(matrix, release)
     if not hidden or not spent.groups:
         return f"{share} None of them could be released as they stand." if hidden else share

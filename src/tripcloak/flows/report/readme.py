@@ -39,7 +39,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 {_largest(facts)}\
 - Withheld: {facts["withheld"]["words"]}
 - {_overlap(facts)}
-{also}
+{_kept(facts)}{also}
 ## Files
 - `flows.parquet`, `flows.csv`: one row per released flow:
   - `origin`, `destination`: zone ids{_boxes(facts) or _unions(facts["hierarchy"])}
@@ -57,6 +57,22 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 {how_to_open(facts)}
 ## What this does and does not promise
 {covers}{"".join(limits)}"""
+
+
+def kept_words(facts: Mapping[str, Any]) -> str:
+    """Return that zones were taken over, and from where."""
+    return (
+        "zones were not chosen from these trips: they are those of the release or series whose manifest.json "
+        f"or zones.json has the SHA-256 {facts['parameters']['zones_from']}"
+    )
+
+
+def _kept(facts: Mapping[str, Any]) -> str:
+    """Return where zones are from that were taken over; nothing where they were not."""
+    if "zones_from" not in facts["parameters"]:
+        return ""
+    words = kept_words(facts)
+    return fill(f"{words[:1].upper()}{words[1:]}", 110, initial_indent="- ", subsequent_indent="  ") + "\n"
 
 
 def _plain(facts: Mapping[str, Any]) -> str:
@@ -101,7 +117,8 @@ def _beside(facts: Mapping[str, Any]) -> str:
 def _overlap(facts: Mapping[str, Any]) -> str:
     """Return whether zones overlap, and why."""
     if "zone_form" in facts:
-        return f"""Zones are boxes, each drawn around the places of its own flows. Boxes of different flows
+        whose = "flows of the earlier release" if "zones_from" in facts["parameters"] else "its own flows"
+        return f"""Zones are boxes, each drawn around the places of {whose}. Boxes of different flows
   overlap, so the flows of a box are not all the trips of the area that it covers.
 - {_grid(facts)}"""
     if facts["homogeneous"]:
