@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Generator
 
 import pytest
@@ -18,6 +19,10 @@ pytest_plugins = ["worlds.requests", "worlds.browser"]
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
     ours = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {ours[int(worker.removeprefix("gw")) % len(ours)]})
+if worker and sys.platform != "win32":
+    from worlds.compiling import compile_in_turn
+
+    compile_in_turn()
 
 QUICK_ENOUGH = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
