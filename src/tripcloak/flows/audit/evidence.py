@@ -147,7 +147,7 @@ class FlowEvidence:
 
 def column_names(con: duckdb.DuckDBPyConnection, table: str) -> tuple[str, ...]:
     """Return the columns of a table or view."""
-    return tuple(name for (name,) in con.execute(f"select column_name from (describe {table})").fetchall())
+    return tuple(column[0] for column in con.execute(f"from {table} limit 0").description)
 
 
 POINTS = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")

@@ -38,7 +38,7 @@ class Form(Enum):
 
 
 class MatrixCase:
-    """A matrix and its release as tables: flows, groups, the trees, and the recount of every group."""
+    """A matrix and its release as tables: flows, groups, and the recount of every group."""
 
     def __init__(self, matrix: ODMatrix, release: Release, con: duckdb.DuckDBPyConnection) -> None:
         self.matrix = matrix
@@ -92,8 +92,6 @@ class MatrixCase:
         return {unit: numbers for unit, numbers in told.items() if numbers is not None}
 
     def _register(self) -> None:
-        import pyarrow as pa
-
         flows, release = self.matrix.flows, self.release
         columns = {
             "number": release.group_of_flow,
@@ -112,11 +110,6 @@ class MatrixCase:
         }
         self.put("flows", {name: column for name, column in columns.items() if column is not None})
         self.put("groups", groups)
-        for axis, (tree, _) in zip(self.axes, self.matrix.axes, strict=True):
-            up = pa.array(tree.parent, mask=tree.parent < 0)
-            self.con.register(
-                f"{axis}_tree", pa.table({"zone": np.arange(len(tree), dtype=np.int32), "parent": up})
-            )
 
     def put(self, table: str, columns: dict[str, Any]) -> None:
         """Make a table of columns of one length."""

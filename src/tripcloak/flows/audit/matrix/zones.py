@@ -12,7 +12,7 @@ from tripcloak.flows.audit.boxes import DEGREES, SLACK, Box, area_km2, is_outlin
 from tripcloak.flows.audit.centres import CENTRE_INSIDE, ROUNDING, SIDES, WHOLLY_INSIDE, in_millionths
 from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
 from tripcloak.flows.audit.matrix.case import AXES, BOOK, Form, MatrixCase
-from tripcloak.flows.audit.queries import climb, overlaps_sql, too_far_sql
+from tripcloak.flows.audit.queries import overlaps_sql, too_far_sql
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import NotPromised, Remark
@@ -35,12 +35,15 @@ def zones_contain_tiles(case: MatrixCase) -> str | None:
 
 
 def _outside_subtrees(case: MatrixCase, axis: str) -> int:
-    pairs = f"select distinct groups.{axis}, flows.{axis} from flows join groups using (number)"
-    case.con.execute(f"create or replace temp table pairs as {pairs}")
-    climb(case.con, "reached", "from pairs", f"from {axis}_tree", until_met=True)
-    return int(
-        case.value("select (select count(*) from pairs) - (select count(*) from reached where here = who)")
-    )
+    parent = case.matrix.axes[AXES.index(axis)][0].parent
+    pairs = f"distinct groups.{axis} as zone, flows.{axis} as tile from flows join groups using (number)"
+    zone, here = case.con.execute(f"select {pairs}").fetchnumpy().values()
+    going = np.flatnonzero(here != zone)
+    # Invariant: who is going has not met the zone yet and is not beyond the root.
+    while len(going):
+        here[going] = parent[here[going]]
+        going = going[(here[going] != zone[going]) & (here[going] >= 0)]
+    return int(np.count_nonzero(here != zone))
 
 
 @BOOK.rule("zones-disjoint", "recount")
@@ -109,8 +112,15 @@ def zones_diverse(case: MatrixCase) -> str | Remark | None:
 
 def _tiles_below(case: MatrixCase, axis: str) -> str:
     """Return SQL for the number of tiles with flows below every zone."""
-    climb(case.con, "occurring", f"select distinct {axis}, {axis} from flows", f"from {axis}_tree")
-    return "select here as zone, count(*) as n from occurring group by here"
+    tree, tiles = case.matrix.axes[AXES.index(axis)]
+    covered = np.zeros(len(tree), dtype=np.int64)
+    here = np.unique(tiles)
+    while len(here):
+        covered += np.bincount(here, minlength=len(tree))
+        here = tree.parent[here]
+        here = here[here >= 0]
+    case.put(f"{axis}_tiles", {"zone": np.arange(len(tree), dtype=np.int32), "n": covered})
+    return f"select zone, n from {axis}_tiles"
 
 
 def _places_below(case: MatrixCase, axis: str) -> str:
@@ -145,11 +155,16 @@ def destinations_close(case: MatrixCase) -> str | Remark | None:
 
 def _lineage(case: MatrixCase, axis: str) -> str:
     """Make a table (zone, above) of an axis: every released zone with itself and those that hold it."""
-    climb(case.con, "above", f"select distinct {axis}, {axis} from groups", f"from {axis}_tree")
-    case.con.execute(
-        f"""create or replace temp table {axis}_lineage as
-        select who as zone, here as above from above where here in (select {axis} from groups)"""
-    )
+    parent, released = case.matrix.axes[AXES.index(axis)][0].parent, released_rows(case, axis)
+    zone = here = released
+    zones, above = [zone], [here]
+    while len(here):
+        here = parent[here]
+        zone, here = zone[here >= 0], here[here >= 0]
+        found = np.isin(here, released)
+        zones.append(zone[found])
+        above.append(here[found])
+    case.put(f"{axis}_lineage", {"zone": np.concatenate(zones), "above": np.concatenate(above)})
     return f"{axis}_lineage"
 
 
