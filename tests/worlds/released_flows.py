@@ -27,6 +27,7 @@ from worlds.folders import seal
 
 TOWNS = np.array([[48.85, 2.30], [48.88, 2.36], [48.83, 2.38], [48.90, 2.28]])
 TEN_TRAVELLERS = KAnonymity(k=10, unit="travellers")
+ENGINE = duckdb.connect()
 
 
 def raw_trips(n: int = 3000, *, people: int = 200, seed: int = 3) -> pa.Table:
@@ -108,7 +109,8 @@ class World:
     @contextmanager
     def connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Give a connection with the view ``canonical``."""
-        with duckdb.connect() as con:
+        # What is temporary belongs to the cursor alone, which is had at once; an engine of its own is not.
+        with ENGINE.cursor() as con:
             con.register("raw", self.raw)
             con.execute("create temp view canonical as select * from raw")
             yield con
