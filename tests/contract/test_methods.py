@@ -20,6 +20,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, main_volume
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.promises import AllOf, KAnonymity, Promise
+from worlds.depth import size
 from worlds.matrices import Case, cases, grid, limits, promises
 from worlds.methods import HELD_TO_IT
 
@@ -56,7 +57,7 @@ def held(case: Case, axis: int, zone: str) -> set[str]:
     return {tile for tile, (lat, lon) in at.items() if south <= lat <= north and west <= lon <= east}
 
 
-@settings(max_examples=3 * settings().max_examples)
+@settings(max_examples=size(2, 3) * settings().max_examples)
 @given(request=requests())
 def test_a_release_is_safe_complete_within_its_limit_and_in_zones_that_hold_its_tiles(
     method: type[FlowMethod], request: tuple[Case, Promise, float]

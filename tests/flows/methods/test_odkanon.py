@@ -17,6 +17,7 @@ from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.promises import KAnonymity, Promise, Unit
+from worlds.depth import size
 from worlds.matrices import DYADIC_WEIGHTS, Case, cases, limits, promises, seeds
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "odkanon_small.json").read_text())
@@ -32,7 +33,7 @@ def both(case: Case, promise: Promise, limit: float, levels: int = 3) -> Release
     return release
 
 
-@settings(max_examples=6 * settings().max_examples)
+@settings(max_examples=size(3, 6) * settings().max_examples)
 @given(data=st.data())
 def test_it_equals_the_literal_twin(data: st.DataObject) -> None:
     case = data.draw(cases(weights=DYADIC_WEIGHTS))

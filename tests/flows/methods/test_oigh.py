@@ -24,6 +24,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KAnonymity
 from worlds.cuts import Request, k_of, requests, sent
+from worlds.depth import size
 from worlds.matrices import hierarchy_of, seeds, trees
 
 MANY = 2 * settings().max_examples
@@ -96,7 +97,7 @@ def lattices(draw: st.DrawFn) -> tuple[dict[Any, tuple[float, float]], float, tu
     return outcomes, dice.choice(list(hidden.values())), shape
 
 
-@settings(max_examples=3 * MANY)
+@settings(max_examples=size(2, 3) * MANY)
 @given(drawn=lattices())
 def test_the_search_finds_what_the_full_table_says(drawn: Any) -> None:
     outcomes, budget, shape = drawn
@@ -134,7 +135,7 @@ def axes_of(request: Request) -> list[list[plain.Level]]:
     ]
 
 
-@settings(max_examples=3 * MANY)
+@settings(max_examples=size(2, 3) * MANY)
 @given(request=st.one_of(requests(max_zones=10, max_rows=30), requests(max_zones=7, with_time=True)))
 def test_the_release_is_the_best_of_the_lowest_nodes_that_fit(request: Request) -> None:
     matrix, axes = request.case.matrix(), axes_of(request)

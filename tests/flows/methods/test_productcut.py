@@ -23,9 +23,10 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import InputError
 from tripcloak.promises import KAnonymity
 from worlds.cuts import Request, hold_to, k_of, requests, sent
+from worlds.depth import size
 from worlds.matrices import hierarchy_of, seeds
 
-MANY = 4 * settings().max_examples
+MANY = size(3, 4) * settings().max_examples
 
 
 def products_of(request: Request) -> SafeProducts:

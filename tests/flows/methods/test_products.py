@@ -18,6 +18,7 @@ from tripcloak.flows.model import Groups, ODMatrix, group_flows
 from tripcloak.ground.arrays import Ints
 from tripcloak.promises import KAnonymity
 from worlds.cuts import Request, requests
+from worlds.depth import size
 from worlds.matrices import Case, cases, diced_tree, hierarchy_of, seeds
 
 MODES = ["compiled", "uncompiled"]
@@ -41,7 +42,7 @@ def boxes_of(products: SafeProducts) -> list[plain.Box]:
     return list(zip(*ids, strict=True))
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=size(2, 4) * settings().max_examples)
 @given(request=requests(max_zones=12, max_rows=40))
 def test_exactly_the_safe_products_are_found_with_the_right_numbers(request: Request) -> None:
     hold_against_boxes(products_of(request), request)

@@ -22,9 +22,10 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Bools
 from worlds.cuts import Place, Request, hold_to, k_of, placed, requests, sent
+from worlds.depth import size
 from worlds.matrices import diced_tree, hierarchy_of, seeds
 
-MANY = 3 * settings().max_examples
+MANY = size(2, 3) * settings().max_examples
 
 
 def twins_of(request: Request) -> CutPairSearch:
