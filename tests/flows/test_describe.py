@@ -120,6 +120,10 @@ def test_advice_where_zones_must_grow(described):
     (advice,) = described([*TRIPS[:5] * 2], k=3).advice
     assert "Realistic: k = 3 on people" in advice
     assert "height 1" in advice
+    assert "At that height all is one flow, so expect little" in advice
+    (advice,) = described([*TRIPS[:5] * 2, *(trip(who, "c", "a") for who in "pqr")], k=3).advice
+    assert "height 1" in advice
+    assert "one flow" not in advice
 
 
 def test_people_counted_once_are_travellers(tmp_path):

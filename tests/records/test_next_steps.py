@@ -25,6 +25,7 @@ FILES: dict[str, bytes] = {
     "other.pdf": b"%PDF",
     "old.xls": b"\xd0\xcf",
     "folder/notes.md": b"x",
+    "zones.csv": b"zone,lat,lon,geometry\nA,48.8,2.3,POINT(2 48)\n",
     "people.csv": b"user_id,when\nu1,2024-05-01 08:30\n",
 }
 CASES: list[tuple[str, dict[str, Any], str]] = [
@@ -40,6 +41,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("other.pdf", {}, "save or convert it as CSV"),
     ("old.xls", {}, "save it as .xlsx or .csv"),
     ("people.csv", {}, "latitude of the origin (--origin-lat NAME)"),
+    ("zones.csv", {}, "It looks like a table of zones: such go beside a table of trips (--zones FILE)"),
     ("trips.csv", {"columns": {"person": "rider"}}, "Name one of these, or say --person none"),
     ("trips.csv", {"attributes": ("age",)}, "Name one of these with --attribute or --segment"),
     ("trips.csv", {"preset": "nyc"}, "expected one of porto-taxi"),

@@ -139,11 +139,29 @@ def test_most_rows_without_an_id_are_warned_of(tmp_path: Path) -> None:
     for unit, warned in units.items():
         promise = KAnonymity(k=2, unit=unit)
         assert len(read_matrix(source, Zoning(), promise=promise).warnings) == warned
-    # At one half there is a note, and no warning.
+    # At one half they are not most.
     (tmp_path / "june.csv").write_text("\n".join(bare.splitlines()[:-1]) + "\n")
-    told = tc.describe(both, k=2).to_dict()
-    assert not told["warnings"]
-    assert any("40 of 80 rows have no id" in note for note in told["notes"])
+    (warning,) = tc.describe(both, k=2).to_dict()["warnings"]
+    assert "50% of the rows lack the id that k counts: 40 of 80 rows have no id" in warning
+    assert "leave out the files without ids" in warning
+
+
+@pytest.mark.parametrize(("bare", "warned"), [(10, False), (11, True)])
+def test_more_rows_without_an_id_than_a_limit_withholds_are_warned_of(
+    tmp_path: Path, bare: int, warned: bool
+) -> None:
+    """As little as that ruins a release: everything becomes one flow before those rows hide among k ids."""
+    head, *rows = trips(100).splitlines()
+    rows = ["," + row.partition(",")[2] if at < bare else row for at, row in enumerate(rows)]
+    (tmp_path / "trips.csv").write_text("\n".join([head, *rows]) + "\n")
+    told = tc.describe(tmp_path / "trips.csv", k=2).to_dict()
+    words = [word for word in told["warnings"] if "of the rows lack the id that k counts" in word]
+    assert len(words) == warned
+    assert any(f"{bare} of 100 rows have no id" in word for word in (words or told["notes"]))
+    if warned:
+        assert "where='user_id IS NOT NULL'" in words[0]
+        told = tc.describe(tmp_path / "trips.csv", k=2, where="user_id IS NOT NULL").to_dict()
+        assert (told["warnings"], told["numbers"]["trips"]) == ((), 89)
 
 
 def test_the_private_record_tells_it_all(mixed: list[Path], tmp_path: Path) -> None:

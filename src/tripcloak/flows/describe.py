@@ -24,6 +24,11 @@ from tripcloak.records.whereabouts import Whereabouts
 COMFORTABLE = 0.1
 """The share of trips below k that a common suppression limit can swallow."""
 
+ONE_FLOW = (
+    " At that height all is one flow, so expect little: ask for a smaller k, bring more data, or see to the "
+    "warnings above."
+)
+
 
 @dataclass(frozen=True)
 class HeightFacts:
@@ -183,5 +188,6 @@ def _advice(matrix: ODMatrix, k: float, levels: tuple[HeightFacts, ...]) -> tupl
         told.append(
             f"Realistic: k = {k:,.0f} on {counted} with a limit of {COMFORTABLE:.0%} lets zones stay "
             f"around height {fits[0].height} where trips are evenly spread, finer where they are dense."
+            + (ONE_FLOW if fits[0].pairs == 1 else "")
         )
     return tuple(told)

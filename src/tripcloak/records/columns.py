@@ -182,6 +182,10 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^0-9a-z]", "", name.lower())
 
 
+_OUTLINES = {"geometry", "geom", "wkt", "wkb", "wkbgeometry", "thegeom"}
+"""Names of columns that hold the outlines of zones."""
+
+
 def _what_is_missing(names: Sequence[str], found: Mapping[str, str], form: Form | None) -> str:
     wanted = form or _closest_form(found)
     needed = min(NEEDED[wanted], key=lambda roles: sum(role not in found for role in roles))
@@ -197,6 +201,10 @@ def _what_is_missing(names: Sequence[str], found: Mapping[str, str], form: Form 
     )
     if {"lat", "lon"} & set(missing) and "antenna" in found:
         other += f" Records that name a base station need the table of their places ({spelt('stations')})."
+    if _OUTLINES & {plain_name(name) for name in names} and not {"time", "start_time"} & set(found):
+        other += (
+            f" It looks like a table of zones: such go beside a table of trips ({spelt('zones', 'FILE')})."
+        )
     found_words = f"Columns found: {listed(names)}. Name the right ones with these."
     return f"missing columns: {words}. {found_words}{other}"
 

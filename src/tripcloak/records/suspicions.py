@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt, spelt_command, spelt_together
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.columns import plain_name
+from tripcloak.records.files.tables import quoted
 from tripcloak.records.schema import ROLES
 from tripcloak.records.tolerance import enough, losses, told_losses
 
@@ -96,7 +98,7 @@ def counted_ids(report: CleaningReport, column: str) -> str | None:
     nobody = report.without_id or 0
     if not nobody:
         return None
-    bare = [one.name for one in report.files if (one.without_id or 0) * 2 > one.kept]
+    bare = _without_ids(report)
     where = f", most of {_listed(bare)}" if 0 < len(bare) < len(report.files) else ""
     return (
         f"{mask_small(nobody)} of {report.kept:,} rows have no id in {column!r}{where}: they add volume but "
@@ -105,14 +107,31 @@ def counted_ids(report: CleaningReport, column: str) -> str | None:
 
 
 def on_ids(report: CleaningReport, column: str) -> list[str]:
-    """Return the warning that most rows have no id; nothing where most have one."""
+    """Return the warning that so many rows have no id that no usual limit withholds them; else nothing."""
     nobody, told = report.without_id or 0, counted_ids(report, column)
-    if told is None or nobody * 2 <= report.kept:
+    if told is None or nobody <= USUAL_LIMIT * report.kept:
         return []
+    much = "most rows" if nobody * 2 > report.kept else f"{nobody / report.kept:.0%} of the rows"
+    bare = 0 < len(_without_ids(report)) < len(report.files)
+    given = spelt("where", f"{_as_sql(column)} IS NOT NULL", quoted=True)
+    which = "the files without ids" if bare else f"the rows without ids ({given})"
     return [
-        f"most rows lack the id that k counts: {told}. Zones grow until the rows with an id reach k in each: "
-        f"leave out the files without ids, or ask for k trips ({spelt('unit', 'trips')})"
+        f"{much} lack the id that k counts: {told}. Zones grow until the rows with an id reach k in each: "
+        f"leave out {which}, or ask for k trips ({spelt('unit', 'trips')})"
     ]
+
+
+USUAL_LIMIT = 0.1
+"""The share of the trips that is withheld where nobody says otherwise."""
+
+
+def _without_ids(report: CleaningReport) -> list[str]:
+    """Return the files of which most rows have no id."""
+    return [one.name for one in report.files if (one.without_id or 0) * 2 > one.kept]
+
+
+def _as_sql(column: str) -> str:
+    return column if re.fullmatch(r"[A-Za-z_]\w*", column) else quoted(column)
 
 
 def _listed(names: Sequence[str]) -> str:
