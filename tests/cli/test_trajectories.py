@@ -441,8 +441,12 @@ def test_each_region_is_shown_and_told_by_itself(tripcloak, tmp_path):
     told = tripcloak(*asked, "auto", "--out", tmp_path / "found", "--json")
     assert [region["users"] for region in told.json["regions"]] == [12, 12]
     shown = tripcloak(*asked, "40,-75,41,-74;48,2,49,3", "--out", tmp_path / "out")
-    assert (shown.code, shown.err) == (0, "")
+    assert shown.code == 0
+    lost = ["Used 36 of 72 fixes. Dropped:", "  fixes.csv: outside the box: 36"]
+    boxes = ("40,-75,41,-74", "48,2,49,3")
+    assert shown.err.splitlines() == [f"{box}: {line}" for box in boxes for line in lost]
     assert "Region 2 of 2: 48,2,49,3" in shown.out
+    assert "The regions hold 72 of 72 fixes" in shown.out
     assert (tmp_path / "out" / "region-2" / "release" / "manifest.json").is_file()
     wrong = tripcloak(*asked, "everywhere", "--out", tmp_path / "wrong")
     assert wrong.code == 2

@@ -152,7 +152,7 @@ def anonymise(
     request = TrajectoryRequest(
         source=trajectory_source(inputs, given),
         method=trajectory_method(given),
-        once_read=lambda reading: _tell(reading, json=json),
+        once_read=lambda reading: _tell(reading, regions=regions is not None, json=json),
         out=out,
         memory=given["memory"],
         force=force,
@@ -171,8 +171,11 @@ def anonymise(
         return
     for number_of_region, outcome in enumerate(outcomes, start=1):
         if regions is not None:
-            show(f"Region {number_of_region} of {len(outcomes)}: {_edges(outcome)}")
+            show(f"Region {number_of_region} of {len(outcomes)}: {_edges(outcome.reading)}")
         _show_release(outcome)
+    if regions is not None:
+        kept, read = sum(one.reading.cleaning.kept for one in outcomes), outcomes[0].reading.cleaning.rows
+        show(f"The regions hold {number(kept)} of {number(read)} fixes; the others are in none, or dropped.")
     show_signed(key)
 
 
@@ -187,14 +190,17 @@ def _released(
     return anonymise_regions(request, read_regions(regions), progress)
 
 
-def _tell(reading: "ReadTrajectories", *, json: bool) -> None:
-    """Say on stderr what became of the fixes, and what is suspicious in them."""
-    tell(*([] if json else cleaning_lines(reading.cleaning)))
-    warn(*reading.warnings)
+def _tell(reading: "ReadTrajectories", *, regions: bool, json: bool) -> None:
+    """Say on stderr what became of the fixes, and what is suspicious in them, by region if there are any."""
+    where = f"{_edges(reading)}: " if regions else ""
+    # What is told twice in a step of the grid is told all the same.
+    lost = not json and set(reading.cleaning.dropped) - {"repeated"}
+    tell(*(f"{where}{line}" for line in (cleaning_lines(reading.cleaning) if lost else [])))
+    warn(*(f"{where}{warning}" for warning in reading.warnings))
 
 
-def _edges(outcome: "TrajectoryOutcome") -> str:
-    return ",".join(f"{edge:g}" for edge in outcome.reading.source.box or ())
+def _edges(reading: "ReadTrajectories") -> str:
+    return ",".join(f"{edge:g}" for edge in reading.source.box or ())
 
 
 def _show_release(outcome: "TrajectoryOutcome") -> None:

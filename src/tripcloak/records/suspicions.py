@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.masking import mask_small
+from tripcloak.ground.masking import FEW, mask_small
 from tripcloak.ground.spelling import spelt, spelt_command, spelt_together
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.columns import plain_name
@@ -100,8 +100,9 @@ def counted_ids(report: CleaningReport, column: str) -> str | None:
         return None
     bare = _without_ids(report)
     where = f", most of {_listed(bare)}" if 0 < len(bare) < len(report.files) else ""
+    many = mask_small(nobody) if report.kept > FEW else "some"
     return (
-        f"{mask_small(nobody)} of {report.kept:,} rows have no id in {column!r}{where}: they add volume but "
+        f"{many} of {report.kept:,} rows have no id in {column!r}{where}: they add volume but "
         "no traveller, so k on travellers counts the others alone; k on trips counts all"
     )
 

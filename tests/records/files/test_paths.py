@@ -15,6 +15,18 @@ from worlds.trip_readings import ReadPaths, WriteParquet, WriteText
 CSV = "origin,destination\nA,B\nC,D\n"
 
 
+def test_a_release_among_the_files_of_a_folder_is_none_of_them(tmp_path: Path) -> None:
+    """Whoever writes a release beside the raw files reads the same files again."""
+    for name in ("may.csv", "old/june.csv", "out/private/mapping.csv", "out/release/flows.csv", "out/f.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    (tmp_path / "out" / "release" / "manifest.json").write_text("{}")
+    found = [file.relative_to(tmp_path).as_posix() for file in expand_paths([str(tmp_path)])]
+    assert found == ["may.csv", "old/june.csv"]
+    # Whoever names it means it.
+    assert expand_paths([str(tmp_path / "out" / "release")]) == [tmp_path / "out" / "release" / "flows.csv"]
+
+
 def test_paths_globs_and_folders_give_each_file_once(write_text: WriteText, tmp_path: Path) -> None:
     for name in ("a.csv", "sub/b.csv", "sub/deep/c.tsv", ".hidden.csv", "_tmp/d.csv", "notes.md"):
         write_text(name, CSV)

@@ -292,7 +292,9 @@ def _suspicions(trips: CodedTrips, promise: Promise) -> tuple[tuple[str, ...], l
         return tuple(warnings), list(trips.notes)
     counted = counted_ids(trips.cleaning, column)
     unknown = on_ids(trips.cleaning, column) if _counts_ids(promise) else []
-    notes = [note for note in trips.notes if counted is None or note != no_ids(column)]
+    # Files may call that column differently.
+    uncounted = {no_ids(one) for one in (column, *trips.canonical.opened.id_columns)}
+    notes = [note for note in trips.notes if counted is None or note not in uncounted]
     return (*warnings, *unknown), notes if unknown or counted is None else [counted, *notes]
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tripcloak.ground.errors import InputError, MissingFileError
+from tripcloak.ground.folders import PUBLIC
 from tripcloak.ground.given_paths import given_path
+from tripcloak.ground.manifest import NAME
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import looks_like_data, unique_names
 from tripcloak.records.files.encodings import COMPRESSED
@@ -178,7 +180,12 @@ def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
     files = sorted({file for pattern in patterns or ("*",) for file in folder.rglob(pattern)})
     if preset is not None:
         files = [file for file in files if not preset.passes_over(file.name)]
-    seen = [file for file in files if file.is_file() and not hidden(file, folder)]
+    made = _releases(folder)
+    seen = [
+        file
+        for file in files
+        if file.is_file() and not hidden(file, folder) and not any(one in file.parents for one in made)
+    ]
     wanted = [file for file in seen if kind_of(file, preset) in _PLAIN]
     if not wanted:
         # Beside tables, archives are often the same rows once more, and GeoJSON the zones.
@@ -192,6 +199,12 @@ def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
             f"the folder {folder} holds no {what}; name a folder that does, or the files themselves"
         )
     return wanted
+
+
+def _releases(folder: Path) -> list[Path]:
+    """Return the releases below a folder: what was made of its files is none of them."""
+    manifests = folder.rglob(f"{PUBLIC}/{NAME}")
+    return [path.parent.parent for path in manifests if path.parent.parent != folder]
 
 
 def _readable(file: Path, preset: Preset | None) -> Path:

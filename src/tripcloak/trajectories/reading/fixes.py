@@ -45,9 +45,9 @@ def note_on_order(con: duckdb.DuckDBPyConnection, rows: Rows) -> list[str]:
     if not backwards:
         return []
     times = mask_small(backwards.total(), people=len(backwards))
+    often = f"{times} times or more" if times[0].isdigit() else "some times"
     return [
-        f"time goes backwards between the fixes of a person {times} times or more in the first "
-        "rows; fixes were put in order"
+        f"time goes backwards between fixes of the same id {often} in the first rows; fixes were put in order"
     ]
 
 
