@@ -107,10 +107,12 @@ class World:
         return Folder(out)
 
     @contextmanager
-    def connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Give a connection with the view ``canonical``."""
-        # What is temporary belongs to the cursor alone, which is had at once; an engine of its own is not.
-        with ENGINE.cursor() as con:
+    def connection(self, *, alone: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a connection with the view ``canonical``; to an engine of its own, if it is to be alone.
+
+        What is temporary belongs to each connection by itself, but settings may be those of the engine.
+        """
+        with duckdb.connect() if alone else ENGINE.cursor() as con:
             con.register("raw", self.raw)
             con.execute("create temp view canonical as select * from raw")
             yield con

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pyarrow import parquet
 from tripcloak.flows.audit import audit_files, audit_folder
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import Verdict
+from worlds.depth import size
 from worlds.released_flows import Folder, World, raw_trips
 
 
@@ -166,19 +167,24 @@ def keys_of(facts: dict[str, Any]) -> list[str]:
     return [key for key in facts if key not in left_out]
 
 
+def in_turn(values: Sequence[Any], turn: int, many: int) -> list[Any]:
+    """Return some of the values, others at every turn; a deep run takes all of them."""
+    return [values[(turn + step) % len(values)] for step in range(many)]
+
+
 def test_no_manifest_entry_can_break_the_audit(world: World, honest: Path, tmp_path: Path) -> None:
     """Whatever stands in the manifest, the audit ends with a verdict, and it is not a good one."""
     facts = Folder(honest).facts
     shutil.copytree(honest, tmp_path / "out")
     folder = Folder(tmp_path / "out")
-    for key in keys_of(facts):
-        for value in (None, 1e400, {"x": ["y"]}):
+    for number, key in enumerate(keys_of(facts)):
+        for value in in_turn((None, 1e400, {"x": ["y"]}), number, size(1, 3)):
             text = json.dumps({**facts, key: value})
             folder.public("manifest.json").write_text(text)
             report = audit(world, folder.path)
             assert not report.safe, f"{key} = {value}"
-    for key in facts["promise"]:
-        for value in (None, 1e400, {"x": ["y"]}, ["z"], "z", True):
+    for number, key in enumerate(facts["promise"]):
+        for value in in_turn((None, 1e400, {"x": ["y"]}, ["z"], "z", True), number, size(3, 6)):
             text = json.dumps({**facts, "promise": {**facts["promise"], key: value}})
             folder.public("manifest.json").write_text(text)
             report = audit(world, folder.path)
@@ -207,7 +213,7 @@ def test_errors_of_the_raw_input_quote_nothing(folder: Folder) -> None:
 
 
 def test_too_little_memory_is_an_input_error(world: World, honest: Path) -> None:
-    with world.connection() as con:
+    with world.connection(alone=True) as con:
         con.execute("set memory_limit = '2MB'")
         con.execute("set max_temp_directory_size = '0KB'")
         with pytest.raises(InputError, match="memory"):
