@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from tripcloak.flows.anonymise import AnonymisationOutcome
 from tripcloak.flows.checking import audit_against, measure_against
 from tripcloak.flows.reading.matrix import read_matrix
 from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.errors import InputError
 from tripcloak.records.source import TripSource
 from worlds.folders import is_whole
+from worlds.requests import inputs_in, making_in
 from worlds.trips import write_csv
 
 FORMS = ("coordinates", "quadtree", "dendrogram", "table", "counts", "commuters", "fixes", "weights")
+
+
+@pytest.fixture(scope="module")
+def released(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], tuple[Path, AnonymisationOutcome]]:
+    """A file of a form and the release of it, made once; nobody may change them."""
+    folder = tmp_path_factory.mktemp("released")
+
+    @cache
+    def of_form(form: str) -> tuple[Path, AnonymisationOutcome]:
+        file, order = inputs_in(folder)(form)
+        return file, making_in(folder)(file, **order, out=form)
+
+    return of_form
 
 
 def known(measures):
@@ -24,9 +45,8 @@ def known(measures):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_measures_and_audit_agree_with_what_was_told(make, input_of, form):
-    file, order = input_of(form)
-    outcome = make(file, **order)
+def test_measures_and_audit_agree_with_what_was_told(released, form):
+    file, outcome = released(form)
     assert is_whole(outcome.out)
     measured = measure_against(outcome.out, (str(file),))
     assert list(measured) == list(outcome.measures)
@@ -39,10 +59,9 @@ def test_measures_and_audit_agree_with_what_was_told(make, input_of, form):
     assert report.smallest_support[unit] >= least
 
 
-def test_what_was_asked_for_is_read_back(make, input_of):
-    file, order = input_of("coordinates")
-    made = make(file, **order)
-    matrix = read_matrix(TripSource(paths=(str(file),)), order["zoning"]).trips.matrix
+def test_what_was_asked_for_is_read_back(released):
+    file, made = released("coordinates")
+    matrix = read_matrix(TripSource(paths=(str(file),)), made.zoning).trips.matrix
     again, first = read_release(made.out, matrix), made.release
     for name in ("method", "suppression_limit", "homogeneous", "seed", "volume"):
         assert getattr(again, name) == getattr(first, name), name
@@ -53,17 +72,15 @@ def test_what_was_asked_for_is_read_back(make, input_of):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_order_for_more_is_not_met(make, input_of, form):
-    file, order = input_of(form)
-    outcome = make(file, **order)
+def test_an_order_for_more_is_not_met(released, form):
+    file, outcome = released(form)
     report = audit_against(outcome.out, (str(file),), k=100_000)
     assert "every-group-safe" in report.broken
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_another_input_is_noticed(make, input_of, form):
-    file, order = input_of(form)
-    outcome = make(file, **order)
+def test_another_input_is_noticed(released, input_of, form):
+    _, outcome = released(form)
     other, _ = input_of(form, seed=5)
     with pytest.raises(InputError, match="another input"):
         measure_against(outcome.out, (str(other),))
@@ -71,11 +88,10 @@ def test_another_input_is_noticed(make, input_of, form):
     assert "flows-match-recount" in report.broken
 
 
-def test_the_same_pairs_with_other_people_are_another_input(make, input_of, tmp_path):
+def test_the_same_pairs_with_other_people_are_another_input(released, tmp_path):
     import csv
 
-    file, order = input_of("table")
-    outcome = make(file, **order)
+    file, outcome = released("table")
     with file.open(newline="") as opened:
         rows = [{**row, "person_id": "everybody"} for row in csv.DictReader(opened)]
     other = write_csv(tmp_path / "other.csv", rows)
@@ -83,19 +99,17 @@ def test_the_same_pairs_with_other_people_are_another_input(make, input_of, tmp_
         measure_against(outcome.out, (str(other),))
 
 
-def test_measures_on_another_volume(make, input_of):
-    file, order = input_of("coordinates")
-    outcome = make(file, **order)
+def test_measures_on_another_volume(released):
+    file, outcome = released("coordinates")
     population = measure_against(outcome.out, (str(file),), volume="population")
     assert population["S"] != outcome.measures["S"]
     with pytest.raises(InputError, match="trips or population"):
         measure_against(outcome.out, (str(file),), volume="people")
 
 
-def test_a_file_that_moved_is_still_the_same_input(make, input_of, tmp_path):
-    file, order = input_of("coordinates")
-    outcome = make(file, **order)
-    moved = file.rename(tmp_path / "moved.csv")
+def test_a_file_that_moved_is_still_the_same_input(released, tmp_path):
+    file, outcome = released("coordinates")
+    moved = shutil.copy(file, tmp_path / "moved.csv")
     assert audit_against(outcome.out, (str(moved),)).safe
     assert measure_against(outcome.out, (str(moved),)) == outcome.measures
 
@@ -104,9 +118,9 @@ class TestDamage:
     """Folders that were changed after they were made: refused in words, never with wrong numbers."""
 
     @pytest.fixture
-    def made(self, make, input_of):
-        file, order = input_of("coordinates")
-        return make(file, **order).out, file
+    def made(self, released, tmp_path):
+        file, outcome = released("coordinates")
+        return shutil.copytree(outcome.out, tmp_path / "out"), file
 
     @pytest.mark.parametrize("part", ["release/manifest.json", "private/run.json", "private/groups.parquet"])
     @pytest.mark.parametrize("damage", ["gone", "garbage"])
@@ -162,11 +176,10 @@ class TestDamage:
             measure_against(out, (str(file),))
 
 
-def test_what_the_groups_table_says(make, input_of, tmp_path):
-    file, order = input_of("coordinates")
-    outcome = make(file, **order)
+def test_what_the_groups_table_says(released):
+    file, outcome = released("coordinates")
     groups = parquet.read_table(outcome.out / "private" / "groups.parquet")
-    reading = read_matrix(TripSource(paths=(str(file),)), order["zoning"])
+    reading = read_matrix(TripSource(paths=(str(file),)), outcome.zoning)
     matrix, flows = reading.trips.matrix, reading.trips.matrix.flows
     assert groups.column_names == [
         *("origin", "destination", "trips", "travellers", "population"),
@@ -189,9 +202,9 @@ def test_what_the_groups_table_says(make, input_of, tmp_path):
         ("weights", {"travellers", "population"}),
     ],
 )
-def test_groups_hold_the_numbers_that_are_known(make, input_of, form, columns):
-    file, order = input_of(form)
-    groups = parquet.read_table(make(file, **order).out / "private" / "groups.parquet")
+def test_groups_hold_the_numbers_that_are_known(released, form, columns):
+    _, outcome = released(form)
+    groups = parquet.read_table(outcome.out / "private" / "groups.parquet")
     assert set(groups.column_names) == columns | {
         *("origin", "destination", "trips", "released_origin", "released_destination")
     }

@@ -16,11 +16,23 @@ from tripcloak.records.source import TripSource
 from worlds.trips import Row, counted, some_trips, write_csv, write_zones, zone_trips
 
 Make: TypeAlias = Callable[..., AnonymisationOutcome]
+Inputs: TypeAlias = Callable[..., tuple[Path, dict[str, Any]]]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
     """An order carried out, by ODkAnon if not told otherwise; the release lies in ``out``."""
+    return making_in(tmp_path)
+
+
+@pytest.fixture
+def input_of(tmp_path: Path) -> Inputs:
+    """A file of one of the forms, with what an order needs to read it."""
+    return inputs_in(tmp_path)
+
+
+def making_in(folder: Path) -> Make:
+    """Return what carries out an order, by ODkAnon if not told otherwise; the release lies in ``out``."""
 
     def carried_out(
         paths: Path | Sequence[Path],
@@ -42,19 +54,18 @@ def make(tmp_path: Path) -> Make:
                     promise=parts[0] if len(parts) == 1 else AllOf(promises=parts), suppression_limit=limit
                 ),
                 zoning=zoning or Zoning(spec="h3:9"),
-                out=tmp_path / out,
+                out=folder / out,
             )
         )
 
     return carried_out
 
 
-@pytest.fixture
-def input_of(tmp_path: Path) -> Callable[[str], tuple[Path, dict[str, Any]]]:
-    """A file of one of the forms, with what an order needs to read it."""
+def inputs_in(folder: Path) -> Inputs:
+    """Return what writes a file of one of the forms, and tells what an order needs to read it."""
 
     def written(form: str, seed: int = 3) -> tuple[Path, dict[str, Any]]:
-        file = tmp_path / f"{form}-{seed}.csv"
+        file = folder / f"{form}-{seed}.csv"
         if form in ("coordinates", "quadtree", "weights"):
             write_csv(file, some_trips(300, seed=seed))
             spec = "quadtree:6" if form == "quadtree" else "h3:9"
@@ -63,7 +74,7 @@ def input_of(tmp_path: Path) -> Callable[[str], tuple[Path, dict[str, Any]]]:
         if form == "fixes":
             write_csv(file, fixes(seed))
             return file, {"zoning": Zoning(spec="h3:9")}
-        zones = str(write_zones(tmp_path / "zones.csv"))
+        zones = str(write_zones(folder / "zones.csv"))
         trips = zone_trips(seed=seed)
         tables = {"counts": "trips", "commuters": "commuters"}
         write_csv(file, counted(trips, tables[form]) if form in tables else trips)
