@@ -30,11 +30,13 @@ COMMANDS = (
     "synth city",
     "synth survey",
     "synth cdr",
+    "ledger",
+    *(f"ledger {name}" for name in ("init", "list", "show", "verify", "withdraw", "approve", "rotate")),
     "trajectories",
     *(f"trajectories {name}" for name in ("anonymise", "audit", "describe", "measures", "attack", "compare")),
     *(f"trajectories {name}" for name in ("trips", "methods")),
 )
-GROUPS = {"synth", "trajectories"}
+GROUPS = {"synth", "ledger", "trajectories"}
 HEAVY = {
     "numpy",
     "duckdb",

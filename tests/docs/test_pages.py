@@ -154,6 +154,23 @@ def test_the_long_commands_of_a_page_run_in_small(
     assert ran > 9
 
 
+def test_what_the_page_on_the_ledger_shows_is_what_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process and on a small city: no number of it is shown."""
+    write_city(City(trips=5_000, seed=1), tmp_path / "trips.parquet")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for block in blocks("docs/ledger.md"):
+        for command, shown in commands(block):
+            capsys.readouterr()
+            code = tripcloak(shlex.split(command)[1:])
+            told = capsys.readouterr()
+            assert code == 0, f"{command}\n{told.err}"
+            check_output(shown, told.out)
+    assert (tmp_path / "ledger/chain/00000004.json").is_file()
+
+
 def check_output(shown: str, printed: str) -> None:
     checker = doctest.OutputChecker()
     difference = checker.output_difference(doctest.Example("", shown), printed, MATCHING)

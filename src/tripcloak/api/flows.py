@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from tripcloak.api.card import INTERNAL, CardTable, Fact, card
 from tripcloak.api.inputs import Inputs, Points, take
 from tripcloak.api.keywords import AnonymiseKeywords, CompareKeywords, DescribeKeywords
+from tripcloak.api.ledgers import LedgerKept
 from tripcloak.api.progress import Shown, shown
 from tripcloak.api.released import PrivatePart, PublicPart, Released, key_of, refuse_before
 from tripcloak.api.results import (
@@ -104,7 +105,8 @@ def anonymise(
     **keywords
         ``k=10``, ``unit="travellers"``, ``suppress=0.1``, ``zones="h3:9"``, ``method="twincut"`` (or the
         method's object, whose own promise and limit count unless others are given), ``person="bike_id"``,
-        ``out="folder"`` to save it as well, and all others of the command line.
+        ``out="folder"`` to save it as well, ``ledger="folder"`` to record it beside earlier releases of the
+        same people, and all others of the command line.
 
     Examples
     --------
@@ -120,11 +122,13 @@ def anonymise(
     given = {"segment": segment, "segment_joint": segment_joint, **keywords}
     out, force, sign = given.pop("out", None), given.pop("force", False), given.pop("sign", None)
     refuse_before(out, force=force, sign=sign)
+    kept = LedgerKept.of(given, out)
     request, values = _request(data, given)
     with shown(progress) as told:
-        made = _made(request, values, told)
+        made = _made(kept.reading(request), values, told)
     if out is not None:
-        made.save(out, force=force, sign=sign)
+        with kept.recording(made, out):
+            made.save(out, force=force, sign=sign)
     return made
 
 

@@ -91,6 +91,8 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     publish: str
     zones_from: str | PathLike[str] | None
     sign: str | PathLike[str] | None
+    ledger: str | PathLike[str] | None
+    needs_approvals: int | None
     l: int | None  # noqa: E741
     l_places: int | None
     t: float | None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tripcloak.flows.release import Bound
     from tripcloak.ground.keys import SigningKey
     from tripcloak.ground.progress import Progress
+    from tripcloak.ledger.store import Ledger, RecordedRelease
     from tripcloak.records.segments import SegmentBy
 
 
@@ -58,8 +59,10 @@ def command(
       tripcloak anonymise trips.parquet --out out --sign publisher.key
 
       tripcloak anonymise june.parquet --zones-from may --out june
+
+      tripcloak anonymise trips.parquet --out out --ledger ledger
     """
-    from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+    from tripcloak.flows.anonymise import AnonymisationRequest
 
     zones = zoning(given)
     request = AnonymisationRequest(
@@ -71,19 +74,42 @@ def command(
         memory=given["memory"],
         force=force,
     )
-    by, key = segments(given), signing_key(given)
+    by, key, ledger = segments(given), signing_key(given), _ledger(given)
     if by and not given["segment_joint"]:
         release_segments(request, by, draws=given["draws"], key=key, json=json)
         return
     with progress_on_stderr() as progress:
         told = replace(request, every_segment=by, once_read=_warn if json else _tell)
-        outcome = anonymise(told, progress)
+        outcome, recorded = _made(told, ledger, given["needs_approvals"], progress)
         sign([out], request, key, progress)
     if json:
-        print_json(outcome.to_dict())
+        print_json(outcome.to_dict() | ({} if recorded is None else {"ledger": recorded.in_short()}))
     else:
-        _show(outcome)
+        _show(outcome, waits=recorded is not None and not recorded.may_be_published)
         show_signed(key)
+        show(*([] if recorded is None else [recorded.words()]))
+
+
+def _ledger(given: Given) -> "Ledger | None":
+    """Return the ledger that the release is to be recorded in, if any; without one nothing is loaded."""
+    if given["ledger"] is None and given["needs_approvals"] is None:
+        return None
+    from tripcloak.ledger.releasing import ledger_of
+
+    return ledger_of(given)
+
+
+def _made(
+    request: "AnonymisationRequest", ledger: "Ledger | None", approvals: int | None, progress: "Progress"
+) -> "tuple[AnonymisationOutcome, RecordedRelease | None]":
+    """Return the release, written, and what a ledger has of it."""
+    from tripcloak.flows.anonymise import anonymise
+
+    if ledger is None:
+        return anonymise(request, progress), None
+    from tripcloak.ledger.releasing import anonymise_with_ledger
+
+    return anonymise_with_ledger(request, ledger, approvals_needed=approvals, progress=progress)
 
 
 def _warn(reading: "MatrixReading", segment: str = "") -> None:
@@ -111,7 +137,7 @@ def sign(
             sign_release(folder, request.source.paths, key, memory=request.memory, progress=progress)
 
 
-def _show(outcome: "AnonymisationOutcome") -> None:
+def _show(outcome: "AnonymisationOutcome", *, waits: bool = False) -> None:
     from tripcloak.promises.counted import called_in_words
 
     release, facts = outcome.release, outcome.to_dict()
@@ -139,7 +165,8 @@ def _show(outcome: "AnonymisationOutcome") -> None:
     )
     for note in outcome.notes:
         show(f"Note: {note}")
-    show(f"Publish {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
+    when = "Once it is approved, publish" if waits else "Publish"
+    show(f"{when} {outcome.out / 'release'} (open map.html); keep {outcome.out / 'private'} inside.")
 
 
 def _measured(outcome: "AnonymisationOutcome") -> list[tuple[str, str, str]]:

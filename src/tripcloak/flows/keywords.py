@@ -202,6 +202,25 @@ VOLUME = Option(
 )
 
 
+LEDGER = (
+    Option(
+        name="ledger",
+        help="Record the release in this ledger, beside all others of the same people.",
+        metavar="DIR",
+        reads="path",
+        group="run",
+    ),
+    Option(
+        name="needs_approvals",
+        help="With --ledger: how many people must approve before it may be published, if more than it says.",
+        metavar="N",
+        kind="whole number",
+        least=0,
+        group="run",
+    ),
+)
+
+
 def keywords(command: str) -> tuple[Option, ...]:
     """Return the keywords of a command on flows, beside its input and where its output goes.
 
@@ -224,7 +243,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "anonymise":
         asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *PARTS, *HIDING)
         own = (*asked, *ZONES, ZONES_FROM, *_times(), *SEGMENTS)
-        return (_METHOD, *own, SIGN, *read, *METHODS.shared_options())
+        return (_METHOD, *own, SIGN, *LEDGER, *read, *METHODS.shared_options())
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
     if command == "compare":

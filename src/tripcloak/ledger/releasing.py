@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 from tripcloak.flows.anonymise import (
     AnonymisationOutcome,
     AnonymisationRequest,
+    MadeRelease,
+    ReleaseRequest,
     make_release,
     write_release,
 )
-from tripcloak.ground.errors import TripcloakError
+from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, refuse_if_taken
+from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.ledger.disclosing import disclosed
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.ledger.store import Ledger, RecordedRelease
+from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
 
+Request = TypeVar("Request", bound=ReleaseRequest)
 Guard: TypeAlias = Callable[[Sequence[Disclosure], Sequence[Disclosure]], None]
 """Is given what earlier releases tell and what a new one would; raises where that is too much together."""
 
@@ -28,37 +34,90 @@ def anonymise_with_ledger(
     request: AnonymisationRequest,
     ledger: Ledger,
     *,
-    guard: Guard,
+    guard: Guard | None = None,
     approvals_needed: int | None = None,
     progress: Progress = silent,
 ) -> tuple[AnonymisationOutcome, RecordedRelease]:
     """Return the outcome of a request, and what the ledger has of it; both are on disk if this returns.
 
-    The release is made first, checked against all that the ledger knows while nobody else may add to it,
-    recorded, and only then written. From the moment that it is recorded it counts as published, whatever
-    becomes of this run.
+    Parameters
+    ----------
+    guard, approvals_needed
+        As for :func:`recorded`.
+    """
+    refuse_if_taken(request.out, force=request.force)
+    made = make_release(read_by(request, ledger), progress)
+    progress("checking against earlier releases", 0, None)
+    with recorded(made, request.out, ledger, guard=guard, approvals_needed=approvals_needed):
+        outcome = write_release(made, request.out, force=request.force, progress=progress)
+    return outcome, ledger.releases[-1]
+
+
+def ledger_of(given: Mapping[str, Any]) -> Ledger | None:
+    """Return the ledger that keywords name, opened and checked; None where they name none.
+
+    Raises
+    ------
+    InputError
+        It cannot be used, or the other keywords do not go with it.
+    """
+    if given.get("ledger") is None:
+        if given.get("needs_approvals") is not None:
+            raise InputError(f"approvals are signed into a ledger; give one ({spelt('ledger', 'DIR')})")
+        return None
+    if given.get("segment") and not given.get("segment_joint"):
+        raise InputError(
+            f"a ledger takes one release at a time: make one in which every segment is safe "
+            f"({spelt('segment_joint', True)}), or one after the other ({spelt('where')})"
+        )
+    needed = given.get("needs_approvals")
+    if needed is not None and (not isinstance(needed, int) or needed < 0):
+        raise InputError(f"{called('needs_approvals')} is a whole number, 0 or more; got {needed!r}")
+    return open_ledger(given_path(given["ledger"]))
+
+
+def read_by(request: Request, ledger: Ledger) -> Request:
+    """Return a request whose records are read with the key of a ledger."""
+    return replace(request, keyed=ledger.key.record_key)
+
+
+@contextmanager
+def recorded(
+    made: MadeRelease,
+    out: Path,
+    ledger: Ledger,
+    *,
+    guard: Guard | None = None,
+    approvals_needed: int | None = None,
+) -> Iterator[None]:
+    """Write a release within this, and a ledger knows of it.
+
+    It is checked against all that the ledger holds, while nobody else may add to it, and recorded before it
+    is written. From then on it counts as published, whatever becomes of this run.
 
     Parameters
     ----------
+    made
+        The release, of records that were read with the ledger's key; see :func:`read_by`.
+    out
+        The folder that it is written to.
     guard
         Raises where the earlier disclosures and the new ones tell too much together: nothing is recorded.
     approvals_needed
-        How many people must approve of the release; as many as the ledger asks for, if not given.
+        How many people must approve of the release, where that is more than the ledger asks for.
     """
-    refuse_if_taken(request.out, force=request.force)
-    made = make_release(replace(request, keyed=ledger.key.record_key), progress)
-    told = disclosed(made, request.out.absolute().name)
-    progress("checking against earlier releases", 0, None)
+    told = disclosed(made, out.absolute().name)
     with ledger.changing():
-        guard(ledger.disclosures(), told)
-        recorded = ledger.prepare(made, told, request.out, approvals_needed=approvals_needed)
-    there_before = (request.out / PUBLIC).exists()
+        if guard is not None:
+            guard(ledger.disclosures(), told)
+        release = ledger.prepare(made, told, out, approvals_needed=approvals_needed)
+    there_before = (out / PUBLIC).exists()
     try:
-        outcome = write_release(made, request.out, force=request.force, progress=progress)
+        yield
     except BaseException:
         # Where nothing is in place, nobody can ever have had it.
-        if not there_before and not (request.out / PUBLIC).exists():
+        if not there_before and not (out / PUBLIC).exists():
             with suppress(TripcloakError):
-                ledger.abandon(recorded)
+                ledger.abandon(release)
         raise
-    return outcome, ledger.released(recorded, request.out)
+    ledger.released(release, out)

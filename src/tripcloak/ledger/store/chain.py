@@ -187,8 +187,8 @@ def _hold_to_head(folder: Path, key: LedgerKey, head: dict[str, Any], entries: S
 
 def _broken(folder: Path, what: str) -> AuditFailedError:
     return AuditFailedError(
-        f"the chain of the ledger {folder} is broken: {what}. It no longer tells what was released; bring it "
-        "back from a copy that was kept"
+        f"the chain of the ledger {folder} is broken: {what}. It no longer tells what was released: bring it "
+        "back from a copy; `tripcloak ledger verify COPY` says whether that one is whole"
     )
 
 

@@ -206,5 +206,6 @@ def changed_files(folder: Path, files: Sequence[Written]) -> Iterator[str]:
 
 def _damaged(path: Path, what: str) -> AuditFailedError:
     return AuditFailedError(
-        f"{path} {what}: it is no longer known which record went where. Bring the ledger back from a copy"
+        f"{path} {what}: it is no longer known which record went where. Bring the ledger back from a "
+        "copy; `tripcloak ledger verify COPY` says whether that one is whole"
     )

@@ -19,6 +19,7 @@ from tripcloak.ground.errors import InputError, InternalError, OutputExistsError
 from tripcloak.ground.folders import file_digest
 from tripcloak.ground.keys import SigningKey
 from tripcloak.ground.manifest import public_part, read_run
+from tripcloak.ground.signatures import NAME as SIGNED
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.store.approvals import approval, is_genuine
 from tripcloak.ledger.store.chain import (
@@ -139,7 +140,7 @@ class Ledger:
 
     @property
     def approvals_needed(self) -> int:
-        """Return how many people must approve of a release, where it does not ask for more itself."""
+        """Return how many people must approve of every release; one may ask for more itself."""
         return int(self.entries[0].content["approvals_needed"])
 
     @property
@@ -215,7 +216,7 @@ class Ledger:
         out
             The folder it is about to be written to.
         approvals_needed
-            How many people must approve of it; as many as of all others, if not given.
+            How many people must approve of it, where that is more than the ledger asks for.
         """
         records = made.reading.trips.records
         if records is None:
@@ -229,7 +230,7 @@ class Ledger:
             **release_facts(made),
             "covered": covered(made),
             "told_by": told,
-            "approvals_needed": self.approvals_needed if approvals_needed is None else approvals_needed,
+            "approvals_needed": max(self.approvals_needed, approvals_needed or 0),
             "parts": [
                 {"name": one.name, "k": one.k, "counted": one.counted, "groups": one.n_groups}
                 for one in disclosures
@@ -249,7 +250,10 @@ class Ledger:
         public = public_part(out)
         content = {
             "release": release.number,
-            "files": {path.name: file_digest(path) for path in sorted(public.iterdir())},
+            # A verdict on the files is signed, and signed again, when they are there.
+            "files": {
+                path.name: file_digest(path) for path in sorted(public.iterdir()) if path.name != SIGNED
+            },
             "input_files": read_run(out).get("input_files"),
             "input_digest": read_run(out).get("input_digest"),
         }

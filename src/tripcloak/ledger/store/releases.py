@@ -112,6 +112,24 @@ class RecordedRelease:
         words = [told, *(f"{against.count(one)} {one}" for one in VERDICTS if one in against)]
         return ", ".join(words)
 
+    def words(self) -> str:
+        """Return where it stands in the ledger, and whether it may be published."""
+        told = f"Recorded in the ledger as release {self.number} ({self.name})."
+        if self.may_be_published:
+            return f"{told} It may be published."
+        if self.state != "released":
+            return f"{told} It is {self.state}, and not to be published."
+        return f"{told} It may NOT be published yet: {self.approval_words()} approve."
+
+    def in_short(self) -> dict[str, Any]:
+        """Return the same for JSON."""
+        return {
+            "number": self.number,
+            "name": self.name,
+            "approvals_needed": self.approvals_needed,
+            "may_be_published": self.may_be_published,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak ledger show --json`` prints."""
         return {
@@ -157,4 +175,6 @@ def find_release(releases: Sequence[RecordedRelease], named: str) -> RecordedRel
         if matching:
             return matching[-1]
     known = ", ".join(f"{one.number} ({one.name})" for one in releases[-20:]) or "none yet"
-    raise InputError(f"the ledger holds no release {named!r}; it holds: {known}")
+    raise InputError(
+        f"the ledger holds no release {named!r}; it holds: {known} (see `tripcloak ledger list DIR`)"
+    )

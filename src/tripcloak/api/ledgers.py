@@ -1,0 +1,58 @@
+"""The ledger behind the front door: records are read with its key, and it knows of what is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.given_paths import output_path
+
+if TYPE_CHECKING:
+    from tripcloak.flows.anonymise import ReleaseRequest
+    from tripcloak.ledger.store import Ledger
+
+
+@dataclass(frozen=True)
+class LedgerKept:
+    """The ledger that a release is recorded in, if there is one, and how many must approve of it."""
+
+    ledger: Ledger | None
+    approvals_needed: int | None
+
+    @classmethod
+    def of(cls, given: dict[str, Any], out: str | PathLike[str] | None) -> LedgerKept:
+        """Return the ledger that keywords name, which are taken out of them."""
+        names = ("ledger", "needs_approvals")
+        told = {name: given.pop(name, None) for name in names}
+        if all(value is None for value in told.values()):
+            return cls(None, None)
+        if out is None:
+            raise InputError("a ledger records what is written: say where to save the release, out=...")
+        from tripcloak.ledger.releasing import ledger_of
+
+        parted = {name: given.get(name) for name in ("segment", "segment_joint")}
+        return cls(ledger_of({**told, **parted}), told["needs_approvals"])
+
+    def reading(self, request: ReleaseRequest) -> ReleaseRequest:
+        """Return a request whose records are read with the ledger's key."""
+        if self.ledger is None:
+            return request
+        from tripcloak.ledger.releasing import read_by
+
+        return read_by(request, self.ledger)
+
+    @contextmanager
+    def recording(self, made: Any, out: str | PathLike[str]) -> Iterator[None]:
+        """Save a release within this, and the ledger knows of it."""
+        if self.ledger is None:
+            yield
+            return
+        from tripcloak.ledger.releasing import recorded
+
+        place = output_path(out)
+        with recorded(made.private.made, place, self.ledger, approvals_needed=self.approvals_needed):
+            yield

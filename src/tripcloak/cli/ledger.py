@@ -1,0 +1,272 @@
+"""tripcloak ledger: what was released of the same people, who approved of it, and under which key."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripcloak.cli.options import Json
+from tripcloak.cli.screen import number, print_json, show, table
+
+if TYPE_CHECKING:
+    from tripcloak.ledger.store import Ledger, RecordedRelease
+
+Place = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the ledger.")]
+Release = Annotated[
+    str, typer.Argument(metavar="RELEASE", help="A release of the ledger: its number, name or folder.")
+]
+Kept = Annotated[Path, typer.Option("--ledger", metavar="DIR", help="The folder of the ledger.")]
+
+
+def root() -> None:
+    """Keep a ledger of what was released of the same people: private, chained, never rewritten.
+
+    `tripcloak anonymise --ledger DIR` holds every new release against all in it.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger init ledger
+
+      tripcloak anonymise trips.parquet --out may --ledger ledger
+
+      tripcloak ledger list ledger
+
+      tripcloak ledger approve may --ledger ledger --by 'Data Protection' --key officer.key
+    """
+
+
+def init(
+    folder: Place,
+    needs_approvals: Annotated[
+        int, typer.Option(metavar="N", help="How many people must approve of a release.")
+    ] = 0,
+    json: Json = False,
+) -> None:
+    """Make a ledger in a folder of its own, with a new key.
+
+    The key, DIR/key, is yours: keep a copy of it. Without it no record is known again.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger init ledger
+
+      tripcloak ledger init ledger --needs-approvals 2
+    """
+    from tripcloak.ledger.store import init_ledger
+
+    ledger = init_ledger(folder, approvals_needed=needs_approvals)
+    if json:
+        print_json({"ledger": str(folder), "approvals_needed": needs_approvals, "head": ledger.head})
+        return
+    show(
+        f"The ledger {folder} is empty. Give it to every run: `tripcloak anonymise FILE --out DIR --ledger "
+        f"{folder}`.",
+        f"Keep a copy of {folder / 'key'} in a safe place, and the ledger inside.",
+    )
+
+
+def list_(folder: Place, json: Json = False) -> None:
+    """List the releases of a ledger in their order: when, what is promised, what is covered, who approved.
+
+    [bold]Example[/bold]
+
+      tripcloak ledger list ledger
+
+      tripcloak ledger list ledger --json
+    """
+    from tripcloak.ledger.store import open_ledger
+    from tripcloak.ledger.store.describing import covered_words
+
+    ledger = open_ledger(folder)
+    if json:
+        releases = [one.to_dict() for one in ledger.releases]
+        print_json({"ledger": str(folder), "head": ledger.head, "releases": releases})
+        return
+    show(_in_words(ledger))
+    rows = [
+        (
+            str(one.number),
+            one.prepared.time[:10],
+            one.name,
+            one.facts["promise"]["sentence"],
+            covered_words(one.facts),
+            number(one.facts["groups"]),
+            one.approval_words(),
+            one.state if one.counts else f"{one.state}, does not count",
+        )
+        for one in ledger.releases
+    ]
+    columns = ("", "date", "release", "promised", "covers", "flows", "approvals", "state")
+    if rows:
+        show(table(f"Releases in {folder}", columns, rows, numbers=False))
+    show(f"Head: {ledger.head}")
+
+
+def show_(release: Release, ledger: Kept, json: Json = False) -> None:
+    """Show one release of a ledger: how it was made, what it covers, and what became of it.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger show may --ledger ledger
+
+      tripcloak ledger show 3 --ledger ledger --json
+    """
+    from tripcloak.ledger.store import open_ledger
+    from tripcloak.ledger.store.describing import covered_words
+    from tripcloak.ledger.store.releases import WORDS
+
+    found = open_ledger(ledger).find(release)
+    if json:
+        print_json(found.to_dict())
+        return
+    facts = found.facts
+    rows = [
+        ("state", WORDS[found.state]),
+        ("counts as published", "yes" if found.counts else "no"),
+        ("recorded", found.prepared.time),
+        ("folder", facts["folder"]),
+        ("method", facts["method"]),
+        ("promised", facts["promise"]["sentence"]),
+        ("zones of", facts["hierarchy"]["spec"]),
+        ("covers", covered_words(facts)),
+        ("records", number(facts["records"])),
+        ("flows", number(facts["groups"])),
+        ("approvals", found.approval_words()),
+        *([] if found.withdrawn is None else [("withdrawn because", found.withdrawn.content["reason"])]),
+    ]
+    show(found.words())
+    show(table(f"Release {found.number}: {found.name}", ("", "value"), rows, numbers=False))
+    if found.approvals:
+        told = [(one.time, one.by, one.verdict, one.comment, f"{one.key[:16]}...") for one in found.approvals]
+        columns = ("when", "by", "verdict", "comment", "key")
+        show(table("Verdicts", columns, told, numbers=False))
+
+
+def verify(
+    folder: Place,
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="DIGEST", help="A head that was noted down: the ledger must still hold it."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check a ledger: its chain, its files, and the signatures of its verdicts.
+
+    Exits 1 when something is missing or was changed.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger verify ledger
+
+      tripcloak ledger verify ledger --head 3f8a...
+    """
+    from tripcloak.ledger.store import open_ledger
+
+    ledger = open_ledger(folder)
+    faults = ledger.faults()
+    if head is not None and not any(entry.digest.startswith(head.lower()) for entry in ledger.entries):
+        faults.append("it does not hold the entry of that head: it is another ledger, or an older copy")
+    if json:
+        print_json({"ledger": str(folder), "whole": not faults, "faults": faults, "head": ledger.head})
+    else:
+        entries = f"{len(ledger.entries):,} {'entry' if len(ledger.entries) == 1 else 'entries'}"
+        show(f"{folder} is {'NOT whole' if faults else 'whole'}: {entries}.", *faults)
+        show(f"Head: {ledger.head}")
+    if faults:
+        raise typer.Exit(1)
+
+
+def withdraw(
+    release: Release,
+    ledger: Kept,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why it is taken back.")],
+    never_published: Annotated[
+        bool,
+        typer.Option("--never-published", metavar="", help="Nobody ever had it: it no longer counts."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Note that a release was taken back.
+
+    What was published stays known, so it goes on to count, unless nobody ever had it.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger withdraw may --ledger ledger --reason 'wrong period'
+
+      tripcloak ledger withdraw 3 --ledger ledger --reason 'run was stopped' --never-published
+    """
+    from tripcloak.ledger.store import open_ledger
+
+    kept = open_ledger(ledger)
+    found = kept.withdraw(kept.find(release), reason=reason, never_published=never_published)
+    _tell(found, f"Release {found.number} ({found.name}) is withdrawn.", json=json)
+
+
+def approve(
+    release: Release,
+    ledger: Kept,
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who judges.")],
+    key: Annotated[Path, typer.Option(metavar="KEY", help="Their private key (see `tripcloak keygen`).")],
+    verdict: Annotated[
+        str, typer.Option(metavar="VERDICT", help="approve, subject-to-change or reject.")
+    ] = "approve",
+    comment: Annotated[str, typer.Option(metavar="TEXT", help="A few words.")] = "",
+    json: Json = False,
+) -> None:
+    """Sign a verdict on a release into the ledger.
+
+    The last verdict of a key counts. A release may be published when as many approve as it needs, and nobody
+    objects.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger approve may --ledger ledger --by 'Data Protection' --key officer.key
+
+      tripcloak ledger approve may --ledger ledger --by 'Statistics' --key head.key --verdict reject
+    """
+    from tripcloak.ground.keys import read_signing_key
+    from tripcloak.ledger.store import open_ledger
+
+    kept = open_ledger(ledger)
+    signing = read_signing_key(key)
+    found = kept.approve(kept.find(release), by=by, key=signing, verdict=verdict, comment=comment)
+    words = f"{by}: {verdict}, signed with the key {signing.public.id[:16]}..."
+    _tell(found, words, found.words(), json=json)
+
+
+def rotate(folder: Place, json: Json = False) -> None:
+    """Give a ledger a new key, and every digest in it a new value under it.
+
+    Whoever had the old key can no longer find a record. Keep a copy of the new one, DIR/key.
+
+    [bold]Example[/bold]
+
+      tripcloak ledger rotate ledger
+    """
+    from tripcloak.ledger.store import open_ledger
+
+    ledger = open_ledger(folder)
+    ledger.rotate()
+    if json:
+        print_json({"ledger": str(folder), "head": ledger.head})
+        return
+    show(f"The ledger {folder} has a new key. Keep a copy of {folder / 'key'}; the old one is of no use now.")
+
+
+def _tell(release: "RecordedRelease", *words: str, json: bool) -> None:
+    if json:
+        print_json(release.to_dict())
+    else:
+        show(*words)
+
+
+def _in_words(ledger: "Ledger") -> str:
+    releases: Any = ledger.releases
+    if not releases:
+        return "No release yet."
+    counting = sum(one.counts for one in releases)
+    told = f"{len(releases):,} {'release' if len(releases) == 1 else 'releases'}"
+    waiting = sum(one.state == "released" and not one.may_be_published for one in releases)
+    words = f"{told}, of which {counting:,} count as published."
+    return f"{words} {waiting:,} may not be published yet." if waiting else words
