@@ -1,0 +1,154 @@
+"""Atoms: records that share their groups in all releases, which no published number tells apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tripcloak.flows.model import Numbering
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ledger.disclosure import Disclosure
+
+NONE = -1
+"""Stands for no group: the record is withheld in a release, or not in its input."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Atoms:
+    """The atoms of some releases; every number that anybody can compute is a sum over atoms.
+
+    Groups of all releases are numbered one release after the other. Records that no release tells of are
+    in no atom.
+
+    Attributes
+    ----------
+    group : array (atoms, releases)
+        The group of each atom in every release, :data:`NONE` where it is in none.
+    trips : array
+        The trips of each atom.
+    seen, seen_by : arrays
+        Who has trips in which atom: pairs of an atom and a person, ascending, each once.
+    published : array
+        The published trips of every group.
+    start : array
+        The first group of every release, and one more.
+    """
+
+    group: Ints
+    trips: Ints
+    seen: Ints
+    seen_by: Ints
+    published: Ints
+    start: Ints
+
+    def __repr__(self) -> str:
+        return f"<Atoms: {len(self):,} of {len(self.published):,} groups in {len(self.start) - 1:,} releases>"
+
+    def __len__(self) -> int:
+        return len(self.trips)
+
+    @cached_property
+    def people(self) -> Ints:
+        """Return how many different people have trips in each atom."""
+        return np.bincount(self.seen, minlength=len(self))
+
+    @cached_property
+    def entries(self) -> tuple[Ints, Ints]:
+        """Return the pairs of an atom and a group that holds it, by atom."""
+        atom, release = np.nonzero(self.group != NONE)
+        return atom, self.group[atom, release]
+
+    def different_people(self, atoms: Ints) -> int:
+        """Return how many different people have trips in any of some atoms."""
+        first = np.searchsorted(self.seen, atoms)
+        last = np.searchsorted(self.seen, atoms, side="right")
+        return len(np.unique(np.concatenate([self.seen_by[a:b] for a, b in zip(first, last, strict=True)])))
+
+    def release_of(self, group: int) -> int:
+        """Return which release a group is of."""
+        return int(np.searchsorted(self.start, group, side="right")) - 1
+
+
+def atoms_of(disclosures: Sequence[Disclosure]) -> Atoms:
+    """Return the atoms of some releases.
+
+    Examples
+    --------
+    >>> from tripcloak.ledger.disclosure import Disclosure
+    >>> records = np.arange(1, 6, dtype=np.uint64)
+    >>> fine, coarse = (
+    ...     Disclosure(name="", record=records, person=records, group=np.array(group), trips=np.array(told), k=2)
+    ...     for group, told in (([0, 0, 1, 1, -1], [2, 2]), ([0, 0, 0, 0, 0], [5]))
+    ... )
+    >>> atoms = atoms_of([fine, coarse])
+    >>> atoms.group.tolist(), atoms.trips.tolist(), atoms.people.tolist()
+    ([[-1, 2], [0, 2], [1, 2]], [1, 2, 2], [1, 2, 2])
+    """
+    records = _union([one.record for one in disclosures])
+    atom = np.zeros(len(records), dtype=np.int64)
+    person = np.zeros(len(records), dtype=np.uint64)
+    weight = np.ones(len(records), dtype=np.int64)
+    start = np.cumsum([0, *(one.n_groups for one in disclosures)])
+    group = np.empty((1, 0), dtype=np.int64)
+    # Invariant: `atom` numbers what the releases so far tell apart, `group` says how.
+    for one, first in zip(disclosures, start, strict=False):
+        at = np.searchsorted(records, one.record)
+        code = np.zeros(len(records), dtype=np.int64)
+        code[at] = one.group.astype(np.int64) + 1
+        person[at] = one.person
+        if one.weight is not None:
+            weight[at] = one.weight
+        atom, found = _numbered(atom * (one.n_groups + 1) + code)
+        before, code = np.divmod(found, one.n_groups + 1)
+        here = np.where(code > 0, code - 1 + first, NONE)
+        group = np.column_stack([group[before], here])
+    told = np.any(group != NONE, axis=1)
+    return _gathered(atom, person, weight, group, told, disclosures, start)
+
+
+def _gathered(
+    atom: Ints,
+    person: Ints,
+    weight: Ints,
+    group: Ints,
+    told: Bools,
+    disclosures: Sequence[Disclosure],
+    start: Ints,
+) -> Atoms:
+    """Return the atoms that some release tells of, in the order of their groups."""
+    order = np.lexsort(group[told].T[::-1]) if group.shape[1] else np.empty(0, dtype=np.int64)
+    place = np.full(len(group), NONE, dtype=np.int64)
+    place[np.flatnonzero(told)[order]] = np.arange(len(order))
+    atom = place[atom]
+    kept = atom != NONE
+    atom, person, weight = atom[kept], person[kept], weight[kept]
+    code, found = _numbered(person)
+    seen, seen_by = np.divmod(np.unique(atom * max(len(found), 1) + code), max(len(found), 1))
+    return Atoms(
+        group=group[told][order],
+        # Whole numbers below 2**53 add up exactly.
+        trips=np.bincount(atom, weight, minlength=len(order)).astype(np.int64),
+        seen=seen,
+        seen_by=seen_by,
+        published=np.concatenate([one.trips for one in disclosures]).astype(np.int64),
+        start=start,
+    )
+
+
+def _union(parts: Sequence[Ints]) -> Ints:
+    """Return all records, ascending; quickly where the releases are of the same ones."""
+    union = parts[0]
+    for part in parts[1:]:
+        if part is not union and not np.array_equal(part, union):
+            union = np.union1d(union, part)
+    return union
+
+
+def _numbered(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the number of every key, and the key of every number."""
+    numbering = Numbering()
+    number = numbering.add(np.ascontiguousarray(keys).view(np.uint64))
+    return number.astype(np.int64), numbering.keys.view(keys.dtype)

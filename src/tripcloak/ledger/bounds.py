@@ -1,0 +1,138 @@
+"""Bounds: how few and how many trips an atom can hold under all published sums."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array, csc_array
+from scipy.sparse.csgraph import connected_components
+
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ledger.atoms import Atoms
+from tripcloak.ledger.facts import Fact, Term
+
+ROUNDS = 100
+"""How often bounds are carried on from atom to atom; they nearly always rest long before."""
+
+WIDE = 300
+"""Atoms of a part for which a linear programme tightens the bounds."""
+
+
+class Span(NamedTuple):
+    """The least and the greatest total that is possible."""
+
+    least: Ints
+    most: Ints
+
+
+def bounded(atoms: Atoms, asked: Bools, k: int) -> list[Fact]:
+    """Return a fact for every atom of those asked for that is proven to hold some trips, and fewer than k."""
+    if not asked.any():
+        return []
+    span = tightened(atoms, shuttled(atoms), asked, k)
+    sure = asked & (span.least >= 1) & (span.most < k)
+    return [
+        Fact(
+            kind="between",
+            least=int(span.least[atom]),
+            most=int(span.most[atom]),
+            people=int(atoms.people[atom]),
+            terms=_around(atoms, atom),
+            atoms=np.array([atom]),
+        )
+        for atom in np.flatnonzero(sure)
+    ]
+
+
+def shuttled(atoms: Atoms) -> Span:
+    """Return bounds by the shuttle algorithm: what a group's other atoms leave is carried from sum to sum.
+
+    In a two-way table its first round is Frechet's bounds.
+
+    Examples
+    --------
+    >>> atoms = Atoms(
+    ...     group=np.array([[0, 2], [0, 3], [1, 3]]),
+    ...     trips=np.array([7, 1, 9]),
+    ...     published=np.array([8, 9, 7, 10]),
+    ...     seen=np.array([0]),
+    ...     seen_by=np.array([0]),
+    ...     start=np.array([0, 2, 4]),
+    ... )
+    >>> [bound.tolist() for bound in shuttled(atoms)]
+    [[7, 1, 9], [7, 1, 9]]
+    """
+    atom, group = atoms.entries
+    first = np.flatnonzero(np.diff(atom, prepend=-1))
+    total, n = atoms.published, len(atoms.published)
+    least = np.zeros(len(atoms), dtype=np.int64)
+    most = np.minimum.reduceat(total[group], first)
+    for _ in range(ROUNDS):
+        others = np.bincount(group, least[atom], minlength=n).astype(np.int64)[group] - least[atom]
+        lower = np.minimum(most, np.minimum.reduceat(total[group] - others, first))
+        others = np.bincount(group, lower[atom], minlength=n).astype(np.int64)[group] - lower[atom]
+        higher = np.maximum(least, np.maximum.reduceat(total[group] - others, first))
+        if np.array_equal(lower, most) and np.array_equal(higher, least):
+            break
+        least, most = higher, lower
+    return Span(least, most)
+
+
+def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
+    """Return bounds by linear programmes where those of the shuttle are open and a part is not too wide.
+
+    Only atoms that may turn out to be few are looked at: those of which the greatest is not far above k.
+    """
+    open_still = asked & (span.most < 2 * k) & ((span.least < 1) | (span.most >= k))
+    if not open_still.any():
+        return span
+    atom, group = atoms.entries
+    n = len(atoms)
+    links = coo_array((np.ones(len(atom)), (atom, group + n)), shape=(n + len(atoms.published),) * 2)
+    part = connected_components(links, directed=False)[1][:n]
+    size = np.bincount(part)
+    least, most = span.least.copy(), span.most.copy()
+    order = np.argsort(part, kind="stable")
+    for number in np.unique(part[open_still & (size[part] <= WIDE)]):
+        members = order[np.searchsorted(part[order], number) : np.searchsorted(part[order], number, "right")]
+        _solve(atoms, members, np.flatnonzero(open_still[members]), least, most)
+    return Span(least, most)
+
+
+def _solve(atoms: Atoms, members: Ints, asked: Ints, least: Ints, most: Ints) -> None:
+    """Tighten the bounds of some members of a part, in place."""
+    groups, at = np.unique(atoms.group[members], return_inverse=True)
+    row, column = at.reshape(len(members), -1), np.arange(len(members))[:, None]
+    inside = atoms.group[members] >= 0
+    shift = int(groups[0] < 0)
+    sums = csc_array(
+        (
+            np.ones(np.count_nonzero(inside)),
+            (row[inside] - shift, np.broadcast_to(column, row.shape)[inside]),
+        ),
+        shape=(len(groups) - shift, len(members)),
+    )
+    limits = np.column_stack([least[members], most[members]])
+    for one in asked:
+        for sign in (1, -1):
+            cost = np.zeros(len(members))
+            cost[one] = sign
+            answer = linprog(cost, A_eq=sums, b_eq=atoms.published[groups[shift:]], bounds=limits)
+            if answer.status != 0:
+                continue
+            # Trips are whole: a bound between two numbers is the inner one, but for what floats lose.
+            if sign > 0:
+                least[members[one]] = max(least[members[one]], int(np.ceil(answer.fun - 1e-6)))
+            else:
+                most[members[one]] = min(most[members[one]], int(np.floor(-answer.fun + 1e-6)))
+
+
+def _around(atoms: Atoms, atom: int) -> tuple[Term, ...]:
+    """Return the published sums that an atom is in, from which its bounds begin."""
+    terms = []
+    for release, group in enumerate(atoms.group[atom]):
+        if group >= 0:
+            terms.append(Term(1, release, int(group - atoms.start[release]), int(atoms.published[group])))
+    return tuple(terms)

@@ -1,0 +1,67 @@
+"""People of one flow who are not in another flow inside it: told by the difference of two numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tripcloak.ground.arrays import Ints
+from tripcloak.ledger.atoms import NONE, Atoms
+from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.facts import Fact, Term
+
+
+def fewer_people(atoms: Atoms, disclosures: Sequence[Disclosure], k: int) -> list[Fact]:
+    """Return a fact for every pair of nested flows whose travellers differ by at least one, and fewer than k.
+
+    Where all trips of a flow are in a flow of another release too, the difference of their travellers are
+    people that only the larger one has.
+    """
+    found = []
+    for inner, told in enumerate(disclosures):
+        for outer, more in enumerate(disclosures):
+            if inner != outer and told.travellers is not None and more.travellers is not None:
+                found += _between(atoms, (inner, told.travellers), (outer, more.travellers), k)
+    return found
+
+
+def _between(atoms: Atoms, inner: tuple[int, Ints], outer: tuple[int, Ints], k: int) -> list[Fact]:
+    """Return the facts of the flows of one release that lie in flows of another."""
+    (one, told), (other, more) = inner, outer
+    small, large = _nested(atoms, one, other)
+    least = np.maximum(more[0, large] - told[1, small], 0)
+    most = more[1, large] - told[0, small]
+    facts = []
+    for number in np.flatnonzero((least >= 1) & (most < k)):
+        a, b = int(small[number]), int(large[number])
+        inside = atoms.group[:, other] == b + atoms.start[other]
+        left = np.flatnonzero(inside & (atoms.group[:, one] != a + atoms.start[one]))
+        facts.append(
+            Fact(
+                kind="people",
+                least=int(least[number]),
+                most=int(most[number]),
+                people=atoms.different_people(left),
+                terms=(Term(1, other, b, int(more[0, b])), Term(-1, one, a, int(told[0, a]))),
+                atoms=left,
+            )
+        )
+    return facts
+
+
+def _nested(atoms: Atoms, one: int, other: int) -> tuple[Ints, Ints]:
+    """Return the groups of one release that lie in a group of another, and that group, which holds more."""
+    mine, theirs = atoms.group[:, one], atoms.group[:, other]
+    here = mine != NONE
+    n = int(atoms.start[one + 1] - atoms.start[one])
+    code = mine[here] - atoms.start[one]
+    low, high = np.full(n, np.iinfo(np.int64).max), np.full(n, -2)
+    np.minimum.at(low, code, theirs[here])
+    np.maximum.at(high, code, theirs[here])
+    small = np.flatnonzero((low == high) & (high >= 0))
+    large = high[small] - atoms.start[other]
+    parts = np.bincount(theirs[theirs != NONE] - atoms.start[other], minlength=1)
+    own = np.bincount(code, minlength=n)
+    holds_more = parts[large] > own[small]
+    return small[holds_more], large[holds_more]

@@ -1,0 +1,93 @@
+"""Plain twins of the attack on several releases: every combination tried, every solution written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from tripcloak.ledger.disclosure import Disclosure
+
+
+def plain_atoms(disclosures: Sequence[Disclosure]) -> dict[tuple[int, ...], list[tuple[int, int, int]]]:
+    """Return the records (record, person, trips) of every vector of groups that some release tells of."""
+    where: dict[int, list[int]] = {}
+    who: dict[int, tuple[int, int]] = {}
+    for number, one in enumerate(disclosures):
+        for at, record in enumerate(one.record.tolist()):
+            where.setdefault(record, [-1] * len(disclosures))[number] = int(one.group[at])
+            who[record] = int(one.person[at]), 1 if one.weight is None else int(one.weight[at])
+    atoms: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
+    for record, groups in where.items():
+        if max(groups) >= 0:
+            atoms.setdefault(tuple(groups), []).append((record, *who[record]))
+    return dict(sorted(atoms.items()))
+
+
+def exposed_sets(disclosures: Sequence[Disclosure], k: int, reach: int) -> set[frozenset[tuple[int, ...]]]:
+    """Return the least sets of atoms of fewer than k people whose total is a combination of numbers.
+
+    Parameters
+    ----------
+    reach
+        Factors from minus this to this are tried.
+    """
+    atoms = plain_atoms(disclosures)
+    names = list(atoms)
+    rows = [
+        np.array([int(name[release] == group) for name in names])
+        for release, one in enumerate(disclosures)
+        for group in range(one.n_groups)
+    ]
+    totals = _factors(reach, len(rows)) @ np.array(rows, dtype=np.float32)
+    highest = totals.max(axis=1, keepdims=True)
+    even = np.all((totals == 0) | (totals == highest), axis=1) & (highest[:, 0] > 0)
+    sets = {
+        frozenset(name for name, held in zip(names, total, strict=True) if held)
+        for total in np.unique(totals[even] > 0, axis=0)
+    }
+    least = {one for one in sets if not any(other < one for other in sets)}
+    return {one for one in least if len({person for name in one for _, person, _ in atoms[name]}) < k}
+
+
+@cache
+def _factors(reach: int, numbers: int) -> np.ndarray:
+    grid = np.indices((2 * reach + 1,) * numbers, dtype=np.int8) - reach
+    return grid.reshape(numbers, -1).T.astype(np.float32)
+
+
+def possible_totals(disclosures: Sequence[Disclosure]) -> dict[tuple[int, ...], tuple[int, int]]:
+    """Return the least and the greatest trips of every atom over all whole numbers that fit what is told."""
+    names = list(plain_atoms(disclosures))
+    sums = [
+        ([at for at, name in enumerate(names) if name[release] == group], int(told))
+        for release, one in enumerate(disclosures)
+        for group, told in enumerate(one.trips)
+    ]
+    solutions = np.array(list(_solutions(len(names), sums)))
+    return {
+        name: (int(column.min()), int(column.max())) for name, column in zip(names, solutions.T, strict=True)
+    }
+
+
+def _solutions(
+    n: int, sums: Sequence[tuple[list[int], int]], so_far: tuple[int, ...] = ()
+) -> Iterator[tuple[int, ...]]:
+    at = len(so_far)
+    left = [told - sum(so_far[one] for one in members if one < at) for members, told in sums]
+    ended = [max(members, default=-1) < at for members, _ in sums]
+    if any(rest < 0 or (rest and over) for rest, over in zip(left, ended, strict=True)):
+        return
+    if at == n:
+        yield so_far
+        return
+    most = min(rest for rest, (members, _) in zip(left, sums, strict=True) if at in members)
+    for value in range(most + 1):
+        yield from _solutions(n, sums, (*so_far, value))
+
+
+def people_in(disclosures: Sequence[Disclosure], sets: Sequence[tuple[int, ...]]) -> int:
+    """Return how many different people have trips in some atoms."""
+    atoms = plain_atoms(disclosures)
+    return len({person for name in sets for _, person, _ in atoms[name]})
