@@ -13,13 +13,14 @@ from oracles.differencing import exposed_sets, plain_atoms, possible_totals
 from tripcloak.ledger.atoms import atoms_of
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.facts import Facts
 
 
 def disclosed(
     groups: Sequence[int], people: Sequence[int], weights: Sequence[int] | None = None, **more
 ) -> Disclosure:
     """Return a release of records numbered from one: -1 is withheld, and -2 not in the input."""
-    group, person = np.asarray(groups), np.asarray(people, dtype=np.uint64)
+    group, person = np.asarray(groups), np.asarray(people, dtype=np.uint64) + np.uint64(100)
     weight = np.ones(len(group), int) if weights is None else np.asarray(weights)
     here = group > -2
     n = int(group.max(initial=-1)) + 1
@@ -50,7 +51,7 @@ def several(draw: st.DrawFn, most: int = 3) -> list[Disclosure]:
     return [one for one in made if one.n_groups] or [disclosed([0] * n, people, weights)]
 
 
-def sets_of(found, disclosures):
+def sets_of(found: Facts, disclosures: Sequence[Disclosure]) -> set[frozenset[tuple[int, ...]]]:
     """Return the atoms of exact facts, by their groups."""
     names = list(plain_atoms(disclosures))
     return {frozenset(names[atom] for atom in fact.atoms) for fact in found.found if fact.kind == "exact"}
@@ -142,3 +143,13 @@ def test_more_choices_than_can_be_tried_are_searched() -> None:
     assert found.complete
     assert sorted(atom for fact in found.found for atom in fact.atoms) == list(range(2 * n))
     assert all(fact.least == fact.most == 1 for fact in found.found)
+
+
+def test_a_set_that_takes_another_one_apart_is_found_too() -> None:
+    # Two flows of one release, and one of another that has a trip of each: three sets of two atoms.
+    people = [1, 2, 3, 4]
+    one = disclosed([0, 0, 1, 1], people)
+    other = disclosed([-1, 0, 0, -1], people)
+    found = sets_of(attack([one, other]), [one, other])
+    assert found == exposed_sets([one, other], 3, reach=4)
+    assert len(found) == 4

@@ -80,8 +80,8 @@ def atoms_of(disclosures: Sequence[Disclosure]) -> Atoms:
     >>> from tripcloak.ledger.disclosure import Disclosure
     >>> records = np.arange(1, 6, dtype=np.uint64)
     >>> fine, coarse = (
-    ...     Disclosure(name="", record=records, person=records, group=np.array(group), trips=np.array(told), k=2)
-    ...     for group, told in (([0, 0, 1, 1, -1], [2, 2]), ([0, 0, 0, 0, 0], [5]))
+    ...     Disclosure(name="", record=records, person=records + 9, group=np.array(group), trips=told, k=2)
+    ...     for group, told in (([0, 0, 1, 1, -1], np.array([2, 2])), ([0, 0, 0, 0, 0], np.array([5])))
     ... )
     >>> atoms = atoms_of([fine, coarse])
     >>> atoms.group.tolist(), atoms.trips.tolist(), atoms.people.tolist()
@@ -98,7 +98,9 @@ def atoms_of(disclosures: Sequence[Disclosure]) -> Atoms:
         at = np.searchsorted(records, one.record)
         code = np.zeros(len(records), dtype=np.int64)
         code[at] = one.group.astype(np.int64) + 1
-        person[at] = one.person
+        # Who is told apart in some release is so for whoever has them all.
+        known = ~one.nobody if one.counted == "travellers" else person[at] == 0
+        person[at[known]] = one.person[known]
         if one.weight is not None:
             weight[at] = one.weight
         atom, found = _numbered(atom * (one.n_groups + 1) + code)
@@ -125,8 +127,10 @@ def _gathered(
     atom = place[atom]
     kept = atom != NONE
     atom, person, weight = atom[kept], person[kept], weight[kept]
-    code, found = _numbered(person)
-    seen, seen_by = np.divmod(np.unique(atom * max(len(found), 1) + code), max(len(found), 1))
+    # Trips without an id add nobody, however many they are.
+    told_apart = person != 0
+    atom_of_person, (code, found) = atom[told_apart], _numbered(person[told_apart])
+    seen, seen_by = np.divmod(np.unique(atom_of_person * max(len(found), 1) + code), max(len(found), 1))
     return Atoms(
         group=group[told][order],
         # Whole numbers below 2**53 add up exactly.

@@ -56,12 +56,15 @@ def attack(disclosures: Sequence[Disclosure], *, k: int | None = None, progress:
     _refuse_wrong_sums(atoms)
     small = atoms.people < k
     progress("adding and subtracting", 0, None)
-    exact, complete = _Exact(atoms, contract(atoms, ~small), k).facts()
+    contraction = contract(atoms, ~small)
+    exact, complete = _Exact(atoms, contraction, k).facts()
     progress("bounding", 0, None)
-    exposed = np.zeros(len(atoms), dtype=bool)
+    # Where every combination holds some atom of enough people, there is no bound below k either.
+    asked = np.zeros(len(atoms), dtype=bool)
+    asked[contraction.left.row] = True
     for fact in exact:
-        exposed[fact.atoms] = True
-    between = bounded(atoms, small & ~exposed, k)
+        asked[fact.atoms] = False
+    between = bounded(atoms, asked, k)
     fewer = fewer_people(atoms, disclosures, k)
     found = sorted((*exact, *between, *fewer), key=lambda fact: (len(fact.terms), fact.terms))
     concerned = np.unique(np.concatenate([fact.atoms for fact in found])) if found else np.empty(0, int)
@@ -108,7 +111,8 @@ class _Exact:
             (np.ones(len(rows)), (np.concatenate([left.unknown, ties.unknown]), rows + n)),
             shape=(n + 2 * len(self.atoms),) * 2,
         )
-        return connected_components(links, directed=False)[1][:n]
+        part: Ints = connected_components(links, directed=False)[1][:n]
+        return part
 
     @cached_property
     def _alone(self) -> Bools:

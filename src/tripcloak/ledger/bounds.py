@@ -16,8 +16,11 @@ from tripcloak.ledger.facts import Fact, Term
 ROUNDS = 100
 """How often bounds are carried on from atom to atom; they nearly always rest long before."""
 
-WIDE = 300
-"""Atoms of a part for which a linear programme tightens the bounds."""
+WIDE = 200
+"""Atoms of a part in which linear programmes tighten the bounds of atoms that are known to be few."""
+
+SMALL = 12
+"""Atoms of a part in which they tighten all bounds; in wider ones those of the shuttle stand."""
 
 
 class Span(NamedTuple):
@@ -39,7 +42,7 @@ def bounded(atoms: Atoms, asked: Bools, k: int) -> list[Fact]:
             least=int(span.least[atom]),
             most=int(span.most[atom]),
             people=int(atoms.people[atom]),
-            terms=_around(atoms, atom),
+            terms=_around(atoms, int(atom)),
             atoms=np.array([atom]),
         )
         for atom in np.flatnonzero(sure)
@@ -83,19 +86,18 @@ def shuttled(atoms: Atoms) -> Span:
 def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     """Return bounds by linear programmes where those of the shuttle are open and a part is not too wide.
 
-    Only atoms that may turn out to be few are looked at: those of which the greatest is not far above k.
+    Only atoms that may turn out to be few are looked at.
     """
-    open_still = asked & (span.most < 2 * k) & ((span.least < 1) | (span.most >= k))
-    if not open_still.any():
-        return span
+    open_still = asked & ((span.least < 1) | (span.most >= k))
     atom, group = atoms.entries
     n = len(atoms)
     links = coo_array((np.ones(len(atom)), (atom, group + n)), shape=(n + len(atoms.published),) * 2)
     part = connected_components(links, directed=False)[1][:n]
-    size = np.bincount(part)
+    size = np.bincount(part)[part]
+    open_still &= (size <= SMALL) | ((size <= WIDE) & (span.most < k))
     least, most = span.least.copy(), span.most.copy()
     order = np.argsort(part, kind="stable")
-    for number in np.unique(part[open_still & (size[part] <= WIDE)]):
+    for number in np.unique(part[open_still]):
         members = order[np.searchsorted(part[order], number) : np.searchsorted(part[order], number, "right")]
         _solve(atoms, members, np.flatnonzero(open_still[members]), least, most)
     return Span(least, most)

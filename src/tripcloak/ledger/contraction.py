@@ -93,9 +93,7 @@ def contract(atoms: Atoms, large: Bools) -> Contraction:
         here = unknown >= 0
         sign[here] *= turn[unknown[here]]
         unknown[here] = step[unknown[here]]
-    return _numbered(
-        unknown, sign, ties, Forms(atom[~of_large], group[~of_large], np.ones(1, dtype=np.int64))
-    )
+    return _numbered(unknown, sign, ties, atom[~of_large], group[~of_large])
 
 
 def _sorted_out(ties: Forms) -> tuple[Forms, Ints, Ints]:
@@ -161,7 +159,7 @@ def _added_up(forms: Forms) -> Forms:
     return Forms(row, unknown, total[total != 0])
 
 
-def _numbered(unknown: Ints, sign: Ints, ties: Forms, left: Forms) -> Contraction:
+def _numbered(unknown: Ints, sign: Ints, ties: Forms, atom: Ints, group: Ints) -> Contraction:
     """Return the contraction with unknowns numbered one by one."""
     there = unknown >= 0
     known, number = np.unique(unknown[there], return_inverse=True)
@@ -170,5 +168,5 @@ def _numbered(unknown: Ints, sign: Ints, ties: Forms, left: Forms) -> Contractio
     step = np.full(len(unknown), -1)
     step[known] = np.arange(len(known))
     ones = np.ones(len(unknown), dtype=np.int64)
-    left = Forms(left.row, left.unknown, np.ones(len(left.row), dtype=np.int64))
+    left = Forms(atom, group, np.ones(len(atom), dtype=np.int64))
     return Contraction(own, sign, _renamed(ties, step, ones), _renamed(left, own, sign), len(known))

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Ints
 from tripcloak.ledger.elimination import PRIME, fraction, kernel, reduced
 
-TRIED = 12
-"""Choices that are tried one by one, two to this many; where there are more, a search weighs them."""
+STEPS = 50_000
+"""Choices that are looked at in one part of a block; where there are more, not all sets may be found."""
 
 
 class Determined(NamedTuple):
@@ -68,9 +68,9 @@ def determined_sets(block: Block, below: int) -> tuple[list[Determined], bool]:
     width, rows = values.shape[1], rows[: len(pivots)]
     sets, complete = [], True
     for part in _apart(rows[:, :width]):
-        found, all_of_them = _search(rows[part], width, block.people, below)
-        sets += found
-        complete &= all_of_them
+        search = _Search(rows[part], width, block.people, below)
+        sets += [_told(rows[part], width, chosen) for chosen in search.run()]
+        complete &= search.complete
     return [one for one in sets if _holds(one, block)], complete
 
 
@@ -84,40 +84,72 @@ def _apart(values: Ints) -> Iterator[Ints]:
         yield np.flatnonzero(part[:n] == number)
 
 
-def _search(rows: Ints, width: int, people: Sequence[Ints], below: int) -> tuple[list[Determined], bool]:
-    if len(rows) <= TRIED:
-        return _all_choices(rows, width, people, below), True
-    from tripcloak.ledger.searching import search_sets
+class _Search:
+    """Looks for all choices of rows whose sum is zero or one in every column.
 
-    chosen, complete = search_sets(rows[:, :width], people, below)
-    return [_told(rows, width, choice) for choice in chosen], complete
+    In the column of its pivot a row is alone, so that column is in every set the row is chosen for. What a
+    choice has too much, or too little, of in another column only further rows can mend: those are tried.
+    """
+
+    def __init__(self, rows: Ints, width: int, people: Sequence[Ints], below: int) -> None:
+        self.below, self.steps = below, 0
+        self.values = [_sparse(row[:width]) for row in rows]
+        self.pivot = [min(row) for row in self.values]
+        self.holders: dict[int, list[int]] = {}
+        for number, row in enumerate(self.values):
+            for column in row:
+                self.holders.setdefault(column, []).append(number)
+        self.people = {column: frozenset(people[column].tolist()) for column in self.holders}
+        self.found: dict[frozenset[int], frozenset[int]] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the search came to its end."""
+        return self.steps < STEPS
+
+    def run(self) -> list[frozenset[int]]:
+        """Return the choices that make least sets of fewer people."""
+        barred: set[int] = set()
+        for number in range(len(self.values)):
+            self._extend(frozenset([number]), dict(self.values[number]), frozenset(), frozenset(barred))
+            barred.add(number)
+        sets = list(self.found)
+        return [self.found[one] for one in sets if not any(other < one for other in sets)]
+
+    def _extend(
+        self, chosen: frozenset[int], total: dict[int, int], sure: frozenset[int], barred: frozenset[int]
+    ) -> None:
+        """Find the sets that hold the chosen rows and none that is barred."""
+        sure = sure.union(*(self.people[self.pivot[row]] for row in chosen))
+        self.steps += 1
+        if len(sure) >= self.below or not self.complete:
+            return
+        wrong = [column for column, value in total.items() if value > 1]
+        if wrong:
+            ways = min((self._ways(column, chosen, barred) for column in wrong), key=len)
+        else:
+            columns = frozenset(column for column, value in total.items() if value)
+            if len(frozenset().union(*(self.people[column] for column in columns))) < self.below:
+                self.found[columns] = chosen
+            # A set that does not hold this one lacks one of its columns, which a further row takes away.
+            ways = [row for column in sorted(columns) for row in self._ways(column, chosen, barred)]
+        for row in dict.fromkeys(ways):
+            more = dict(total)
+            for column, value in self.values[row].items():
+                more[column] = (more.get(column, 0) + value) % PRIME
+            self._extend(chosen | {row}, more, sure, barred)
+            barred |= {row}
+
+    def _ways(self, column: int, chosen: frozenset[int], barred: frozenset[int]) -> list[int]:
+        return [row for row in self.holders[column] if row not in chosen and row not in barred]
 
 
-def _all_choices(rows: Ints, width: int, people: Sequence[Ints], below: int) -> list[Determined]:
-    """Return the least sets among all choices of rows: in a row's pivot a set has 0 or 1 of it."""
-    choices = (np.arange(1, 2 ** len(rows))[:, None] >> np.arange(len(rows))) & 1
-    values = _product(choices, rows[:, :width])
-    whole = np.all(values <= 1, axis=1)
-    choices, values = choices[whole], values[whole].astype(bool)
-    least: list[Bools] = []
-    told = []
-    for number in np.argsort(values.sum(axis=1), kind="stable"):
-        own = values[number]
-        if any(not np.any(known & ~own) for known in least):
-            continue
-        least.append(own)
-        if count_people(people, np.flatnonzero(own)) < below:
-            told.append(_told(rows, width, choices[number]))
-    return told
+def _sparse(row: Ints) -> dict[int, int]:
+    return {int(column): int(row[column]) for column in np.flatnonzero(row)}
 
 
-def count_people(people: Sequence[Ints], columns: Ints) -> int:
-    """Return how many different people are in some columns."""
-    return len(np.unique(np.concatenate([people[column] for column in columns])))
-
-
-def _told(rows: Ints, width: int, choice: Ints) -> Determined:
-    values = _product(choice[None], rows)[0]
+def _told(rows: Ints, width: int, chosen: frozenset[int]) -> Determined:
+    values = rows[sorted(chosen)].sum(axis=0) % PRIME
     factors = [fraction(int(value)) for value in values[width:]]
     # One that is no fraction of small numbers is given up, as nobody could follow it.
     return Determined(
