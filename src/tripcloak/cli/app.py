@@ -16,6 +16,7 @@ COMMANDS = {
     "anonymise": "anonymise:command",
     "audit": "audit:command",
     "check": "check:command",
+    "difference": "difference:command",
     "measures": "measures:command",
     "compare": "compare:command",
     "methods": "methods:command",

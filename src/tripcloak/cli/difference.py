@@ -1,0 +1,87 @@
+"""tripcloak difference."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tripcloak.cli.options import Json, Memory
+from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
+
+if TYPE_CHECKING:
+    from tripcloak.ledger.difference import Difference
+
+SHOWN = 5
+"""Facts that are shown with all their numbers; JSON has every one."""
+
+Releases = Annotated[
+    list[Path], typer.Argument(metavar="RELEASE...", help="Two folders written by anonymise, or more.")
+]
+Against = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="INPUT", help="Where the raw input of all of them lies now, if not where each was read from."
+    ),
+]
+K = Annotated[
+    int | None,
+    typer.Option("--k", metavar="K", help="Look for facts about fewer people; the smallest k promised."),
+]
+
+
+def command(
+    releases: Releases,
+    against: Against = None,
+    k: K = None,
+    memory: Memory = None,
+    json: Json = False,
+) -> None:
+    """Attack several releases of the same people: what follows by adding and subtracting their numbers.
+
+    Each release may be safe and all together still tell of single people: one made again after somebody was
+    erased, one a day longer, one by a smaller k, one of women beside one of all. Every fact comes with the
+    published numbers that give it away, and with how many people it is about; never with whom.
+
+    Needs the private parts, and reads the raw input again. Exits 1 when facts are found.
+
+    [bold]Examples[/bold]
+
+      tripcloak difference may june
+
+      tripcloak difference all women men --json
+
+      tripcloak difference out-2024 out-2024-without-erased --against trips.parquet
+    """
+    from tripcloak.ledger.difference import difference
+
+    with progress_on_stderr() as progress:
+        found = difference(releases, inputs=tuple(against or ()), k=k, memory=memory, progress=progress)
+    if json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    if len(found.facts):
+        raise typer.Exit(1)
+
+
+def _show(found: "Difference") -> None:
+    from tripcloak.ledger.facts import IN_WORDS
+
+    show(found.words())
+    if not len(found.facts):
+        return
+    kinds = [(IN_WORDS[kind], f"{n:,}") for kind, n in found.facts.by_kind().items() if n]
+    show("", table("What follows", ("fact", "found"), kinds))
+    rows = [(names, f"{n:,}", f"{people:,}") for names, n, people in found.between()]
+    show("", table("From which releases", ("releases", "facts", "people in the largest"), rows))
+    show("", "Some of them, with the numbers that give them away:")
+    for fact in found.facts.found[:SHOWN]:
+        about = "1 person" if fact.people == 1 else f"{fact.people:,} people"
+        show(f"  {found.certificate(fact)}, of {about}")
+    if len(found.facts) > SHOWN:
+        show(f"  and {len(found.facts) - SHOWN:,} more (--json has all)")
+    show(
+        "",
+        "Do not publish these together. Keep the zones of the first release (--zones-from), or let a ledger "
+        "find a release that adds no fact (tripcloak anonymise --ledger DIR).",
+    )

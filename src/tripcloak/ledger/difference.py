@@ -1,0 +1,203 @@
+"""What release folders tell together: their inputs read again, attacked, and every fact told in words."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.flows.reading.keyed import KEY
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.folders import PUBLIC
+from tripcloak.ground.manifest import release_folder
+from tripcloak.ground.memory import Memory
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.ledger.attack import attack
+from tripcloak.ledger.disclosing import read_again
+from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.facts import IN_WORDS, Fact, Facts
+from tripcloak.records.files.frames import Input
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+AXES = ("origin", "destination", "time")
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A release, or a segment of one, among those that are looked at together."""
+
+    name: str
+    flows: pa.Table
+
+    def flow(self, group: int) -> dict[str, str]:
+        """Return the zones of a released flow."""
+        return {axis: str(self.flows[axis][group]) for axis in AXES if axis in self.flows.column_names}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Difference:
+    """What some releases tell together; for the eyes of the data owner.
+
+    Examples
+    --------
+    >>> nothing = Facts(found=(), complete=True, k=10, people=0, groups=9, atoms=9)
+    >>> Difference(releases=(), facts=nothing).words()
+    'Nothing about fewer than 10 people follows from these releases together.'
+    """
+
+    releases: tuple[Compared, ...]
+    facts: Facts
+
+    def words(self) -> str:
+        """Return the verdict in a sentence."""
+        facts = self.facts
+        if not len(facts):
+            whole = "" if facts.complete else " that was found; not every combination could be looked at"
+            return f"Nothing about fewer than {facts.k:,} people follows from these releases together{whole}."
+        several = "fact follows" if len(facts) == 1 else "facts follow"
+        concerned = "1 person is" if facts.people == 1 else f"{facts.people:,} people are"
+        return (
+            f"{len(facts):,} {several} from these releases together, each about fewer than {facts.k:,} "
+            f"people; {concerned} concerned."
+        )
+
+    def certificate(self, fact: Fact) -> str:
+        """Return how a fact follows, in words that a person can recompute."""
+        terms = [
+            f"{_times(term.factor, first=not at)}{term.published:,} ({self._named(term.release, term.group)})"
+            for at, term in enumerate(fact.terms)
+        ]
+        if fact.kind == "between":
+            return f"{fact.words()} lie in all of: {', '.join(term.removeprefix('+ ') for term in terms)}"
+        share = "" if fact.divisor == 1 else f", divided by {fact.divisor}"
+        return f"{' '.join(terms)}{share} = {fact.words().removeprefix('exactly ')}"
+
+    def _named(self, release: int, group: int) -> str:
+        one = self.releases[release]
+        return f"{one.name}: {' to '.join(list(one.flow(group).values())[:2])}" + "".join(
+            f" at {time}" for axis, time in one.flow(group).items() if axis == "time"
+        )
+
+    def between(self) -> list[tuple[str, int, int]]:
+        """Return which releases give facts away together, how many, and about how many people at most."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for fact in self.facts.found:
+            found.setdefault(fact.releases, []).append(fact.people)
+        rows = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+        return [
+            (" and ".join(self.releases[one].name for one in names), len(people), max(people))
+            for names, people in rows
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON, with the certificate of every fact."""
+        return {
+            "safe": not len(self.facts),
+            "verdict": self.words(),
+            "releases": [one.name for one in self.releases],
+            **self.facts.to_dict(),
+            "certificates": [self._told(fact) for fact in self.facts.found],
+        }
+
+    def _told(self, fact: Fact) -> dict[str, Any]:
+        return {
+            "kind": fact.kind,
+            "meaning": IN_WORDS[fact.kind],
+            "unit": fact.unit,
+            "least": fact.least,
+            "most": fact.most,
+            "people": fact.people,
+            "divided_by": fact.divisor,
+            "terms": [
+                {
+                    "times": term.factor,
+                    "release": self.releases[term.release].name,
+                    **self.releases[term.release].flow(term.group),
+                    "published": term.published,
+                }
+                for term in fact.terms
+            ],
+        }
+
+
+def difference(
+    folders: Sequence[Path],
+    *,
+    inputs: Sequence[Input] = (),
+    k: int | None = None,
+    memory: Memory = None,
+    progress: Progress = silent,
+) -> Difference:
+    """Return all that release folders tell together of fewer than k people.
+
+    Every input is read again as the private part of its release says. Records are told apart by a key that
+    is made for this once and forgotten.
+
+    Parameters
+    ----------
+    folders
+        The releases, with their private parts.
+    inputs
+        Where the input of all of them lies now; where each was read from, if not given.
+    k
+        The smallest k that any of them promises, if not given.
+    """
+    if len(folders) < 2:
+        raise InputError("a difference is one between releases: give two folders or more")
+    if k is not None and k < 2:
+        raise InputError(f"facts about fewer than k people are looked for, k being at least 2; got {k}")
+    key = secrets.token_bytes(KEY)
+    names = _names(folders)
+    told: list[Disclosure] = []
+    compared: list[Compared] = []
+    for number, (folder, name) in enumerate(zip(folders, names, strict=True)):
+        progress("reading releases again", number, len(folders))
+        found = read_again(folder, key, inputs=inputs, name=name, memory=memory)
+        told += found
+        compared += [Compared(one.name, _flows(folder, one)) for one in found]
+    if len(told) < 2:
+        raise InputError(
+            "noisy numbers tell nothing exactly: there are not two releases of exact numbers to compare"
+        )
+    _refuse_strangers(told)
+    return Difference(releases=tuple(compared), facts=attack(told, k=k, progress=progress))
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """Return what the releases are called: the names of their folders, or their paths where those repeat."""
+    short = [release_folder(folder).resolve().name for folder in folders]
+    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
+
+
+def _flows(folder: Path, told: Disclosure) -> pa.Table:
+    """Return the zones of the released flows, in the order of a disclosure."""
+    from pyarrow import parquet
+
+    path = release_folder(folder) / PUBLIC / "flows.parquet"
+    names = [name for name in parquet.read_schema(path).names if name in AXES]
+    table = parquet.read_table(path, columns=names)
+    if table.num_rows != told.n_groups:
+        raise InputError(f"{folder} was changed since it was made: its flows are not those of its record")
+    return table
+
+
+def _refuse_strangers(told: Sequence[Disclosure]) -> None:
+    """Raise where no record of a release is in any other: they are of different data."""
+    for one in told:
+        others = [other for other in told if other is not one]
+        if not any(len(np.intersect1d(one.record, other.record, assume_unique=True)) for other in others):
+            raise InputError(
+                f"{one.name} has no record in common with the others: it is of other data, and nothing "
+                "follows from comparing them"
+            )
+
+
+def _times(factor: int, *, first: bool) -> str:
+    sign = "- " if factor < 0 else "" if first else "+ "
+    return sign if abs(factor) == 1 else f"{sign}{abs(factor)} x "
