@@ -153,3 +153,19 @@ def test_a_set_that_takes_another_one_apart_is_found_too() -> None:
     found = sets_of(attack([one, other]), [one, other])
     assert found == exposed_sets([one, other], 3, reach=4)
     assert len(found) == 4
+
+
+def test_where_trips_are_counted_every_trip_of_a_record_is_one() -> None:
+    whole, part = ([0, 0, 0], [0, 0, -1])
+    for weight, facts in ((2, 1), (3, 0)):
+        told = [disclosed(groups, [1, 2, 3], [5, 5, weight], counted="trips") for groups in (whole, part)]
+        assert len(attack(told)) == facts
+
+
+def test_travellers_alone_do_not_add_up() -> None:
+    people = list(range(1, 11))
+    counts = {"travellers": np.array([[10], [10]])}, {"travellers": np.array([[8], [8]])}
+    whole = disclosed([0] * 10, people, tells_trips=False, **counts[0])
+    part = disclosed([0] * 8 + [-1] * 2, people, tells_trips=False, **counts[1])
+    (fact,) = attack([whole, part]).found
+    assert (fact.kind, fact.words(), fact.people) == ("people", "exactly 2 people", 2)

@@ -30,11 +30,14 @@ class Atoms:
     trips : array
         The trips of each atom.
     seen, seen_by : arrays
-        Who has trips in which atom: pairs of an atom and a person, ascending, each once.
+        Who has trips in which atom: pairs of an atom and a person, ascending, each once. Where trips are
+        counted in place of people, every trip is one.
     published : array
         The published trips of every group.
     start : array
         The first group of every release, and one more.
+    adds_up : array of bool, optional
+        Which releases publish trips, which add up; all, if not given. Numbers of people do not.
     """
 
     group: Ints
@@ -43,6 +46,7 @@ class Atoms:
     seen_by: Ints
     published: Ints
     start: Ints
+    adds_up: Bools | None = None
 
     def __repr__(self) -> str:
         return f"<Atoms: {len(self):,} of {len(self.published):,} groups in {len(self.start) - 1:,} releases>"
@@ -57,15 +61,24 @@ class Atoms:
 
     @cached_property
     def entries(self) -> tuple[Ints, Ints]:
-        """Return the pairs of an atom and a group that holds it, by atom."""
-        atom, release = np.nonzero(self.group != NONE)
+        """Return the pairs of an atom and a group whose trips are published and hold its own, by atom."""
+        atom, release = np.nonzero(self.summed != NONE)
         return atom, self.group[atom, release]
+
+    @cached_property
+    def summed(self) -> Ints:
+        """Return the groups of each atom whose trips are published."""
+        return self.group if self.adds_up is None else np.where(self.adds_up, self.group, NONE)
+
+    def people_in(self, atoms: Ints) -> Ints:
+        """Return the different people who have trips in any of some atoms."""
+        first = np.searchsorted(self.seen, atoms)
+        last = np.searchsorted(self.seen, atoms, side="right")
+        return np.unique(np.concatenate([self.seen_by[a:b] for a, b in zip(first, last, strict=True)]))
 
     def different_people(self, atoms: Ints) -> int:
         """Return how many different people have trips in any of some atoms."""
-        first = np.searchsorted(self.seen, atoms)
-        last = np.searchsorted(self.seen, atoms, side="right")
-        return len(np.unique(np.concatenate([self.seen_by[a:b] for a, b in zip(first, last, strict=True)])))
+        return len(self.people_in(atoms))
 
     def release_of(self, group: int) -> int:
         """Return which release a group is of."""
@@ -127,10 +140,13 @@ def _gathered(
     atom = place[atom]
     kept = atom != NONE
     atom, person, weight = atom[kept], person[kept], weight[kept]
-    # Trips without an id add nobody, however many they are.
-    told_apart = person != 0
-    atom_of_person, (code, found) = atom[told_apart], _numbered(person[told_apart])
-    seen, seen_by = np.divmod(np.unique(atom_of_person * max(len(found), 1) + code), max(len(found), 1))
+    if all(one.counted == "trips" for one in disclosures):
+        at, person = np.repeat(atom, weight), np.arange(1, weight.sum() + 1)
+    else:
+        # Trips without an id add nobody, however many they are.
+        at, person = atom[person != 0], person[person != 0]
+    code, found = _numbered(person)
+    seen, seen_by = np.divmod(np.unique(at * max(len(found), 1) + code), max(len(found), 1))
     return Atoms(
         group=group[told][order],
         # Whole numbers below 2**53 add up exactly.
@@ -139,6 +155,7 @@ def _gathered(
         seen_by=seen_by,
         published=np.concatenate([one.trips for one in disclosures]).astype(np.int64),
         start=start,
+        adds_up=np.array([one.tells_trips for one in disclosures]),
     )
 
 

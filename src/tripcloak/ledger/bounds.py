@@ -19,6 +19,9 @@ ROUNDS = 100
 WIDE = 200
 """Atoms of a part in which linear programmes tighten the bounds of atoms that are known to be few."""
 
+UNBOUNDED = 2**62
+"""The greatest total of what is in no published sum."""
+
 SMALL = 12
 """Atoms of a part in which they tighten all bounds; in wider ones those of the shuttle stand."""
 
@@ -69,8 +72,9 @@ def shuttled(atoms: Atoms) -> Span:
     """
     atom, group = atoms.entries
     first = np.flatnonzero(np.diff(atom, prepend=-1))
+    held, atom = atom[first], np.repeat(np.arange(len(first)), np.diff(np.append(first, len(atom))))
     total, n = atoms.published, len(atoms.published)
-    least = np.zeros(len(atoms), dtype=np.int64)
+    least = np.zeros(len(held), dtype=np.int64)
     most = np.minimum.reduceat(total[group], first)
     for _ in range(ROUNDS):
         others = np.bincount(group, least[atom], minlength=n).astype(np.int64)[group] - least[atom]
@@ -80,7 +84,14 @@ def shuttled(atoms: Atoms) -> Span:
         if np.array_equal(lower, most) and np.array_equal(higher, least):
             break
         least, most = higher, lower
-    return Span(least, most)
+    return Span(*(_spread(bound, held, len(atoms), rest) for bound, rest in ((least, 0), (most, UNBOUNDED))))
+
+
+def _spread(bound: Ints, held: Ints, n: int, rest: int) -> Ints:
+    """Return the bounds of all atoms, given those of the ones that some published sum holds."""
+    every = np.full(n, rest, dtype=np.int64)
+    every[held] = bound
+    return every
 
 
 def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
@@ -105,9 +116,9 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
 
 def _solve(atoms: Atoms, members: Ints, asked: Ints, least: Ints, most: Ints) -> None:
     """Tighten the bounds of some members of a part, in place."""
-    groups, at = np.unique(atoms.group[members], return_inverse=True)
+    groups, at = np.unique(atoms.summed[members], return_inverse=True)
     row, column = at.reshape(len(members), -1), np.arange(len(members))[:, None]
-    inside = atoms.group[members] >= 0
+    inside = atoms.summed[members] >= 0
     shift = int(groups[0] < 0)
     sums = csc_array(
         (
@@ -134,7 +145,7 @@ def _solve(atoms: Atoms, members: Ints, asked: Ints, least: Ints, most: Ints) ->
 def _around(atoms: Atoms, atom: int) -> tuple[Term, ...]:
     """Return the published sums that an atom is in, from which its bounds begin."""
     terms = []
-    for release, group in enumerate(atoms.group[atom]):
+    for release, group in enumerate(atoms.summed[atom]):
         if group >= 0:
             terms.append(Term(1, release, int(group - atoms.start[release]), int(atoms.published[group])))
     return tuple(terms)

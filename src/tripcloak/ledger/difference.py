@@ -6,13 +6,12 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tripcloak.flows.reading.keyed import KEY
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PUBLIC
 from tripcloak.ground.manifest import release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
@@ -21,23 +20,6 @@ from tripcloak.ledger.disclosing import read_again
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import IN_WORDS, Fact, Facts
 from tripcloak.records.files.frames import Input
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-AXES = ("origin", "destination", "time")
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """A release, or a segment of one, among those that are looked at together."""
-
-    name: str
-    flows: pa.Table
-
-    def flow(self, group: int) -> dict[str, str]:
-        """Return the zones of a released flow."""
-        return {axis: str(self.flows[axis][group]) for axis in AXES if axis in self.flows.column_names}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +33,7 @@ class Difference:
     'Nothing about fewer than 10 people follows from these releases together.'
     """
 
-    releases: tuple[Compared, ...]
+    releases: tuple[Disclosure, ...]
     facts: Facts
 
     def words(self) -> str:
@@ -79,10 +61,13 @@ class Difference:
         return f"{' '.join(terms)}{share} = {fact.words().removeprefix('exactly ')}"
 
     def _named(self, release: int, group: int) -> str:
-        one = self.releases[release]
-        return f"{one.name}: {' to '.join(list(one.flow(group).values())[:2])}" + "".join(
-            f" at {time}" for axis, time in one.flow(group).items() if axis == "time"
-        )
+        flow = self._flow(release, group)
+        time = f" at {flow.pop('time')}" if "time" in flow else ""
+        return f"{self.releases[release].name}: {' to '.join(flow.values())}{time}"
+
+    def _flow(self, release: int, group: int) -> dict[str, str]:
+        """Return the zones of a published flow, axis by axis."""
+        return {axis: str(zones[group]) for axis, zones in self.releases[release].zones.items()}
 
     def between(self) -> list[tuple[str, int, int]]:
         """Return which releases give facts away together, how many, and about how many people at most."""
@@ -118,7 +103,7 @@ class Difference:
                 {
                     "times": term.factor,
                     "release": self.releases[term.release].name,
-                    **self.releases[term.release].flow(term.group),
+                    **self._flow(term.release, term.group),
                     "published": term.published,
                 }
                 for term in fact.terms
@@ -155,36 +140,21 @@ def difference(
     key = secrets.token_bytes(KEY)
     names = _names(folders)
     told: list[Disclosure] = []
-    compared: list[Compared] = []
     for number, (folder, name) in enumerate(zip(folders, names, strict=True)):
         progress("reading releases again", number, len(folders))
-        found = read_again(folder, key, inputs=inputs, name=name, memory=memory)
-        told += found
-        compared += [Compared(one.name, _flows(folder, one)) for one in found]
+        told += read_again(folder, key, inputs=inputs, name=name, memory=memory)
     if len(told) < 2:
         raise InputError(
             "noisy numbers tell nothing exactly: there are not two releases of exact numbers to compare"
         )
     _refuse_strangers(told)
-    return Difference(releases=tuple(compared), facts=attack(told, k=k, progress=progress))
+    return Difference(releases=tuple(told), facts=attack(told, k=k, progress=progress))
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
     """Return what the releases are called: the names of their folders, or their paths where those repeat."""
     short = [release_folder(folder).resolve().name for folder in folders]
     return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
-
-
-def _flows(folder: Path, told: Disclosure) -> pa.Table:
-    """Return the zones of the released flows, in the order of a disclosure."""
-    from pyarrow import parquet
-
-    path = release_folder(folder) / PUBLIC / "flows.parquet"
-    names = [name for name in parquet.read_schema(path).names if name in AXES]
-    table = parquet.read_table(path, columns=names)
-    if table.num_rows != told.n_groups:
-        raise InputError(f"{folder} was changed since it was made: its flows are not those of its record")
-    return table
 
 
 def _refuse_strangers(told: Sequence[Disclosure]) -> None:

@@ -132,6 +132,8 @@ class _Told:
             travellers=None if travellers is None else self._bounds(travellers, trips),
             k=k,
             counted=counted,
+            tells_trips="trips" in self.publication.columns,
+            zones={axis: zones.ids[column] for axis, zones, column in self.release.axes},
         )
 
     def _bounds(self, travellers: Ints, trips: Ints) -> Ints:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -48,6 +49,10 @@ class Disclosure:
     counted : str
         Whether these are travellers, or trips, of which a record holds as many as its weight. Where trips
         are counted every person is one record.
+    tells_trips : bool
+        Whether the trips are published; where travellers alone are, they stand here all the same.
+    zones : mapping
+        The zones of every group, axis by axis, by which people know it.
 
     Examples
     --------
@@ -72,6 +77,8 @@ class Disclosure:
     weight: Ints | None = None
     travellers: Ints | None = None
     counted: Counted = "travellers"
+    tells_trips: bool = True
+    zones: Mapping[str, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not len(self.record) == len(self.person) == len(self.group):
