@@ -16,8 +16,9 @@ BAD_LINES = [
     # What was typed, and what is said to type next.
     ("describe {folder}/none.csv", "`ls FOLDER`"),
     ("describe '{folder}/*.parquet'", "`ls FOLDER`"),
-    ("describe {folder}/empty.csv", "`tripcloak presets`"),
-    ("describe {folder}/notes.pdf", "`tripcloak presets`"),
+    ("describe {folder}/empty.csv", "save or unpack it anew, then `tripcloak describe FILE`"),
+    ("describe {folder}/notes.pdf", "save or unpack it anew, then `tripcloak describe FILE`"),
+    ("describe {folder}/data.csv", "`tripcloak presets`"),
     ("describe {folder}/bare.csv", "(--origin-lat NAME)"),
     ("describe {trips} --person who", "--person none"),
     ("describe {trips} --k 1", "`--k 10`"),
@@ -64,6 +65,7 @@ def test_what_to_type_next_is_said(tripcloak, tmp_path, trips, line, step):
     for name in ("empty.csv", "trips.csv.key", "trips.csv.pub"):
         (tmp_path / name).touch()
     (tmp_path / "notes.pdf").write_text("%PDF")
+    (tmp_path / "data.csv").write_text("17,48.85,2.35\n")
     (tmp_path / "bare.csv").write_text("a,b\nx,y\n")
     fixes = write_csv(tmp_path / "fixes.csv", some_fixes(14)) if "fixes" in line else ""
     words = [word.strip("'") for word in line.format(folder=tmp_path, trips=trips, fixes=fixes).split()]

@@ -13,6 +13,7 @@ from tripcloak.ground.errors import (
     MissingFileError,
     OutputExistsError,
     TripcloakError,
+    UnreadableFileError,
 )
 from tripcloak.ground.options import Kind, Option
 
@@ -65,6 +66,15 @@ EXAMPLES: Mapping[str, str] = {
 LISTED = {"method": "methods", "methods": "methods", "preset": "presets"}
 """Options whose values a command lists."""
 
+BY_KIND: tuple[tuple[type[TripcloakError], str], ...] = (
+    (MissingFileError, "`ls FOLDER` shows what is in a folder"),
+    (UnreadableFileError, "save or unpack it anew, then `tripcloak {room}describe FILE`"),
+    (ImpossibleRequestError, "`tripcloak {room}describe FILE` tells what is possible"),
+    (AuditFailedError, "`tripcloak {room}describe FILE` tells what is possible"),
+    (InternalError, "another method may do: `tripcloak {room}methods` lists them"),
+)
+"""What to type after an error of a kind, wherever it comes up."""
+
 PLACES = ("--out", "--html", "--against", "--force", "--json")
 """Options whose names are words like any other."""
 
@@ -78,7 +88,7 @@ _VALUE = "|".join(
         r"[~/][^\s;]*",
         r"[^\s,;:]*[\d:%=][^\s;]*",
         r"[A-Z][A-Z,_/]*\b",
-        r"none\b|auto\b|dendrogram\b",
+        r"(?:none|auto|dendrogram|point|comma|trips|travellers|stays|full)\b",
         r"[a-z0-9]+-[a-z0-9-]+",
     )
 )
@@ -142,7 +152,7 @@ def _described(param: Any) -> Option:
 def says_it_itself(words: str, options: Iterable[str]) -> bool:
     """Return whether words name a command to type, a switch, or an option with a value.
 
-    >>> says_it_itself("such as --silence 180", ["--silence"]), says_it_itself("--k is wrong", ["--k"])
+    >>> says_it_itself("say --decimal comma", ["--decimal"]), says_it_itself("--k is wrong", ["--k"])
     (True, False)
     """
     if _COMMAND.search(words) or re.search(r"--force\b|leave out --[a-z]", words):
@@ -172,13 +182,8 @@ def _by_kind(error: TripcloakError, command: str, typed: Sequence[str]) -> str:
         if named is None:
             return f"`tripcloak {command} NAME`, with another name"
         return f"the same with another place: `{named} {'FILE' if named == '--html' else 'DIR'}`"
-    if isinstance(error, MissingFileError):
-        return "`ls FOLDER` shows what is in a folder"
-    if isinstance(error, ImpossibleRequestError | AuditFailedError) and command.split()[-1:] != ["describe"]:
-        return f"`tripcloak {_room(command)}describe FILE` tells what is possible"
-    if isinstance(error, InternalError):
-        return f"another method may do: `tripcloak {_room(command)}methods` lists them"
-    return ""
+    step = next((words for kind, words in BY_KIND if isinstance(error, kind)), "")
+    return step.format(room=_room(command))
 
 
 def _by_option(words: str, options: Mapping[str, Option], command: str, typed: Sequence[str]) -> str:

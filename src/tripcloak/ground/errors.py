@@ -29,6 +29,12 @@ class MissingFileError(InputError):
     __module__ = "tripcloak"
 
 
+class UnreadableFileError(InputError):
+    """A file is damaged, empty, closed, too large or of a kind that is not read."""
+
+    __module__ = "tripcloak"
+
+
 class MissingColumnError(InputError):
     """A needed column was not found; the message lists what was found and the flag that names it."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, UnreadableFileError
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import plain_name
 
@@ -82,7 +82,7 @@ def _of_lines(file: Path, name: str) -> Iterator[dict[str, Any]]:
         for number, line in enumerate(iter(lambda: source.readline(MOST_LINE), b""), start=1):
             feature = _parsed(line, None) if line.strip(_BETWEEN) else {}
             if feature is None or (feature and not _is_feature(feature)):
-                raise InputError(
+                raise UnreadableFileError(
                     f"line {number:,} of {name} is no feature of GeoJSON, although the first is; get the "
                     "file again, or mend that line"
                 )
@@ -102,7 +102,7 @@ def _parsed(line: bytes, otherwise: Any) -> Any:
 def read_document(file: Path, name: str, form: str) -> Any:
     """Return what a JSON file holds; None where it holds no JSON, and an error where it is too large."""
     if file.stat().st_size > MOST_BYTES:
-        raise InputError(f"{name} is too large to be read as {form}; convert it to Parquet or CSV")
+        raise UnreadableFileError(f"{name} is too large to be read as {form}; convert it to Parquet or CSV")
     try:
         return parse_json(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError):
@@ -113,15 +113,17 @@ def _features(file: Path, name: str) -> list[dict[str, Any]]:
     content = read_document(file, name, "GeoJSON")
     found = content.get("features", [content]) if isinstance(content, dict) else None
     if not isinstance(found, list) or not all(_is_feature(one) for one in found):
-        raise InputError(
+        raise UnreadableFileError(
             f"{name} is not GeoJSON with features: expected a FeatureCollection of points or paths. Convert "
             "it to CSV, with a row for every trip or fix"
         )
     if not found:
-        raise InputError(f"{name} holds no features; expected points or paths, one for every fix or trip")
+        raise UnreadableFileError(
+            f"{name} holds no features; expected points or paths, one for every fix or trip"
+        )
     system = json.dumps(content.get("crs") or "crs84").lower() if isinstance(content, dict) else ""
     if not any(word in system for word in _DEGREES):
-        raise InputError(
+        raise UnreadableFileError(
             f"{name} is not in degrees: its crs says otherwise. Save it again in WGS 84 (EPSG:4326)"
         )
     return found
@@ -145,7 +147,7 @@ def _one_kind(kinds: Collection[str], name: str) -> str:
         raise InputError(
             f"{name} holds areas, not trips or fixes; zones go with {spelt('zones')}, beside a table of trips"
         )
-    raise InputError(
+    raise UnreadableFileError(
         f"{name}: expected features of one kind, points (fixes) or paths (LineString, from the origin to the "
         "destination); found others or several. Convert it to CSV"
     )
@@ -157,7 +159,7 @@ def _place(geometry: Mapping[str, Any] | None, width: int, name: str) -> list[st
     at = geometry.get("coordinates")
     points = [at] if width == 2 else at
     if not isinstance(points, list) or not all(_is_point(point) for point in points):
-        raise InputError(
+        raise UnreadableFileError(
             f"{name}: a feature has no coordinates of numbers; expected [longitude, latitude]. Mend it, or "
             "convert it to CSV"
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import UnreadableFileError
 from tripcloak.records.files.features import cell_text, read_document
 
 _FIRST_KEY = re.compile(rb'"(features|data|trips|bikes|vehicles)"\s*:|\[\s*\{')
@@ -62,12 +62,12 @@ def _records(file: Path, name: str) -> list[Mapping[str, Any]]:
     if isinstance(inside, dict):
         inside = next((inside[key] for key in _LISTS if key in inside), None)
     if not isinstance(inside, list) or not all(isinstance(one, dict) for one in inside):
-        raise InputError(
+        raise UnreadableFileError(
             f"{name} holds no list of trips, bikes or vehicles; expected trips by MDS or a status by GBFS. "
             "Convert it to CSV, with a row for every trip or fix"
         )
     if not inside:
-        raise InputError(f"{name} holds no trips and no vehicles; expected one at least")
+        raise UnreadableFileError(f"{name} holds no trips and no vehicles; expected one at least")
     when = {} if made is None else {"last_updated": made}
     return [{**one, **when} for one in inside]
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tripcloak.ground.errors import InputError, MissingFileError
+from tripcloak.ground.errors import InputError, MissingFileError, UnreadableFileError
 from tripcloak.ground.folders import PUBLIC
 from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.manifest import NAME
@@ -140,7 +140,7 @@ def read_top(file: Path) -> Top:
     text = top_of(file)
     first = text.split("\n", 1)[0]
     if not first.strip():
-        raise InputError(
+        raise UnreadableFileError(
             f"{file.name} is empty or starts with an empty line; expected column names there. Remove what "
             "stands above them, or save it again"
         )
@@ -211,12 +211,12 @@ def _readable(file: Path, preset: Preset | None) -> Path:
     if kind_of(file, preset) is None:
         layouts = preset.layouts if preset is not None else ()
         known = dict.fromkeys((*(suffix for layout in layouts for suffix in layout.suffixes), *_KINDS))
-        raise InputError(
+        raise UnreadableFileError(
             f"{called_file(file, preset)}: expected a file that ends in {', '.join(known)}"
             f" (text may be compressed: .gz, .bz2, .zst); {_way_out(file)}"
         )
     if file.stat().st_size == 0:
-        raise InputError(
+        raise UnreadableFileError(
             f"{called_file(file, preset)} is empty; expected column names and at least one trip. Get it "
             "again, or leave it out"
         )

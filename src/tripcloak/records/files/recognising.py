@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, UnreadableFileError
 from tripcloak.ground.given_paths import given_path
 from tripcloak.records.files.encodings import COMPRESSED
 from tripcloak.records.files.standard_input import STANDARD_INPUT
@@ -85,9 +85,9 @@ def top_of(file: Path) -> str:
         top = None
     if top is None:
         kind = f"{compression} file" if compression else "text file"
-        raise InputError(f"{file.name} could not be read; it may be damaged or not be a {kind}")
+        raise UnreadableFileError(f"{file.name} could not be read; it may be damaged or not be a {kind}")
     if top[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in top:
-        raise InputError(f"{file.name} is not text; save it as CSV in UTF-8 and give that")
+        raise UnreadableFileError(f"{file.name} is not text; save it as CSV in UTF-8 and give that")
     return str(top.decode("utf-8-sig", errors="replace"))
 
 

@@ -16,7 +16,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, UnreadableFileError
 from tripcloak.ground.exact_files import plain_part, private_folder
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.files.encodings import (
@@ -137,7 +137,9 @@ class _Unpacking:
             wanted = [one for one in inside if self._wanted(one.filename)]
             self._agree(wanted, inside, name)
             if any(one.flag_bits & 1 for one in wanted):
-                raise InputError(f"{name} is closed by a password; unpack it first and give its files")
+                raise UnreadableFileError(
+                    f"{name} is closed by a password; unpack it first and give its files"
+                )
             _refuse_if_full(file, sum(one.file_size for one in wanted))
             for one in wanted:
                 with _damage_told(name):
@@ -161,9 +163,13 @@ class _Unpacking:
     def _agree(self, wanted: Sequence[object], inside: Sequence[object], name: str) -> None:
         """Raise where an archive holds no table or too many, and note what is passed over."""
         if not wanted:
-            raise InputError(f"{name} holds no CSV or Parquet file; unpack it and give the right files")
+            raise UnreadableFileError(
+                f"{name} holds no CSV or Parquet file; unpack it and give the right files"
+            )
         if len(wanted) > MOST_MEMBERS:
-            raise InputError(f"{name} holds more than {MOST_MEMBERS:,} files; unpack it and give the folder")
+            raise UnreadableFileError(
+                f"{name} holds more than {MOST_MEMBERS:,} files; unpack it and give the folder"
+            )
         if len(wanted) < len(inside):
             self._made.notes["files in an archive that are no CSV or Parquet were passed over"] = None
 
@@ -201,9 +207,13 @@ class _Unpacking:
         with suppress(Exception):
             found = self._written_sheets(file)
         if found is None:
-            raise InputError(f"{name} could not be read; it may be damaged. Save it as CSV and give that")
+            raise UnreadableFileError(
+                f"{name} could not be read; it may be damaged. Save it as CSV and give that"
+            )
         if not found:
-            raise InputError(f"{name} is empty; expected a sheet with column names and at least one row")
+            raise UnreadableFileError(
+                f"{name} is empty; expected a sheet with column names and at least one row"
+            )
 
     def _written_sheets(self, file: Path) -> int:
         """Write the sheets with the columns of the first, and return how many there are."""
@@ -279,7 +289,7 @@ def _opened_zip(file: Path, name: str) -> zipfile.ZipFile:
         return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError):
         pass
-    raise InputError(f"{name} could not be read; it may be damaged or not be a zip archive")
+    raise UnreadableFileError(f"{name} could not be read; it may be damaged or not be a zip archive")
 
 
 def _members(file: Path, name: str) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
@@ -288,7 +298,7 @@ def _members(file: Path, name: str) -> Iterator[tuple[tarfile.TarFile, tarfile.T
     with _damage_told(name), opened(file) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for one in archive:
             if next(seen) > _MOST_ENTRIES:
-                raise InputError(f"{name} holds too many files; unpack it and give the folder")
+                raise UnreadableFileError(f"{name} holds too many files; unpack it and give the folder")
             if one.isfile() and not _hidden(one.name):
                 yield archive, one
 
@@ -304,7 +314,9 @@ def _damage_told(name: str) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise
-    raise InputError(f"{name} could not be unpacked; it may be damaged. Unpack it and give its files")
+    raise UnreadableFileError(
+        f"{name} could not be unpacked; it may be damaged. Unpack it and give its files"
+    )
 
 
 def _hidden(member: str) -> bool:
