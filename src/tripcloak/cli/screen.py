@@ -105,7 +105,9 @@ def _why(file: FileRows) -> str:
     from tripcloak.records.cleaning import describe_cleaning
 
     told = [f"{words}: {number(n)}" for words, n in describe_cleaning(file.dropped)]
-    return "; ".join([*told, *([f"without an id: {number(file.without_id)}"] if file.without_id else [])])
+    return "; ".join(
+        [*told, *([f"kept without an id: {number(file.without_id)}"] if file.without_id else [])]
+    )
 
 
 def cleaning_lines(cleaning: CleaningReport) -> list[str]:
