@@ -35,6 +35,7 @@ RUN = [
     "docs/methods/odkanon.md",
     "docs/methods/time.md",
     "docs/people.md",
+    "docs/series.md",
     "docs/trajectories-and-trips.md",
 ]
 MATCHING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

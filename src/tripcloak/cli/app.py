@@ -14,6 +14,7 @@ from tripcloak.cli.options import Command
 COMMANDS = {
     "describe": "describe:command",
     "anonymise": "anonymise:command",
+    "series": "series:command",
     "audit": "audit:command",
     "check": "check:command",
     "difference": "difference:command",

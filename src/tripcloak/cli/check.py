@@ -8,6 +8,7 @@ import typer
 from tripcloak.cli.options import Force, Json
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
 from tripcloak.flows.keywords import COMPARED_ZONES
+from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:
     from tripcloak.receiving.check import ReleaseCheck
@@ -45,6 +46,8 @@ def command(
     Needs the public folder alone, of flows or of trajectories, under any name. What only the raw data can
     show, `tripcloak audit` checks.
 
+    Of a series (`tripcloak series`) every release is checked, and that all are in its zones.
+
     Exits 1 when the release was touched or is broken, or is not signed by the key that was given.
 
     [bold]Examples[/bold]
@@ -57,9 +60,15 @@ def command(
 
       tripcloak check june/release --zones-from may/release
     """
+    from tripcloak.flows.release.keeping import periods_of
     from tripcloak.ground.keys import read_public_key
     from tripcloak.receiving.check import check_release
 
+    if periods_of(release):
+        if key is not None or html is not None or zones_from is not None:
+            raise InputError(f"{release} holds a series; check its releases one by one with these options")
+        _check_series(release, json=json)
+        return
     public = None if key is None else read_public_key(key)
     with progress_on_stderr() as progress:
         found = check_release(release, key=public, earlier=zones_from, progress=progress)
@@ -69,6 +78,26 @@ def command(
         print_json(found.to_dict())
     else:
         _show(found)
+    if not found.untouched:
+        raise typer.Exit(1)
+
+
+def _check_series(folder: Path, *, json: bool) -> None:
+    """Check every release of a series, and the files that they share."""
+    from tripcloak.receiving.page import STATES
+    from tripcloak.receiving.series import check_series
+
+    with progress_on_stderr() as progress:
+        found = check_series(folder, progress=progress)
+    rows = [(one.rule, STATES[one.state], one.words) for one in found.findings]
+    if json:
+        print_json(found.to_dict())
+    else:
+        show(
+            found.sentence(),
+            "",
+            table(f"Check of {folder}", ("rule or period", "", "what was found"), rows, numbers=False),
+        )
     if not found.untouched:
         raise typer.Exit(1)
 

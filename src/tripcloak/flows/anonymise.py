@@ -206,6 +206,7 @@ class MadeRelease:
             "people": self.reading.trips.cleaning.people,
             "tilings": _tilings(self.reading),
             "segment": self.request.source.segment,
+            "during": self.request.source.during,
         }
 
     def run(self) -> dict[str, Any]:

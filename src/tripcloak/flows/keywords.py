@@ -183,6 +183,23 @@ SEGMENTS = (
         group="segments",
     ),
 )
+SERIES = (
+    Option(
+        name="periods",
+        help="What a period is: month, week or day of the trips' start.",
+        unset="every input is one",
+        metavar="PART",
+        values=("month", "week", "day"),
+        group="run",
+    ),
+    Option(
+        name="pilot",
+        help="Plan the zones on this period alone, such as 2024-05.",
+        unset="all periods at once",
+        metavar="PERIOD",
+        group="run",
+    ),
+)
 AUDITED = (
     privacy("k", "The k that was ordered, if it should be at least this.", metavar="K", kind="number"),
     privacy("m", "How many known items k was ordered for, if not all.", metavar="M", kind="whole number"),
@@ -229,7 +246,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     Parameters
     ----------
     command
-        ``anonymise``, ``compare``, ``describe``, ``exposure``, ``audit`` or ``measures``.
+        ``anonymise``, ``series``, ``compare``, ``describe``, ``exposure``, ``audit`` or ``measures``.
 
     Examples
     --------
@@ -244,6 +261,10 @@ def keywords(command: str) -> tuple[Option, ...]:
         asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *PARTS, *HIDING)
         own = (*asked, *ZONES, ZONES_FROM, *_times(), *SEGMENTS)
         return (_METHOD, *own, SIGN, *LEDGER, *read, *METHODS.shared_options())
+    if command == "series":
+        times = tuple(one for one in _times() if one.name in ("time_slot", "fold"))
+        wanted = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, DIVERSITY[0], *PARTS)
+        return (_METHOD, *SERIES, *wanted, *ZONES, *times, *read, *_timeless(_on_trees()))
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
     if command == "compare":
@@ -308,6 +329,13 @@ _EXPOSED = (
     ),
     SUPPRESS,
 )
+
+
+def _on_trees() -> list[str]:
+    """Return the methods that choose zones of the hierarchy, and promise k."""
+    return [
+        name for name in METHODS if not (METHODS.fact(name, "noisy") or METHODS.fact(name, "draws_zones"))
+    ]
 
 
 def _timeless(among: Iterable[str], without: str = "") -> tuple[Option, ...]:
@@ -470,6 +498,12 @@ def flow_method(given: Mapping[str, Any], kept: KeptZones | None = None) -> Flow
         return FixedZones(zones=kept, promise=promise, suppression_limit=given["suppress"])
     chosen = kind(promise=promise, suppression_limit=given["suppress"], **own)
     return chosen if given["slot"] is None else SlotBySlot.of(chosen, jobs=processors())
+
+
+def series_method(given: Mapping[str, Any]) -> FlowMethod:
+    """Return the method that plans the zones of a series, from the values of its keywords."""
+    others = {one.name: one.default for one in keywords("anonymise")}
+    return flow_method({**others, **given})
 
 
 def _refuse_methods(given: Mapping[str, Any]) -> None:

@@ -47,6 +47,7 @@ def publish(
     people: Mapping[str, int] | None = None,
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
+    during: str | None = None,
     zones: ZoneFile | None = None,
     kept: KeptZones | None = None,
     force: bool = False,
@@ -65,6 +66,8 @@ def publish(
         How the zones were made.
     segment
         The segment of the input that the release is about, where it is about one only.
+    during
+        The period of the input that the release is about, where it is about one only.
     zones
         Zones that came from no file: an audit needs them again.
     kept
@@ -72,7 +75,9 @@ def publish(
     force
         Replace a release that is already there.
     """
-    facts = manifest(matrix, release, dropped=dropped, people=people, tilings=tilings, segment=segment)
+    facts = manifest(
+        matrix, release, dropped=dropped, people=people, tilings=tilings, segment=segment, during=during
+    )
     with staged(out, force=force) as staging:
         public, private = staging / PUBLIC, staging / PRIVATE
         _write_public(public, matrix, release, facts)
@@ -136,6 +141,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             f"Released {facts['volume']}": f"{facts['released']:,}",
             "Withheld": facts["withheld"]["words"],
             **({"Zones from": _whose(facts)} if "zones_from" in facts["parameters"] else {}),
+            **({"Period": facts["during"]} if "during" in facts else {}),
             **({"Numbers": words} if (words := facts.get("columns_words")) else {}),
             **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
             **_not_drawn(places),

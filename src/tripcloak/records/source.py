@@ -10,6 +10,7 @@ from typing import Any, Self
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.promises.counted import checked_kind
+from tripcloak.records.during import days_of
 from tripcloak.records.files.encodings import checked_encoding
 from tripcloak.records.files.frames import Frame, Input, checked_inputs
 from tripcloak.records.files.standard_input import STANDARD_INPUT, is_spooled
@@ -87,6 +88,8 @@ class TripSource(Described):
         Number of leading characters of zone ids to keep (11 makes census tracts of census blocks).
     segment : mapping
         Only the rows of one segment: column (with the width of bins, as in ``age:10``) to value.
+    during : str, optional
+        Only rows that begin in a month (``2024-05``), a week (``2024-W21``) or a day, by the data's clock.
     sample : tuple of int, optional
         Only so many travellers (trips where there are no ids), drawn by a hash with this seed.
     stations : str, optional
@@ -129,6 +132,7 @@ class TripSource(Described):
     zone_prefix: int | None = None
     segment: Mapping[str, str] = field(default_factory=dict)
     sample: tuple[int, int] | None = None
+    during: str | None = None
     stations: str | None = None
     id_is: str | None = None
     encoding: str | None = None
@@ -191,6 +195,8 @@ class TripSource(Described):
             )
         if self.box is not None:
             self._set("box", checked_box(self.box))
+        if self.during is not None:
+            days_of(self.during)
         if self.sample is not None and self.sample[0] < 1:
             raise InputError(f"a sample needs one traveller or more ({spelt('sample_users')})")
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.engine import plain_errors
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.records.area import Area, open_area
 from tripcloak.records.cleaning import CleaningReport, column_rules, place_rules, reason_sql, zone_rules
 from tripcloak.records.columns import plain_name
+from tripcloak.records.during import during_condition
 from tripcloak.records.files.tables import quoted
 from tripcloak.records.fixes import MadeTrips, make_trips, report_fixes, trips_sql
 from tripcloak.records.identities import Identity, identify, look_at_use
@@ -161,7 +164,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
     with plain_errors(rows.name, has_condition=source.where is not None):
         area = open_area(con, source.box, source.polygon)
         names, made = _create_whole_view(con, rows, area, source.silence)
-        _create_view(con, names, source)
+        _create_view(con, names, source, rows.timezone)
         identity = _identity(con, source, rows, names)
         notes = [
             *rows.notes,
@@ -212,7 +215,7 @@ def narrow(canonical: Canonical, source: TripSource) -> None:
         The source that was opened, but for its segment and sample. Columns that part the input must have
         been carried along.
     """
-    _create_view(canonical.connection, canonical.names, source)
+    _create_view(canonical.connection, canonical.names, source, canonical.timezone)
 
 
 def clean(canonical: Canonical) -> CleaningReport:
@@ -254,9 +257,15 @@ def _create_whole_view(
     return (*names, "reason"), made
 
 
-def _create_view(con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource) -> None:
-    """Create the view: all rows, or those of a segment, or of a sample of its travellers."""
+def _create_view(
+    con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource, timezone: str | None
+) -> None:
+    """Create the view: all rows, or those of a segment or a period, or of a sample of its travellers."""
     inside = segment_condition(source.segment) if source.segment else "true"
+    if source.during is not None:
+        if "start_time" not in names:
+            raise InputError(f"a period needs the start of every trip; name it with {spelt('start_time')}")
+        inside += f" AND {during_condition(source.during, timezone or 'UTC')}"
     rows = f"SELECT * FROM {WHOLE} WHERE {inside}"
     if source.sample is not None:
         size, seed = source.sample

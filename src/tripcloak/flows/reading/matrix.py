@@ -230,7 +230,7 @@ def read_matrix(
             progress=lambda rows: progress("reading trips", rows, None),
         )
         _refuse_other_members(zoning.kept, trips.matrix)
-        if not (source.segment or source.sample):
+        if not (source.segment or source.sample or source.during):
             refuse_losses(trips.cleaning, source.tolerate, canonical.opened)
         if source.tolerate < 1 and source.box is None and source.polygon is None:
             refuse_swapped(trips.where, canonical.columns)

@@ -59,6 +59,38 @@ def read_kept(folder: Path) -> KeptZones:
         ) from None
 
 
+def plan_of(folders: Mapping[str, Path]) -> KeptZones:
+    """Return the zones that the releases of a series have between them, from their public parts.
+
+    Parameters
+    ----------
+    folders
+        Period to the folder of its release, or its public part.
+    """
+    every = [read_kept(folder) for folder in folders.values()]
+    columns: dict[str, list[str]] = {axis: [] for axis in every[0].zones}
+    for folder in folders.values():
+        for axis, names in _columns(public_part(folder).absolute(), read_manifest(folder, "flows")).items():
+            columns[axis] += names
+    return KeptZones.of_pairs(
+        columns,
+        digest=every[0].digest,
+        homogeneous=every[0].homogeneous,
+        hierarchy=every[0].hierarchy,
+        boxes=every[0].boxes,
+        members=_members(*(public_part(folder).absolute() for folder in folders.values())),
+    )
+
+
+def periods_of(folder: Path) -> dict[str, Path]:
+    """Return the releases of a series beside its public part, by name; none where there is no series."""
+    plan = _plan(folder)
+    if plan is None:
+        return {}
+    above = plan.absolute().parent.parent
+    return {path.name: path for path in sorted(above.iterdir()) if (path / PUBLIC / NAME).is_file()}
+
+
 def zones_file_of(folder: Path) -> str | None:
     """Return the zones file that an earlier release was made with, as far as its private part knows it."""
     whole = folder if (folder / PRIVATE).is_dir() else folder.absolute().parent
@@ -110,17 +142,19 @@ def _columns(public: Path, facts: Mapping[str, Any]) -> dict[str, list[str]]:
     return {axis: flows[axis].to_pylist() for axis in axes}
 
 
-def _members(public: Path) -> dict[str, str]:
-    """Return, by axis, a digest of the tiles below zones, where the table of zones lists them."""
+def _members(*public: Path) -> dict[str, str]:
+    """Return, by axis, a digest of the tiles below zones, where the tables of zones list them."""
     from pyarrow import parquet
 
-    table = parquet.read_table(public / "zones.parquet")
-    if "members" not in table.column_names:
+    tables = [parquet.read_table(folder / "zones.parquet") for folder in public]
+    if not all("members" in table.column_names for table in tables):
         return {}
     found = {}
     for axis in AXES[:2]:
-        part = table.filter(np.asarray(table["axis"]) == axis).select(["zone", "members", "lat", "lon"])
-        found[axis] = members_digest(ZoneMembers(*row.values()) for row in part.to_pylist())
+        parts = [table.filter(np.asarray(table["axis"]) == axis) for table in tables]
+        rows = [row for part in parts for row in part.select(["zone", "members", "lat", "lon"]).to_pylist()]
+        once = {row["zone"]: ZoneMembers(*row.values()) for row in rows}
+        found[axis] = members_digest(once.values())
     return found
 
 

@@ -77,6 +77,7 @@ def manifest(
     people: Mapping[str, int] | None = None,
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
+    during: str | None = None,
 ) -> dict[str, Any]:
     """Return the public description of a release.
 
@@ -90,6 +91,8 @@ def manifest(
         How the zones were made: the hierarchy's text and what else is needed to rebuild it.
     segment
         The segment of the input that the release is about, where it is about one only.
+    during
+        The period of the input that the release is about, where it is about one only.
     """
     told = release.publication
     released = int(np.rint(release.support(told.volume).sum()))
@@ -106,6 +109,7 @@ def manifest(
         "counted": release.promise.counted(),
         **_boxes(release),
         **({"segment": dict(segment)} if segment else {}),
+        **({} if during is None else {"during": during}),
         "seed": release.seed,
         "hierarchy": dict(tilings),
         "homogeneous": release.homogeneous,
@@ -128,7 +132,17 @@ def manifest(
 
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise", "counted", "zone_form", "tile_km2"),
-    *("box_grid_degrees", "segment", "seed", "hierarchy", "homogeneous", "groups", "zones", "columns"),
+    *(
+        "box_grid_degrees",
+        "segment",
+        "during",
+        "seed",
+        "hierarchy",
+        "homogeneous",
+        "groups",
+        "zones",
+        "columns",
+    ),
     *("steps", "columns_words", "volume", "released", "withheld", "smallest", "typical_zone_km2"),
     *("largest_parts", "bound", "measures", "dropped_rows", "files"),
 )
@@ -146,7 +160,8 @@ INNER = {
 }
 """Entries of a manifest, and of those within it, as they follow each other."""
 OPTIONAL = (
-    *("zone_form", "tile_km2", "box_grid_degrees", "segment", "steps", "columns_words", "largest_parts"),
+    *("zone_form", "tile_km2", "box_grid_degrees", "segment", "during", "steps", "columns_words"),
+    "largest_parts",
 )
 """Entries that some manifests do not have."""
 

@@ -78,17 +78,18 @@ def render_map(
         scripts=SCRIPTS,
         title=title,
         facts=facts,
-        payload=Markup(_script_safe_json(_payload(zones, flows))),
+        payload=Markup(script_safe_json(map_payload(zones, flows))),
     )
 
 
-def _script_safe_json(payload: object) -> str:
+def script_safe_json(payload: object) -> str:
     """JSON that no zone id can break out of: inside a script element only ``<`` and ``&`` matter."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _payload(zones: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def map_payload(zones: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a map embeds: the zones of both axes and the flows between them, in columns."""
     features = _largest_first(zones)
     rows = [feature["properties"] for feature in features]
     zone_volume = _volume(rows, "zone")
@@ -103,7 +104,7 @@ def _payload(zones: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> di
     return {
         "volume": {"zone": zone_volume, "flow": flow_volume},
         **tables,
-        "flows": _flow_table(flows, codes, flow_volume),
+        "flows": flow_table(flows, codes, flow_volume),
     }
 
 
@@ -170,9 +171,10 @@ def _codes(ids: Sequence[str], axis: str) -> dict[str, int]:
     return codes
 
 
-def _flow_table(
+def flow_table(
     flows: Sequence[Mapping[str, Any]], codes: Mapping[str, Mapping[str, int]], volume: str
 ) -> dict[str, list[Any]]:
+    """Flows in columns, with the codes of their zones."""
     try:
         coded = sorted(
             (

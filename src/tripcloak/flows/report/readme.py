@@ -39,7 +39,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 {_largest(facts)}\
 - Withheld: {facts["withheld"]["words"]}
 - {_overlap(facts)}
-{_kept(facts)}{also}
+{_kept(facts)}{_during(facts)}{also}
 ## Files
 - `flows.parquet`, `flows.csv`: one row per released flow:
   - `origin`, `destination`: zone ids{_boxes(facts) or _unions(facts["hierarchy"])}
@@ -73,6 +73,11 @@ def _kept(facts: Mapping[str, Any]) -> str:
         return ""
     words = kept_words(facts)
     return fill(f"{words[:1].upper()}{words[1:]}", 110, initial_indent="- ", subsequent_indent="  ") + "\n"
+
+
+def _during(facts: Mapping[str, Any]) -> str:
+    """Return the period that a release is about, where it is about one only."""
+    return f"- Trips that began in {facts['during']}, and no others\n" if "during" in facts else ""
 
 
 def _plain(facts: Mapping[str, Any]) -> str:

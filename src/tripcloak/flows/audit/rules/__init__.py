@@ -1,6 +1,16 @@
 """The rules a release folder is held to; importing this package enters them all in one rulebook."""
 
 from tripcloak.flows.audit.evidence import BOOK
-from tripcloak.flows.audit.rules import counted, counts, files, kept, manifest, outlines, privacy, zones
+from tripcloak.flows.audit.rules import (
+    counted,
+    counts,
+    during,
+    files,
+    kept,
+    manifest,
+    outlines,
+    privacy,
+    zones,
+)
 
-__all__ = ["BOOK", "counted", "counts", "files", "kept", "manifest", "outlines", "privacy", "zones"]
+__all__ = ["BOOK", "counted", "counts", "during", "files", "kept", "manifest", "outlines", "privacy", "zones"]

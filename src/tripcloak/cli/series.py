@@ -1,0 +1,79 @@
+"""tripcloak series."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tripcloak.cli.options import Force, Given, Inputs, Json, takes
+from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
+from tripcloak.flows.keywords import keywords, series_method, zoning
+from tripcloak.records.keywords import trip_source
+
+if TYPE_CHECKING:
+    from tripcloak.flows.series import SeriesOutcome
+
+
+@takes(lambda: keywords("series"))
+def command(
+    given: Given,
+    inputs: Inputs,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the series.")],
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make one release a period, all in the same zones, so that months can be compared.
+
+    The zones are planned for all periods at once: every period keeps to the limit on what is withheld, and
+    the worst one loses as little as possible. Each period is an ordinary release in a folder of its own.
+
+    DIR/release (open map.html) and DIR/*/release may be published; the folders private must stay inside.
+
+    [bold]Examples[/bold]
+
+      tripcloak series trips.parquet --periods month --out months
+
+      tripcloak series may.parquet june.parquet july.parquet --k 10 --out summer
+
+      tripcloak series trips.parquet --periods week --pilot 2024-W21 --suppress 20% --out weeks --json
+    """
+    from tripcloak.flows.anonymise import ReleaseRequest
+    from tripcloak.flows.series import SeriesRequest, make_series
+
+    release = ReleaseRequest(
+        source=trip_source(inputs, given),
+        zoning=zoning(given),
+        method=series_method(given),
+        publish=given["publish"],
+        memory=given["memory"],
+    )
+    request = SeriesRequest(
+        release=release, out=out, periods=given["periods"], pilot=given["pilot"], force=force
+    )
+    with progress_on_stderr() as progress:
+        outcome = make_series(request, progress)
+    if json:
+        print_json(outcome.to_dict())
+    else:
+        _show(outcome)
+
+
+def _show(outcome: "SeriesOutcome") -> None:
+    rows = [
+        (
+            name,
+            number(one.release.n_groups),
+            number(one.measures["G"]),
+            f"{one.measures['S']:.1%}",
+            number(min(one.audit.smallest_support.values())),
+        )
+        for name, one in outcome.released.items()
+    ]
+    columns = ("period", "flows", "tiles of a trip (G)", "withheld", "smallest flow")
+    show(*outcome.plain(), table("One release a period, all in the same zones", columns, rows))
+    for note in outcome.notes:
+        show(f"Note: {note}")
+    show(
+        f"Publish {outcome.out / 'release'} (open map.html) and {outcome.out}/*/release; keep the folders "
+        "private inside."
+    )
