@@ -45,6 +45,8 @@ WING = (
         "checking",
         "describe",
         "anonymise",
+        "planning",
+        "series",
         "attacking",
         "regions",
         "trips",

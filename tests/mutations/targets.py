@@ -68,6 +68,8 @@ TRACK_AUDIT = (
     *TRACK_FORGERIES,
 )
 
+KEPT_ZONES = _files("flows", "zones_kept series")
+
 TESTS: dict[str, tuple[str, ...]] = {
     "ground/folders.py": _files("ground", "folders folders_of_files moving"),
     "ground/manifest.py": (*_files("ground", "manifest"), *TRACK_AUDIT[:2], *FLOW_AUDIT),
@@ -122,6 +124,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "promises/trajectories.py": (*PROMISES[:2], *TRACK_RELEASE, *TRACK_AUDIT),
     **dict.fromkeys(FLOW_RELEASES, (*FLOW_RELEASE, *FLOW_AUDIT)),
     **dict.fromkeys(FLOW_AUDITORS, FLOW_AUDIT),
+    **dict.fromkeys(("flows/release/keeping.py", *_modules("flows/audit/rules", "during kept")), KEPT_ZONES),
     **dict.fromkeys(
         MATRIX_AUDITORS,
         (*MATRIX_AUDIT, *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds")),

@@ -71,8 +71,7 @@ which every release names by its SHA-256, {first["parameters"]["zones_from"]}.
 - `map.html`: all periods to look at, with a slider of time; works without a network
 - `zones.json`: the zones of all releases
 
-A flow that is missing in a period was withheld there, or there was none. Later periods can be released in the
-same zones: `tripcloak anonymise NEXT --zones-from` and this folder.
+A flow that is missing in a period was withheld there, or there was none.
 """
 
 
