@@ -51,7 +51,7 @@ WINGS = {
             Room(
                 "the road",
                 (
-                    "anonymise · publish · describe · checking (audit and measure a folder)",
+                    "anonymise · publish · planning · series · describe · checking (a folder)",
                     "keywords · protection (what is asked for) · rewriting (byte by byte)",
                 ),
             ),
