@@ -75,6 +75,7 @@ def test_an_approval_lets_a_release_go(tripcloak, place):
     assert "NOT be published yet: 0 of 1, 1 reject approve" in refused.out
     told = tripcloak("ledger", "show", place / "may", *where)
     assert "too fine" in told.out
+    assert "as they were recorded" in told.out
     agreed = tripcloak(*order)
     assert agreed.code == 0
     assert "It may be published" in agreed.out

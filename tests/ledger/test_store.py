@@ -189,6 +189,27 @@ def test_verdicts_are_signed_of_the_files_that_were_written(
     assert ledger.faults() == []
 
 
+def test_nobody_judges_other_files_than_those_that_were_recorded(
+    new_ledger: NewLedger, releases: Releases, tmp_path: Path, keys: list[Any]
+) -> None:
+    ledger = new_ledger()
+    release = publish(ledger, releases.first, tmp_path / "out")
+    public = tmp_path / "out/release"
+    (public / "verdict.dsse.json").write_text("a verdict comes later")
+    assert ledger.changed_files(release) == []
+    readme = (public / "README.md").read_text()
+    (public / "README.md").write_text(f"{readme}\n")
+    (public / "notes.txt").write_text("mine")
+    (public / "flows.csv").unlink()
+    assert ledger.changed_files(release) == ["README.md", "flows.csv", "notes.txt"]
+    with pytest.raises(InputError, match=r"not those that were recorded \(README.md, flows.csv, notes.txt\)"):
+        ledger.approve(release, by="the head", key=keys[0], verdict="approve")
+    # They may have been moved to where they are published from.
+    public.rename(tmp_path / "elsewhere")
+    assert ledger.changed_files(release) is None
+    assert ledger.approve(release, by="the head", key=keys[0], verdict="approve").approvals
+
+
 def test_what_is_no_verdict(
     new_ledger: NewLedger, releases: Releases, tmp_path: Path, keys: list[Any]
 ) -> None:

@@ -115,9 +115,11 @@ def show_(release: Release, ledger: Kept, json: Json = False) -> None:
     from tripcloak.ledger.store.describing import covered_words
     from tripcloak.ledger.store.releases import WORDS
 
-    found = open_ledger(ledger).find(release)
+    kept = open_ledger(ledger)
+    found = kept.find(release)
+    changed = kept.changed_files(found)
     if json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "changed_files": changed})
         return
     facts = found.facts
     rows = [
@@ -131,6 +133,7 @@ def show_(release: Release, ledger: Kept, json: Json = False) -> None:
         ("covers", covered_words(facts)),
         ("records", number(facts["records"])),
         ("flows", number(facts["groups"])),
+        ("public files", _as_recorded(changed)),
         ("approvals", found.approval_words()),
         *([] if found.withdrawn is None else [("withdrawn because", found.withdrawn.content["reason"])]),
     ]
@@ -259,6 +262,12 @@ def _tell(release: "RecordedRelease", *words: str, json: bool) -> None:
         print_json(release.to_dict())
     else:
         show(*words)
+
+
+def _as_recorded(changed: list[str] | None) -> str:
+    if changed is None:
+        return "not where they were to be written"
+    return f"changed or replaced since: {', '.join(changed)}" if changed else "as they were recorded"
 
 
 def _in_words(ledger: "Ledger") -> str:

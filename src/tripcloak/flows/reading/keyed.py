@@ -136,16 +136,17 @@ class RecordDigests:
         order = np.argsort(record)
         record = record[order]
         while True:
-            again = np.flatnonzero(record[1:] == record[:-1]) + 1
-            if not len(again):
+            again = np.append(False, record[1:] == record[:-1])[: len(record)]
+            if not again.any():
                 return record, order
-            in_runs = np.union1d(again - 1, again)
+            in_runs = np.flatnonzero(again | np.append(again[1:], False))
             # Of equal records the first is always that of the lowest flow, whatever the order of rows.
             rows = order[in_runs]
             order[in_runs] = rows[np.lexsort((flow[rows], record[in_runs]))]
-            first = in_runs[~np.isin(in_runs, again, assume_unique=True)]
-            place = again - first[np.searchsorted(first, again, side="right") - 1]
-            record[again] = self._of_words(np.full(len(again), _AGAIN), record[again], place)
+            number = np.arange(len(record))
+            number -= np.maximum.accumulate(np.where(again, 0, number))
+            equal = record[again]
+            record[again] = self._of_words(np.full(len(equal), _AGAIN), equal, number[again])
             sort = np.argsort(record)
             record, order = record[sort], order[sort]
 

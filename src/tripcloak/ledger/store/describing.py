@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from tripcloak.flows.anonymise import MadeRelease
 
 
@@ -23,7 +21,6 @@ def release_facts(made: MadeRelease) -> dict[str, Any]:
         "tiling": made.reading.zoning.to_dict(),
         "groups": release.n_groups,
         "records": len(records),
-        "people": len(np.unique(records.person[records.person != records.record])),
     }
 
 

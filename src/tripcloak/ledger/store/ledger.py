@@ -14,9 +14,8 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.flows.anonymise import MadeRelease
-from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.errors import InputError, InternalError, OutputExistsError
-from tripcloak.ground.folders import file_digest
+from tripcloak.ground.folders import PUBLIC, file_digest
 from tripcloak.ground.keys import SigningKey
 from tripcloak.ground.manifest import public_part, read_run
 from tripcloak.ground.signatures import NAME as SIGNED
@@ -222,7 +221,8 @@ class Ledger:
         if records is None:
             raise InternalError("the records of the release were read without the key of the ledger")
         known, told = self.known(), told_by(made.reading, made.request.source.zone_prefix)
-        refuse_other_data(Coming(records, told, covered(made)), known, [one.facts for one in self.releases])
+        coming = Coming(records, known.find(records.record), told, covered(made))
+        refuse_other_data(coming, known, [one.facts for one in self.releases])
         content = {
             "release": len(self.releases) + 1,
             "name": out.absolute().name,
@@ -237,7 +237,7 @@ class Ledger:
             ],
         }
         try:
-            content["data"] = self._write_data(made, records, known, disclosures)
+            content["data"] = self._write_data(made, coming, known, disclosures)
         except BaseException:
             # Room that a full disk may need is given back at once, and not by the next run.
             self._tidy()
@@ -280,9 +280,34 @@ class Ledger:
     def approve(
         self, release: RecordedRelease, *, by: str, key: SigningKey, verdict: str, comment: str = ""
     ) -> RecordedRelease:
-        """Return a release after signing a verdict on it into the chain."""
+        """Return a release after signing a verdict on it into the chain.
+
+        Raises
+        ------
+        InputError
+            There is no such verdict, or the public files are not those that were recorded.
+        """
+        if changed := self.changed_files(release):
+            raise InputError(
+                f"the public files of release {release.number} ({release.name}) are not those that were "
+                f"recorded ({', '.join(changed)}): a verdict would be on others"
+            )
         content = approval(release, by=by, key=key, verdict=verdict, comment=comment)
         return self._noted(release, "approval", content)
+
+    def changed_files(self, release: RecordedRelease) -> list[str] | None:
+        """Return the public files that are not as they were recorded; None where they are elsewhere now."""
+        if release.released is None:
+            return None
+        public, told = Path(release.facts["folder"]) / PUBLIC, release.released.content["files"]
+        if not public.is_dir():
+            return None
+        there = {path.name for path in public.iterdir()} - {SIGNED}
+        return sorted(
+            name
+            for name in there | set(told)
+            if name not in there or name not in told or file_digest(public / name) != told[name]
+        )
 
     def rotate(self) -> None:
         """Give the ledger another key, and every digest that it holds another value under it.
@@ -333,19 +358,23 @@ class Ledger:
         self.entries = (*self.entries, append(self.folder, self.key, self.entries, kind, content))
 
     def _write_data(
-        self, made: MadeRelease, records: KeyedRecords, known: KnownRecords, disclosures: Sequence[Disclosure]
+        self, made: MadeRelease, coming: Coming, known: KnownRecords, disclosures: Sequence[Disclosure]
     ) -> dict[str, Written]:
         """Write the records that are new, the groups of all, and the published numbers."""
-        new, data = known.new_among(records), dict[str, Written]()
+        new, data = known.new_among(coming.records, coming.place), dict[str, Written]()
         if len(new):
             data["records"] = write_records(self.folder, self._name("records"), new)
-        known = known.with_more(new)
+        place, n = coming.place.copy(), len(known) + len(new)
+        place[place < 0] = np.arange(len(known), n)
+        own = coming.records.record
         groups = {
-            f"group_{at}": group_column(known, one.record, one.group) for at, one in enumerate(disclosures)
+            # A segment holds some of the records, each of which is among all of them.
+            f"group_{at}": group_column(n, place[np.searchsorted(own, one.record)], one.group)
+            for at, one in enumerate(disclosures)
         }
         # Noisy numbers are of no group, but whose they are is told all the same.
-        everybody = np.full(len(records), WITHHELD, dtype=np.int32)
-        groups = groups or {"member": group_column(known, records.record, everybody)}
+        everybody = np.full(len(own), WITHHELD, dtype=np.int32)
+        groups = groups or {"member": group_column(n, place, everybody)}
         data["groups"] = write_columns(self.folder, self._name("groups"), groups)
         told = {axis: zones.ids[column] for axis, zones, column in made.release.axes}
         for at, one in enumerate(disclosures):

@@ -9,9 +9,10 @@ import numpy as np
 
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.flows.reading.matrix import MatrixReading
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
-from tripcloak.ledger.store.columns import KnownRecords
+from tripcloak.ledger.store.columns import KnownRecords, people_of
 
 MADE_UP_OF = (
     *("person", "start_time", "trips", "origin", "destination", "origin_lat", "origin_lon"),
@@ -25,9 +26,18 @@ PART = {"where", "segment", "sample", "box", "polygon"}
 
 
 class Coming(NamedTuple):
-    """A release that is to be recorded: its records, by what they are told, and what it covers."""
+    """A release that is to be recorded: its records, where each of them is known, and what it is of.
+
+    Attributes
+    ----------
+    place : array of int
+        The place of every record among those that the ledger knows, -1 where it is new.
+    told_by : dict
+        By what records are told; see :func:`told_by`.
+    """
 
     records: KeyedRecords
+    place: Ints
     told_by: Mapping[str, Any]
     covered: Mapping[str, Any]
 
@@ -57,7 +67,7 @@ def refuse_other_data(new: Coming, known: KnownRecords, earlier: Sequence[Mappin
     if not earlier:
         return
     records, before = new.records, earlier[0]["told_by"]
-    common = np.count_nonzero(known.find(records.record) >= 0)
+    common = np.count_nonzero(new.place >= 0)
     differing = [name for name in new.told_by if new.told_by[name] != before.get(name)]
     if differing and common < MOST * min(len(records), len(known)):
         words = ", ".join(_words(name, new.told_by, before) for name in differing)
@@ -66,8 +76,10 @@ def refuse_other_data(new: Coming, known: KnownRecords, earlier: Sequence[Mappin
             "none would be known again. Read it as the earlier releases were, or keep another ledger for it"
         )
     whole = not PART & set(new.covered) and any(not PART & set(one["covered"]) for one in earlier)
-    people = np.unique(records.person[records.person != records.record])
-    if whole and len(people) and len(known.people) and not np.isin(people, known.people).any():
+    if common or not whole:
+        return
+    people = people_of(records.record, records.person)
+    if len(people) and len(known.people) and not np.isin(people, known.people).any():
         raise InputError(
             "nobody in this input is in the ledger: it seems to be other data, or its ids were made anew. "
             "Keep another ledger for it"
