@@ -10,6 +10,7 @@ import typer
 from tripcloak._version import __version__
 from tripcloak.cli.arguments import ForgivingCommand
 from tripcloak.cli.options import Command
+from tripcloak.ground.options import Option
 
 COMMANDS = {
     "describe": "describe:command",
@@ -66,8 +67,8 @@ def run_commands(arguments: Sequence[str]) -> None:
     Of all commands only the one that is asked for is built, so that its help comes up quickly.
     """
     name, rest = split(arguments)
-    app = listing(name) if below(name) else alone(name)
-    app(args=rest, prog_name=f"tripcloak {name}".strip())
+    command = listing(name) if below(name) else alone(name)
+    command(args=rest, prog_name=f"tripcloak {name}".strip())
 
 
 def split(arguments: Sequence[str]) -> tuple[str, list[str]]:
@@ -114,11 +115,18 @@ def listing(name: str) -> typer.Typer:
     return app
 
 
-def alone(name: str) -> typer.Typer:
-    """Return a command line of one command."""
-    app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
-    app.command(cls=ForgivingCommand, help=in_paragraphs(found(name).__doc__))(built(name))
-    return app
+def alone(name: str) -> Any:
+    """Return a command line of one command, which is kept for as long as the command has the same options."""
+    command = found(name)
+    declared = command.declared() if isinstance(command, Command) else ()
+    if name not in _KEPT or _KEPT[name][:2] != (command, declared):
+        app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
+        app.command(cls=ForgivingCommand, help=in_paragraphs(command.__doc__))(built(name))
+        _KEPT[name] = command, declared, typer.main.get_command(app)
+    return _KEPT[name][2]
+
+
+_KEPT: dict[str, tuple[Any, tuple[Option, ...], Any]] = {}
 
 
 def parameters_of(name: str) -> list[Any]:
@@ -127,7 +135,7 @@ def parameters_of(name: str) -> list[Any]:
     >>> [one.opts for one in parameters_of("methods")]
     [['--json']]
     """
-    return [] if below(name) else typer.main.get_command(alone(name)).params
+    return [] if below(name) else list(alone(name).params)
 
 
 def in_paragraphs(words: str) -> str:
