@@ -62,4 +62,4 @@ bench: env
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .bench-venv* demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .bench-venv* demo .pytest_cache .mypy_cache .ruff_cache .mutations

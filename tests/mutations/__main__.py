@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 
 from mutations.known import Known, read_known
 from mutations.mutants import Mutant, mutants_of
+from mutations.reach import Reach
 from mutations.running import Bench, Result
 from mutations.targets import PACKAGE, ROOT, TESTS
 
+SEEN = ROOT / ".mutations"
 WANTED = 0.95
 """The share of mutants that change something and must be caught."""
 
@@ -36,13 +38,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _try(waiting: list[Mutant], done: dict[Mutant, Result], asked: argparse.Namespace) -> bool:
     """Add results to those there are; return whether the tests that caught mutants are sound themselves."""
-    proven = {result.by for result in done.values()}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         bench = Bench(ROOT, Path(folder), TESTS, asked.jobs, asked.limit)
-        files = sorted({test for mutant in waiting for test in TESTS[mutant.module]})
-        if not bench.healthy("--collect-only", *files):
-            print("the tests cannot be read without any mutation: nothing is proven")
+        for result in done.values():
+            bench.remember(result)
+        if not bench.see(Reach(asked.reach), {mutant.module for mutant in waiting}):
+            print("its tests cannot be run without any mutation: nothing is proven")
             return False
+        proven = bench.reach.sound | {result.by for result in done.values()}
         while waiting:
             again = []
             for result in bench.try_all(waiting):
@@ -73,8 +76,12 @@ def all_mutants(module: str | None = None) -> list[Mutant]:
 
 
 def choose(mutants: list[Mutant], sample: int, seed: int) -> list[Mutant]:
-    """Return as many mutants as are asked for, those of one seed always in the same order; 0 means all."""
-    return random.Random(seed).sample(mutants, min(sample or len(mutants), len(mutants)))
+    """Return as many mutants as are asked for, in an order that follows from the seed; 0 means all.
+
+    Each mutant has its own place in it: a line that changes somewhere changes no more than its own mutants.
+    """
+    placed = sorted(mutants, key=lambda one: sha256(f"{seed} {one.name}".encode()).digest())
+    return placed[: sample or None]
 
 
 def report(results: Iterable[Result], listed: list[Mutant], known: Known) -> int:
@@ -105,6 +112,7 @@ def _asked(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--module", help="only modules whose path below src/tripcloak begins so")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--limit", type=float, default=1800, help="seconds a mutant may take")
+    parser.add_argument("--reach", type=Path, default=SEEN, help="where it is kept what tests run")
     parser.add_argument("--results", type=Path, help="a file of results, which a later run goes on with")
     return parser.parse_args(arguments)
 

@@ -127,18 +127,79 @@ import sys
 from pathlib import Path
 from mutations.__main__ import report
 from mutations.mutants import mutants_of
+from mutations.reach import Reach
 from mutations.running import Bench
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
     first, second = mutants_of(root / "src/tiny/guard.py", "guard.py")
-    tests = {"guard.py": ("tests/test_far.py",)}
+    tests = {"guard.py": ("tests/test_far.py",), "shared.py": ("tests/test_shared.py", "tests/test_far.py")}
     bench = Bench(root, root / "bench", tests, jobs=2, limit=60, package="tiny", warm=())
+    for _ in range(2):
+        assert bench.see(Reach(root / "seen"), tests)
     results = sorted(bench.try_all([first, second]), key=lambda one: one.mutant.after)
     print([(one.mutant.after, one.outcome, one.by) for one in results])
     print([bench.healthy(f"tests/test_{name}.py") for name in ("far", "wrong", "missing")])
+    path = root / "src/tiny/shared.py"
+    for mutant in mutants_of(path, "shared.py"):
+        met = bench.reach.of(mutant, path.read_bytes(), tests["shared.py"])
+        print("met", mutant.line, *sorted(test.rpartition("_")[2] for test in met))
     print(report(results, [], {}), report(results[:1], [second], {second.name: "as an example"}))
 """
+SHARED = """from functools import cached_property
+
+LEAST = 3
+
+
+def passes(k=10):
+    return (
+        k == LEAST
+    )
+
+
+class Table:
+    @cached_property
+    def small(self):
+        return LEAST < 4
+
+
+def elsewhere(k):
+    if k:
+        return 1
+"""
+SHARING = """import subprocess, sys
+import pytest
+from tiny.shared import Table, passes
+
+TABLE = Table()
+
+
+@pytest.fixture(scope="module")
+def held():
+    return passes(3)
+
+
+def test_a(held):
+    assert held
+
+
+def test_b(held):
+    assert held
+
+
+def test_c():
+    assert TABLE.small
+
+
+def test_d():
+    assert TABLE.small
+
+
+def test_e():
+    assert subprocess.run([sys.executable, "-c", "pass"]).returncode == 0
+"""
+MET = {3: "a b c d", 6: "a b", 8: "a b", 15: "c d", 19: "e", 20: "e"}
+"""By line, who runs it: a fixture and a cached property serve two each; of processes nobody knows."""
 
 
 def test_a_planted_survivor_is_reported(tmp_path: Path) -> None:
@@ -147,6 +208,8 @@ def test_a_planted_survivor_is_reported(tmp_path: Path) -> None:
     held = "from tiny.guard import passes\n\n\ndef test_far_from_the_edge():\n    assert {}\n"
     written(tmp_path, "tests/test_far.py", held.format("passes(90, 10) and not passes(1, 10)"))
     written(tmp_path, "tests/test_wrong.py", held.format("passes(1, 10)"))
+    written(tmp_path, "src/tiny/shared.py", SHARED)
+    written(tmp_path, "tests/test_shared.py", SHARING)
     script = written(tmp_path, "planted.py", PLANTED)
     paths = {"PYTHONPATH": f"{ROOT / 'tests'}:{PACKAGE.parent}"}
     told = run(
@@ -156,10 +219,12 @@ def test_a_planted_survivor_is_reported(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    said = told.stdout.splitlines()
+    seen, said = told.stdout.splitlines()[:2], told.stdout.splitlines()[2:]
+    assert sorted(line.split()[2] for line in seen) == ["tests/test_far.py", "tests/test_shared.py"]
     caught, survived = ("<", "caught", "tests/test_far.py::test_far_from_the_edge"), (">", "survived", "")
     assert said[0] == str([caught, survived])
     assert said[1] == str([True, False, False])
+    assert {line for line in said if line.startswith("met")} == {f"met {at} {who}" for at, who in MET.items()}
     assert said[-1] == "1 0"
     assert [line.split() for line in said if line.startswith("all")] == [
         ["all", "2", "1", "50.0%"],
