@@ -1,0 +1,179 @@
+"""What the auditor of flows reckons without a release: one step before every edge, and one past it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import h3
+import numpy as np
+import pytest
+import shapely
+
+from tripcloak.flows.audit import cells
+from tripcloak.flows.audit.areas import quarter
+from tripcloak.flows.audit.box_grid import STEPS, longitude_step, steps_of_lines, tells_nobody, tile_extent
+from tripcloak.flows.audit.boxes import MICRO, Box, read_box
+from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
+from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
+
+WORLD = Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("box_-90.000000_-180.000000_90.000000_180.000000", True),
+        ("box_-90.000001_-180.000000_90.000000_180.000000", False),
+        ("box_-90.000000_-180.000001_90.000000_180.000000", False),
+        ("box_-90.000000_-180.000000_90.000001_180.000000", False),
+        ("box_-90.000000_-180.000000_90.000000_180.000001", False),
+        ("box_1.000000_2.000000_1.000000_2.000000", True),
+        ("box_1.000001_2.000000_1.000000_2.000000", False),
+        ("box_1.000000_2.000001_1.000000_2.000000", False),
+    ],
+)
+def test_a_box_lies_within_the_world_and_may_be_a_point(name: str, reads: bool) -> None:
+    assert (read_box(name) is not None) == reads
+
+
+def test_the_middle_of_a_box_is_half_way_on_both_sides() -> None:
+    assert Box(0, 2 * MICRO, 4 * MICRO, 8 * MICRO).middle == (2.0, 5.0)
+
+
+def test_the_ends_of_the_world_are_lines_of_every_grid() -> None:
+    assert list(steps_of_lines(WORLD, STEPS[0])) == list(STEPS)
+    for inwards in (Box(1, 0, 0, 0), Box(0, 1, 0, 0), Box(0, 0, -1, 0), Box(0, 0, 0, -1)):
+        near = Box(*(side + step for side, step in zip(WORLD, inwards, strict=True)))
+        assert not list(steps_of_lines(near, STEPS[0]))
+
+
+@pytest.mark.parametrize(
+    ("north", "wide"), [(0, 1000), (48_189_684, 1000), (48_189_686, 2000), (90 * MICRO, 500 * MICRO)]
+)
+def test_steps_of_longitude_widen_towards_the_poles(north: int, wide: int) -> None:
+    """They are two thirds of those of latitude at least, in metres: up to 48.19 degrees the same will do."""
+    assert longitude_step(Box(0, 0, north, 0), 1000) == wide
+
+
+def test_a_box_around_one_tile_is_as_good_as_that_tile_and_none_hides_among_fewer_than_three() -> None:
+    box, point = Box(0, 0, 1000, 1000), [[0], [0], [0], [0]]
+    alone, beside = np.array(point), np.array([[0, 400], [0, 400], [0, 400], [0, 400]])
+    far = np.array([[5000] * 2] * 4)
+    assert tells_nobody(box, 1000, alone)
+    assert tells_nobody(box, 1000, np.append(alone, far, axis=1))
+    assert tells_nobody(box, 1000, beside)
+    assert not tells_nobody(box, 1000, np.append(beside, far, axis=1))
+    over = np.array([[-1, 0, 400], [0, 0, 400], [0, 0, 400], [0, 0, 400]])
+    assert not tells_nobody(box, 1000, over), "the first begins south of the box"
+
+
+@pytest.mark.parametrize("side", range(4))
+def test_a_tile_reaches_to_whole_millionths_outwards(side: int) -> None:
+    """In two parts across the antimeridian, whose widths add up."""
+    parts = shapely.MultiPolygon(
+        [shapely.box(-180, 1.0000004, -179.5, 2.0000004), shapely.box(179, 1, 180, 2)]
+    )
+    right = (1_000_000, -180_000_000, 2_000_001, 180_000_000)
+    found = tile_extent(parts.__geo_interface__, 1.5, -179.9, 1.0)
+    assert found[side] == right[side]
+    assert found[4] == pytest.approx(1.5)
+    assert tile_extent(parts.__geo_interface__, 1.5, -179.9, math.nan)[4] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("zone", "area", "bounds"),
+    [
+        ("q0", (0.0, 170.0, 2.0, -170.0), [(170.0, 0.0, 180.0, 1.0)]),
+        ("q3", (0.0, 170.0, 2.0, -170.0), [(-180.0, 1.0, -170.0, 2.0)]),
+        ("q", (0.0, 170.0, 2.0, -178.0), [(-180.0, 0.0, -178.0, 2.0), (170.0, 0.0, 180.0, 2.0)]),
+        ("q", (0.0, -180.0, 2.0, 180.0), [(-180.0, 0.0, 180.0, 2.0)]),
+        ("q1", (0.0, 0.0, 2.0, 361.0), [(0.5, 0.0, 1.0, 1.0)]),
+    ],
+)
+def test_a_quarter_across_the_antimeridian_is_cut_there(
+    zone: str, area: Any, bounds: list[tuple[float, ...]]
+) -> None:
+    shape, km2 = quarter(zone, area)
+    assert [part.bounds for part in shapely.get_parts(shape)] == bounds
+    assert shape.area == sum((east - west) * (north - south) for west, south, east, north in bounds)
+    south, north = shape.bounds[1], shape.bounds[3]
+    wide = sum(math.radians(east - west) for west, _, east, _ in bounds)
+    ball = wide * (math.sin(math.radians(north)) - math.sin(math.radians(south))) * 6378.137**2
+    # Near the equator the ellipsoid's band is narrower than the ball's by the square of its eccentricity.
+    assert km2 == pytest.approx(ball * (1 - 0.00669438), rel=1e-4)
+
+
+@pytest.mark.parametrize("side", [None, 0, 1, 2, 3])
+def test_the_world_is_outlined_by_the_whole_map(side: int | None) -> None:
+    sides = [-180.0, -90.0, 180.0, 90.0]
+    if side is not None:
+        sides[side] *= 1 - 1e-9
+    drawn = Drawn(cells.WORLD, shapely.box(*sides), 4 * math.pi * RADIUS_KM**2, 0.0, 0.0)
+    assert wrongly_drawn([drawn], 9, False) == (side is not None)
+    assert wrongly_drawn([drawn._replace(area_km2=drawn.area_km2 * 1.00001)], 9, False) == 1
+
+
+@pytest.mark.parametrize("resolution", [0, 1, 4, 5])
+def test_edges_of_large_tiles_are_cut_into_as_many_pieces_as_are_drawn(resolution: int) -> None:
+    """Cut in equal parts of the chord; from resolution 5 on, corners alone do."""
+    cell = h3.latlng_to_cell(48.9, 2.3, resolution)
+    pieces = PIECES[resolution] if resolution < len(PIECES) else 1
+    place, size = cells.centre(cell), cells.area_km2(cell)
+    drawn = Drawn(cell, _outlined(cell, pieces), size, *place)
+    assert wrongly_drawn([drawn], resolution, False) == 0
+    assert wrongly_drawn([drawn, drawn._replace(area_km2=size * 1.0001)], resolution, False) == 1
+    finer = drawn._replace(shape=_outlined(cell, pieces + 1))
+    assert wrongly_drawn([drawn, finer, drawn], resolution, False) == 1
+
+
+def _outlined(cell: str, pieces: int) -> shapely.Polygon:
+    lat, lon = np.radians(h3.cell_to_boundary(cell)).T
+    corners = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
+    share = np.arange(pieces)[None, :, None] / pieces
+    cut = corners[:, None] * (1 - share) + np.roll(corners, -1, axis=0)[:, None] * share
+    x, y, z = cut.reshape(-1, 3).T
+    return shapely.Polygon(np.degrees(np.stack([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))], axis=1)))
+
+
+def test_a_cell_around_a_pole_reaches_it() -> None:
+    for pole in (-90.0, 90.0):
+        south, west, north, east = cells.extent(h3.latlng_to_cell(pole, 0.0, 3))
+        assert (west, east) == (-180.0, 180.0)
+        assert pole in (south, north)
+    south, west, north, east = cells.extent(h3.latlng_to_cell(0.0, 180.0, 3))
+    assert (west, east) == (-180.0, 180.0)
+    assert -2 < south < 0 < north < 2
+
+
+LAPLACE: dict[str, Any] = {
+    "epsilon": 0.5,
+    "delta": 0,
+    "unit": "traveller",
+    "contributions": 3,
+    "mechanism": "discrete Laplace noise",
+    "noise_scale": 6.0,
+}
+
+
+def test_numbers_are_published_from_one_on_where_no_threshold_is_stated() -> None:
+    assert read_privacy(LAPLACE).threshold == 1.0
+    assert read_privacy({**LAPLACE, "threshold": 2}).threshold == 2.0
+
+
+@pytest.mark.parametrize(("scale", "enough"), [(30.0, True), (29.999, False)])
+def test_gaussian_noise_grows_with_the_square_root_of_heights_and_with_contributions(
+    scale: float, enough: bool
+) -> None:
+    """At a rho of 0.02, four heights and three trips each: 4 * 9 / (2 * 0.02) is the square of 30."""
+    told = Privacy(
+        epsilon=1.0,
+        delta=0.01,
+        unit="traveller",
+        contributions=3,
+        noise="Gaussian",
+        noise_scale=scale,
+        rho=0.02,
+        heights=4,
+    )
+    assert (too_little(told) is None) == enough
