@@ -65,11 +65,12 @@ def test_segments_trips_and_noise_come_back_too(
     oigh = METHODS["oigh"](promise=replace(releases.women.release.promise, k=2), suppression_limit=0.3)
     joint = releases.made(every_segment=(SegmentBy.parse("sex"),), method=oigh)
     on_trips = releases.made(unit="trips")
+    alone = releases.made(publish="travellers")
     noisy = releases.made(method=METHODS["laplace"](epsilon=1.0))
-    for made in (noisy, on_trips, joint):
+    for made in (noisy, on_trips, alone, joint):
         record(ledger, made, tmp_path / "may")
-    told = [*disclosed(on_trips, "may"), *disclosed(joint, "may")]
-    assert len(told) == 4
+    told = [one for made in (on_trips, alone, joint) for one in disclosed(made, "may")]
+    assert [one.tells_trips for one in told] == [True, False, True, True, True]
     assert all(same(one, other) for one, other in zip(ledger.disclosures(), told, strict=True))
     first = ledger.releases[0]
     members = read_columns(ledger.folder, first.facts["data"]["groups"])["member"].to_numpy()

@@ -13,6 +13,7 @@ import numpy as np
 
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.flows.reading.keyed import rekeyed
+from tripcloak.flows.release.tables import AXES
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import AuditFailedError
 from tripcloak.ground.folders import file_digest
@@ -143,9 +144,9 @@ class Disclosures:
         column
             The group of every record that was known when the release was made.
         part
-            What the entry says of it: name, k, what is counted.
+            What the entry says of it: name, k, what is counted and told.
         numbers
-            What is published of every group.
+            What is published of every group, and the zones that it is of.
         """
         group = np.full(len(self._known), ABSENT, dtype=np.int32)
         group[: len(column)] = column
@@ -164,6 +165,8 @@ class Disclosures:
             travellers=travellers,
             k=part["k"],
             counted=counted,
+            tells_trips=part["tells_trips"],
+            zones={axis: numbers[axis] for axis in AXES if axis in numbers},
         )
 
     def _inside(self, inside: Bools) -> tuple[Ints, Ints, Ints | None]:

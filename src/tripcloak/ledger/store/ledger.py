@@ -163,13 +163,11 @@ class Ledger:
         made, found = Disclosures(self.known()), []
         for release in counting:
             columns, numbers = (read_columns(self.folder, release.facts["data"][name]) for name in _TABLES)
+            told = {name: numbers[name].to_numpy() for name in numbers.column_names}
             for at, part in enumerate(release.facts["parts"]):
-                told = {
-                    name: numbers[f"{name}_{at}"].to_numpy()
-                    for name in ("trips", "least", "most")
-                    if f"{name}_{at}" in numbers.column_names
-                }
-                found.append(made.of(columns[f"group_{at}"].to_numpy(), part, told))
+                # Numbers end in the number of their part, and zones, which all parts share, in none.
+                own = {name.removesuffix(f"_{at}"): column for name, column in told.items()}
+                found.append(made.of(columns[f"group_{at}"].to_numpy(), part, own))
         return found
 
     def numbers(self, release: RecordedRelease) -> Any:
@@ -232,7 +230,7 @@ class Ledger:
             "told_by": told,
             "approvals_needed": max(self.approvals_needed, approvals_needed or 0),
             "parts": [
-                {"name": one.name, "k": one.k, "counted": one.counted, "groups": one.n_groups}
+                {name: getattr(one, name) for name in ("name", "k", "counted", "tells_trips")}
                 for one in disclosures
             ],
         }
