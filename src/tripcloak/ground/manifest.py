@@ -139,7 +139,7 @@ def read_manifest(folder: Path, kind: Kind | None = None) -> dict[str, Any]:
         raise InputError(
             f"{folder} holds a release of format {found}, and this version of tripcloak reads format "
             f"{FORMAT}; update tripcloak to the version that made it, as with "
-            "`pip install --upgrade tripcloak`"
+            "`pip install -U tripcloak`"
         )
     return _of_kind(folder, facts, kind)
 
