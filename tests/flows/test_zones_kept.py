@@ -20,6 +20,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import file_digest, json_text
 from tripcloak.ground.options import values_of
 from tripcloak.ground.rulebook import Verdict
+from tripcloak.ledger.difference import difference
 from tripcloak.records.source import TripSource
 from worlds.trips import some_trips, write_csv, write_zones, zone_trips
 
@@ -238,6 +239,15 @@ def test_zones_are_compared_with_the_release_that_they_are_from(
     _forge(lambda facts: facts["parameters"].update(zones_from=digest), forged)
     assert told(forged, poorer)[0] is False
     assert "that the earlier release does not have" in told(forged, poorer)[1]
+
+
+def test_there_is_nothing_to_subtract_between_kept_zones(months: Months) -> None:
+    """The same trips by two thresholds: zones of their own give facts away, those of the first do not."""
+    first = months.release("four", months.may, hierarchy="h3:9/binary", k=4, suppress=0.1)
+    own = months.release("six", months.may, hierarchy="h3:9/binary", k=6, suppress=0.1)
+    kept = months.release("six-kept", months.may, zones_from=str(first), k=6, suppress=0.8)
+    assert len(difference([first, own]).facts) > 0
+    assert len(difference([first, kept]).facts) == 0
 
 
 def test_the_copy_of_the_zones_is_private_and_needed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from forgeries.parquet_files import forged_tables
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import NestedCut
+from tripcloak.flows.methods.fixed_zones import FixedZones
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.release.keeping import read_kept
 from tripcloak.flows.rewriting import ReadAs, rewritten_flows
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PUBLIC_FILES, json_text
@@ -168,3 +171,33 @@ def test_the_private_record_is_needed(auditor: Auditor, tmp_path: Path) -> None:
     del told["manifest_digest"]
     record.write_text(json.dumps(told), encoding="utf-8")
     assert auditor.audit(folder).broken == ("manifest-as-made",)
+
+
+ENTRIES_OF_SERIES = ("parameters", "during", "method")
+"""Entries of a manifest that a release in kept zones, of one period, has of its own."""
+
+
+def test_no_forgery_of_kept_zones_or_a_period_passes(trips: Path, tmp_path: Path) -> None:
+    """A release in the zones of another, of one month: what it says of both is caught where it is forged."""
+    source = TripSource(paths=(str(trips),), during="2024-05")
+    method = NestedCut(promise=KAnonymity(k=3))
+    request = AnonymisationRequest(
+        source=source, method=method, zoning=Zoning(spec="h3:8"), out=tmp_path / "may"
+    )
+    anonymise(request)
+    kept = read_kept(tmp_path / "may")
+    fixed = FixedZones(zones=kept, promise=method.promise, suppression_limit=0.5)
+    zoning = Zoning(spec="h3:8", kept=kept)
+    anonymise(replace(request, method=fixed, zoning=zoning, out=tmp_path / "again"))
+    safe = tmp_path / "again"
+    auditor = Auditor(
+        safe,
+        PUBLIC_FILES,
+        lambda folder: rewritten_flows(folder, replace(READ, zones_from=kept.digest)),
+        lambda folder: audit_against(folder, (str(trips),)),
+    )
+    assert auditor.passes(safe)
+    made = [one for one in everywhere(safe) if one.name.split()[1].split(".")[0] in ENTRIES_OF_SERIES]
+    assert len(made) > 20
+    found, _ = auditor.unnoticed(made, tmp_path / "forged")
+    assert [name for name in found if not is_about(name, INVISIBLE)] == []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.registry import Registry
+from tripcloak.ground.spelling import spelt
 
 if TYPE_CHECKING:
     from tripcloak.flows.methods.method import FlowMethod
@@ -59,6 +60,10 @@ def find_method(name: str) -> type[FlowMethod]:
     Traceback (most recent call last):
     tripcloak.InputError: there is no method 'magic'; there are: twincut, ...
     """
+    if name == KEEPING:
+        raise InputError(
+            f"{KEEPING} takes the zones of an earlier release; name that ({spelt('zones_from', 'DIR')})"
+        )
     if name not in METHODS:
         raise InputError(f"there is no method {name!r}; there are: {', '.join(METHODS)}")
     return METHODS[name]
