@@ -218,7 +218,10 @@ def test_what_is_no_verdict(
     prepared = record(ledger, releases.first, tmp_path / "out")
     with pytest.raises(InputError, match="was not written"):
         ledger.approve(prepared, by="the head", key=keys[0], verdict="approve")
-    for by, verdict, words in (("the head", "perhaps", "one of approve"), (" ", "approve", "the name of")):
+    for by, verdict, words in (
+        ("the head", "perhaps", "one of approve"),
+        (" ", "approve", "says who"),
+    ):
         with pytest.raises(InputError, match=words):
             ledger.approve(prepared, by=by, key=keys[0], verdict=verdict)
     assert len(ledger.entries) == 2

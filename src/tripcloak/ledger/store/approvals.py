@@ -11,7 +11,7 @@ from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.keys import SigningKey, public_key_of
 from tripcloak.ground.signatures import STATEMENT, enveloped, signed_payload
-from tripcloak.ground.spelling import called
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.ledger.store.releases import VERDICTS, RecordedRelease
 
 PREDICATE = "https://in-toto.io/attestation/human-review/v0.1"
@@ -40,7 +40,7 @@ def approval(
         raise InputError(f"{called('verdict')} is one of {', '.join(VERDICTS)}; got {verdict!r}")
     if not by.strip() or max(len(by), len(comment)) > LONGEST:
         raise InputError(
-            f"{called('by')} takes the name of whoever judges, and {called('comment')} a few words"
+            f"{spelt('by', 'Data Protection', quoted=True)} says who; {called('comment')} is a few words"
         )
     if release.released is None:
         raise InputError(f"release {release.number} ({release.name}) was not written, so nobody can judge it")

@@ -134,6 +134,7 @@ class Disclosures:
 
     def __init__(self, known: KnownRecords) -> None:
         self._known = known
+        self._ones = bool((known.weight == 1).all())
         self._held: dict[bytes, tuple[Ints, Ints, Ints | None]] = {}
 
     def of(self, column: Ints, part: Mapping[str, Any], numbers: Mapping[str, Ints]) -> Disclosure:
@@ -172,13 +173,11 @@ class Disclosures:
     def _inside(self, inside: Bools) -> tuple[Ints, Ints, Ints | None]:
         mark = hashlib.blake2b(np.packbits(inside).tobytes()).digest()
         if mark not in self._held:
-            rows = self._known.order if inside.all() else self._known.order[inside]
-            weight = self._known.weight[rows]
-            self._held[mark] = (
-                self._known.record[rows],
-                self._known.person[rows],
-                None if (weight == 1).all() else weight,
-            )
+            known, everything = self._known, inside.all()
+            rows = known.order if everything else known.order[inside]
+            weight = None if self._ones else known.weight[rows]
+            record = known.ascending if everything else known.ascending[inside]
+            self._held[mark] = record, known.person[rows], weight
         return self._held[mark]
 
 

@@ -128,6 +128,7 @@ class Ledger:
         self.key = key
         self.entries = entries
         self._alone = False
+        self._held: tuple[list[Written], KnownRecords] | None = None
 
     def __repr__(self) -> str:
         return f"<Ledger of {len(self.releases):,} releases>"
@@ -153,7 +154,13 @@ class Ledger:
 
     def known(self) -> KnownRecords:
         """Return the records of all releases."""
-        return read_records(self.folder, _record_files(self.entries))
+        files = _record_files(self.entries)
+        if not self._alone:
+            return read_records(self.folder, files)
+        # Who is alone needs them twice: to be checked, and to be added to.
+        if self._held is None or self._held[0] != files:
+            self._held = files, read_records(self.folder, files)
+        return self._held[1]
 
     def disclosures(self) -> list[Disclosure]:
         """Return what the releases tell that readers may have, in their order."""
@@ -192,7 +199,7 @@ class Ledger:
             try:
                 yield
             finally:
-                self._alone = False
+                self._alone, self._held = False, None
 
     def prepare(
         self,
