@@ -17,12 +17,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripcloak.ground.engine import connect
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import open_canonical
+from worlds.depth import size
 from worlds.trip_readings import Read, ReadPaths, WriteParquet, WriteText
 
 GOOD = {
@@ -214,6 +215,7 @@ CELLS = {
 MISSING = {"", "NA", "N/A", "NULL", "null", "None", "nan", "NaN", "\\N"}
 
 
+@settings(max_examples=size(2, 3) * settings().max_examples // 3)
 @given(rows=st.lists(st.fixed_dictionaries(CELLS), min_size=1, max_size=60), boxed=st.booleans())
 def test_one_pass_equals_a_plain_recount(rows: list[dict[str, str]], boxed: bool) -> None:
     box = BOX if boxed else None
@@ -230,6 +232,7 @@ TIMES = st.sampled_from([None, datetime(2024, 5, 1, 8), datetime(2024, 5, 1, 9)]
 TYPED = {name: TIMES if name.endswith("time") else NUMBERS for name in GOOD if name != "user_id"}
 
 
+@settings(max_examples=size(2, 3) * settings().max_examples // 3)
 @given(rows=st.lists(st.fixed_dictionaries(TYPED), min_size=1, max_size=40), boxed=st.booleans())
 def test_one_pass_over_typed_columns_equals_a_plain_recount(rows: list[dict[str, Any]], boxed: bool) -> None:
     box = BOX if boxed else None

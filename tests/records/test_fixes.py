@@ -9,13 +9,14 @@ from collections import defaultdict
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tripcloak.ground.engine import connect
 from tripcloak.ground.errors import MissingColumnError
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import open_canonical
+from worlds.depth import size
 from worlds.trip_readings import Read, ReadPaths, WriteText
 
 ENDS = "person, epoch(start_time), epoch(end_time), o_lat, o_lon, d_lat, d_lon"
@@ -118,6 +119,7 @@ FIXES = st.lists(
 )
 
 
+@settings(max_examples=size(2, 3) * settings().max_examples // 3)
 @given(fixes=FIXES, silence=st.sampled_from([60, 180, 400]), with_trips=st.booleans())
 def test_trips_equal_a_plain_walk_along_the_fixes(
     fixes: list[tuple[str | None, int, int | None, float | None, float]], silence: int, with_trips: bool

@@ -24,6 +24,7 @@ from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.progress import silent
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise, TCloseness
+from worlds.depth import size
 from worlds.matrices import Case, cases, limits
 
 NEVER_DEAR: dict[str, dict[str, Any]] = {"atg-soft": {"multiplier": 1e15}}
@@ -95,6 +96,7 @@ def plain_distances(release: Release, tree: Tree, unseen: int) -> list[float]:
     return found
 
 
+@settings(max_examples=size(1, 2) * settings().max_examples // 2)
 @pytest.mark.parametrize("name", ON_TREES)
 @given(request=requests())
 def test_every_method_ends_close_safe_and_within_its_limit(name: str, request: Request) -> None:

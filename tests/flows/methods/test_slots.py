@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tripcloak.flows.audit import audit_matrix
@@ -28,6 +28,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy, time_hierarchy
 from tripcloak.promises import AllOf, KAnonymity, Promise, TCloseness
+from worlds.depth import size
 from worlds.matrices import hierarchy_of
 
 TREE = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
@@ -84,6 +85,7 @@ def pairs(release: Release, rows: np.ndarray) -> list[tuple[int, int] | None]:
     ]
 
 
+@settings(max_examples=size(1, 2) * settings().max_examples // 2)
 @given(
     matrix=timed(),
     method=st.sampled_from([ODkAnon, NestedCut, TwinCut]),
