@@ -76,9 +76,11 @@ if TYPE_CHECKING:
         InternalError,
         MissingColumnError,
         MissingExtraError,
+        MissingFileError,
         OutputExistsError,
         TooFewError,
         TripcloakError,
+        UnreadableFileError,
     )
     from tripcloak.hierarchy import Cut, Hierarchy, parse_tiling
     from tripcloak.promises import (
@@ -144,6 +146,7 @@ _HOMES = {
     "LDiversity": "promises",
     "TCloseness": "promises",
     "TripcloakError": "ground.errors",
+    "UnreadableFileError": "ground.errors",
     "AuditFailedError": "ground.errors",
     "CutError": "ground.errors",
     "EmptyInputError": "ground.errors",
@@ -153,6 +156,7 @@ _HOMES = {
     "InternalError": "ground.errors",
     "MissingColumnError": "ground.errors",
     "MissingExtraError": "ground.errors",
+    "MissingFileError": "ground.errors",
     "OutputExistsError": "ground.errors",
     "TooFewError": "ground.errors",
     "Cut": "hierarchy",
@@ -224,6 +228,7 @@ __all__ = [
     "MethodComparison",
     "MissingColumnError",
     "MissingExtraError",
+    "MissingFileError",
     "Mondrian",
     "NestedCut",
     "ODMatrix",
@@ -248,6 +253,7 @@ __all__ = [
     "TripSource",
     "TripcloakError",
     "TwinCut",
+    "UnreadableFileError",
     "Zoning",
     "__version__",
     "anonymise",

@@ -74,7 +74,7 @@ def expand_paths(paths: Sequence[str], preset: Preset | None = None) -> list[Pat
     >>> expand_paths(["no/trips.csv"])
     Traceback (most recent call last):
     ...
-    tripcloak.InputError: there is no file no/trips.csv; there is no folder no either: check the path
+    tripcloak.MissingFileError: there is no file no/trips.csv; there is no folder no either: check the path
     """
     files: dict[Path, Path] = {}
     preset = preset or recognised(paths)
