@@ -31,7 +31,10 @@ COMMANDS = (
     "synth survey",
     "synth cdr",
     "ledger",
-    *(f"ledger {name}" for name in ("init", "list", "show", "verify", "withdraw", "approve", "rotate")),
+    *(
+        f"ledger {name}"
+        for name in ("init", "add", "list", "show", "verify", "withdraw", "approve", "rotate")
+    ),
     "trajectories",
     *(f"trajectories {name}" for name in ("anonymise", "audit", "describe", "measures", "attack", "compare")),
     *(f"trajectories {name}" for name in ("trips", "methods")),

@@ -67,6 +67,31 @@ def test_the_timeline(tripcloak, place):
     assert "seal" not in told.out
 
 
+def test_a_release_from_before_there_was_a_ledger(tripcloak, place):
+    tripcloak("ledger", "init", place / "later")
+    told = tripcloak("ledger", "add", place / "may", "--ledger", place / "later")
+    assert told.code == 0
+    assert "release 1 (may). It may be published" in told.out
+    (one,), (other,) = (open_ledger(place / name).releases for name in ("ledger", "later"))
+    differ = {name for name in one.facts if one.facts[name] != other.facts[name]}
+    assert differ == {"approvals_needed", "data", "folder"}
+    assert one.released.content == other.released.content
+    numbers = [open_ledger(place / name).disclosures()[0].trips.tolist() for name in ("ledger", "later")]
+    assert numbers[0] == numbers[1]
+    again = tripcloak("ledger", "add", place / "may", "--ledger", place / "later")
+    assert again.code == 2
+    assert "in the ledger already, as release 1" in again.words
+    shutil.rmtree(place / "may/private")
+    before = contents(place)
+    tripcloak("ledger", "init", place / "last")
+    missing = tripcloak("ledger", "add", place / "may", "--ledger", place / "last")
+    assert missing.code == 2
+    assert "run.json is missing" in missing.words
+    assert open_ledger(place / "last").releases == ()
+    shutil.rmtree(place / "last")
+    assert contents(place) == before
+
+
 def test_an_approval_lets_a_release_go(tripcloak, place):
     where = ("--ledger", place / "ledger")
     order = ("ledger", "approve", "may", *where, "--by", "Data Protection", "--key", place / "officer.key")

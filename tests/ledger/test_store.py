@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tripcloak.flows.anonymise import write_release
 from tripcloak.flows.methods import METHODS
 from tripcloak.ground.errors import AuditFailedError, InputError, InternalError, OutputExistsError
 from tripcloak.ground.keys import make_keys, read_signing_key
+from tripcloak.ledger.adding import add_release
 from tripcloak.ledger.disclosing import disclosed, read_again
 from tripcloak.ledger.releasing import anonymise_with_ledger
 from tripcloak.ledger.store import Ledger, init_ledger, open_ledger
@@ -414,6 +416,16 @@ def test_a_release_that_cannot_be_written_is_abandoned(
                 asked(releases.trips, tmp_path / "two", force=True), ledger, guard=lambda *_: None
             )
     assert [one.state for one in open_ledger(ledger.folder).releases] == ["abandoned", "prepared"]
+
+
+def test_noisy_releases_from_before_are_recorded_too(
+    new_ledger: NewLedger, releases: Releases, tmp_path: Path
+) -> None:
+    write_release(releases.made(method=METHODS["laplace"](epsilon=1.0)), tmp_path / "noisy")
+    ledger = new_ledger()
+    found = add_release(tmp_path / "noisy", ledger)
+    assert (found.state, found.facts["parts"], found.facts["records"]) == ("released", [], 300)
+    assert ledger.disclosures() == []
 
 
 def test_the_key_is_never_shown(new_ledger: NewLedger) -> None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Json
-from tripcloak.cli.screen import number, print_json, show, table
+from tripcloak.cli.options import Json, Memory
+from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
 
 if TYPE_CHECKING:
     from tripcloak.ledger.store import Ledger, RecordedRelease
@@ -63,6 +63,37 @@ def init(
         f"{folder}`.",
         f"Keep a copy of {folder / 'key'} in a safe place, and the ledger inside.",
     )
+
+
+def add(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A folder written by anonymise.")],
+    ledger: Kept,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="INPUT", help="Where its raw input lies now, if not where it was read from."),
+    ] = None,
+    memory: Memory = None,
+    json: Json = False,
+) -> None:
+    """Record a release that was made without the ledger, such as one from before there was any.
+
+    Needs its private part, and reads the raw input again. It is out already, so it is recorded whatever it
+    tells together with others.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger add out-2023 --ledger ledger
+
+      tripcloak ledger add out-2023 --ledger ledger --against archive/trips.parquet
+    """
+    from tripcloak.ledger.adding import add_release
+    from tripcloak.ledger.store import open_ledger
+
+    with progress_on_stderr() as progress:
+        found = add_release(
+            release, open_ledger(ledger), inputs=tuple(against or ()), memory=memory, progress=progress
+        )
+    _tell(found, found.words(), json=json)
 
 
 def list_(folder: Place, json: Json = False) -> None:

@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tripcloak.flows.anonymise import MadeRelease, expected_people
 from tripcloak.flows.checking import how_it_was_read
 from tripcloak.flows.model import Groups, KeyedRecords, ODMatrix, SegmentPart
-from tripcloak.flows.reading.matrix import Zoning, opened, opened_by_segment, read_matrix
-from tripcloak.flows.release import Publication, Release, publication_of
+from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened, opened_by_segment, read_matrix
+from tripcloak.flows.release import Publication, Publish, Release, published_as
 from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError
@@ -76,22 +76,65 @@ def read_again(
         The private part is missing or was changed, or the input is gone or another one.
     """
     whole = release_folder(folder)
+    if Promise.from_manifest(read_manifest(whole, "flows").get("promise")).noisy:
+        return ()
+    again = read_release_again(whole, key, inputs=inputs, memory=memory, progress=progress)
+    return again.disclosures(name or whole.resolve().name)
+
+
+class ReadRequest(NamedTuple):
+    """What was asked for, as far as a private record says it."""
+
+    source: TripSource
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadAgain:
+    """A release folder with its input, which was read again with a key."""
+
+    request: ReadRequest
+    reading: MatrixReading
+    release: Release
+    parts: tuple[tuple[SegmentPart, KeyedRecords], ...]
+
+    def __repr__(self) -> str:
+        return f"<ReadAgain: {self.release!r}>"
+
+    def disclosures(self, name: str) -> tuple[Disclosure, ...]:
+        """Return what the release tells; nothing exactly, where its numbers are noisy."""
+        if self.release.promise.noisy:
+            return ()
+        told = _Told(name, self.reading.trips.matrix, self.release, self.release.publication)
+        flows = told.of_flows(_known(self.reading.trips.records))
+        return (flows, *(told.of_segment(part, known) for part, known in self.parts))
+
+
+def read_release_again(
+    folder: Path,
+    key: bytes,
+    *,
+    inputs: Sequence[Input] = (),
+    memory: Memory = None,
+    progress: Progress = silent,
+) -> ReadAgain:
+    """Return a release and its input, read again; parameters and errors are those of :func:`read_again`."""
+    whole = release_folder(folder)
     facts, run = read_manifest(whole, "flows"), read_run(whole)
     promise = Promise.from_manifest(facts.get("promise"))
-    if promise.noisy:
-        return ()
     paths = tuple(inputs) or _recorded_inputs(whole, run)
     source, zoning = how_it_was_read(whole, paths)
     _refuse_another(whole, run, paths, source.preset)
     by = [SegmentBy.parse(text) for text in promise.segmented_by]
-    matrix, records, parts = _read(source, zoning, by, {"keyed": key, "memory": memory, "progress": progress})
-    told = _Told(
-        name or whole.resolve().name,
-        matrix,
-        replace(read_release(whole, matrix), promise=promise),
-        _publication(whole, facts, promise),
+    options = {"keyed": key, "memory": memory, "progress": progress}
+    reading, parts = _read(source, zoning, by, options)
+    release = read_release(whole, reading.trips.matrix)
+    publish: Publish = "rounded" if promise.noisy else _publish(whole, facts, promise)
+    return ReadAgain(
+        request=ReadRequest(source),
+        reading=reading,
+        release=replace(release, promise=promise, publish=publish),
+        parts=tuple(parts),
     )
-    return (told.of_flows(records), *(told.of_segment(part, known) for part, known in parts))
 
 
 @dataclass(frozen=True)
@@ -159,21 +202,20 @@ def _threshold(promise: Promise, matrix: ODMatrix) -> tuple[Counted, int]:
 
 def _read(
     source: TripSource, zoning: Zoning, by: Sequence[SegmentBy], options: dict[str, Any]
-) -> tuple[ODMatrix, KeyedRecords, list[tuple[SegmentPart, KeyedRecords]]]:
-    """Return the matrix of an input, its records, and the same of every segment."""
+) -> tuple[MatrixReading, list[tuple[SegmentPart, KeyedRecords]]]:
+    """Return an input, and every segment of it with its records."""
     if not by:
         with opened(source, memory=options["memory"]) as within:
-            trips = read_matrix(source, zoning, within=within, **options).trips
-        return trips.matrix, _known(trips.records), []
+            return read_matrix(source, zoning, within=within, **options), []
     parts = []
     with opened_by_segment(source, by, memory=options["memory"]) as (within, segments):
-        trips = read_matrix(source, zoning, within=within, **options).trips
+        reading = read_matrix(source, zoning, within=within, **options)
         for one in segments:
             narrowed = replace(source, segment=one.values)
             part = read_matrix(narrowed, zoning, within=within, **options).trips
-            of_whole = SegmentPart.of(one.name, part.matrix, trips.matrix)
+            of_whole = SegmentPart.of(one.name, part.matrix, reading.trips.matrix)
             parts.append((of_whole, _known(part.records)))
-    return trips.matrix, _known(trips.records), parts
+    return reading, parts
 
 
 def _known(records: KeyedRecords | None) -> KeyedRecords:
@@ -211,8 +253,8 @@ def _refuse_another(
         )
 
 
-def _publication(folder: Path, facts: Mapping[str, Any], promise: Promise) -> Publication:
+def _publish(folder: Path, facts: Mapping[str, Any], promise: Promise) -> Publish:
     try:
-        return publication_of(facts, promise)
+        return published_as(facts, promise)
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{folder} was changed since it was made: its manifest does not fit") from None

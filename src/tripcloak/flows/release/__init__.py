@@ -15,6 +15,7 @@ from tripcloak.flows.release.publication import (
     Publish,
     main_volume,
     publication_of,
+    published_as,
     summed,
 )
 from tripcloak.flows.release.release import Bound, Release, build_noisy_release, build_release
@@ -34,6 +35,7 @@ __all__ = [
     "manifest",
     "measures_of_table",
     "publication_of",
+    "published_as",
     "published_numbers",
     "released_zones",
     "restated",

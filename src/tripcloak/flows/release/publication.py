@@ -158,6 +158,11 @@ def _refuse(covered: tuple[Unit, ...], asked: str) -> None:
 
 def publication_of(facts: Mapping[str, Any], promise: Promise) -> Publication:
     """Return the publication that a manifest states, or raise a ValueError where there is no such one."""
+    return publication(promise, main_volume(promise), published_as(facts, promise))
+
+
+def published_as(facts: Mapping[str, Any], promise: Promise) -> Publish:
+    """Return which numbers a manifest says are published, or raise a ValueError where that cannot be."""
     stated = list(facts["columns"]), facts["volume"], dict(facts.get("steps", {}))
     for publish in PUBLISH:
         try:
@@ -165,7 +170,7 @@ def publication_of(facts: Mapping[str, Any], promise: Promise) -> Publication:
         except InputError:
             continue
         if (list(told.columns), told.volume, told.steps) == stated:
-            return told
+            return publish
     raise ValueError("the manifest states columns that are never published together")
 
 

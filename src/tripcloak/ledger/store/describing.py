@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from tripcloak.flows.anonymise import MadeRelease
+from tripcloak.flows.reading.matrix import MatrixReading
+from tripcloak.flows.release import Release
 
 
-def release_facts(made: MadeRelease) -> dict[str, Any]:
+class Recordable(Protocol):
+    """A release that a ledger can record: one just made, or one whose input was read again."""
+
+    @property
+    def request(self) -> Any:
+        """Return what was asked for, of which the source counts here."""
+
+    @property
+    def reading(self) -> MatrixReading:
+        """Return its input."""
+
+    @property
+    def release(self) -> Release:
+        """Return the release."""
+
+
+def release_facts(made: Recordable) -> dict[str, Any]:
     """Return how a release was made: method, promise, tiling, and how much is in it."""
     release, records = made.release, made.reading.trips.records
     assert records is not None
@@ -24,7 +41,7 @@ def release_facts(made: MadeRelease) -> dict[str, Any]:
     }
 
 
-def covered(made: MadeRelease) -> dict[str, Any]:
+def covered(made: Recordable) -> dict[str, Any]:
     """Return which part of the data a release is of; nothing where it is of all of it."""
     source, when = made.request.source, made.reading.trips.when
     asked = {

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from tripcloak._version import __version__
-from tripcloak.flows.anonymise import MadeRelease
 from tripcloak.ground.errors import InputError, InternalError, OutputExistsError
 from tripcloak.ground.folders import PUBLIC, file_digest
 from tripcloak.ground.keys import SigningKey
@@ -45,7 +44,7 @@ from tripcloak.ledger.store.columns import (
     write_columns,
     write_records,
 )
-from tripcloak.ledger.store.describing import covered, release_facts
+from tripcloak.ledger.store.describing import Recordable, covered, release_facts
 from tripcloak.ledger.store.files import explained_errors, locked, tidy, write_whole
 from tripcloak.ledger.store.key import NAME, NEXT, LedgerKey, read_key
 from tripcloak.ledger.store.releases import RecordedRelease, find_release, releases_of
@@ -203,7 +202,7 @@ class Ledger:
 
     def prepare(
         self,
-        made: MadeRelease,
+        made: Recordable,
         disclosures: Sequence[Disclosure],
         out: Path,
         *,
@@ -363,7 +362,7 @@ class Ledger:
         self.entries = (*self.entries, append(self.folder, self.key, self.entries, kind, content))
 
     def _write_data(
-        self, made: MadeRelease, coming: Coming, known: KnownRecords, disclosures: Sequence[Disclosure]
+        self, made: Recordable, coming: Coming, known: KnownRecords, disclosures: Sequence[Disclosure]
     ) -> dict[str, Written]:
         """Write the records that are new, the groups of all, and the published numbers."""
         new, data = known.new_among(coming.records, coming.place), dict[str, Written]()
