@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 from tripcloak.flows.anonymise import ReleaseRequest
+from tripcloak.flows.audit.evidence import FlowEvidence
+from tripcloak.flows.audit.rules.during import period_as_read
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import METHODS, TwinCut
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.flows.release.keeping import periods_of, plan_of, read_kept
 from tripcloak.flows.series import SeriesOutcome, SeriesRequest, make_series
+from tripcloak.ground.engine import connect
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, OutputExistsError
 from tripcloak.ground.folders import file_digest, json_text
 from tripcloak.promises import AllOf, KAnonymity, TCloseness
@@ -116,6 +119,28 @@ def test_a_forged_period_is_caught(
     told.pop("during") if during is None else told.update(during=during)
     (forged / "release" / "manifest.json").write_text(json_text(told))
     assert rule in audit_against(forged, (str(trips),)).broken
+
+
+@pytest.mark.parametrize(
+    ("moment", "fits"),
+    [
+        ("2024-04-29 23:59:59+00", False),
+        ("2024-04-30 00:00:00+00", True),
+        ("2024-06-01 23:59:59+00", True),
+        ("2024-06-02 00:00:00+00", False),
+        (None, False),
+    ],
+)
+def test_records_lie_in_the_period_by_some_clock_of_the_earth(
+    made: SeriesOutcome, moment: str | None, fits: bool
+) -> None:
+    with connect() as con:
+        con.execute("create table canonical (reason integer, start_time timestamptz)")
+        con.execute(
+            "insert into canonical values (0, timestamptz '2024-05-15 12:00:00+00'), (0, ?)", [moment]
+        )
+        con.execute("insert into canonical values (1, timestamptz '1999-01-01 00:00:00+00')")
+        assert (period_as_read(FlowEvidence(made.out / "2024-05", con)) is None) == fits
 
 
 def test_a_period_forged_inside_too_is_caught(made: SeriesOutcome, trips: Path, tmp_path: Path) -> None:

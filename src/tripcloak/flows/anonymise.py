@@ -505,8 +505,11 @@ def _note_on_kept(reading: MatrixReading) -> list[str]:
 
 
 def _note_on_hiding(method: FlowMethod, matrix: ODMatrix, release: Release) -> list[str]:
-    """Return what hiding the choices costs, by making the same release without; nothing where it is not."""
-    if not release.promise.private_facts:
+    """Return what hiding the choices costs, by making the same release without; nothing where it is not.
+
+    Kept zones stay as coarse as they are, and more of them is withheld: that is told anyway.
+    """
+    if not release.promise.private_facts or "zones_from" in release.parameters:
         return []
     openly = replace(method, promise=method.promise.openly).anonymise(matrix)
     mean, less = (_mean_tiles(one) for one in (release, openly))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ MOST = 0.95
 """The largest limit that zones are planned with."""
 
 HALVINGS = 7
+PILOTS = 4
+"""Periods, from the smallest on, whose own zones are tried on all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +86,10 @@ def plan_zones(
     """Return zones in which every period can be released within the method's limit.
 
     Zones are looked for in two ways: those in which a flow is safe in every period at once, found on all of
-    them together, and those of the smallest period alone. In both the limit that a method is given is
-    moved as far as all periods still keep to theirs; and where zones leave places out, it is also tried
-    what comes of adding the largest zones that fit there. Of all that were tried, those zones are returned
-    with which the worst period loses least. That they are the best possible is not proven.
+    them together, and those of one period alone, of the smallest few. In both the limit that a method is
+    given is moved as far as all periods still keep to theirs; and where zones leave places out, it is also
+    tried what comes of adding the largest zones that fit there. Of all that were tried, those zones are
+    returned with which the worst period loses least. That they are the best possible is not proven.
 
     Parameters
     ----------
@@ -203,11 +206,12 @@ def _ways(method: FlowMethod, parts: Sequence[SegmentPart], whole: ODMatrix) -> 
             lambda limit: replace(method, promise=joint, suppression_limit=limit).anonymise(whole),
         )
     volume = main_volume(method.promise.resolve(whole))
-    smallest = min(parts, key=lambda part: (part.matrix.total(volume), part.name))
-    yield (
-        "the smallest period",
-        lambda limit: replace(method, suppression_limit=limit).anonymise(smallest.matrix),
-    )
+    for part in sorted(parts, key=lambda part: (part.matrix.total(volume), part.name))[:PILOTS]:
+        yield f"the period {part.name}", partial(_alone, method, part)
+
+
+def _alone(method: FlowMethod, part: SegmentPart, limit: float) -> Release:
+    return replace(method, suppression_limit=limit).anonymise(part.matrix)
 
 
 def _moved(judge: _Judge, way: str, solve: Solve, limit: float, progress: Progress) -> list[Plan]:
