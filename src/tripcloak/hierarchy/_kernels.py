@@ -57,7 +57,7 @@ def encode_cells(
         Least distance from a cell's edge, in units of the lattice, at which a point is decided.
     """
     cells = np.zeros(len(lat), dtype=np.uint64)
-    face = 0
+    face = int(np.int64(0))
     for p in range(len(lat)):
         phi, lam = math.radians(lat[p]), math.radians(lon[p])
         flat = math.cos(phi)

@@ -62,7 +62,8 @@ def test_counts_are_exact_where_samples_lie_on_the_edges_of_boxes(seed: int) -> 
         starts[0], starts[0] + widths[1], starts[1], starts[1] + widths[2],
     )  # fmt: skip
     agree(samples, spans)
-    agree(Samples(samples.offsets, *(column + 0.25 for column in samples[1:])), spans)
+    between = Samples(samples.offsets, *(column + 0.25 for column in samples[1:]))
+    agree(between, BoxSpans(spans.offsets, *(side.astype(float) for side in spans[1:])))
 
 
 def test_the_screening_spares_nearly_all_and_the_order_of_chunks_plays_no_part(

@@ -122,7 +122,7 @@ def partition_search(products: SafeProducts, may_split: Bools, limit: float) -> 
 
     def solve(price: float) -> PricedPartition:
         choice, loss, hidden = best_partition(
-            products.loss, products.volume, products.up, products.inner, may_split, price
+            products.loss, products.volume, products.up, products.inner, may_split, float(price)
         )
         return PricedPartition(price, loss, hidden, choice)
 

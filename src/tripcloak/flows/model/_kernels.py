@@ -77,7 +77,7 @@ def number_keys(
         size *= 2
     number = np.empty(len(keys), np.int32)
     found = np.empty(room, np.int64)
-    n = number_into(keys, np.full(size, _EMPTY), np.empty(size, np.int32), found, 0, number)
+    n = number_into(keys, np.full(size, _EMPTY), np.empty(size, np.int32), found, int(np.int64(0)), number)
     return number, found[: max(n, 0)]
 
 

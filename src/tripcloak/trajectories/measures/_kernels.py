@@ -163,7 +163,8 @@ def _walk(codes: Ints, n_codes: int) -> int:  # pragma: no cover - compiled
     # Edges of a state hang together as a list: (code, target, next). Those of the root, which are many,
     # lie in a table of their own.
     edges, root = np.empty((3 * n + 4, 3), np.int64), np.full(n_codes, NONE)
-    states, n_edges, last, state, matched, total = 1, 0, ROOT, ROOT, 0, 0
+    states, n_edges = int(np.int64(1)), int(np.int64(0))
+    last, state, matched, total = int(np.int64(ROOT)), int(np.int64(ROOT)), 0, 0
     for i in range(n):
         # Invariant: the automaton knows codes[:i], and state that codes[i : i + matched] lies within them.
         while i + matched < n:

@@ -382,6 +382,7 @@ class _Picks:
 
         made = self._trajectories
         fixed = made.t, made.x, made.y, made.offsets, self._last, self._before, self._picked
+        pickers, also = np.ascontiguousarray(pickers), np.ascontiguousarray(also)
 
         def of_block(block: slice) -> Floats:
             return _kernels.costs_of_picking(*fixed, pickers[block], also[block])

@@ -141,7 +141,7 @@ def ladder(distance: Floats, *, k: int, radius: float, growth: float) -> Iterato
     from tripcloak.trajectories.methods._kernels.pivots import greedy_clusters
 
     while True:
-        pivot_of = greedy_clusters(distance, k, radius)
+        pivot_of = greedy_clusters(distance, k, float(radius))
         yield Clusters(pivot_of, radius)
         if (pivot_of >= 0).all():
             return

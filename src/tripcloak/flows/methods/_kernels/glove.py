@@ -158,7 +158,8 @@ def _linked(near: NDArray[np.int32]) -> _Neighbours:  # pragma: no cover - compi
         np.zeros(1, np.int64),
     )
     for i in range(n):
-        for j in near[i]:
+        for neighbour in near[i]:
+            j = int(np.int64(neighbour))
             place = np.searchsorted(near[j], i)
             mutual = place < width and near[j, place] == i
             if j != i and (i < j or not mutual):

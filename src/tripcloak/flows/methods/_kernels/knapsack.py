@@ -39,7 +39,7 @@ def knapsack(
     rows = (np.empty(room), np.empty(room), np.empty(room, np.int32), np.empty(room, np.int32))
     table = np.full((n, 2), -1, np.int64)
     inner = np.zeros(n)
-    own, end, looks = 0, 0, 0
+    own, end, looks = int(np.int64(0)), int(np.int64(0)), 0
     # Invariant: table[p] is the (min, +) product of the tables of all children of p seen so far.
     for p in range(n - 1, -1, -1):
         up = parent[p]

@@ -235,7 +235,7 @@ def _part(
     rows: _FlowRows, spare: _FlowRows, start: int, end: int, side: int, edge: int
 ) -> int:  # pragma: no cover - compiled
     """Return where the rest starts after moving what lies below an edge to the front; all keeps its order."""
-    front, aside = start, 0
+    front, aside = start, int(np.int64(0))
     for i in range(start, end):
         if rows.at[i, side] < edge:
             _move(rows, i, rows, front)

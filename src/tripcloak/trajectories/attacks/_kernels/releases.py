@@ -83,7 +83,7 @@ def least_passing(
     reached[0] = starts[candidates]
     lengths = np.full(known + 1, len(candidates), np.int64)
     own, tried = np.zeros(known + 1, np.int64), np.zeros(known + 1, np.int64)
-    best, level = len(candidates) + 1, 0
+    best, level, far = len(candidates) + 1, 0, int(np.int64(_FAR))
     floor = _passing_all(x, y, places, starts, boxes, people[0], reached[0], best)
     # Invariant: people[level] may have followed the places chosen so far, the last of them in reached[level].
     while level >= 0:
@@ -100,7 +100,7 @@ def least_passing(
         number = 0
         for p in range(lengths[level]):
             r = people[level, p]
-            box = _first_over(x[place], y[place], -_FAR, _FAR, reached[level, p], starts[r + 1], boxes)
+            box = _first_over(x[place], y[place], -far, far, reached[level, p], starts[r + 1], boxes)
             if box >= 0:
                 people[level + 1, number], reached[level + 1, number] = r, box
                 number += 1
@@ -125,11 +125,11 @@ def _passing_all(
     x: Any, y: Any, places: Any, starts: Any, boxes: Any, people: Any, reached: Any, enough: int
 ) -> int:  # pragma: no cover - compiled
     """Return how many of these trajectories may go on to visit all places in their order, up to enough."""
-    number = 0
+    number, far = 0, int(np.int64(_FAR))
     for p in range(len(people)):
         box = reached[p]
         for place in places:
-            box = _first_over(x[place], y[place], -_FAR, _FAR, box, starts[people[p] + 1], boxes)
+            box = _first_over(x[place], y[place], -far, far, box, starts[people[p] + 1], boxes)
             if box < 0:
                 break
         if box >= 0:

@@ -130,7 +130,7 @@ def nearest(
     keys, held_rows = np.empty(many), np.empty(many, np.int64)
     stack, floors = np.empty(64, np.int64), np.empty(64)
     for i in range(start, stop):
-        held, top = 0, 1
+        held, top = int(np.int64(0)), 1
         stack[0], floors[0] = 0, 0.0
         while top > 0:
             top -= 1
@@ -217,8 +217,9 @@ def cheapest(
     tally = np.zeros(3, np.int64)
     at = merge_buffers(2 * np.diff(offsets).max())
     for r in range(n_rows):
-        held, i = 0, start + r
-        for j in candidates[r]:
+        held, i = int(np.int64(0)), start + r
+        for candidate in candidates[r]:
+            j = int(np.int64(candidate))
             share = 1.0 if by_total else 1.0 / (offsets[i + 1] - offsets[i] + offsets[j + 1] - offsets[j])
             # The slack keeps a pair that costs exactly the limit, whatever rounding does to it.
             limit = keys[0] / share * SLACK if held == many else np.inf
@@ -252,7 +253,7 @@ def costs_of_picking(
     the trajectory that it is of.
     """
     costs = np.empty(len(pickers))
-    at, room = merge_buffers(0), 0
+    at, room = merge_buffers(int(np.int64(0))), 0
     for r in range(len(pickers)):
         many = 2
         pick = last[pickers[r]]

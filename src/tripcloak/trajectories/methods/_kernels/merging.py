@@ -204,7 +204,7 @@ def pair_cost(
 @njit(cache=True, nogil=True)
 def pair_costs(t: Ints, x: Ints, y: Ints, offsets: Ints, first: Ints, second: Ints) -> Floats:
     """Return the mean cost a sample of merging each pair."""
-    most = 0
+    most = int(np.int64(0))
     for i in range(len(first)):
         most = max(
             most,
@@ -224,7 +224,7 @@ def lay_many(at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, members
 
     ``place`` counts the samples of the members, one member after the other.
     """
-    n = 0
+    n = int(np.int64(0))
     for m in range(len(members)):
         for s in range(offsets[members[m]], offsets[members[m] + 1]):
             at.t[n], at.x[n], at.y[n] = t[s], x[s], y[s]
