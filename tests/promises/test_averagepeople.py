@@ -82,6 +82,8 @@ def test_it_is_open_until_it_is_resolved_alone_or_with_others() -> None:
     both = AllOf(promises=(KAnonymity(k=3), AveragePeople(k=2)))
     with pytest.raises(InputError, match="still open"):
         _ = both.thresholds
+    with pytest.raises(InputError, match="population is still open"):
+        _ = AveragePeople(k=2).thresholds
     matrix = matrix_of([100.0, 300.0, 200.0], [0, 1, 2])
     assert both.resolve(matrix).thresholds == {"travellers": 3, "population": 400}
     groups = group_flows(matrix, np.array([0]), np.array([0]))
