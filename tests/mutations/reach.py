@@ -169,14 +169,14 @@ class Trace:
 
     def asked(self, function: Callable[[Any], Any], instance: Any) -> Any:
         """Return the value of such a property, which whoever asks for it uses from now on."""
-        kept, slot = instance.__dict__, f" {function.__name__}"
-        if slot not in kept:
-            name = f"{function.__qualname__} {next(self.numbers)}"
-            with self.within(name):
-                kept[slot] = (name, function(instance))
-        name, value = kept[slot]
-        self.uses[self.open[-1]].add(name)
-        return value
+        kept, own = instance.__dict__, function.__name__
+        if own not in kept:
+            kept[f" {own}"] = f"{function.__qualname__} {next(self.numbers)}"
+            with self.within(kept[f" {own}"]):
+                kept[own] = function(instance)
+        # What somebody put there by hand is nobody's.
+        self.uses[self.open[-1]].add(kept.get(f" {own}", ""))
+        return kept[own]
 
     def shared_function(self) -> Callable[..., Any]:
         """Return a decorator of functions that are called once for all that ask for the same."""

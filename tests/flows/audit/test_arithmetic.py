@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import h3
@@ -16,6 +17,7 @@ from tripcloak.flows.audit.box_grid import STEPS, longitude_step, steps_of_lines
 from tripcloak.flows.audit.boxes import MICRO, Box, read_box
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
+from tripcloak.flows.audit.rules.counted import counted_as_said
 
 WORLD = Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)
 
@@ -177,3 +179,20 @@ def test_gaussian_noise_grows_with_the_square_root_of_heights_and_with_contribut
         heights=4,
     )
     assert (too_little(told) is None) == enough
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"),
+    [
+        ({"trips": "trips", "population": "people by weight"}, False),
+        ({"trips": "trips", "population": 3}, True),
+        ({"trips": "trips"}, True),
+        ({"trips": "trips", "population": "people", "travellers": "people"}, True),
+        ({"trips": "trips", "population": "3 people"}, True),
+        (None, True),
+    ],
+)
+def test_every_unit_and_no_other_is_counted_in_words(told: Any, wrong: bool) -> None:
+    stated: Any = SimpleNamespace(privacy=None, thresholds={"trips": 3, "population": 3}, id_is=None)
+    case: Any = SimpleNamespace(facts={"counted": told}, promise=stated)
+    assert isinstance(counted_as_said(case), str) == wrong

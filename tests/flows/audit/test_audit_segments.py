@@ -230,7 +230,7 @@ def parted(
     women: dict[tuple[int, int], int], *, withhold: tuple[int, int], promise: KAnonymity = THREE
 ) -> tuple[ODMatrix, Release]:
     """Return so many women and three men in every flow, and the release of all flows but one."""
-    tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    tree = Hierarchy.from_parents(["a", "b", "c", "d", "all"], [4, 4, 4, 4, -1])
 
     def matrix(numbers: list[int], first: int) -> ODMatrix:
         pairs = np.repeat(np.array(list(women)), numbers, axis=0)
@@ -279,6 +279,13 @@ def test_k_of_each_segment_pass_and_one_fewer_does_not(
             suppressed=release.suppressed,
             homogeneous=True,
         )
+
+
+def test_one_short_group_of_twelve_is_called_one_of_few() -> None:
+    women = {(origin, destination): 3 for origin in range(4) for destination in range(3)}
+    whole, release = parted({**women, (0, 0): 2, (3, 3): 9}, withhold=(3, 3))
+    words = {finding.rule: finding.words for finding in audit_matrix(whole, release).findings}
+    assert words["segments-safe"].startswith("fewer than 10 groups")
 
 
 def test_other_segments_than_those_it_was_made_for_are_noticed() -> None:
