@@ -286,3 +286,34 @@ def test_degrees_are_told_to_six_decimals():
 
 def test_companions_of_boxes_are_none():
     assert isinstance(on_samples.companions_reach_k(case(ROWS)), NotPromised)
+
+
+@pytest.mark.parametrize(
+    ("released", "people", "blind", "right", "fine"),
+    [
+        (1000, 1000, 3, 7, True),
+        (1001, 1000, 3, 7, True),
+        (1001, 1001, 3, 7, False),
+        (999, 1000, 3, 7, False),
+        (100, 100, 0, 100, True),
+        (100, 100, 0, 101, False),
+        (100, 100, -1, 7, False),
+        (100, 100, 8, 7, False),
+        (100, 100, 7, 7, True),
+        (100, 100, 7.0, 8, False),
+        (99, 99, 10, 20, True),
+        (99, 99, 10, 21, False),
+        (99, 99, 11, 20, False),
+        (10, 10, 10, 20, True),
+        (10, 10, None, None, False),
+        (9, 9, None, None, True),
+        (9, 9, 10, 20, False),
+        (9, 9.0, None, None, False),
+    ],
+)
+def test_a_guess_is_told_of_a_hundred_in_ones_and_of_ten_in_tens(released, people, blind, right, fine):
+    told = {"people": people, "right": right, "blind": blind}
+    facts = {"guess": {name: told[name] for name in on_manifest.INNER["guess"]}}
+    spans, promise = SimpleNamespace(offsets=range(released + 1)), SimpleNamespace(moves=False)
+    release = SimpleNamespace(facts=facts, spans=spans, manifest=SimpleNamespace(promise=promise))
+    assert (on_manifest.guess_told_safely(release) is None) == fine
