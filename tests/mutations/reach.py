@@ -175,7 +175,8 @@ class Trace:
             with self.within(kept[f" {own}"]):
                 kept[own] = function(instance)
         # What somebody put there by hand is nobody's.
-        self.uses[self.open[-1]].add(kept.get(f" {own}", ""))
+        if f" {own}" in kept:
+            self.uses[self.open[-1]].add(kept[f" {own}"])
         return kept[own]
 
     def shared_function(self) -> Callable[..., Any]:

@@ -140,6 +140,7 @@ if __name__ == "__main__":
     results = sorted(bench.try_all([first, second]), key=lambda one: one.mutant.after)
     print([(one.mutant.after, one.outcome, one.by) for one in results])
     print([bench.healthy(f"tests/test_{name}.py") for name in ("far", "wrong", "missing")])
+    print(sorted(set(bench.reach.seconds) - bench.reach.sound))
     path = root / "src/tiny/shared.py"
     for mutant in mutants_of(path, "shared.py"):
         met = bench.reach.of(mutant, path.read_bytes(), tests["shared.py"])
@@ -195,6 +196,12 @@ def test_d():
     assert TABLE.small
 
 
+def test_by_hand():
+    table = Table()
+    vars(table).update(small=7)
+    assert table.small == 7
+
+
 def test_e():
     assert subprocess.run([sys.executable, "-c", "pass"]).returncode == 0
 """
@@ -224,6 +231,7 @@ def test_a_planted_survivor_is_reported(tmp_path: Path) -> None:
     caught, survived = ("<", "caught", "tests/test_far.py::test_far_from_the_edge"), (">", "survived", "")
     assert said[0] == str([caught, survived])
     assert said[1] == str([True, False, False])
+    assert said[2] == "[]", "what is watched does as it always does"
     assert {line for line in said if line.startswith("met")} == {f"met {at} {who}" for at, who in MET.items()}
     assert said[-1] == "1 0"
     assert [line.split() for line in said if line.startswith("all")] == [
