@@ -51,7 +51,9 @@ FLOW_AUDIT = (
     *_files("flows/audit", "reasons calendar audit_edges audit_limit audit_withheld audit_dominance"),
     *_files("flows/audit", "audit_hidden audit_segments"),
     *_files("flows/audit", "audit_disclosure tampering audit_broken_folders audit_times audit_noise"),
-    *_files("flows/audit", "arithmetic audit_boxes audit_unions audit_itemsets audit_worlds noise_trials"),
+    *_files(
+        "flows/audit", "arithmetic stated audit_boxes audit_unions audit_itemsets audit_worlds noise_trials"
+    ),
     *FLOW_ROAD,
     *FLOW_FORGERIES,
 )
