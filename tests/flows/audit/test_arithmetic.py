@@ -6,6 +6,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import h3
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tripcloak.flows.audit.boxes import MICRO, Box, read_box
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
 from tripcloak.flows.audit.rules.counted import counted_as_said
+from tripcloak.flows.audit.rules.manifest import _typical
 
 WORLD = Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)
 
@@ -196,3 +198,34 @@ def test_every_unit_and_no_other_is_counted_in_words(told: Any, wrong: bool) -> 
     stated: Any = SimpleNamespace(privacy=None, thresholds={"trips": 3, "population": 3}, id_is=None)
     case: Any = SimpleNamespace(facts={"counted": told}, promise=stated)
     assert isinstance(counted_as_said(case), str) == wrong
+
+
+@pytest.mark.parametrize(
+    ("digits", "right"),
+    [("06", (4, 14)), ("23", (4, 14)), ("45", (4, 14)), ("145", (5, 21)), ("0236", (5, 28)), ("01", None)],
+)
+def test_unions_of_two_stand_below_unions_of_three_and_four(
+    digits: str, right: tuple[int, int] | None
+) -> None:
+    assert cells.height_and_tiles(f"881fb46623fffff/{digits}", 10, unions=True) == right
+    assert cells.height_and_tiles(f"881fb46623fffff/{digits}", 10) is None
+
+
+@pytest.mark.parametrize(("trips", "typical"), [((5, 5), 1.0), ((4, 6), 2.0), ((6, 4), 1.0), ((0, 1), 2.0)])
+def test_half_of_the_trips_begin_in_a_zone_as_small_as_the_typical_one(
+    trips: tuple[int, int], typical: float
+) -> None:
+    with duckdb.connect() as con:
+        con.execute("create table audit_zones (axis varchar, area_km2 double, trips bigint)")
+        for area, number in zip((1.0, 2.0), trips, strict=True):
+            con.execute("insert into audit_zones values ('origin', ?, ?)", [area, number])
+        con.execute("insert into audit_zones values ('origin', 'nan', 100), ('destination', 0.1, 100)")
+        case: Any = SimpleNamespace(
+            facts={"typical_zone_km2": typical},
+            promise=SimpleNamespace(volume="trips"),
+            columns=lambda _: ("axis", "area_km2", "trips"),
+            value=lambda sql: con.execute(sql).fetchone()[0],
+        )
+        assert _typical(case) is None
+        case.facts = {"typical_zone_km2": 3.0 - typical}
+        assert _typical(case) is not None
