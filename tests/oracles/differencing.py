@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from tripcloak.flows.model import KeyedRecords
 from tripcloak.ledger.disclosure import Disclosure
 
 
@@ -91,3 +92,36 @@ def people_in(disclosures: Sequence[Disclosure], sets: Sequence[tuple[int, ...]]
     """Return how many different people have trips in some atoms."""
     atoms = plain_atoms(disclosures)
     return len({person for name in sets for _, person, _ in atoms[name]})
+
+
+def few_remain(now: KeyedRecords, earlier: Sequence[Disclosure], flows: Sequence[int], k: int) -> bool:
+    """Return whether few people remain of some flows, or of what holds them, against earlier releases.
+
+    Releases that share no published record count as one.
+    """
+    person = {int(r): int(p) for one in earlier for r, p in zip(one.record, one.person, strict=True)}
+    own = {int(r) for r, flow in zip(now.record, now.flow, strict=True) if flow in flows}
+    for parts in _partitions(earlier):
+        whole = set().union(*(part for part in parts if part <= own)) if parts else set()
+        left = [own - whole]
+        around = set().union(*(part for part in parts if part & own)) if parts else set()
+        if own <= around:
+            left.append(around - own)
+        for rest in left:
+            if rest and len({person[record] for record in rest}) < k:
+                return True
+    return False
+
+
+def _partitions(earlier: Sequence[Disclosure]) -> list[list[set[int]]]:
+    joined: list[list[set[int]]] = []
+    for one in earlier:
+        parts = [set(one.record[one.group == g].tolist()) for g in range(one.n_groups)]
+        mine = set().union(*parts) if parts else set()
+        for others in joined:
+            if not mine & set().union(*others):
+                others.extend(parts)
+                break
+        else:
+            joined.append(parts)
+    return [[part for part in parts if part] for parts in joined]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -145,6 +145,12 @@ def refuse_area_of_data(method: FlowMethod, zoning: Zoning) -> None:
         )
 
 
+Solver: TypeAlias = Callable[
+    [FlowMethod, MatrixReading, tuple[KeyedRecords, ...], Progress], tuple[Release, tuple[str, ...]]
+]
+"""Is given the method, what was read and the records of every segment; returns the release, and notes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReleaseRequest:
     """What was asked for: the input, the zones and the method.
@@ -164,6 +170,8 @@ class ReleaseRequest:
     """The key by which records are known again in other releases; without one, they are not kept."""
     once_read: Callable[[MatrixReading], None] | None = field(default=None, compare=False, repr=False)
     """Called with what was read, before anything is made of it."""
+    solved_by: Solver | None = field(default=None, compare=False, repr=False)
+    """Makes the release in place of the method alone, and says what is to be known of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,7 +401,9 @@ def _made(
         parts, part_records = _parts(request, reading, within, segments, progress)
         method = _for_every_segment(request, reading, parts)
     _refuse_columns(method, matrix, request.publish)
-    release = replace(method.anonymise(matrix, progress), publish=request.publish)
+    solve = request.solved_by or _alone
+    release, told = solve(method, reading, tuple(part_records), progress)
+    release = replace(release, publish=request.publish)
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = passed(audit_matrix(matrix, release, memory=request.memory))
@@ -413,6 +423,7 @@ def _made(
             *_note_on_columns(release),
             *_note_on_hiding(method, matrix, release),
             *_note_on_kept(reading),
+            *told,
         ),
         seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
         few=few,
@@ -420,6 +431,13 @@ def _made(
         largest=largest_parts(matrix, release),
         part_records=tuple(part_records),
     )
+
+
+def _alone(
+    method: FlowMethod, reading: MatrixReading, _: tuple[KeyedRecords, ...], progress: Progress
+) -> tuple[Release, tuple[str, ...]]:
+    """Return what the method makes of the input by itself."""
+    return method.anonymise(reading.trips.matrix, progress), ()
 
 
 def _refuse_columns(method: FlowMethod, matrix: ODMatrix, publish: Publish) -> None:

@@ -40,13 +40,24 @@ def disclosed(made: MadeRelease, name: str) -> tuple[Disclosure, ...]:
     name
         What the release is called in words.
     """
-    records = made.reading.trips.records
-    if records is None:
-        raise InternalError("the records of the release were read without a key")
-    if made.release.promise.noisy:
+    return disclosed_by(name, made.reading, made.release, made.part_records)
+
+
+def disclosed_by(
+    name: str, reading: MatrixReading, release: Release, part_records: Sequence[KeyedRecords]
+) -> tuple[Disclosure, ...]:
+    """Return what a release of some input would tell.
+
+    Parameters
+    ----------
+    part_records
+        The records of every segment that it tells apart.
+    """
+    records = _known(reading.trips.records)
+    if release.promise.noisy:
         return ()
-    told = _Told(name, made.matrix, made.release, made.release.publication)
-    parts = zip(made.release.promise.segments, made.part_records, strict=True)
+    told = _Told(name, reading.trips.matrix, release, release.publication)
+    parts = zip(release.promise.segments, part_records, strict=True)
     return (told.of_flows(records), *(told.of_segment(part, known) for part, known in parts))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -16,13 +16,18 @@ from tripcloak.flows.anonymise import (
     make_release,
     write_release,
 )
+from tripcloak.flows.methods import FlowMethod
+from tripcloak.flows.model import KeyedRecords
+from tripcloak.flows.reading.matrix import MatrixReading
+from tripcloak.flows.release import Publish, Release
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, refuse_if_taken
 from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import called, spelt
-from tripcloak.ledger.disclosing import disclosed
+from tripcloak.ledger.disclosing import disclosed, disclosed_by
 from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.prevention import Prevention, refuse_new_facts
 from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
 
 Request = TypeVar("Request", bound=ReleaseRequest)
@@ -34,7 +39,7 @@ def anonymise_with_ledger(
     request: AnonymisationRequest,
     ledger: Ledger,
     *,
-    guard: Guard | None = None,
+    guard: Guard = refuse_new_facts,
     approvals_needed: int | None = None,
     progress: Progress = silent,
 ) -> tuple[AnonymisationOutcome, RecordedRelease]:
@@ -78,7 +83,37 @@ def ledger_of(given: Mapping[str, Any]) -> Ledger | None:
 
 def read_by(request: Request, ledger: Ledger) -> Request:
     """Return a request whose records are read with the key of a ledger."""
-    return replace(request, keyed=ledger.key.record_key)
+    return replace(
+        request, keyed=ledger.key.record_key, solved_by=_Preventing(ledger.disclosures(), request.publish)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Preventing:
+    """Makes releases by a method that add no fact to what a ledger knows."""
+
+    earlier: Sequence[Disclosure]
+    publish: Publish
+
+    def __call__(
+        self,
+        method: FlowMethod,
+        reading: MatrixReading,
+        part_records: tuple[KeyedRecords, ...],
+        progress: Progress,
+    ) -> tuple[Release, tuple[str, ...]]:
+        """Return the release, and what it took."""
+        matrix, records = reading.trips.matrix, reading.trips.records
+        if not self.earlier or method.noisy or records is None:
+            return method.anonymise(matrix, progress), ()
+
+        def told(release: Release) -> tuple[Disclosure, ...]:
+            return disclosed_by(
+                "the new release", reading, replace(release, publish=self.publish), part_records
+            )
+
+        release, cost = Prevention(self.earlier, records, told).anonymise(method, matrix, progress)
+        return release, (cost.note(len(self.earlier)),)
 
 
 @contextmanager
@@ -87,7 +122,7 @@ def recorded(
     out: Path,
     ledger: Ledger,
     *,
-    guard: Guard | None = None,
+    guard: Guard = refuse_new_facts,
     approvals_needed: int | None = None,
 ) -> Iterator[None]:
     """Write a release within this, and a ledger knows of it.
@@ -108,8 +143,7 @@ def recorded(
     """
     told = disclosed(made, out.absolute().name)
     with ledger.changing():
-        if guard is not None:
-            guard(ledger.disclosures(), told)
+        guard(ledger.disclosures(), told)
         release = ledger.prepare(made, told, out, approvals_needed=approvals_needed)
     there_before = (out / PUBLIC).exists()
     try:

@@ -133,13 +133,13 @@ class Groups:
         flows = self.matrix.flows
         parts = flows.repeats if volume == "trips" else flows.weights
         assert parts is not None
-        first, second = largest_in_runs(*self._runs, *self._travellers, parts)
+        first, second = largest_in_runs(*self.runs, *self._travellers, parts)
         if volume == "trips":
             return Largest(first.astype(np.int64), second.astype(np.int64))
         return Largest(first, second)
 
     @property
-    def _runs(self) -> Runs:
+    def runs(self) -> Runs:
         """Return the groups as runs of flows."""
         if isinstance(self.members, Runs):
             return self.members

@@ -1,0 +1,135 @@
+"""Compiled loops of the ledger; each has a plain twin in tests/oracles/differencing.py."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tripcloak.ground.arrays import Bools, Ints
+
+
+@njit(cache=True)
+def remainders_hold(
+    runs: tuple[Ints, Ints, Ints],
+    by_flow: tuple[Ints, Ints],
+    groups: Ints,
+    by_group: tuple[Ints, Ints, Ints],
+    n_people: int,
+    k: int,
+) -> Bools:  # pragma: no cover - compiled
+    """Return which runs of flows leave no few people when earlier groups are subtracted, or they from those.
+
+    Parameters
+    ----------
+    runs
+        Flows, and where each run of them begins and ends.
+    by_flow
+        Where each flow's records begin, and one more; the person of every record, -1 for nobody.
+    groups : array (partitions, records)
+        The earlier group of every record in each partition of earlier releases, -1 for none.
+    by_group
+        Where each earlier group's records begin, and one more; the flow that each is in now, -1 for none;
+        its person.
+    """
+    flows, first, last = runs
+    good = np.ones(len(first), dtype=np.bool_)
+    inside = np.full(len(by_flow[0]) - 1, -1, dtype=np.int64)
+    held = np.zeros(len(by_group[0]) - 1, dtype=np.int64)
+    touched = np.empty(len(held), dtype=np.int64)
+    seen = np.full(n_people + 1, -1, dtype=np.int64)
+    token = 0
+    for run in range(len(first)):
+        own = flows[first[run] : last[run]]
+        for flow in own:
+            inside[flow] = run
+        for part in range(len(groups)):
+            # Invariant: nothing is held, and no token above this one was seen.
+            n, covered = _hold(own, by_flow[0], groups[part], held, touched)
+            good[run] = not _few_of_run(own, by_flow, groups[part], by_group[0], held, seen, token, k)
+            if good[run] and covered:
+                around = touched[:n]
+                good[run] = not _few_of_groups(around, by_group, held, inside, run, seen, token + 1, k)
+            token += 2
+            held[touched[:n]] = 0
+            if not good[run]:
+                break
+    return good
+
+
+@njit(cache=True)
+def _hold(
+    own: Ints, start: Ints, group: Ints, held: Ints, touched: Ints
+) -> tuple[int, bool]:  # pragma: no cover - compiled
+    """Count the records of a run by earlier group; return how many groups, and whether all are in some."""
+    n, covered = 0, True
+    for flow in own:
+        for record in range(start[flow], start[flow + 1]):
+            code = group[record]
+            if code < 0:
+                covered = False
+                continue
+            if held[code] == 0:
+                touched[n] = code
+                n += 1
+            held[code] += 1
+    return n, covered
+
+
+@njit(cache=True)
+def _few_of_run(
+    own: Ints,
+    by_flow: tuple[Ints, Ints],
+    group: Ints,
+    group_start: Ints,
+    held: Ints,
+    seen: Ints,
+    token: int,
+    k: int,
+) -> bool:  # pragma: no cover - compiled
+    """Return whether few people are left of a run without the earlier groups that it holds whole."""
+    start, person = by_flow
+    people, rest = 0, False
+    for flow in own:
+        for record in range(start[flow], start[flow + 1]):
+            code = group[record]
+            if code >= 0 and held[code] == group_start[code + 1] - group_start[code]:
+                continue
+            rest = True
+            one = person[record]
+            if one >= 0 and seen[one] != token:
+                seen[one] = token
+                people += 1
+                if people == k:
+                    return False
+    return rest
+
+
+@njit(cache=True)
+def _few_of_groups(
+    around: Ints,
+    by_group: tuple[Ints, Ints, Ints],
+    held: Ints,
+    inside: Ints,
+    run: int,
+    seen: Ints,
+    token: int,
+    k: int,
+) -> bool:  # pragma: no cover - compiled
+    """Return whether few people are left of the earlier groups around a run without the run itself."""
+    group_start, member_flow, member_person = by_group
+    people, rest = 0, False
+    for code in around:
+        if held[code] == group_start[code + 1] - group_start[code]:
+            continue
+        for member in range(group_start[code], group_start[code + 1]):
+            flow = member_flow[member]
+            if flow >= 0 and inside[flow] == run:
+                continue
+            rest = True
+            one = member_person[member]
+            if one >= 0 and seen[one] != token:
+                seen[one] = token
+                people += 1
+                if people == k:
+                    return False
+    return rest

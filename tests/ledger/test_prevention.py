@@ -1,0 +1,135 @@
+"""Releases under a ledger add no fact, whatever differs between them, and say what that took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tripcloak as tc
+from oracles.differencing import few_remain
+from tripcloak.flows.model import KeyedRecords
+from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.ledger._kernels import remainders_hold
+from tripcloak.ledger.attack import attack
+from tripcloak.ledger.difference import difference
+from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.prevention import refuse_new_facts
+from tripcloak.ledger.remainders import EarlierGroups
+from tripcloak.ledger.store import init_ledger
+from worlds.trips import some_trips, write_csv
+
+COMPILED = {"compiled": remainders_hold, "plain": remainders_hold.py_func}
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[KeyedRecords, int, list[Disclosure], list[list[int]]]:
+    """Draw records in flows, earlier releases of some of them, and runs of flows."""
+    n, n_flows = draw(st.integers(1, 10)), draw(st.integers(1, 4))
+
+    def numbers(least: int, most: int) -> list[int]:
+        return draw(st.lists(st.integers(least, most), min_size=n, max_size=n))
+
+    person, record = np.array(numbers(101, 105), dtype=np.uint64), np.arange(1, n + 1, dtype=np.uint64)
+    flow, there = np.array(numbers(0, n_flows - 1), dtype=np.int32), np.array(numbers(0, 1)).astype(bool)
+    there[0] = True
+    earlier = []
+    for _ in range(draw(st.integers(1, 2))):
+        group = np.array(numbers(-1, 2), dtype=np.int32)
+        trips = np.bincount(group[group >= 0], minlength=3)
+        earlier.append(Disclosure(name="", record=record, person=person, group=group, trips=trips, k=2))
+    run = st.sets(st.integers(0, n_flows - 1), min_size=1).map(sorted)
+    runs = draw(st.lists(run, min_size=1, max_size=3))
+    now = KeyedRecords(record=record[there], person=person[there], flow=flow[there])
+    return now, n_flows, earlier, runs
+
+
+@pytest.mark.parametrize("way", COMPILED)
+@given(worlds(), st.integers(2, 3))
+def test_remainders_are_those_of_sets(way, world, k):
+    now, n_flows, earlier, runs = world
+    known = EarlierGroups.of(now, n_flows, earlier, people=True)
+    flows = np.concatenate([np.array(run) for run in runs])
+    last = np.cumsum([len(run) for run in runs])
+    first = last - [len(run) for run in runs]
+    good = COMPILED[way](
+        (flows, first, last),
+        (known.start, known.person),
+        known.group,
+        (known.group_start, known.member_flow, known.member_person),
+        known.n_people,
+        k,
+    )
+    assert good.tolist() == [not few_remain(now, earlier, run, k) for run in runs]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = [{**row, "sex": "FM"[n % 2]} for n, row in enumerate(some_trips(500, people=60, spread=0.02))]
+    home = tmp_path_factory.mktemp("prevention")
+    write_csv(home / "trips.csv", rows)
+    return home
+
+
+ERASED = some_trips(500, people=60, spread=0.02)[0]["person_id"]
+CASES = {
+    "one person erased": ({}, {"where": f"person_id <> '{ERASED}'"}),
+    "a larger k": ({}, {"k": 7}),
+    "some days more": ({"where": "start_time < '2024-05-25'"}, {"where": "start_time < '2024-05-27'"}),
+    "women and men": ({}, {"where": "sex = 'F'"}, {"where": "sex = 'M'"}),
+    "another method": ({"method": "odkanon"}, {"method": "productcut"}),
+    "boxes": ({"method": "odkanon"}, {"method": "mondrian"}),
+    "coarser tiles": ({}, {"zones": "h3:7"}),
+    "slots": ({}, {"time_slot": "12h", "fold": "day", "method": "oigh", "k": 3}),
+}
+USUAL = {"k": 5, "zones": "h3:8", "suppress": 0.4}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_follows_from_releases_of_one_ledger(home, tmp_path, case):
+    init_ledger(tmp_path / "ledger")
+    made = []
+    for number, more in enumerate(CASES[case]):
+        out = tmp_path / f"release {number}"
+        try:
+            release = tc.anonymise(
+                str(home / "trips.csv"), **{**USUAL, **more}, ledger=tmp_path / "ledger", out=out
+            )
+        except ImpossibleRequestError:
+            # Refusing is safe, if there is nothing.
+            assert not (out / "release").exists()
+            continue
+        assert release.audit().safe
+        made.append(out)
+    assert made
+    if len(made) > 1:
+        assert not len(difference(made).facts)
+
+
+@pytest.mark.parametrize("case", ["one person erased", "some days more", "women and men"])
+def test_without_a_ledger_much_follows(home, tmp_path, case):
+    folders = [tmp_path / f"release {number}" for number in range(len(CASES[case]))]
+    for out, more in zip(folders, CASES[case], strict=True):
+        tc.anonymise(str(home / "trips.csv"), **{**USUAL, **more}, out=out)
+    assert len(difference(folders).facts)
+
+
+def test_facts_of_earlier_releases_alone_do_not_stop_a_new_one():
+    records = np.arange(1, 10, dtype=np.uint64)
+
+    def told(*groups: int) -> Disclosure:
+        group = np.array(groups, dtype=np.int32)
+        trips = np.bincount(group[group >= 0])
+        return Disclosure(
+            name="", record=records, person=records + np.uint64(50), group=group, trips=trips, k=3
+        )
+
+    whole, part = told(*[0] * 9), told(*[0] * 8, -1)
+    assert len(attack([whole, part])) == 1
+    refuse_new_facts([whole, part], [whole])
+    with pytest.raises(ImpossibleRequestError, match="would tell 1 facts"):
+        refuse_new_facts([whole], [part])
+    refuse_new_facts([whole], [told(*[0] * 6, -1, -1, -1)])
