@@ -12,13 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.flows.methods import FlowMethod
+from tripcloak.flows.methods.fixed_zones import FixedZones
 from tripcloak.flows.model import KeyedRecords, ODMatrix
+from tripcloak.flows.model.kept import AXES, KeptZones
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
+from tripcloak.hierarchy import Hierarchy
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Facts
@@ -29,6 +32,15 @@ from tripcloak.promises.allof import all_of
 SHARES = (1.0, 0.8, 0.5, 0.2)
 """Shares of the limit that a method may use, so that the rest is left for what has to be withheld besides."""
 
+ALIKE = 0.9
+"""Share of its records that a release has in common with an earlier one where that one's zones are tried."""
+
+THEN = 3
+"""Earlier releases whose zones are tried."""
+
+UNPUBLISHED = "0" * 64
+"""Stands for the digest of zones that no manifest names."""
+
 ROUNDS = 40
 """How often an answer is attacked and mended before a method starts anew with less of the limit."""
 
@@ -37,10 +49,11 @@ Disclosing = Callable[[Release], tuple[Disclosure, ...]]
 
 
 class Cost(NamedTuple):
-    """What it took to add no fact: trips withheld for it, and how often the answer was attacked."""
+    """What it took to add no fact: trips withheld for it, attacks, and whether earlier zones were kept."""
 
     withheld: int
     attacks: int
+    kept: bool = False
 
     def note(self, earlier: int) -> str:
         """Return what to know of it.
@@ -50,7 +63,8 @@ class Cost(NamedTuple):
         """
         releases = "1 release" if earlier == 1 else f"{earlier:,} releases"
         more = f"; {mask_small(self.withheld, 'trips')} more are withheld for it" if self.withheld else ""
-        return f"with {releases} of the ledger, nothing about few people follows from this one{more}"
+        zones = "; its zones are those of an earlier one of much the same records" if self.kept else ""
+        return f"with {releases} of the ledger, nothing about few people follows from this one{more}{zones}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,26 +92,61 @@ class Prevention:
     def anonymise(
         self, method: FlowMethod, matrix: ODMatrix, progress: Progress = silent
     ) -> tuple[Release, Cost]:
-        """Return the release, and what it took; an error where nothing is left to release."""
+        """Return the release, and what it took; an error where nothing is left to release.
+
+        Where much the same records were released before, as after somebody was erased, the zones of then
+        are tried too: with them only flows that changed are withheld.
+        """
         promise = method.promise.resolve(matrix)
-        ruled = self._ruled(method, matrix, promise)
-        least = 1.0
+        ruled = self._ruled(method, promise, matrix)
+        answers = [self._settled(ruled, method.suppression_limit, matrix, progress)]
+        answers += [
+            self._settled(
+                FixedZones(zones=zones, promise=ruled.promise), method.suppression_limit, matrix, progress
+            )
+            for zones in self._zones_of_then(method, matrix)
+        ]
+        within = [one for one in answers if one.share <= method.suppression_limit]
+        if not within:
+            raise ImpossibleRequestError(self._impossible(min(one.share for one in answers)))
+        best = min(within, key=lambda one: one.mean_tiles)
+        assert best.answer is not None
+        withheld = int(matrix.flows.trips[best.suppressed & ~best.answer.suppressed].sum())
+        release = self._built(method, matrix, promise, best.answer, best.suppressed)
+        return release, Cost(withheld, best.attacks, kept=best is not answers[0])
+
+    def _settled(self, solver: FlowMethod, limit: float, matrix: ODMatrix, progress: Progress) -> _Answer:
+        """Return what a method finds that adds no fact, or by how much that misses the limit."""
+        least = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0)
         for share in SHARES:
             with suppress(ImpossibleRequestError):
-                limited = replace(ruled, suppression_limit=share * method.suppression_limit)
-                answer = limited.anonymise(matrix, progress)
+                answer = replace(solver, suppression_limit=share * limit).anonymise(matrix, progress)
                 mended = self._mended(matrix, answer, progress)
                 if mended is None:
                     continue
-                suppressed, attacks = mended
-                volume = matrix.volume(answer.volume)
-                least = min(least, float(volume[suppressed].sum() / volume.sum()))
-                if volume[suppressed].sum() <= method.suppression_limit * volume.sum():
-                    withheld = int(matrix.flows.trips[suppressed & ~answer.suppressed].sum())
-                    return self._built(method, matrix, promise, answer, suppressed), Cost(withheld, attacks)
-        raise ImpossibleRequestError(self._impossible(least))
+                found = _Answer.of(matrix, answer, *mended)
+                if found.share <= limit:
+                    return found
+                least = min(least, found, key=lambda one: one.share)
+        return least
 
-    def _ruled(self, method: FlowMethod, matrix: ODMatrix, promise: Promise) -> FlowMethod:
+    def _zones_of_then(self, method: FlowMethod, matrix: ODMatrix) -> list[KeptZones]:
+        """Return the zones of earlier releases of much the same records, the latest first."""
+        if method.draws_zones:
+            return []
+        found = []
+        axes = tuple(axis for axis, _ in zip(AXES, matrix.axes, strict=False))
+        for one in reversed(self.earlier):
+            shared = len(np.intersect1d(one.record, self.records.record, assume_unique=True))
+            much = shared >= ALIKE * max(one.n_records, len(self.records))
+            if much and tuple(one.zones) == axes and all(len(zones) for zones in one.zones.values()):
+                cut = all(
+                    _apart(tree, one.zones[axis]) for axis, (tree, _) in zip(axes, matrix.axes, strict=True)
+                )
+                found.append(KeptZones.of_pairs(one.zones, digest=UNPUBLISHED, homogeneous=cut))
+        return found[:THEN]
+
+    def _ruled(self, method: FlowMethod, promise: Promise, matrix: ODMatrix) -> FlowMethod:
         """Return the method with the rule on what remains, where it can look at it."""
         if promise.segments or promise.by_release:
             return method
@@ -131,10 +180,9 @@ class Prevention:
         self, method: FlowMethod, matrix: ODMatrix, promise: Promise, answer: Release, suppressed: Bools
     ) -> Release:
         group = np.maximum(answer.group_of_flow, 0)
-        drawn = method.draws_zones
         return build_release(
             matrix,
-            method=answer.method,
+            method=method.released_as,
             parameters=method.parameters(matrix),
             promise=promise,
             suppression_limit=method.suppression_limit,
@@ -144,7 +192,7 @@ class Prevention:
             suppressed=suppressed,
             homogeneous=answer.homogeneous,
             bound=answer.bound if np.array_equal(suppressed, answer.suppressed) else None,
-            zones=(answer.origins, answer.destinations) if drawn else None,
+            zones=(answer.origins, answer.destinations) if method.draws_zones else None,
             seed=answer.seed,
             seconds=answer.seconds,
         )
@@ -157,6 +205,38 @@ class Prevention:
             f"nothing about few people to be told by subtraction. {way} the zones of an earlier release "
             f"({spelt('zones_from', 'DIR')}), or wait until enough people were added or erased"
         )
+
+
+class _Answer(NamedTuple):
+    """What a method found that adds no fact: what is withheld, what share that is, how fine the rest is."""
+
+    answer: Release | None
+    suppressed: Bools
+    share: float
+    mean_tiles: float
+    attacks: int
+
+    @classmethod
+    def of(cls, matrix: ODMatrix, answer: Release, suppressed: Bools, attacks: int) -> _Answer:
+        volume = np.asarray(matrix.volume(answer.volume), dtype=float)
+        group = answer.group_of_flow[~suppressed]
+        ends = ((answer.origins, answer.group_origin), (answer.destinations, answer.group_destination))
+        tiles = sum(np.asarray(zones.tiles[column][group], dtype=float) for zones, column in ends)
+        released = volume[~suppressed]
+        mean = float(tiles @ released / released.sum())
+        return cls(answer, suppressed, float(volume[suppressed].sum() / volume.sum()), mean, attacks)
+
+
+def _apart(tree: Hierarchy, names: Ints) -> bool:
+    """Return whether no zone of some names holds another one of them."""
+    known = np.isin(tree.zones.ids, names)
+    for zone in np.flatnonzero(known):
+        above = tree.parent[zone]
+        while above >= 0:
+            if known[above]:
+                return False
+            above = tree.parent[above]
+    return True
 
 
 def _smallest(facts: Facts, first_new: int, answer: Release) -> Ints:
