@@ -139,11 +139,11 @@ class Prevention:
         for one in reversed(self.earlier):
             shared = len(np.intersect1d(one.record, self.records.record, assume_unique=True))
             much = shared >= ALIKE * max(one.n_records, len(self.records))
-            if much and tuple(one.zones) == axes and all(len(zones) for zones in one.zones.values()):
-                cut = all(
-                    _apart(tree, one.zones[axis]) for axis, (tree, _) in zip(axes, matrix.axes, strict=True)
-                )
-                found.append(KeptZones.of_pairs(one.zones, digest=UNPUBLISHED, homogeneous=cut))
+            if much and tuple(one.zones) == axes and one.n_groups:
+                names = {axis: zones.tolist() for axis, zones in one.zones.items()}
+                trees = [tree for tree, _ in matrix.axes]
+                cut = all(_apart(tree, one.zones[axis]) for axis, tree in zip(axes, trees, strict=True))
+                found.append(KeptZones.of_pairs(names, digest=UNPUBLISHED, homogeneous=cut))
         return found[:THEN]
 
     def _ruled(self, method: FlowMethod, promise: Promise, matrix: ODMatrix) -> FlowMethod:
@@ -264,3 +264,20 @@ def refuse_new_facts(earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -
             f"facts about fewer than {facts.k:,} people each. Another release was added meanwhile: run the "
             "same again, and one will be looked for that adds none"
         )
+
+
+ROOM = 0.95
+"""Share of the limit that the first release of a ledger may use: the rest is for later erasures."""
+
+
+def with_room(method: FlowMethod, matrix: ODMatrix, progress: Progress = silent) -> Release:
+    """Return a release that leaves some of the limit to later ones of the same zones, where it can.
+
+    Whoever is erased later takes the flows along that would tell of it; without room for them all zones
+    would have to change.
+    """
+    try:
+        less = replace(method, suppression_limit=ROOM * method.suppression_limit).anonymise(matrix, progress)
+    except ImpossibleRequestError:
+        return method.anonymise(matrix, progress)
+    return replace(less, suppression_limit=method.suppression_limit)

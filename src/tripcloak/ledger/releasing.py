@@ -27,7 +27,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.ledger.disclosing import disclosed, disclosed_by
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.ledger.prevention import Prevention, refuse_new_facts
+from tripcloak.ledger.prevention import Prevention, refuse_new_facts, with_room
 from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
 
 Request = TypeVar("Request", bound=ReleaseRequest)
@@ -104,8 +104,10 @@ class _Preventing:
     ) -> tuple[Release, tuple[str, ...]]:
         """Return the release, and what it took."""
         matrix, records = reading.trips.matrix, reading.trips.records
-        if not self.earlier or method.noisy or records is None:
+        if method.noisy or records is None:
             return method.anonymise(matrix, progress), ()
+        if not self.earlier:
+            return with_room(method, matrix, progress), ()
 
         def told(release: Release) -> tuple[Disclosure, ...]:
             return disclosed_by(
