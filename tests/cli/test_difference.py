@@ -106,3 +106,18 @@ def test_a_missing_private_part_or_input_is_said(tripcloak, home, tmp_path):
         assert again.code in (0, 1)
     finally:
         (home / "elsewhere.csv").rename(home / "trips.csv")
+
+
+def test_a_ledger_attacks_its_own_releases(tripcloak, home, tmp_path):
+    ledger = tmp_path / "ledger"
+    assert tripcloak("ledger", "init", ledger).code == 0
+    assert "no release yet" in tripcloak("ledger", "check", ledger).err
+    for number, k in enumerate(("5", "9")):
+        out = tmp_path / str(number)
+        asked = ("--k", k, "--hierarchy", "h3:8", "--suppress", "0.3", "--out", out, "--ledger", ledger)
+        tripcloak("anonymise", home / "trips.csv", *asked)
+    told = tripcloak("ledger", "check", ledger, "--json")
+    assert (told.code, told.json["facts"]) == (0, 0)
+    assert 1 <= len(told.json["releases"]) <= 2
+    # Facts of more people than k follow from any release: its own numbers.
+    assert tripcloak("ledger", "check", ledger, "--k", "400").code == 1

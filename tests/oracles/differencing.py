@@ -94,8 +94,8 @@ def people_in(disclosures: Sequence[Disclosure], sets: Sequence[tuple[int, ...]]
     return len({person for name in sets for _, person, _ in atoms[name]})
 
 
-def few_remain(now: KeyedRecords, earlier: Sequence[Disclosure], flows: Sequence[int], k: int) -> bool:
-    """Return whether few people remain of some flows, or of what holds them, against earlier releases.
+def remainders_hold(now: KeyedRecords, earlier: Sequence[Disclosure], flows: Sequence[int], k: int) -> bool:
+    """Return whether nobody or enough remain of some flows, or of what holds them, against earlier releases.
 
     Releases that share no published record count as one.
     """
@@ -109,8 +109,8 @@ def few_remain(now: KeyedRecords, earlier: Sequence[Disclosure], flows: Sequence
             left.append(around - own)
         for rest in left:
             if rest and len({person[record] for record in rest}) < k:
-                return True
-    return False
+                return False
+    return True
 
 
 def _partitions(earlier: Sequence[Disclosure]) -> list[list[set[int]]]:

@@ -40,6 +40,7 @@ COMMANDS = {
     "ledger add": "ledger:add",
     "ledger list": "ledger:list_",
     "ledger show": "ledger:show_",
+    "ledger check": "ledger:check",
     "ledger verify": "ledger:verify",
     "ledger withdraw": "ledger:withdraw",
     "ledger approve": "ledger:approve",

@@ -59,12 +59,13 @@ def command(
     if json:
         print_json(found.to_dict())
     else:
-        _show(found)
+        show_difference(found)
     if len(found.facts):
         raise typer.Exit(1)
 
 
-def _show(found: "Difference") -> None:
+def show_difference(found: "Difference") -> None:
+    """Print the verdict, where facts come from, and some of them with their numbers."""
     from tripcloak.ledger.facts import IN_WORDS
 
     show(found.words())

@@ -269,6 +269,37 @@ def approve(
     _tell(found, words, found.words(), json=json)
 
 
+def check(
+    folder: Place,
+    k: Annotated[
+        int | None, typer.Option("--k", metavar="K", help="Look for facts about fewer people than this.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Attack all releases of a ledger together, as `tripcloak difference` does folders.
+
+    Needs no raw data: the ledger knows which record went where. Exits 1 when facts are found.
+
+    [bold]Examples[/bold]
+
+      tripcloak ledger check ledger
+
+      tripcloak ledger check ledger --json
+    """
+    from tripcloak.cli.difference import show_difference
+    from tripcloak.ledger.difference import within
+    from tripcloak.ledger.store import open_ledger
+
+    with progress_on_stderr() as progress:
+        found = within(open_ledger(folder).disclosures(), k=k, progress=progress)
+    if json:
+        print_json(found.to_dict())
+    else:
+        show_difference(found)
+    if len(found.facts):
+        raise typer.Exit(1)
+
+
 def rotate(folder: Place, json: Json = False) -> None:
     """Give a ledger a new key, and every digest in it a new value under it.
 

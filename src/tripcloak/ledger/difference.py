@@ -151,6 +151,15 @@ def difference(
     return Difference(releases=tuple(told), facts=attack(told, k=k, progress=progress))
 
 
+def within(
+    disclosures: Sequence[Disclosure], *, k: int | None = None, progress: Progress = silent
+) -> Difference:
+    """Return all that the releases of a ledger tell together of fewer than k people."""
+    if not disclosures:
+        raise InputError("the ledger knows of no release yet, and nothing follows from none")
+    return Difference(releases=tuple(disclosures), facts=attack(disclosures, k=k, progress=progress))
+
+
 def _names(folders: Sequence[Path]) -> list[str]:
     """Return what the releases are called: the names of their folders, or their paths where those repeat."""
     short = [release_folder(folder).resolve().name for folder in folders]

@@ -32,6 +32,9 @@ from tripcloak.promises.allof import all_of
 SHARES = (1.0, 0.8, 0.5, 0.2)
 """Shares of the limit that a method may use, so that the rest is left for what has to be withheld besides."""
 
+NEARLY_ALL = 0.999
+"""What zones that are kept may withhold; whether it is within the limit is seen afterwards."""
+
 ALIKE = 0.9
 """Share of its records that a release has in common with an earlier one where that one's zones are tried."""
 
@@ -49,11 +52,12 @@ Disclosing = Callable[[Release], tuple[Disclosure, ...]]
 
 
 class Cost(NamedTuple):
-    """What it took to add no fact: trips withheld for it, attacks, and whether earlier zones were kept."""
+    """What it took to add no fact: trips withheld for it, attacks, and what keeping earlier zones does."""
 
     withheld: int
     attacks: int
     kept: bool = False
+    finer_with: float | None = None
 
     def note(self, earlier: int) -> str:
         """Return what to know of it.
@@ -64,7 +68,11 @@ class Cost(NamedTuple):
         releases = "1 release" if earlier == 1 else f"{earlier:,} releases"
         more = f"; {mask_small(self.withheld, 'trips')} more are withheld for it" if self.withheld else ""
         zones = "; its zones are those of an earlier one of much the same records" if self.kept else ""
-        return f"with {releases} of the ledger, nothing about few people follows from this one{more}{zones}"
+        words = f"with {releases} of the ledger, nothing about few people follows from this one{more}{zones}"
+        if self.finer_with is None:
+            return words
+        limit = f"{math.ceil(1000 * self.finer_with) / 10:g}%"
+        return f"{words}. It would be finer in the zones of before, which takes {spelt('suppress', limit)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,29 +106,42 @@ class Prevention:
         are tried too: with them only flows that changed are withheld.
         """
         promise = method.promise.resolve(matrix)
-        ruled = self._ruled(method, promise, matrix)
-        answers = [self._settled(ruled, method.suppression_limit, matrix, progress)]
-        answers += [
+        ruled, limit = self._ruled(method, promise, matrix), method.suppression_limit
+        own = self._settled(ruled, [share * limit for share in SHARES], limit, matrix, progress)
+        kept = [
             self._settled(
-                FixedZones(zones=zones, promise=ruled.promise), method.suppression_limit, matrix, progress
+                FixedZones(zones=zones, promise=ruled.promise), [NEARLY_ALL], limit, matrix, progress
             )
             for zones in self._zones_of_then(method, matrix)
         ]
-        within = [one for one in answers if one.share <= method.suppression_limit]
+        within = [one for one in (own, *kept) if one.share <= limit]
         if not within:
-            raise ImpossibleRequestError(self._impossible(min(one.share for one in answers)))
+            raise ImpossibleRequestError(self._impossible(min(one.share for one in (own, *kept))))
         best = min(within, key=lambda one: one.mean_tiles)
         assert best.answer is not None
-        withheld = int(matrix.flows.trips[best.suppressed & ~best.answer.suppressed].sum())
-        release = self._built(method, matrix, promise, best.answer, best.suppressed)
-        return release, Cost(withheld, best.attacks, kept=best is not answers[0])
+        finer = [one.share for one in kept if one.mean_tiles < best.mean_tiles]
+        cost = Cost(
+            withheld=int(matrix.flows.trips[best.suppressed & ~best.answer.suppressed].sum()),
+            attacks=best.attacks,
+            kept=best is not own,
+            finer_with=min(finer, default=None),
+        )
+        return self._built(method, matrix, promise, best.answer, best.suppressed), cost
 
-    def _settled(self, solver: FlowMethod, limit: float, matrix: ODMatrix, progress: Progress) -> _Answer:
-        """Return what a method finds that adds no fact, or by how much that misses the limit."""
+    def _settled(
+        self, solver: FlowMethod, limits: Sequence[float], limit: float, matrix: ODMatrix, progress: Progress
+    ) -> _Answer:
+        """Return what a method finds that adds no fact, or by how much that misses the limit.
+
+        Parameters
+        ----------
+        limits
+            What the method may withhold, one after the other until all that is withheld is within the limit.
+        """
         least = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0)
-        for share in SHARES:
+        for allowed in limits:
             with suppress(ImpossibleRequestError):
-                answer = replace(solver, suppression_limit=share * limit).anonymise(matrix, progress)
+                answer = replace(solver, suppression_limit=allowed).anonymise(matrix, progress)
                 mended = self._mended(matrix, answer, progress)
                 if mended is None:
                     continue
