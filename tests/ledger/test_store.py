@@ -226,7 +226,17 @@ def test_what_is_no_verdict(
     ):
         with pytest.raises(InputError, match=words):
             ledger.approve(prepared, by=by, key=keys[0], verdict=verdict)
-    assert len(ledger.entries) == 2
+    release = ledger.released(prepared, out_of(releases.first, tmp_path / "out"))
+    for by, comment in (("x" * 2001, ""), ("the head", "x" * 2001)):
+        with pytest.raises(InputError, match="a few words"):
+            ledger.approve(release, by=by, key=keys[0], verdict="approve", comment=comment)
+    assert len(ledger.entries) == 3
+    assert ledger.approve(release, by="x" * 2000, key=keys[0], verdict="reject", comment="x" * 2000).approvals
+
+
+def out_of(made: Any, out: Path) -> Path:
+    write_release(made, out)
+    return out
 
 
 def test_a_new_key_gives_other_digests_of_the_same_records(
@@ -338,6 +348,23 @@ class TestOtherData:
         record(ledger, made, tmp_path / "renamed")
         one, other = ledger.disclosures()
         assert np.array_equal(one.record, other.record)
+        few = {"columns": {"person": "rider"}, "where": "sex = 'F' and start_time < '2024-05-17'"}
+        part = record(ledger, releases.made(path=path, source=few, unit="trips", k=3), tmp_path / "part")
+        assert part.facts["records"] < 150
+
+    @pytest.mark.parametrize("ids", [True, False])
+    def test_another_period_of_the_same_people(
+        self, new_ledger: NewLedger, releases: Releases, tmp_path: Path, ids: bool
+    ) -> None:
+        """Without ids nobody can tell whether they are the same."""
+        ledger, (head, *lines) = new_ledger(), releases.trips.read_text().splitlines()
+        columns = {} if ids else {"columns": {"person": "none"}}
+        for half in (0, 1):
+            path = tmp_path / f"{half}.csv"
+            path.write_text("\n".join([head, *lines[half::2]]))
+            record(ledger, releases.made(path=path, source=columns, unit="trips", k=3), tmp_path / str(half))
+        one, other = ledger.disclosures()
+        assert not set(one.record.tolist()) & set(other.record.tolist())
 
     def test_records_that_were_read_without_the_key(
         self, new_ledger: NewLedger, releases: Releases, tmp_path: Path
