@@ -237,6 +237,9 @@ class Bench:
         """Return what became of a mutant: one part of the tests after the other, until a test fails."""
         watch, code = Watch(), 0
         options = ["-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={self.root}"]
+        if (settled := self.root / "pyproject.toml").exists():
+            # The examples of a copy lie outside of the project, and are run as those inside are.
+            options.append(f"--config-file={settled}")
         options += [f"--deselect={test}" for test in self.unsound]
         for part in tests:
             watch.wanted = {test: place for place, test in enumerate(part) if "::" in test}
