@@ -19,7 +19,7 @@ from tripcloak.flows.audit.boxes import MICRO, Box, read_box
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
 from tripcloak.flows.audit.rules.counted import counted_as_said
-from tripcloak.flows.audit.rules.manifest import _typical
+from tripcloak.flows.audit.rules.manifest import _beyond_the_table, _typical
 
 WORLD = Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)
 
@@ -229,3 +229,23 @@ def test_half_of_the_trips_begin_in_a_zone_as_small_as_the_typical_one(
         assert _typical(case) is None
         case.facts = {"typical_zone_km2": 3.0 - typical}
         assert _typical(case) is not None
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"),
+    [
+        ({"area": [0, 0, 1, 1]}, False),
+        ({"area": [0, 0, 1, 2]}, True),
+        ({}, True),
+        ({"area": [0, 0, 1, 1], "period": ["2024-01-01", "2024-01-02"]}, True),
+    ],
+)
+def test_the_study_area_and_the_period_are_those_of_the_record(told: dict[str, Any], wrong: bool) -> None:
+    case: Any = SimpleNamespace(
+        facts={"hierarchy": told},
+        recorded={"tiling": {"area": [0, 0, 1, 1]}},
+        promise=SimpleNamespace(privacy=None),
+    )
+    assert (_beyond_the_table(case) is not None) == wrong
+    case.recorded = {}
+    assert _beyond_the_table(case) is None

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from tripcloak.flows.audit import cells
 from tripcloak.flows.audit.promise import read_promise
+from tripcloak.flows.audit.rules.zones import _true_zone
 from tripcloak.ground.rulebook import BrokenPart
 
 PEOPLE = {"kind": "k-anonymity", "k": 3, "unit": "travellers", "id_is": "person"}
@@ -115,3 +117,24 @@ def test_boxes_have_tiles_of_some_size(other: str | None, sizes: Any) -> None:
     for wrong in ({"tile_km2": sizes}, {"box_grid_degrees": sizes}, {"zone_form": other}):
         with pytest.raises(BrokenPart):
             read(**{**told, **wrong})
+
+
+def test_where_readers_know_few_items_the_volume_alone_is_told() -> None:
+    few = {"kind": "k^m-anonymity", "m": 1, "of": ["origin", "destination"], "promise": PEOPLE}
+    assert read(few).columns == ("trips",)
+    assert read().columns == ("trips", "travellers")
+    assert read(columns=["travellers"], volume="travellers").columns == ("travellers",)
+
+
+@pytest.mark.parametrize(
+    ("height", "tiles", "north", "true"),
+    [(1, 7, 0.0, True), (2, 7, 0.0, False), (1, 8, 0.0, False), (1, 7, 0.01, False), (1, 7, None, False)],
+)
+def test_a_cell_has_its_own_height_number_of_tiles_and_centre(
+    height: int, tiles: int, north: float | None, true: bool
+) -> None:
+    stated, place = read(hierarchy={"spec": "h3:10"}), cells.centre("891fb46622fffff")
+    assert place is not None
+    lat = None if north is None else place[0] + north
+    assert _true_zone(stated, "891fb46622fffff", height, tiles, lat, place[1]) == true
+    assert not _true_zone(stated, "nowhere", height, tiles, lat, place[1])

@@ -17,6 +17,7 @@ from tripcloak.flows.release.tables import (
     flows_table,
     groups_batches,
     hierarchy_table,
+    zones_as_named,
     zones_geojson,
     zones_table,
 )
@@ -145,3 +146,16 @@ def test_flows_over_time_lie_in_the_file_time_by_time() -> None:
     ]
     timeless = flows.drop_columns("time")
     assert [part.to_pylist() for part in time_parts(timeless)] == [timeless.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"hierarchy": {"spec": "h3:6"}, "zone_form": "boxes"},
+        {"hierarchy": {"spec": "quadtree:9"}},
+        {"hierarchy": {"spec": "h3:123"}},
+    ],
+)
+def test_zones_that_are_no_cells_stay_as_they_are(facts: dict[str, Any]) -> None:
+    table = pa.table({"axis": ["origin"], "zone": ["871fb4662ffffff"]})
+    assert zones_as_named(table, facts) is table

@@ -166,6 +166,8 @@ def test_a_promise_on_the_line_is_one():
         {"metres": True},
         {"more": 1},
         {"start": None},
+        {"start": 60 * LARGE},
+        {"metres": LARGE},
     ],
     ids=str,
 )
