@@ -16,6 +16,7 @@ from tripcloak.flows.audit import cells
 from tripcloak.flows.audit.areas import quarter
 from tripcloak.flows.audit.box_grid import STEPS, longitude_step, steps_of_lines, tells_nobody, tile_extent
 from tripcloak.flows.audit.boxes import MICRO, Box, read_box
+from tripcloak.flows.audit.grids import Quadtree
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
 from tripcloak.flows.audit.rules.counted import counted_as_said
@@ -249,3 +250,23 @@ def test_the_study_area_and_the_period_are_those_of_the_record(told: dict[str, A
     assert (_beyond_the_table(case) is not None) == wrong
     case.recorded = {}
     assert _beyond_the_table(case) is None
+
+
+def test_a_tile_across_the_antimeridian_is_drawn_in_two_parts_that_meet() -> None:
+    cell = h3.latlng_to_cell(0.005, 180.0, 7)
+    ring = shapely.Polygon([(lon % 360, lat) for lat, lon in h3.cell_to_boundary(cell)])
+    west = shapely.intersection(ring, shapely.box(0, -90, 180, 90))
+    beyond = shapely.intersection(ring, shapely.box(180, -90, 360, 90))
+    east = shapely.transform(beyond, lambda points: points - [360, 0])
+    size, point = cells.area_km2(cell), shapely.point_on_surface(west)
+    both = Drawn(cell, shapely.orient_polygons(shapely.MultiPolygon([west, east])), size, point.y, point.x)
+    half = both._replace(shape=shapely.orient_polygons(west), area_km2=size * west.area / ring.area)
+    assert wrongly_drawn([both], 7, False) == 0
+    assert wrongly_drawn([half], 7, False) == 1
+
+
+@pytest.mark.parametrize(
+    ("zone", "cells_of_height_two"), [("q", 16), ("q0", 4), ("q03", 1), ("q030", 1), ("x", 0)]
+)
+def test_an_area_is_covered_by_cells_that_are_no_higher(zone: str, cells_of_height_two: int) -> None:
+    assert Quadtree(4).number(zone, 2) == cells_of_height_two

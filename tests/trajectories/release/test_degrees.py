@@ -129,3 +129,26 @@ def test_walking_in_parts_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(trajectory_degrees, "BATCH", 7)
     parts = degrees_of(grid, boxes, bending_of(grid, boxes))
     assert all(np.array_equal(one, other) for one, other in zip(whole, parts, strict=True))
+
+
+@pytest.mark.parametrize("middle", [0.0, 180.0, -180.0])
+@pytest.mark.parametrize("latitude", [85.0, -85.0])
+def test_a_walk_across_the_antimeridian_goes_no_further_around_than_elsewhere(
+    middle: float, latitude: float
+) -> None:
+    """Two boxes at once, so far north or south that corners alone would not do."""
+    grid = Grid(projection=f"+proj=laea +lat_0={latitude} +lon_0={middle}")
+    boxes = boxes_of([-100, 50], [100, 150], [-100, -150], [100, -50])
+    assert bending_of(grid, boxes) is None
+    found = degrees_of(grid, boxes, None)
+    lon, lat = places_in(grid, boxes, np.random.default_rng(3))
+    assert_enclosed(found, lon, lat)
+    around, up = (lon - middle + 180) % 360 - 180, lat
+    assert (found.lon_max - found.lon_min < 1.01 * (around.max(axis=0) - around.min(axis=0))).all()
+    assert (found.lat_max - found.lat_min < 1.01 * (up.max(axis=0) - up.min(axis=0))).all()
+
+
+def test_between_two_strides_a_curve_goes_as_far_beyond_as_it_bends() -> None:
+    """Half of its second difference, which along a square is 2 everywhere."""
+    low, high = trajectory_degrees._reach(np.arange(4.0 * trajectory_degrees.STRIDES + 1)[None] ** 2)
+    assert (low.tolist(), high.tolist()) == ([-1.0], [64.0**2 + 1])
