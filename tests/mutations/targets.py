@@ -43,7 +43,7 @@ TRACK_AUDITORS = (
 
 PROMISES = _files("promises", "promise edges kanonymity tcloseness kmanonymity averagepeople ldiversity")
 FLOW_RELEASE = _files(
-    "flows/release", "publication build_release largest tables withheld public published public_part"
+    "flows/release", "publication build_release largest tables reading withheld public published public_part"
 )
 FLOW_ROAD = _files("flows", "counted publish rewritten round_trip")
 FLOW_FORGERIES = _files("forgeries", "forged_flows")

@@ -1,0 +1,52 @@
+"""Reading a release back, piece by piece: known names, unknown ones, and none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tripcloak.flows.release.reading import _group_of_flows, _rows, _tiles, _zones
+from tripcloak.hierarchy import Hierarchy
+
+IDS = np.array(["b", "a", "c"])
+TREE = Hierarchy.from_parents(["b", "a", "c", "all"], [3, 3, 3, -1])
+
+
+def column(*names: str | None) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(names, pa.string())])
+
+
+def test_every_name_has_its_row_and_null_has_none() -> None:
+    assert _rows(IDS, column("c", None, "a", "b", "c")).tolist() == [2, -1, 1, 0, 2]
+    for unknown in ("", "aa", "d"):
+        with pytest.raises(ValueError, match="not in its own table"):
+            _rows(IDS, column("a", unknown))
+
+
+def test_zones_of_a_hierarchy_are_found_by_name_and_others_are_none() -> None:
+    assert _zones(TREE, column("c", None, "all", "a", "", "aa", "d")).tolist() == [2, -1, 3, 0, -1, -1, -1]
+    assert _zones(TREE, column(None, None)).tolist() == [-1, -1]
+    assert _zones(TREE, column()).tolist() == []
+
+
+def test_tiles_are_zones_without_parts() -> None:
+    assert _tiles(TREE, column("b", "c")).tolist() == [1, 2]
+    assert _tiles(TREE, column()).tolist() == []
+    for other in ("all", "d", None):
+        with pytest.raises(ValueError, match="unknown tiles"):
+            _tiles(TREE, column("b", other))
+
+
+PAIRS = [np.array([0, 2, 1]), np.array([0, 1, 1])]
+
+
+def test_a_flow_belongs_to_the_published_pair_that_it_was_sent_to() -> None:
+    sent = [np.array([1, 0, -1, 2]), np.array([1, 0, -1, 1])]
+    assert _group_of_flows(PAIRS, sent, 2).tolist() == [2, 0, -1, 1]
+
+
+@pytest.mark.parametrize(("origin", "destination"), [(0, 1), (0, -1), (-1, 0), (1, 0), (3, 0)])
+def test_a_pair_that_is_not_published_or_half_a_pair_is_none(origin: int, destination: int) -> None:
+    with pytest.raises(ValueError, match="not published"):
+        _group_of_flows(PAIRS, [np.array([0, origin]), np.array([0, destination])], 2)
