@@ -166,3 +166,13 @@ def test_one_broken_rule_among_many_is_not_safe_and_nothing_passes() -> None:
     assert Verdict.of([held, held, silent, silent]).sentence() == (
         "Safe: every rule holds. 2 were checked; 2 more are about what is not promised."
     )
+
+
+def test_a_rule_promises_the_first_line_of_its_docstring() -> None:
+    def check(case: Nothing) -> None:
+        """Every ``zone`` is one.
+
+        Others are none.
+        """
+
+    assert [rule.words for rule in book_of(check)] == ["every zone is one"]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from tripcloak.flows.release.reading import _group_of_flows, _rows, _tiles, _zones
+from tripcloak.flows.release.reading import _group_of_flows, _rows, _tiles, _zones, read_boxes
+from tripcloak.flows.release.rebuilding import _rows as rebuilt_rows
 from tripcloak.hierarchy import Hierarchy
 
 IDS = np.array(["b", "a", "c"])
@@ -50,3 +54,23 @@ def test_a_flow_belongs_to_the_published_pair_that_it_was_sent_to() -> None:
 def test_a_pair_that_is_not_published_or_half_a_pair_is_none(origin: int, destination: int) -> None:
     with pytest.raises(ValueError, match="not published"):
         _group_of_flows(PAIRS, [np.array([0, origin]), np.array([0, destination])], 2)
+
+
+def test_boxes_of_both_axes_are_read_from_their_names() -> None:
+    names = ["box_0.000000_0.000000_1.000000_1.000000", "box_2.000000_2.000000_3.000000_3.000000"]
+    at = {"lat": np.full(4, 0.5), "lon": np.full(4, 0.5), "area_km2": np.ones(4)}
+    tree = Hierarchy.from_parents(["a", "b", "c", "all"], [3, 3, 3, -1], **at)
+    matrix: Any = SimpleNamespace(times=None, axes=[(tree, np.array([0, 1])), (tree, np.array([1, 2]))])
+    sizes, columns = {"origins": 1.0, "destinations": None}, (column(names[0], None), column(*names[::-1]))
+    zones, rows = read_boxes(matrix, sizes, columns)
+    assert [side.ids.tolist() for side in zones] == [names[:1], names[::-1]]
+    assert [side.tolist() for side in rows] == [[0, -1], [0, 1]]
+    matrix.times = tree
+    with pytest.raises(ValueError, match="slots of time"):
+        read_boxes(matrix, sizes, columns)
+
+
+def test_one_zone_of_another_hierarchy_is_enough_to_rebuild_nothing() -> None:
+    assert rebuilt_rows(TREE, np.array(["all", "c", "a"])).tolist() == [3, 2, 0]
+    with pytest.raises(ValueError, match="none of the hierarchy's"):
+        rebuilt_rows(TREE, np.array(["all", "d", "a"]))

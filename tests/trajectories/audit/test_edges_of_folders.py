@@ -319,3 +319,12 @@ def test_a_guess_is_told_of_a_hundred_in_ones_and_of_ten_in_tens(released, peopl
     spans, promise = SimpleNamespace(offsets=range(released + 1)), SimpleNamespace(moves=False)
     release = SimpleNamespace(facts=facts, spans=spans, manifest=SimpleNamespace(promise=promise))
     assert (on_manifest.guess_told_safely(release) is None) == fine
+
+
+def test_an_outline_goes_once_around_from_corner_to_corner():
+    x, y = on_samples._outline(*(np.array([[float(side)]]) for side in (10, 20, 30, 60)))
+    steps = len(on_samples.ALONG)
+    corners = list(zip(x[0, ::steps].tolist(), y[0, ::steps].tolist(), strict=True))
+    assert corners == [(10, 30), (20, 30), (20, 60), (10, 60)]
+    on_edge = np.isin(x, (10, 20)) | np.isin(y, (30, 60))
+    assert (on_edge & (x >= 10) & (x <= 20) & (y >= 30) & (y <= 60)).all()
