@@ -17,9 +17,11 @@ from tripcloak.flows.audit.areas import quarter
 from tripcloak.flows.audit.box_grid import STEPS, longitude_step, steps_of_lines, tells_nobody, tile_extent
 from tripcloak.flows.audit.boxes import MICRO, Box, read_box
 from tripcloak.flows.audit.grids import Quadtree
+from tripcloak.flows.audit.matrix.zones import zones_diverse
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
 from tripcloak.flows.audit.rules.counted import counted_as_said
+from tripcloak.flows.audit.rules.counts import smallest_support
 from tripcloak.flows.audit.rules.manifest import _beyond_the_table, _typical
 
 WORLD = Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)
@@ -270,3 +272,16 @@ def test_a_tile_across_the_antimeridian_is_drawn_in_two_parts_that_meet() -> Non
 )
 def test_an_area_is_covered_by_cells_that_are_no_higher(zone: str, cells_of_height_two: int) -> None:
     assert Quadtree(4).number(zone, 2) == cells_of_height_two
+
+
+def test_of_the_smallest_group_each_threshold_is_told_and_of_noise_trips_and_travellers() -> None:
+    asked: Any = {"load": lambda _: None, "value": lambda sql: 7 if "min(population)" not in sql else None}
+    kept = SimpleNamespace(promise=SimpleNamespace(privacy=None), thresholds={"travellers": 3}, **asked)
+    noisy = SimpleNamespace(promise=SimpleNamespace(privacy=1), thresholds={}, **asked)
+    assert smallest_support(kept) == {"travellers": 7}  # type: ignore[arg-type]
+    assert set(smallest_support(noisy)) == {"trips", "travellers"}  # type: ignore[arg-type]
+
+
+def test_how_many_places_a_zone_of_its_own_covers_cannot_be_told() -> None:
+    case: Any = SimpleNamespace(promise=SimpleNamespace(floors={"tiles": 2}), in_trees=False)
+    assert "cannot be told" in str(zones_diverse(case))
