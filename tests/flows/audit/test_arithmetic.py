@@ -23,6 +23,8 @@ from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
 from tripcloak.flows.audit.rules.counted import counted_as_said
 from tripcloak.flows.audit.rules.counts import smallest_support
 from tripcloak.flows.audit.rules.manifest import _beyond_the_table, _typical
+from tripcloak.flows.audit.rules.privacy import _all_pairs
+from tripcloak.ground.rulebook import BrokenPart
 
 WORLD = Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)
 
@@ -79,7 +81,7 @@ def test_a_box_around_one_tile_is_as_good_as_that_tile_and_none_hides_among_fewe
 def test_a_tile_reaches_to_whole_millionths_outwards(side: int) -> None:
     """In two parts across the antimeridian, whose widths add up."""
     parts = shapely.MultiPolygon(
-        [shapely.box(-180, 1.0000004, -179.5, 2.0000004), shapely.box(179, 1, 180, 2)]
+        [shapely.box(-180, 1.0000004, -179.5, 2.0000004), shapely.box(179, 1.0000006, 180, 2)]
     )
     right = (1_000_000, -180_000_000, 2_000_001, 180_000_000)
     found = tile_extent(parts.__geo_interface__, 1.5, -179.9, 1.0)
@@ -285,3 +287,17 @@ def test_of_the_smallest_group_each_threshold_is_told_and_of_noise_trips_and_tra
 def test_how_many_places_a_zone_of_its_own_covers_cannot_be_told() -> None:
     case: Any = SimpleNamespace(promise=SimpleNamespace(floors={"tiles": 2}), in_trees=False)
     assert "cannot be told" in str(zones_diverse(case))
+
+
+def test_pairs_are_counted_of_zones_of_a_height_that_there_is() -> None:
+    def pairs(height: Any, area: str | None = "q") -> int:
+        case: Any = SimpleNamespace(
+            facts={"parameters": {"height": height}}, promise=SimpleNamespace(names=Quadtree(4))
+        )
+        stated: Any = SimpleNamespace(study_area=area)
+        return _all_pairs(case, stated)
+
+    assert [pairs(height) for height in (0, 1, 4)] == [4**8, 4**6, 1]
+    for height, area in ((-1, "q"), (True, "q"), (1.0, "q"), (None, "q"), (1, None)):
+        with pytest.raises(BrokenPart):
+            pairs(height, area)
