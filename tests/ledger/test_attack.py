@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.differencing import exposed_sets, plain_atoms, possible_totals
+from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ledger.atoms import atoms_of
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Facts
+from tripcloak.ledger.prevention import refuse_new_facts
 
 
 def disclosed(
@@ -143,6 +145,18 @@ def test_more_choices_than_can_be_tried_are_searched() -> None:
     assert found.complete
     assert sorted(atom for fact in found.found for atom in fact.atoms) == list(range(2 * n))
     assert all(fact.least == fact.most == 1 for fact in found.found)
+
+
+def test_what_hangs_together_too_widely_is_said_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = list(range(1, 21))
+    one, other = (disclosed([(at + shift) // 2 for at in range(20)], people) for shift in (0, 1))
+    monkeypatch.setattr("tripcloak.ledger.attack.WIDE", 21)
+    assert attack([one, other]).complete
+    monkeypatch.setattr("tripcloak.ledger.attack.WIDE", 20)
+    found = attack([one, other])
+    assert not found.complete
+    with pytest.raises(ImpossibleRequestError, match="looked at in full"):
+        refuse_new_facts([one], [other])
 
 
 def test_a_set_that_takes_another_one_apart_is_found_too() -> None:

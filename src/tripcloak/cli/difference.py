@@ -42,7 +42,7 @@ def command(
     erased, one a day longer, one by a smaller k, one of women beside one of all. Every fact comes with the
     published numbers that give it away, and with how many people it is about; never with whom.
 
-    Needs the private parts, and reads the raw input again. Exits 1 when facts are found.
+    Needs the private parts, and reads the raw input again. Exits 1 when facts are found, or not all could be looked at.
 
     [bold]Examples[/bold]
 
@@ -60,7 +60,7 @@ def command(
         print_json(found.to_dict())
     else:
         show_difference(found)
-    if len(found.facts):
+    if not found.safe:
         raise typer.Exit(1)
 
 

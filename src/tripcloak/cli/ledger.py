@@ -296,7 +296,7 @@ def check(
         print_json(found.to_dict())
     else:
         show_difference(found)
-    if len(found.facts):
+    if not found.safe:
         raise typer.Exit(1)
 
 

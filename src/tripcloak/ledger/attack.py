@@ -21,6 +21,9 @@ from tripcloak.ledger.facts import Fact, Facts, Term
 from tripcloak.ledger.nested import fewer_people
 from tripcloak.ledger.sets import Block, Determined, determined_sets
 
+WIDE = 500
+"""Unknowns that may hang together to be solved; where more do, the answer says that it is not complete."""
+
 
 def attack(disclosures: Sequence[Disclosure], *, k: int | None = None, progress: Progress = silent) -> Facts:
     """Return all that some releases together tell of fewer than k people.
@@ -95,7 +98,7 @@ class _Exact:
 
     def facts(self) -> tuple[list[Fact], bool]:
         """Return all facts, and whether those are all."""
-        found, complete = list(self._of_one_unknown()), True
+        found, complete = list(self._of_one_unknown()), not self._too_wide.any()
         for block in self._blocks():
             sets, all_of_them = block.sets(self.k)
             complete &= all_of_them
@@ -122,6 +125,12 @@ class _Exact:
         alone[self.contraction.ties.unknown] = False
         return alone
 
+    @cached_property
+    def _too_wide(self) -> Bools:
+        """Return which unknowns hang together with too many others."""
+        wide: Bools = np.bincount(self._part)[self._part] > WIDE if len(self._part) else self._alone
+        return wide
+
     def _of_one_unknown(self) -> Iterator[Fact]:
         """Yield the sets that one unknown alone decides: all its atoms, if it has all of them as often."""
         left = self.contraction.left
@@ -143,7 +152,7 @@ class _Exact:
         ties, left = self.contraction.ties, self.contraction.left
         if not len(self._part):
             return
-        own = np.where(self._alone, -1, self._part)
+        own = np.where(self._alone | self._too_wide, -1, self._part)
         of_left, of_ties, of_unknown = (_by_part(own[at]) for at in (left.unknown, ties.unknown, slice(None)))
         for part in np.unique(own[left.unknown]) if len(left.unknown) else ():
             if part < 0:

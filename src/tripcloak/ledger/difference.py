@@ -36,6 +36,11 @@ class Difference:
     releases: tuple[Disclosure, ...]
     facts: Facts
 
+    @property
+    def safe(self) -> bool:
+        """Return whether nothing follows, and all was looked at."""
+        return self.facts.complete and not len(self.facts)
+
     def words(self) -> str:
         """Return the verdict in a sentence."""
         facts = self.facts
@@ -83,7 +88,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, with the certificate of every fact."""
         return {
-            "safe": not len(self.facts),
+            "safe": self.safe,
             "verdict": self.words(),
             "releases": [one.name for one in self.releases],
             **self.facts.to_dict(),

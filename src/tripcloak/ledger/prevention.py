@@ -185,6 +185,9 @@ class Prevention:
         for number in range(ROUNDS):
             left = replace(answer, group_of_flow=np.where(suppressed, -1, answer.group_of_flow))
             facts = attack([*self.earlier, *self.disclosing(left)], progress=progress)
+            if not facts.complete:
+                # What could not be looked at may tell anything.
+                return None
             if not len(facts):
                 return suppressed, number + 1
             barred = _smallest(facts, len(self.earlier), answer)
@@ -278,6 +281,12 @@ def refuse_new_facts(earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -
     if not earlier or not new:
         return
     facts = attack([*earlier, *new])
+    if not facts.complete:
+        raise ImpossibleRequestError(
+            "not possible: the releases that the ledger knows and this one cross in so many ways that what "
+            "they tell together could not be looked at in full. Keep earlier zones "
+            f"({spelt('zones_from', 'DIR')})"
+        )
     added = [fact for fact in facts.found if fact.releases[-1] >= len(earlier)]
     if added:
         raise ImpossibleRequestError(

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from tripcloak.ground.arrays import Ints
 from tripcloak.ledger.elimination import PRIME, fraction, kernel, reduced
 
-STEPS = 50_000
+STEPS = 10_000
 """Choices that are looked at in one part of a block; where there are more, not all sets may be found."""
 
 
