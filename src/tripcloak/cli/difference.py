@@ -42,7 +42,8 @@ def command(
     erased, one a day longer, one by a smaller k, one of women beside one of all. Every fact comes with the
     published numbers that give it away, and with how many people it is about; never with whom.
 
-    Needs the private parts, and reads the raw input again. Exits 1 when facts are found, or not all could be looked at.
+    Needs the private parts, and reads the raw input again. Exits 1 when facts are found, or when not all
+    that could follow was looked at.
 
     [bold]Examples[/bold]
 
