@@ -17,6 +17,7 @@ from tripcloak.flows.audit.areas import quarter
 from tripcloak.flows.audit.box_grid import STEPS, longitude_step, steps_of_lines, tells_nobody, tile_extent
 from tripcloak.flows.audit.boxes import MICRO, Box, read_box
 from tripcloak.flows.audit.grids import Quadtree
+from tripcloak.flows.audit.hidden import HiddenThresholds
 from tripcloak.flows.audit.matrix.zones import zones_diverse
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
@@ -301,3 +302,15 @@ def test_pairs_are_counted_of_zones_of_a_height_that_there_is() -> None:
     for height, area in ((-1, "q"), (True, "q"), (1.0, "q"), (None, "q"), (1, None)):
         with pytest.raises(BrokenPart):
             pairs(height, area)
+
+
+def test_the_finest_cells_have_no_unions_and_other_texts_none_either() -> None:
+    finest = h3.cell_to_center_child("891fb46622fffff", 15)
+    assert cells.members(h3.cell_to_parent(finest, 14) + "/06", unions=True)
+    for other in (f"{finest}/06", "nowhere/06", "891fb46622fffff/60", "891fb46622fffff/"):
+        assert cells.members(other, unions=True) == ()
+
+
+def test_thresholds_are_drawn_from_k_up_to_the_highest_and_both_ends_occur() -> None:
+    hidden = HiddenThresholds(k=3, unit="trips", up_to=6)
+    assert {hidden.drawn("secret", [str(zone), "b"]) for zone in range(60)} == {3, 4, 5, 6}

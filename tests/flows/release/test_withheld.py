@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.flows.kernels import Row, Tree
+from tripcloak.flows.audit.withheld import _most
 from tripcloak.flows.methods import TwinCut
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Band, build_release, manifest, withheld_bands
+from tripcloak.flows.release.withheld import _within
 from tripcloak.ground.errors import InternalError
 from tripcloak.promises import AllOf, DifferentialPrivacy, EverySegment, KAnonymity, KMAnonymity
 from tripcloak.promises.segments import SegmentName
@@ -240,3 +242,12 @@ def test_a_volume_beyond_the_limit_is_told_in_no_band() -> None:
             suppressed=matrix.flows.trips < 10,
             homogeneous=True,
         )
+
+
+@pytest.mark.parametrize("most", [_within, _most])
+def test_the_limit_allows_twice_as_much_as_is_released_where_it_is_two_thirds(most: Any) -> None:
+    """A released population of 3 may be up to 3.5 people; a hair above the limit is still within it."""
+    assert most(3, 2 / 3, "trips") == 6
+    assert most(3, 2 / 3, "population") == 8
+    assert most(3, 0.0, "trips") == 0
+    assert most(10, math.nextafter(1, 0), "trips") == 10 * (10**12 - 1)
