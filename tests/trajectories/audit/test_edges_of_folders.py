@@ -168,6 +168,9 @@ def test_a_promise_on_the_line_is_one():
         {"start": None},
         {"start": 60 * LARGE},
         {"metres": LARGE},
+        {"projection": 3},
+        {"projection": f"{PROJECTION} +x=1"},
+        {"clock": "GMT"},
     ],
     ids=str,
 )
