@@ -54,5 +54,5 @@ def _refuse_known(folder: Path, ledger: Ledger) -> None:
         if one.released is not None and one.released.content["files"].get(NAME) == digest:
             raise InputError(
                 f"{folder} is in the ledger already, as release {one.number} ({one.name}); see "
-                f"`tripcloak ledger show {one.number} --ledger {ledger.folder}`"
+                f"`tripcloak ledger list {ledger.folder}`"
             )
