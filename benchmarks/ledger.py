@@ -23,7 +23,10 @@ CASES: dict[str, tuple[dict[str, Any], ...]] = {
         {"where": "start_time < '2024-09-22'"},
     ),
     "all, then women, then men": ({}, {"where": "sex = 'F'"}, {"where": "sex = 'M'"}),
-    "all, then six-hour slots": ({}, {"time_slot": "6h", "fold": "day"}),
+    "all, then six-hour slots": (
+        {"method": "productcut"},
+        {"method": "productcut", "time_slot": "6h", "fold": "day"},
+    ),
 }
 
 

@@ -128,3 +128,10 @@ def test_a_threshold_of_two_is_one_and_one_of_one_is_none() -> None:
 def test_entries_one_step_off_are_not_read(entry: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         Promise.from_manifest(entry)
+
+
+@pytest.mark.parametrize(("units", "unit"), [(("trips",), "trips"), (("trips", "travellers"), "travellers")])
+def test_hidden_choices_count_people_where_they_are_told_apart(units: tuple[str, ...], unit: str) -> None:
+    matrix: Any = SimpleNamespace(units=units)
+    assert HiddenChoices(k=3).resolve(matrix).unit == unit
+    assert HiddenChoices(k=3, unit="trips").resolve(matrix).unit == "trips"

@@ -18,6 +18,7 @@ from tripcloak.flows.audit.box_grid import STEPS, longitude_step, steps_of_lines
 from tripcloak.flows.audit.boxes import MICRO, Box, read_box
 from tripcloak.flows.audit.grids import Quadtree
 from tripcloak.flows.audit.hidden import HiddenThresholds
+from tripcloak.flows.audit.matrix.counts import _travellers
 from tripcloak.flows.audit.matrix.zones import zones_diverse
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
@@ -314,3 +315,20 @@ def test_the_finest_cells_have_no_unions_and_other_texts_none_either() -> None:
 def test_thresholds_are_drawn_from_k_up_to_the_highest_and_both_ends_occur() -> None:
     hidden = HiddenThresholds(k=3, unit="trips", up_to=6)
     assert {hidden.drawn("secret", [str(zone), "b"]) for zone in range(60)} == {3, 4, 5, 6}
+
+
+def test_the_finest_grid_is_no_excuse_for_a_box_that_fits_few_tiles() -> None:
+    step = STEPS[0]
+    box = Box(0, 0, step, step)
+    near, far = [0, 0, 0, 0], [5 * step] * 4
+    alone = np.array([near, near, far]).T
+    assert not tells_nobody(box, step, alone)
+    assert tells_nobody(box, step, np.array([near, near, near]).T)
+
+
+def test_trips_stand_for_people_only_where_every_trip_is_one() -> None:
+    con = duckdb.connect()
+    for each, told in ((True, "volumes.trips"), (False, "null::bigint")):
+        matrix = SimpleNamespace(flows=SimpleNamespace(travellers=None), each_trip_is_a_person=each)
+        case: Any = SimpleNamespace(con=con, matrix=matrix)
+        assert _travellers(case) == told

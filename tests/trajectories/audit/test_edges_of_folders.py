@@ -331,3 +331,14 @@ def test_an_outline_goes_once_around_from_corner_to_corner():
     assert corners == [(10, 30), (20, 30), (20, 60), (10, 60)]
     on_edge = np.isin(x, (10, 20)) | np.isin(y, (30, 60))
     assert (on_edge & (x >= 10) & (x <= 20) & (y >= 30) & (y <= 60)).all()
+
+
+def test_a_page_that_cannot_be_read_is_a_broken_part(tmp_path):
+    case = SimpleNamespace(tracks=SimpleNamespace(users=["4f2a9c17"]), public=lambda name: tmp_path / name)
+    with pytest.raises(BrokenPart, match="cannot be read"):
+        on_manifest.pages_name_nobody(case)
+    for name in on_manifest.PAGES:
+        (tmp_path / name).write_text("nobody here")
+    assert on_manifest.pages_name_nobody(case) is None
+    (tmp_path / on_manifest.PAGES[0]).write_text("here is 4f2a9c17")
+    assert "id of a person" in on_manifest.pages_name_nobody(case)

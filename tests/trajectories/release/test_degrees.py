@@ -152,3 +152,19 @@ def test_between_two_strides_a_curve_goes_as_far_beyond_as_it_bends() -> None:
     """Half of its second difference, which along a square is 2 everywhere."""
     low, high = trajectory_degrees._reach(np.arange(4.0 * trajectory_degrees.STRIDES + 1)[None] ** 2)
     assert (low.tolist(), high.tolist()) == ([-1.0], [64.0**2 + 1])
+
+
+@pytest.mark.parametrize(("reach", "bends"), [(90.0, True), (90.5, False)])
+def test_corners_do_up_to_a_quarter_of_the_earth_on_either_side(reach: float, bends: bool) -> None:
+    class Flat:
+        """A map whose metres are degrees, but for a factor."""
+
+        def places(self, steps: np.ndarray) -> np.ndarray:
+            return steps
+
+        def unproject(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return x * (reach / 1e6), np.zeros_like(y)
+
+    grid: Any = Flat()
+    found = bending_of(grid, boxes_of(-1_000_000, 1_000_000, 0, 1))
+    assert (found is not None) is bends
