@@ -102,7 +102,7 @@ def test_rides_are_those_that_the_other_wing_reads(tmp_path: Path) -> None:
 
 
 def test_stays_can_be_asked_for_where_there_are_rides(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="one person alone"):
+    with pytest.raises(InputError, match="one vehicle alone"):
         extracted(tmp_path, cabs(CABS), TripRules(by="stays"), preset="cabspotting")
 
 

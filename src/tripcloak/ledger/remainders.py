@@ -106,6 +106,8 @@ def _joined(group: Ints, published: Sequence[Ints]) -> Ints:
 class Remainders(Promise):
     """A flow leaves nothing of few people when earlier flows are taken from it, or it from those.
 
+    It has no kind: no manifest states it, as it says nothing of the release alone.
+
     This is decided of every product of zones by itself, so that methods which look at all products find the
     best release under it. What only several new flows together would tell is left to the attack.
 
@@ -117,7 +119,6 @@ class Remainders(Promise):
         Where the records were in earlier releases.
     """
 
-    kind: ClassVar[str] = "remainders"
     joins: ClassVar[bool] = True
     lacks: ClassVar[str] = "remainders are of flows that are safe by themselves: give them together with k"
 

@@ -281,6 +281,8 @@ ELSEWHERE = {
     "signature-fits": "tests/cli/test_signing.py",
     "segments-safe": "tests/flows/audit/test_audit_segments.py",
     "segment-as-read": "tests/flows/audit/test_audit_segments.py",
+    "zones-kept": "tests/flows/test_zones_kept.py",
+    "period-as-read": "tests/flows/test_series.py",
 }
 """Rules that say something of other releases than these, and where those are forged."""
 

@@ -47,7 +47,7 @@ def test_notes_do_not_tell_of_few_people(read: ReadLines) -> None:
         ]
         notes = " ".join(read(twice[::-1], max_speed=10_000.0).notes)
         assert f"{told} fixes are of the same person and instant" in notes
-        assert f"backwards between the fixes of a person {'some' if people == 3 else 19 * people}" in notes
+        assert f"backwards between fixes of the same id {'some' if people == 3 else 19 * people}" in notes
 
 
 def test_empty_windows(read: ReadLines) -> None:
