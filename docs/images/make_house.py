@@ -96,7 +96,7 @@ WINGS = {
             Room(
                 "the road",
                 (
-                    "anonymise · regions · checking · attacking (before and after) · trips (for flows)",
+                    "anonymise · regions · checking · attacking · trips (for flows)",
                     "keywords (what is asked for) · rewriting (byte by byte)",
                 ),
             ),
