@@ -272,14 +272,37 @@ class Hierarchy:
         >>> tree.highest(np.array([True, True, True, True, False])).tolist()
         [3, 3, 2]
         """
-        here = np.arange(len(self), dtype=np.int32)
-        zone = np.where(chosen, here, ROOT)
+        here = np.arange(self.n_tiles, dtype=np.int32)
+        tiles = self._highest(chosen)[: self.n_tiles]
+        return np.where(tiles == ROOT, here, tiles)
+
+    def lifted(self, height: int) -> Ints:
+        """Return, for every zone, its highest ancestor that is at most this high; itself where it is higher.
+
+        >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
+        >>> tree.lifted(1).tolist()
+        [3, 3, 2, 3, 4]
+        """
+        zone = self._highest(self.zones.height <= height)
+        return np.where(zone == ROOT, np.arange(len(self), dtype=np.int32), zone)
+
+    def _highest(self, chosen: Bools) -> Ints:
+        """Return, for every zone, the highest chosen one of itself and those above; ROOT for none."""
+        zone = np.where(chosen, np.arange(len(self), dtype=np.int32), np.int32(ROOT))
         # Invariant: every zone above the level at hand already knows its highest chosen ancestor.
         for level in reversed(self.levels[:-1]):
             above = zone[self.parent[level]]
             zone[level] = np.where(above == ROOT, zone[level], above)
-        tiles = zone[: self.n_tiles]
-        return np.where(tiles == ROOT, here[: self.n_tiles], tiles)
+        return zone
+
+    def holder(self, chosen: Bools) -> Ints:
+        """Return, for every tile, its highest chosen ancestor; ROOT where none is chosen.
+
+        >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
+        >>> tree.holder(np.array([False, False, False, True, False])).tolist()
+        [3, 3, -1]
+        """
+        return self._highest(chosen)[: self.n_tiles]
 
     def covering(self, tiles: Ints) -> int:
         """Return the lowest zone that has all these tiles below it."""
