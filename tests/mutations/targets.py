@@ -7,8 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "tripcloak"
 
-ROOMS = ("promises", "flows/release", "flows/audit", "trajectories/release", "trajectories/audit")
-"""Rooms that are mutated whole: what promises, what is published, and who judges it."""
+ROOMS = ("promises", "flows/release", "flows/audit", "trajectories/release", "trajectories/audit", "ledger")
+"""Rooms that are mutated whole: what promises, what is published, who judges it, and who remembers it."""
 GROUND = ("folders", "manifest", "masking", "moving", "public_files", "rewriting", "rulebook")
 """What both auditors and all builders stand on."""
 
@@ -45,6 +45,11 @@ PROMISES = _files("promises", "promise edges kanonymity tcloseness kmanonymity a
 FLOW_RELEASE = _files(
     "flows/release", "publication build_release largest tables reading withheld public published public_part"
 )
+FLOW_READERS = (
+    *_files("flows", "boxes_of_trips"),
+    *_files("analysis", "slot_axis regular"),
+    *_files("contract", "noisy"),
+)
 FLOW_ROAD = _files("flows", "counted publish rewritten round_trip")
 FLOW_FORGERIES = _files("forgeries", "forged_flows")
 FLOW_AUDIT = (
@@ -61,16 +66,22 @@ MATRIX_AUDIT = (
     *_files("flows/audit", "audit_matrix audit_edges audit_limit"),
     *_files("flows/audit", "audit_dominance audit_withheld audit_hidden audit_segments"),
 )
-TRACK_RELEASE = _files("trajectories/release", "builder exchange degrees folder")
+TRACK_RELEASE = _files("trajectories/release", "builder exchange degrees folder zones_of_time")
 TRACK_FORGERIES = _files("forgeries", "forged_trajectories")
 TRACK_AUDIT = (
     *_files("trajectories/audit", "edges_in_memory edges_of_folders audit_release containment raw_record"),
     *_files("trajectories/audit", "audit_folder hidden_messages guess"),
-    *_files("trajectories", "rewritten"),
+    *_files("trajectories", "dropped_fixes rewritten"),
     *TRACK_FORGERIES,
 )
 
 KEPT_ZONES = _files("flows", "zones_kept series")
+
+LEDGER = (
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "ledger").glob("test_*.py")),
+    *_files("cli", "difference ledger"),
+)
+"""Whatever is kept in the ledger's room, its tests hold all of it: it is one chain of reasons."""
 
 TESTS: dict[str, tuple[str, ...]] = {
     "ground/folders.py": _files("ground", "folders folders_of_files moving"),
@@ -124,7 +135,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         *FLOW_AUDIT[8:10],
     ),
     "promises/trajectories.py": (*PROMISES[:2], *TRACK_RELEASE, *TRACK_AUDIT),
-    **dict.fromkeys(FLOW_RELEASES, (*FLOW_RELEASE, *FLOW_AUDIT)),
+    **dict.fromkeys(FLOW_RELEASES, (*FLOW_RELEASE, *FLOW_READERS, *FLOW_AUDIT)),
     **dict.fromkeys(FLOW_AUDITORS, FLOW_AUDIT),
     **dict.fromkeys(("flows/release/keeping.py", *_modules("flows/audit/rules", "during kept")), KEPT_ZONES),
     **dict.fromkeys(
@@ -135,6 +146,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         TRACK_RELEASES, (*TRACK_RELEASE, *_files("trajectories/attacks", "owner_guess"), *TRACK_AUDIT)
     ),
     **dict.fromkeys(TRACK_AUDITORS, TRACK_AUDIT),
+    **{path.relative_to(PACKAGE).as_posix(): LEDGER for path in sorted((PACKAGE / "ledger").rglob("*.py"))},
 }
 """Below ``src/tripcloak``, every module that is mutated; its own examples are run before the tests."""
 
