@@ -345,6 +345,27 @@ def test_a_folder_reads_back_as_the_release_it_was(
         read_release(tmp_path / "out", matrix)
 
 
+def test_more_destinations_than_origins_read_back(tmp_path: Path) -> None:
+    # As if there were as many of both, the pair of zones 0 and 2 would be taken for that of 1 and 0.
+    trips = [
+        Trip(origin, destination, times=500 + 9 * origin + destination)
+        for origin in (0, 1)
+        for destination in (0, 1, 2)
+    ]
+    matrix = World("h3").matrix(trips, ids=False)
+    release = made(METHODS["laplace"], delta=0.3).anonymise(matrix, noise=Recorded())
+    tilings = {"spec": "h3:8/root=861fb4677ffffff"}
+    publish(tmp_path / "out", matrix, release, run={}, dropped={}, tilings=tilings)
+    again = read_release(tmp_path / "out", matrix)
+    assert len(again.origins) < len(again.destinations)
+    pairs = list(published(again))
+    flows = (
+        matrix.origins.zones.ids[matrix.flows.origin],
+        matrix.destinations.zones.ids[matrix.flows.destination],
+    )
+    assert [pairs[group] for group in again.group_of_flow] == list(zip(*flows, strict=True))
+
+
 @settings(max_examples=20)
 @given(data=st.data())
 def test_odd_numbers_are_never_released(data: st.DataObject) -> None:

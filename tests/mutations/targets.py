@@ -57,13 +57,14 @@ FLOW_AUDIT = (
     *_files("flows/audit", "audit_hidden audit_segments"),
     *_files("flows/audit", "audit_disclosure tampering audit_broken_folders audit_times audit_noise"),
     *_files(
-        "flows/audit", "arithmetic stated audit_boxes audit_unions audit_itemsets audit_worlds noise_trials"
+        "flows/audit",
+        "arithmetic stated trees audit_boxes audit_unions audit_itemsets audit_worlds noise_trials",
     ),
     *FLOW_ROAD,
     *FLOW_FORGERIES,
 )
 MATRIX_AUDIT = (
-    *_files("flows/audit", "audit_matrix audit_edges audit_limit"),
+    *_files("flows/audit", "arithmetic audit_matrix audit_edges audit_limit"),
     *_files("flows/audit", "audit_dominance audit_withheld audit_hidden audit_segments"),
 )
 TRACK_RELEASE = _files("trajectories/release", "builder exchange degrees folder zones_of_time")

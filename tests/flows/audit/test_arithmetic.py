@@ -22,6 +22,7 @@ from tripcloak.flows.audit.matrix.counts import _travellers
 from tripcloak.flows.audit.matrix.zones import zones_diverse
 from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
+from tripcloak.flows.audit.queries import segment_sql
 from tripcloak.flows.audit.rules.counted import counted_as_said
 from tripcloak.flows.audit.rules.counts import smallest_support
 from tripcloak.flows.audit.rules.manifest import _beyond_the_table, _typical
@@ -332,3 +333,20 @@ def test_trips_stand_for_people_only_where_every_trip_is_one() -> None:
         matrix = SimpleNamespace(flows=SimpleNamespace(travellers=None), each_trip_is_a_person=each)
         case: Any = SimpleNamespace(con=con, matrix=matrix)
         assert _travellers(case) == told
+
+
+@pytest.mark.parametrize(
+    ("width", "names"),
+    [
+        (1, ["-1", "0", "0", "1", "unknown", "unknown"]),
+        (2, ["-2--1", "0-1", "0-1", "0-1", "unknown", "unknown"]),
+        (10, ["-10--1", "0-9", "0-9", "0-9", "unknown", "unknown"]),
+    ],
+)
+def test_bins_begin_at_multiples_of_their_width_and_are_named_by_both_ends(
+    width: int, names: list[str]
+) -> None:
+    ages = "(values ('-0.5'), ('0'), ('0.9'), ('1'), ('old'), (null)) people(attr_age)"
+    sql = f"select {segment_sql([f'age:{width}'], ['attr_age'])} from {ages}"
+    with duckdb.connect() as con:
+        assert [name for (name,) in con.execute(sql).fetchall()] == [f"age={name}" for name in names]

@@ -14,6 +14,8 @@ from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.flows.release.tables import (
+    POINTS,
+    flows_over_time,
     flows_table,
     groups_batches,
     hierarchy_table,
@@ -159,3 +161,14 @@ def test_flows_over_time_lie_in_the_file_time_by_time() -> None:
 def test_zones_that_are_no_cells_stay_as_they_are(facts: dict[str, Any]) -> None:
     table = pa.table({"axis": ["origin"], "zone": ["871fb4662ffffff"]})
     assert zones_as_named(table, facts) is table
+
+
+def test_flows_are_summed_over_all_times_and_stay_as_they_are_where_there_is_none() -> None:
+    ends = {"origin": ["a", "b", "a"], "destination": ["b", "a", "b"]}
+    points = dict.fromkeys(POINTS, [0.5] * 3)
+    numbers = {"trips": [1, 2, 3], "travellers": [1, 2, 2]}
+    timeless = flows_over_time(pa.table({**ends, **points, **numbers}))
+    assert timeless.to_pydict() == {**ends, **numbers}
+    timed = flows_over_time(pa.table({**ends, **points, "time": ["T08", "T08", "T09"], **numbers}))
+    # One person may travel at both times.
+    assert timed.to_pydict() == {"origin": ["a", "b"], "destination": ["b", "a"], "trips": [4, 2]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import duckdb
@@ -342,3 +343,88 @@ def test_a_page_that_cannot_be_read_is_a_broken_part(tmp_path):
     assert on_manifest.pages_name_nobody(case) is None
     (tmp_path / on_manifest.PAGES[0]).write_text("here is 4f2a9c17")
     assert "id of a person" in on_manifest.pages_name_nobody(case)
+
+
+@pytest.mark.parametrize("at", range(1, len(on_samples.ALONG)))
+def test_a_box_may_be_as_loose_as_any_part_of_its_edges_bends(at):
+    around = np.zeros((1, 4 * len(on_samples.ALONG)))
+    around[0, at] = 1.0
+    bend, low = 2.0, np.array([[0.0]])
+    assert on_samples._close(low, np.array([[1 + bend]]), around).all()
+    assert not on_samples._close(low, np.array([[1 + bend + 2 * on_samples.MARGIN]]), around).any()
+
+
+def test_edges_that_meet_at_a_corner_bend_nothing():
+    up = np.array(on_samples.ALONG)
+    around, low = np.concatenate([up, 1 - up, 0 * up, 0 * up])[None], np.array([[0.0]])
+    slack = on_samples.MARGIN + on_samples.SHARE
+    assert on_samples._close(low, np.array([[1 + slack - 1e-9]]), around).all()
+    assert not on_samples._close(low, np.array([[1 + slack + 1e-9]]), around).any()
+
+
+WHOLE = {
+    "format": 3,
+    "kind": "trajectories",
+    "version": "0.3.0",
+    "method": "kmerge",
+    "parameters": {"k": 2},
+    **FACTS,
+    "counted": {"trajectories": 4},
+    "released": {"trajectories": 4, "samples": 9},
+    "guess": {"people": 4, "right": 2, "blind": 1},
+    "files": {"README.md": "a", "map.html": "b"},
+}
+WHOLE = {name: WHOLE[name] for name in on_manifest.ORDER if name in WHOLE}
+
+
+def fault(tmp_path, facts, text=None):
+    """Return what is wrong with a manifest, written as it always is if nothing else is said."""
+    path = tmp_path / "manifest.json"
+    path.write_text(text or json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return on_manifest.manifest_whole(SimpleNamespace(facts=facts, public=lambda _: path))
+
+
+def turned(name):
+    """Return a manifest with the entries of one of its parts from back to front."""
+    return {**WHOLE, name: dict(reversed(WHOLE[name].items()))}
+
+
+def test_a_whole_manifest_passes_with_and_without_what_need_not_be_there(tmp_path):
+    assert fault(tmp_path, WHOLE) is None
+    assert fault(tmp_path, {name: value for name, value in WHOLE.items() if name != "guess"}) is None
+    for name in ("counted", "files"):
+        assert f"lacks {name}" in fault(tmp_path, {one: value for one, value in WHOLE.items() if one != name})
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({**WHOLE, "note": 1}, "does not know"),
+        (dict(reversed(WHOLE.items())), "another order"),
+        *[(turned(name), "another order") for name in ("promise", "grid", "released", "guess", "files")],
+        ({**WHOLE, "counted": {"trajectories": 4, "note": 1}}, "another order"),
+        ({**WHOLE, "guess": [4, 2, 1]}, "named one by one"),
+        ({**WHOLE, "version": "0"}, "version"),
+        ({**WHOLE, "version": "0.3.0.0.0"}, "version"),
+        ({**WHOLE, "method": "kMerge"}, "short name"),
+        ({**WHOLE, "method": "m" * 30}, "short name"),
+        ({**WHOLE, "parameters": {"Name": 2}}, "parameters"),
+        ({**WHOLE, "parameters": dict.fromkeys("abcdefghijklmnop", 1)}, "parameters"),
+        ({**WHOLE, "parameters": {"k": "Anna"}}, "parameters"),
+    ],
+)
+def test_one_entry_too_many_or_out_of_place_is_found(tmp_path, facts, words):
+    assert words in fault(tmp_path, facts)
+
+
+def test_names_and_parameters_may_be_as_long_and_as_many_as_that(tmp_path):
+    longest = {**WHOLE, "method": "m" * 29, "version": "0.3.0.0"}
+    assert fault(tmp_path, {**longest, "parameters": dict.fromkeys("abcdefghijklmno", 1)}) is None
+
+
+def test_blanks_and_entries_that_stand_there_twice_are_found(tmp_path):
+    text = json.dumps(WHOLE, indent=2) + "\n"
+    for other in (text + "\n", text.replace('"format"', '"format": 3, "format"'), text[:-1]):
+        assert "twice" in fault(tmp_path, WHOLE, other)
+    with pytest.raises(BrokenPart, match="values that it should not"):
+        fault(tmp_path, {**WHOLE, "parameters": {}, "released": {"samples": float("nan")}})

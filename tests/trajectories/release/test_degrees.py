@@ -168,3 +168,22 @@ def test_corners_do_up_to_a_quarter_of_the_earth_on_either_side(reach: float, be
     grid: Any = Flat()
     found = bending_of(grid, boxes_of(-1_000_000, 1_000_000, 0, 1))
     assert (found is not None) is bends
+
+
+@pytest.mark.parametrize("pole", [90.0, -90.0])
+def test_a_box_around_a_pole_reaches_that_one_though_it_spans_half_the_earth(pole: float) -> None:
+    class Polar:
+        """A map of degrees from a pole; the box ends just on this side of the equator, on the whole."""
+
+        def places(self, steps: np.ndarray) -> np.ndarray:
+            return steps
+
+        def unproject(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            away = np.hypot(x, y) * (89.5 / 78.0 / 1.1478)
+            return np.degrees(np.arctan2(y, x)), np.sign(pole) * (90.0 - away)
+
+    grid: Any = Polar()
+    (found,) = zip(*trajectory_degrees._walked_part(grid, boxes_of(-78, 78, -78, 78)), strict=True)
+    assert (found[0], found[2]) == (-180.0, 180.0)
+    assert pole in (found[1], found[3])
+    assert -pole not in (found[1], found[3])
