@@ -1,4 +1,4 @@
-"""Which modules are mutated, and which files of tests must notice; of each list the quickest first."""
+"""Which modules are mutated, and which files of tests must notice."""
 
 from __future__ import annotations
 
@@ -17,34 +17,17 @@ def _files(folder: str, names: str) -> tuple[str, ...]:
     return tuple(f"tests/{folder}/test_{name}.py" for name in names.split())
 
 
-def _modules(folder: str, names: str) -> tuple[str, ...]:
-    return tuple(f"{folder}/{name}.py" for name in names.split())
+def _all_files(folder: str) -> tuple[str, ...]:
+    found = (ROOT / "tests" / folder).glob("test_*.py")
+    return tuple(sorted(path.relative_to(ROOT).as_posix() for path in found))
 
 
-FLOW_RELEASES = _modules(
-    "flows/release", "__init__ largest publication public reading rebuilding release tables withheld"
-)
-FLOW_AUDITORS = (
-    *_modules(
-        "flows/audit", "__init__ areas box_grid boxes calendar cells centres columns dominance encoding"
-    ),
-    *_modules("flows/audit", "evidence folder grids hidden noise outlines privacy promise queries raw trees"),
-    *_modules("flows/audit", "withheld"),
-    *_modules("flows/audit/rules", "__init__ counted counts files manifest outlines privacy zones"),
-)
-MATRIX_AUDITORS = _modules("flows/audit/matrix", "__init__ case counts zones")
-TRACK_RELEASES = _modules(
-    "trajectories/release", "__init__ degrees exchange guess published reading release writing"
-)
-TRACK_AUDITORS = (
-    *_modules("trajectories/audit", "__init__ _kernels containment evidence folder memory promise"),
-    *_modules("trajectories/audit/rules", "__init__ files manifest samples"),
-)
+def _room(folder: str) -> list[str]:
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in (PACKAGE / folder).rglob("*.py"))
+
 
 PROMISES = _files("promises", "promise edges kanonymity tcloseness kmanonymity averagepeople ldiversity")
-FLOW_RELEASE = _files(
-    "flows/release", "publication build_release largest tables reading withheld public published public_part"
-)
+FLOW_RELEASE = _all_files("flows/release")
 FLOW_READERS = (
     *_files("flows", "boxes_of_trips"),
     *_files("analysis", "slot_axis regular"),
@@ -67,7 +50,7 @@ MATRIX_AUDIT = (
     *_files("flows/audit", "arithmetic audit_matrix audit_edges audit_limit"),
     *_files("flows/audit", "audit_dominance audit_withheld audit_hidden audit_segments"),
 )
-TRACK_RELEASE = _files("trajectories/release", "builder exchange degrees folder zones_of_time")
+TRACK_RELEASE = _all_files("trajectories/release")
 TRACK_FORGERIES = _files("forgeries", "forged_trajectories")
 TRACK_AUDIT = (
     *_files("trajectories/audit", "edges_in_memory edges_of_folders audit_release containment raw_record"),
@@ -78,10 +61,7 @@ TRACK_AUDIT = (
 
 KEPT_ZONES = _files("flows", "zones_kept series")
 
-LEDGER = (
-    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "ledger").glob("test_*.py")),
-    *_files("cli", "difference ledger"),
-)
+LEDGER = (*_all_files("ledger"), *_files("cli", "difference ledger"))
 """Whatever is kept in the ledger's room, its tests hold all of it: it is one chain of reasons."""
 
 TESTS: dict[str, tuple[str, ...]] = {
@@ -136,18 +116,21 @@ TESTS: dict[str, tuple[str, ...]] = {
         *FLOW_AUDIT[8:10],
     ),
     "promises/trajectories.py": (*PROMISES[:2], *TRACK_RELEASE, *TRACK_AUDIT),
-    **dict.fromkeys(FLOW_RELEASES, (*FLOW_RELEASE, *FLOW_READERS, *FLOW_AUDIT)),
-    **dict.fromkeys(FLOW_AUDITORS, FLOW_AUDIT),
-    **dict.fromkeys(("flows/release/keeping.py", *_modules("flows/audit/rules", "during kept")), KEPT_ZONES),
+    **dict.fromkeys(_room("flows/release"), (*FLOW_RELEASE, *FLOW_READERS, *FLOW_AUDIT)),
+    **dict.fromkeys(_room("flows/audit"), FLOW_AUDIT),
     **dict.fromkeys(
-        MATRIX_AUDITORS,
+        _room("flows/audit/matrix"),
         (*MATRIX_AUDIT, *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds")),
     ),
+    "flows/release/keeping.py": KEPT_ZONES,
+    "flows/audit/rules/during.py": KEPT_ZONES,
+    "flows/audit/rules/kept.py": KEPT_ZONES,
     **dict.fromkeys(
-        TRACK_RELEASES, (*TRACK_RELEASE, *_files("trajectories/attacks", "owner_guess"), *TRACK_AUDIT)
+        _room("trajectories/release"),
+        (*TRACK_RELEASE, *_files("trajectories/attacks", "owner_guess"), *TRACK_AUDIT),
     ),
-    **dict.fromkeys(TRACK_AUDITORS, TRACK_AUDIT),
-    **{path.relative_to(PACKAGE).as_posix(): LEDGER for path in sorted((PACKAGE / "ledger").rglob("*.py"))},
+    **dict.fromkeys(_room("trajectories/audit"), TRACK_AUDIT),
+    **dict.fromkeys(_room("ledger"), LEDGER),
 }
 """Below ``src/tripcloak``, every module that is mutated; its own examples are run before the tests."""
 
