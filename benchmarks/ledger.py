@@ -30,6 +30,14 @@ CASES: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
+TOGETHER: dict[str, dict[str, Any]] = {
+    "women and men, every one safe in every flow": {"segment": "sex"},
+    "women and men, told where safe": {"segment": "sex", "segment_where_safe": True},
+    "six-hour slots, told where safe": {"segment": "start_time:6h", "segment_where_safe": True},
+}
+"""Parts and their total in one release."""
+
+
 class Told(NamedTuple):
     """What releases tell together: facts, people concerned, and the mean tiles of the last of them."""
 
@@ -61,8 +69,17 @@ def told(trips: Path, folder: Path, case: tuple[dict[str, Any], ...], method: st
     return Told(len(facts), facts.people, float(release.measures()["G"]))
 
 
+def by_construction(trips: Path, folder: Path, options: dict[str, Any]) -> str:
+    """Return what a release that adds up by construction tells, and what it costs."""
+    out = folder / "together"
+    release: Any = tc.anonymise(str(trips), k=10, segment_joint=True, out=out, **options)
+    facts = difference([out]).facts
+    share = release.segments.trips.sum() / release.flows.trips.sum()
+    return f"{len(facts):,} | {facts.people:,} | {release.measures()['G']:,.0f} | {share:.0%}"
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     print("| releases | method | facts | people | G of the last | facts with a ledger | people | G |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="tripcloak-ledger-") as name:
@@ -76,6 +93,11 @@ def main() -> None:
                     folder.mkdir()
                     parts.append(str(told(trips, folder, case, method, kept=kept)))
                 print(f"| {title} | {method} | {' | '.join(parts)} |", flush=True)
+        print("\n| total and parts in one release | facts | people | G | told by part |")
+        print("|---|---|---|---|---|")
+        for title, options in TOGETHER.items():
+            with tempfile.TemporaryDirectory(dir=name) as folder:
+                print(f"| {title} | {by_construction(trips, Path(folder), options)} |", flush=True)
 
 
 if __name__ == "__main__":

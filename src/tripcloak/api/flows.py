@@ -486,6 +486,7 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
         memory=values["memory"],
         publish=values["publish"],
         every_segment=by if values["segment_joint"] else (),
+        where_safe=values["segment_where_safe"],
     )
     return request, values
 

@@ -79,7 +79,12 @@ def command(
         release_segments(request, by, draws=given["draws"], key=key, json=json)
         return
     with progress_on_stderr() as progress:
-        told = replace(request, every_segment=by, once_read=_warn if json else _tell)
+        told = replace(
+            request,
+            every_segment=by,
+            where_safe=given["segment_where_safe"],
+            once_read=_warn if json else _tell,
+        )
         outcome, recorded = _made(told, ledger, given["needs_approvals"], progress)
         sign([out], request, key, progress)
     if json:

@@ -18,7 +18,7 @@ from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import KeyedRecords, ODMatrix, SegmentPart
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
-from tripcloak.flows.release import Publish, Release
+from tripcloak.flows.release import Publish, Release, segment_numbers
 from tripcloak.flows.release.largest import LargestParts, largest_parts
 from tripcloak.flows.release.publication import main_volume, publication
 from tripcloak.flows.report.plain import plain_words
@@ -29,7 +29,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
-from tripcloak.promises import EverySegment, Promise, Unit
+from tripcloak.promises import EverySegment, Promise, SegmentsWhereSafe, Unit
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.files.fingerprints import input_digests
@@ -155,7 +155,8 @@ Solver: TypeAlias = Callable[
 class ReleaseRequest:
     """What was asked for: the input, the zones and the method.
 
-    With ``every_segment`` each segment, by these columns, must be safe in every released flow.
+    With ``every_segment`` each segment, by these columns, must be safe in every released flow; or, with
+    ``where_safe``, in those that it is told of.
     ``publish`` says which numbers of a flow are published, and how exactly.
     """
 
@@ -165,6 +166,7 @@ class ReleaseRequest:
     memory: Memory = None
     folder: Path | None = None
     every_segment: tuple[SegmentBy, ...] = ()
+    where_safe: bool = False
     publish: Publish = "rounded"
     keyed: bytes | None = field(default=None, compare=False, repr=False)
     """The key by which records are known again in other releases; without one, they are not kept."""
@@ -399,7 +401,7 @@ def _made(
     part_records: list[KeyedRecords] = []
     if within is not None and segments:
         parts, part_records = _parts(request, reading, within, segments, progress)
-        method = _for_every_segment(request, reading, parts)
+        method = _for_every_segment(request, reading, parts, tuple(segments[0].values))
     _refuse_columns(method, matrix, request.publish)
     solve = request.solved_by or _alone
     release, told = solve(method, reading, tuple(part_records), progress)
@@ -421,6 +423,7 @@ def _made(
             *reading.trips.notes,
             *([few.note()] if few is not None and few.groups else []),
             *_note_on_columns(release),
+            *_note_on_segments(release),
             *_note_on_hiding(method, matrix, release),
             *_note_on_kept(reading),
             *told,
@@ -473,14 +476,15 @@ def _parts(
 
 
 def _for_every_segment(
-    request: ReleaseRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...]
+    request: ReleaseRequest, reading: MatrixReading, parts: tuple[SegmentPart, ...], by: tuple[str, ...]
 ) -> FlowMethod:
-    """Return the method with a promise that asks for every segment of the input to be safe.
+    """Return the method with a promise that asks for every segment of the input to be safe, or where told.
 
     Where some segment is too small to be safe even taken whole, an error names it.
     """
-    matrix, by = reading.trips.matrix, tuple(str(one) for one in request.every_segment)
-    promise = EverySegment(
+    matrix = reading.trips.matrix
+    kind = SegmentsWhereSafe if request.where_safe else EverySegment
+    promise = kind(
         promise=request.method.promise,
         parts=parts,
         by=by,
@@ -511,6 +515,16 @@ def _note_on_columns(release: Release) -> list[str]:
         if told.steps or not (words := told.words())
         else [f"{words} ({spelt('publish', release.publish)})"]
     )
+
+
+def _note_on_segments(release: Release) -> list[str]:
+    """Return how much of what is released is told by segment, where not all of it is."""
+    told = segment_numbers(release)
+    if sum(len(one.groups) for one in told) == len(told) * release.n_groups:
+        return []
+    unit = release.publication.by_segment[0]
+    share = sum(one.numbers[unit].sum() for one in told) / release.support(unit).sum()
+    return [f"{share:.1%} of the released {unit} are told by segment; the others in totals alone"]
 
 
 def _note_on_kept(reading: MatrixReading) -> list[str]:

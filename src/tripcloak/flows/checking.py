@@ -161,7 +161,7 @@ def how_it_was_read(folder: Path, inputs: tuple[Input, ...]) -> tuple[TripSource
     try:
         # What was released is looked at whatever was lost.
         source = TripSource.from_dict({**run["source"], "paths": inputs, "tolerate": 1.0})
-        parted = tuple(SegmentBy.parse(text).column for text in _segmented_by(facts))
+        parted = (name for text in _segmented_by(facts) for name in SegmentBy.parse(text).attributes)
         carried = tuple(dict.fromkeys((*source.attributes, *parted)))
         zoning = Zoning.from_dict(run["tiling"])
         if zoning.zones == KEPT_ZONES:

@@ -174,6 +174,13 @@ SEGMENTS = (
         group="segments",
     ),
     Option(
+        name="segment_where_safe",
+        help="With --segment-joint: zones for everybody; a flow tells the segments that are safe in it.",
+        kind="switch",
+        default=False,
+        group="segments",
+    ),
+    Option(
         name="draws",
         help="Samples of equal size drawn from each segment, to tell size from other causes.",
         metavar="N",
@@ -561,5 +568,10 @@ def segments(given: Mapping[str, Any]) -> tuple[SegmentBy, ...]:
     if given["segment_joint"] and not by:
         raise InputError(
             f"{called('segment_joint')} needs what parts the people; give it with {spelt('segment')}"
+        )
+    if given.get("segment_where_safe") and not given["segment_joint"]:
+        raise InputError(
+            f"{called('segment_where_safe')} is about one release of all segments; give it with "
+            f"{spelt('segment_joint', True)}"
         )
     return by

@@ -132,13 +132,13 @@ def difference(
     Parameters
     ----------
     folders
-        The releases, with their private parts.
+        The releases, with their private parts; one alone where it tells its flows by segment.
     inputs
         Where the input of all of them lies now; where each was read from, if not given.
     k
         The smallest k that any of them promises, if not given.
     """
-    if len(folders) < 2:
+    if not folders:
         raise InputError("a difference is one between releases: give two folders or more")
     if k is not None and k < 2:
         raise InputError(f"facts about fewer than k people are looked for, k being at least 2; got {k}")
@@ -150,7 +150,8 @@ def difference(
         told += read_again(folder, key, inputs=inputs, name=name, memory=memory)
     if len(told) < 2:
         raise InputError(
-            "noisy numbers tell nothing exactly: there are not two releases of exact numbers to compare"
+            "there are not two tables of exact numbers to compare: give two folders or more, or one that "
+            "tells its flows by segment; noisy numbers tell nothing exactly"
         )
     _refuse_strangers(told)
     return Difference(releases=tuple(told), facts=attack(told, k=k, progress=progress))

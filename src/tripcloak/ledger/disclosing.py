@@ -14,9 +14,9 @@ from tripcloak.flows.anonymise import MadeRelease, expected_people
 from tripcloak.flows.checking import how_it_was_read
 from tripcloak.flows.model import Groups, KeyedRecords, ODMatrix, SegmentPart
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened, opened_by_segment, read_matrix
-from tripcloak.flows.release import Publication, Publish, Release, published_as
+from tripcloak.flows.release import Publication, Publish, Release, published_as, segments_told
 from tripcloak.flows.release.reading import read_release
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
@@ -57,8 +57,8 @@ def disclosed_by(
     if release.promise.noisy:
         return ()
     told = _Told(name, reading.trips.matrix, release, release.publication)
-    parts = zip(release.promise.segments, part_records, strict=True)
-    return (told.of_flows(records), *(told.of_segment(part, known) for part, known in parts))
+    parts = list(zip(release.promise.segments, part_records, strict=True))
+    return (told.of_flows(records), *told.of_segments(parts))
 
 
 def read_again(
@@ -117,7 +117,7 @@ class ReadAgain:
             return ()
         told = _Told(name, self.reading.trips.matrix, self.release, self.release.publication)
         flows = told.of_flows(_known(self.reading.trips.records))
-        return (flows, *(told.of_segment(part, known) for part, known in self.parts))
+        return (flows, *told.of_segments(self.parts))
 
 
 def read_release_again(
@@ -162,17 +162,25 @@ class _Told:
         travellers = self.release.travellers if "travellers" in self.publication.columns else None
         return self._of(self.name, records, travellers)
 
-    def of_segment(self, part: SegmentPart, records: KeyedRecords) -> Disclosure:
-        """Return what they tell of a segment, given its records."""
+    def of_segments(self, parts: Sequence[tuple[SegmentPart, KeyedRecords]]) -> list[Disclosure]:
+        """Return what they tell of every segment, given the records of each."""
+        where = segments_told(self.release, [part for part, _ in parts])
+        return [self._of_segment(*one, told) for one, told in zip(parts, where, strict=True)]
+
+    def _of_segment(self, part: SegmentPart, records: KeyedRecords, where: Bools) -> Disclosure:
         members = self.release.group_of_flow[part.row]
         groups = Groups(part.matrix, members, self.release.group_origin, self.release.group_destination)
         told = "travellers" in self.publication.by_segment
         travellers = groups.support("travellers") if told else None
-        return self._of(f"{self.name}, {part.name}", records.in_whole(part.row), travellers)
+        return self._of(f"{self.name}, {part.name}", records.in_whole(part.row), travellers, where)
 
-    def _of(self, name: str, records: KeyedRecords, travellers: Ints | None) -> Disclosure:
+    def _of(
+        self, name: str, records: KeyedRecords, travellers: Ints | None, where: Bools | None = None
+    ) -> Disclosure:
         counted, k = _threshold(self.release.promise, self.matrix)
         group = self.release.group_of_flow[records.flow].astype(np.int32)
+        if where is not None:
+            group = np.where((group >= 0) & where[group], group, np.int32(-1))
         kept = group >= 0
         weight = None if records.weight is None else records.weight[kept]
         trips = np.bincount(group[kept], weight, self.release.n_groups).astype(np.int64)

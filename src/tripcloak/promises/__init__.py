@@ -18,7 +18,7 @@ from tripcloak.promises.promise import (
     Unit,
     Volume,
 )
-from tripcloak.promises.segments import EverySegment
+from tripcloak.promises.segments import EverySegment, SegmentsWhereSafe
 from tripcloak.promises.tcloseness import OriginDistances, TCloseness, origin_distances
 from tripcloak.promises.trajectories import CoLocation, Containment, TrajectoryPromise
 
@@ -43,6 +43,7 @@ __all__ = [
     "PPercent",
     "Passages",
     "Promise",
+    "SegmentsWhereSafe",
     "TCloseness",
     "TrajectoryPromise",
     "Unit",

@@ -237,6 +237,18 @@ class Promise(ABC):
         """Return what parts people into these segments."""
         return ()
 
+    def tells(self, safe: Sequence[Bools], trips: Sequence[Ints]) -> list[Bools]:
+        """Return, for every segment, the groups that its number is told of.
+
+        Parameters
+        ----------
+        safe
+            For every segment, in which groups it is safe by itself.
+        trips
+            For every segment, how many trips it makes in every group.
+        """
+        return [one | True for one in safe]
+
     def of_items(self, items: int) -> tuple[Promise, int]:
         """Return what must hold of flows that share items, and how many of all items they share."""
         return self, items

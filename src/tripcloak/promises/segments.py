@@ -1,11 +1,14 @@
-"""Every segment at once: a group is safe when it is safe for each segment of the people in it."""
+"""Segments of the people: every one safe in every group, or told where it is safe."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-from tripcloak.ground.arrays import Bools
+import numpy as np
+
+from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.promises.promise import (
     FlowGroups,
@@ -70,7 +73,7 @@ class EverySegment(PromiseOnPromise):
     people_in_several: bool = False
 
     def __repr__(self) -> str:
-        return f"EverySegment({self.promise!r}, by={self.by!r}, {len(self.parts):,} segments)"
+        return f"{type(self).__name__}({self.promise!r}, by={self.by!r}, {len(self.parts):,} segments)"
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -150,3 +153,54 @@ class EverySegment(PromiseOnPromise):
     def sentence(self) -> str:
         """Return the promise in words."""
         return f"{before_more(self.promise.sentence())} in each of {len(self.parts):,} segments"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SegmentsWhereSafe(EverySegment):
+    """A promise that must hold in every group, and for every segment that is told of it.
+
+    Zones are those that suit everybody. Of a group those segments are told that are safe in it. The others
+    are told in its total alone, together with the smallest that is safe: so what is left when all that is
+    told is subtracted holds enough people, and is never one segment's.
+
+    Examples
+    --------
+    Of three segments of 4, 3 and 1 people the last is too small; with the second it is not:
+
+    >>> import numpy as np
+    >>> from tripcloak.promises import KAnonymity
+    >>> names = tuple(map(SegmentName, "abc"))
+    >>> promise = SegmentsWhereSafe(promise=KAnonymity(k=3, unit="trips"), parts=names)
+    >>> trips = [np.array([n]) for n in (4, 3, 1)]
+    >>> [told.tolist() for told in promise.tells([n >= 3 for n in trips], trips)]
+    [[True], [False], [False]]
+    >>> promise.sentence()
+    "at least 3 trips, which may be one person's, and in each of 3 segments where it is told"
+    """
+
+    kind: ClassVar[str] = "segments where safe"
+
+    def safe(self, groups: FlowGroups) -> Bools:
+        """Return, for every group, whether it is safe for everybody together."""
+        return self.promise.safe(groups)
+
+    def tells(self, safe: Sequence[Bools], trips: Sequence[Ints]) -> list[Bools]:
+        """Return, for every segment, the groups that its number is told of."""
+        alone = np.array(safe)
+        company = np.where(alone, np.array(trips), np.iinfo(np.int64).max).argmin(axis=0)
+        hidden = ~alone
+        some = ~alone.all(axis=0)
+        hidden[company[some], np.flatnonzero(some)] = True
+        return list(~hidden)
+
+    def further(self) -> tuple[str, ...]:
+        """Return what else the promise says, and what is told of segments."""
+        return (
+            *self.promise.further(),
+            "the same holds for every segment that is told of a flow, and for those that are not, together",
+        )
+
+    def sentence(self) -> str:
+        """Return the promise in words."""
+        told = before_more(self.promise.sentence())
+        return f"{told} and in each of {len(self.parts):,} segments where it is told"

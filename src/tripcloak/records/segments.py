@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tripcloak.ground.errors import InputError
@@ -16,15 +18,30 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 """The segment of rows that do not say."""
 
+START = "start_time"
+"""What a text begins with that parts trips by the time of day they begin at."""
+
+DAY = 1440
+"""Minutes."""
+
 
 @dataclass(frozen=True)
 class SegmentBy:
-    """What parts the input: a column, and the width of bins where it holds numbers.
+    """What parts the input: a column and the width of bins where it holds numbers, or the time of day.
+
+    Attributes
+    ----------
+    minutes : int, optional
+        Length of the slots of a day that trips begin in, if these part the input.
+    timezone : str, optional
+        Whose clock tells the time of day; the input's own where it is not said yet.
 
     Examples
     --------
     >>> SegmentBy.parse("age:10")
-    SegmentBy(column='age', width=10)
+    SegmentBy(column='age', width=10, minutes=None, timezone=None)
+    >>> str(SegmentBy.parse("start_time:6h").by_clock_of("Europe/Paris"))
+    'start_time:6h@Europe/Paris'
     >>> SegmentBy.parse("age:0")
     Traceback (most recent call last):
     tripcloak.InputError: segment takes a column, or a column and a whole width of bins such as ...
@@ -32,24 +49,45 @@ class SegmentBy:
 
     column: str
     width: int | None = None
+    minutes: int | None = None
+    timezone: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> SegmentBy:
-        """Return what a text such as ``sex`` or ``age:10`` says."""
+        """Return what a text such as ``sex``, ``age:10`` or ``start_time:6h`` says."""
+        if match := re.fullmatch(rf"{START}:([0-9]{{1,4}})(h|min)(?:@([\w/+-]+))?", text.strip()):
+            minutes = int(match[1]) * (60 if match[2] == "h" else 1)
+            if not minutes or DAY % minutes:
+                raise InputError(f"{called('segment')}: slots must divide a day, such as 6h; got {text!r}")
+            return cls(START, minutes=minutes, timezone=match[3])
         column, colon, width = text.rpartition(":") if ":" in text else (text, "", "")
         if not column.strip() or (colon and not (width.isdecimal() and int(width) > 0)):
             raise InputError(
-                f"{called('segment')} takes a column, or a column and a whole width of bins such as age:10; "
-                f"got {text!r}"
+                f"{called('segment')} takes a column, or a column and a whole width of bins such as age:10, "
+                f"or {START}:6h for slots of the day; got {text!r}"
             )
         return cls(column.strip(), int(width) if colon else None)
 
+    def by_clock_of(self, timezone: str) -> SegmentBy:
+        """Return the same by the clock of a zone, where times of day part the input and none was said."""
+        return self if self.minutes is None or self.timezone else replace(self, timezone=timezone)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Return the columns to be carried along: none for times, which every trip has anyhow."""
+        return () if self.minutes is not None else (self.column,)
+
     def __str__(self) -> str:
+        if self.minutes is not None:
+            length = f"{self.minutes // 60}h" if self.minutes % 60 == 0 else f"{self.minutes}min"
+            return f"{START}:{length}" + (f"@{self.timezone}" if self.timezone else "")
         return self.column if self.width is None else f"{self.column}:{self.width}"
 
     @property
     def label_sql(self) -> str:
         """Return SQL of the segment of every row of the view ``canonical``."""
+        if self.minutes is not None:
+            return self._slot_sql
         value = quoted(f"attr_{self.column}")
         if self.width is None:
             return f"coalesce(nullif(trim({value}::VARCHAR), ''), {literal(UNKNOWN)})"
@@ -58,6 +96,23 @@ class SegmentBy:
         number = f"TRY_CAST({value} AS DOUBLE)"
         label = f"{low}::VARCHAR{high}".replace("number", number)
         return f"CASE WHEN abs({number}) < 1e15 THEN {label} ELSE {literal(UNKNOWN)} END"
+
+    @property
+    def _slot_sql(self) -> str:
+        clock = f"timezone({literal(self.timezone or 'UTC')}, start_time)"
+        number = f"((hour({clock}) * 60 + minute({clock})) // {self.minutes})::INTEGER"
+        names = ", ".join(literal(name) for name in slot_names(self.minutes or DAY))
+        return f"coalesce(([{names}])[{number} + 1], {literal(UNKNOWN)})"
+
+
+def slot_names(minutes: int) -> list[str]:
+    """Return the names of the slots of a day.
+
+    >>> slot_names(720)
+    ['00:00-12:00', '12:00-24:00']
+    """
+    edges = [f"{at // 60:02}:{at % 60:02}" for at in range(0, DAY + 1, minutes)]
+    return [f"{begin}-{end}" for begin, end in pairwise(edges)]
 
 
 class Segment(NamedTuple):

@@ -150,7 +150,7 @@ class TripSource(Described):
             raise InputError(
                 f"attributes ({spelt('attribute')}) must be different column names; name each once"
             )
-        parted_by = (SegmentBy.parse(by).column for by in self.segment)
+        parted_by = (name for by in self.segment for name in SegmentBy.parse(by).attributes)
         self._set("attributes", tuple(dict.fromkeys((*self.attributes, *parted_by))))
         self._set("silence", None if self.silence is None else float(self.silence))
         self._set("tolerate", checked_share(self.tolerate))

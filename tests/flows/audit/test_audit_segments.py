@@ -20,11 +20,12 @@ from tripcloak.flows.methods import NestedCut, ProductCut, SlotBySlot, TwinCut
 from tripcloak.flows.model import ODMatrix, SegmentPart
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.flows.release import Release, build_release
+from tripcloak.flows.release.tables import segments_table
 from tripcloak.flows.rewriting import REWRITINGS
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.folders import file_digest
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.promises import AllOf, EverySegment, KAnonymity, LDiversity, Unit
+from tripcloak.promises import AllOf, EverySegment, KAnonymity, LDiversity, SegmentsWhereSafe, Unit
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 from worlds.trips import some_trips, write_csv
@@ -341,3 +342,112 @@ def test_one_more_than_every_segment_holds_is_not_kept_by_a_folder(tmp_path: Pat
     words = {finding.rule: finding.words for finding in report.findings if not finding.ok}
     assert "segments of released flows hold fewer than 4 travellers" in words["segments-safe"]
     assert "every-group-safe" not in words
+
+
+# --- told where they are safe ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def told_where_safe(
+    trips: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[dict[str, Any]]]:
+    """A release that tells segments where they are safe, and the rows that would tell all of them."""
+    out = tmp_path_factory.mktemp("where-safe") / "out"
+    by = (SegmentBy.parse("sex"), SegmentBy.parse("age:20"))
+    order = AnonymisationRequest(
+        source=TripSource(paths=(str(trips),)),
+        method=TwinCut(promise=KAnonymity(k=3)),
+        zoning=Zoning(spec="h3:8"),
+        publish="trips",
+        every_segment=by,
+        where_safe=True,
+        out=out,
+    )
+    release = anonymise(order).release
+    promise = release.promise
+    every = EverySegment(promise=promise.of_everybody, parts=promise.segments, by=promise.segmented_by)
+    table = segments_table(replace(release, promise=every))
+    assert table is not None
+    return out, [row for row in table.to_pylist() if row["trips"]]
+
+
+def test_segments_told_where_safe_pass(
+    told_where_safe: tuple[Path, list[dict[str, Any]]], trips: Path
+) -> None:
+    out, truth = told_where_safe
+    report = audit_against(out, (str(trips),))
+    assert report.safe, report.broken
+    rows = parquet.read_table(out / "release" / "segments.parquet").to_pylist()
+    assert 0 < len(rows) < len(truth)
+    assert all(row in truth for row in rows)
+    facts = json.loads((out / "release" / "manifest.json").read_text())
+    assert facts["promise"]["kind"] == "segments where safe"
+
+
+@pytest.mark.parametrize("more", ["all", "all but one", "the company", "wrong", "twice"])
+def test_telling_more_segments_than_are_safe_is_caught(
+    told_where_safe: tuple[Path, list[dict[str, Any]]], trips: Path, tmp_path: Path, more: str
+) -> None:
+    out, truth = told_where_safe
+    folder = tmp_path / "out"
+    shutil.copytree(out, folder)
+
+    def flow(row: dict[str, Any]) -> tuple[str, str]:
+        return row["origin"], row["destination"]
+
+    def tell(rows: list[dict[str, Any]]) -> None:
+        known = [dict(row) for row in rows]
+        hidden = [row for row in truth if row not in known]
+        partly = [row for row in hidden if flow(row) in {flow(one) for one in known}]
+        if more == "all":
+            rows += hidden
+        elif more == "all but one":
+            rows += [row for row in truth if flow(row) == flow(hidden[0])][:-1]
+        elif more == "the company":
+            # Without it, those who are left are too few.
+            left = {row["origin"] + row["destination"]: 0 for row in partly}
+            for row in partly:
+                left[row["origin"] + row["destination"]] += row["trips"]
+            few = [row for row in partly if left[row["origin"] + row["destination"]] - row["trips"] in (1, 2)]
+            rows.append(few[0])
+        elif more == "twice":
+            rows.append(rows[0])
+        else:
+            rows[0]["trips"] += 1
+
+    edit_segments(folder, tell)
+    assert "segments-safe" in audit_against(folder, (str(trips),)).broken
+
+
+def test_a_weaker_promise_about_segments_is_not_taken_for_the_stronger(
+    told_where_safe: tuple[Path, list[dict[str, Any]]], joint: Path, trips: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(told_where_safe[0], tmp_path / "out")
+    rewrite_manifest(tmp_path / "out", lambda facts: facts["promise"].update(kind="every segment"))
+    assert "segments-safe" in audit_against(tmp_path / "out", (str(trips),)).broken
+    rewrite_manifest(
+        tmp_path / "out", lambda facts: facts["promise"].update(kind="segments where safe", names=["sex=F"])
+    )
+    assert "segments-safe" in audit_against(tmp_path / "out", (str(trips),)).broken
+
+
+@pytest.mark.parametrize(
+    ("women", "told", "broken"),
+    [
+        (3, [[True], [True]], ()),
+        (2, [[False], [False]], ()),
+        (2, [[False], [True]], ("segments-safe",)),
+        (2, [[True], [True]], ("segments-safe",)),
+        (3, [[True], [False]], ("segments-safe",)),
+    ],
+)
+def test_the_audit_before_writing_looks_at_what_is_told(
+    women: int, told: list[list[bool]], broken: tuple[str, ...]
+) -> None:
+    class Forged(SegmentsWhereSafe):
+        def tells(self, safe: Any, trips: Any) -> Any:
+            return [np.array(one) for one in told]
+
+    whole, release = parted({(0, 0): women, (1, 1): 9}, withhold=(1, 1))
+    promise = Forged(promise=THREE, parts=release.promise.segments, by=("sex",))
+    assert audit_matrix(whole, replace(release, promise=promise)).broken == broken

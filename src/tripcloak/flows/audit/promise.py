@@ -24,6 +24,7 @@ ENTRY = "promise"
 COVERED = ("tiles", "places")
 ID_KINDS = ("person", "vehicle", "device", "card", "household", "unknown")
 SEGMENTS = "every segment"
+WHERE_SAFE = "segments where safe"
 FEW_ITEMS = "k^m-anonymity"
 
 
@@ -118,6 +119,8 @@ class StatedParts:
         The segments of which each must be safe in every flow, where that is promised.
     segmented_by : tuple of str
         What parts people into these segments, such as ``sex`` or ``age:10``.
+    where_safe : bool
+        They need not be told of every flow.
     spoken : tuple of str
         The numbers that a sentence on it gives, in their order.
     """
@@ -132,6 +135,7 @@ class StatedParts:
     known_items: int | None = None
     segments: tuple[str, ...] = ()
     segmented_by: tuple[str, ...] = ()
+    where_safe: bool = False
     spoken: tuple[str, ...] = ()
 
 
@@ -415,7 +419,7 @@ def read_stated(entry: Any, axes: Sequence[str]) -> StatedParts:
         privacy = read_privacy(told)
         return StatedParts(privacy=privacy, id_is=privacy.id_is, spoken=tuple(figures(privacy.figures)))
     outer: dict[str, Any] = {}
-    if kind == SEGMENTS:
+    if kind in (SEGMENTS, WHERE_SAFE):
         outer, told, spoken = _segments(told)
     elif kind == FEW_ITEMS:
         outer, told, spoken = _few_items(told, axes)
@@ -425,7 +429,7 @@ def read_stated(entry: Any, axes: Sequence[str]) -> StatedParts:
     inner = _all_of(parts)
     if kind == FEW_ITEMS and (inner["closeness"] is not None or inner["part_rules"] or inner["hidden"]):
         raise unreadable(ENTRY, "without close destinations or parts where readers know few items")
-    if kind == SEGMENTS and (inner["part_rules"] or inner["hidden"]):
+    if kind in (SEGMENTS, WHERE_SAFE) and (inner["part_rules"] or inner["hidden"]):
         raise unreadable(ENTRY, "without parts of flows where segments are promised")
     said = [figure for part in parts for figure in figures(_said(part))]
     return StatedParts(**outer, **inner, spoken=(*said, *spoken))
@@ -451,7 +455,8 @@ def _segments(told: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], lis
             raise unreadable(f"{ENTRY}.{what}", "a list of names")
         if len(set(listed)) < len(listed):
             raise unreadable(f"{ENTRY}.{what}", "a list in which every name is there once")
-    return {"segments": tuple(names), "segmented_by": tuple(by)}, _table(inner), [f"{len(names):,}"]
+    outer = {"segments": tuple(names), "segmented_by": tuple(by), "where_safe": told["kind"] == WHERE_SAFE}
+    return outer, _table(inner), [f"{len(names):,}"]
 
 
 def _few_items(told: dict[str, Any], axes: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any], list[str]]:

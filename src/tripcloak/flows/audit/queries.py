@@ -145,6 +145,9 @@ def segment_sql(by: Sequence[str], columns: Sequence[str]) -> str:
     """
     parts = []
     for text in by:
+        if clock := re.fullmatch(r"start_time:([0-9]{1,4})(h|min)@([A-Za-z0-9_/+-]+)", text):
+            parts.append(f"'start_time=' || {_part_of_day(clock, columns)}")
+            continue
         match = re.fullmatch(r"(.+):([1-9][0-9]{0,8})", text)
         column, width = (match[1], int(match[2])) if match else (text, None)
         if f"attr_{column}" not in columns:
@@ -154,6 +157,18 @@ def segment_sql(by: Sequence[str], columns: Sequence[str]) -> str:
         value = '"attr_' + column.replace('"', '""') + '"'
         parts.append(f"'{column}=' || {_text(value) if width is None else _bin(value, width)}")
     return " || ', ' || ".join(parts)
+
+
+def _part_of_day(clock: re.Match[str], columns: Sequence[str]) -> str:
+    if "start_time" not in columns:
+        raise InputError("the release is parted by the time of day, and the raw input was read without times")
+    width = int(clock[1]) * (60 if clock[2] == "h" else 1)
+    if not width or 1440 % width:
+        raise BrokenPart("release/manifest.json: slots that part trips must divide a day")
+    local = f"timezone('{clock[3]}', start_time)"
+    low = f"(date_part('epoch', {local}::time)::bigint // {60 * width} * {width})"
+    first, last = (f"printf('%02d:%02d', {at} // 60, {at} % 60)" for at in (low, f"({low} + {width})"))
+    return f"case when start_time is null then 'unknown' else {first} || '-' || {last} end"
 
 
 def _text(value: str) -> str:

@@ -325,11 +325,18 @@ def opened_by_segment(
     """Give a source, opened once for all its segments by these columns, and the segments."""
     if len({one.column for one in by}) < len(by):
         raise InputError(f"a column parts the input once; one was given twice ({spelt('segment')})")
-    carried = tuple(dict.fromkeys((*source.attributes, *(one.column for one in by))))
+    carried = tuple(dict.fromkeys((*source.attributes, *(name for one in by for name in one.attributes))))
     with opened(replace(source, attributes=carried), memory=memory, folder=folder) as within:
+        canonical = within[1]
+        if not canonical.has_start and any(one.minutes is not None for one in by):
+            raise InputError(
+                f"slots of the day ({spelt('segment')}) need the start of every trip; name it with "
+                f"{spelt('start_time')}"
+            )
         with plain_errors():
-            refuse_losses(clean(within[1]), source.tolerate, within[1].opened)
-            segments = find_segments(within[0], by)
+            refuse_losses(clean(canonical), source.tolerate, canonical.opened)
+            clock = canonical.timezone or "UTC"
+            segments = find_segments(within[0], [one.by_clock_of(clock) for one in by])
         if not segments:
             raise InputError(
                 "no usable trip is left, so there are no segments; see what becomes of the rows with "

@@ -8,6 +8,7 @@ from tripcloak.flows.release.public import (
     released_zones,
     restated,
     segment_numbers,
+    segments_told,
 )
 from tripcloak.flows.release.publication import (
     PUBLISH,
@@ -40,6 +41,7 @@ __all__ = [
     "released_zones",
     "restated",
     "segment_numbers",
+    "segments_told",
     "summed",
     "withheld_bands",
 ]

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.model import Groups, ODMatrix
+from tripcloak.flows.model import Groups, ODMatrix, SegmentPart
 from tripcloak.flows.release.largest import largest_entry, restated_largest
 from tripcloak.flows.release.publication import publication_of
 from tripcloak.flows.release.release import Release
 from tripcloak.flows.release.withheld import restated_withheld, withheld_entry
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.manifest import new_manifest
 from tripcloak.hierarchy import BoxZones, Zones
 from tripcloak.hierarchy.places import MICRO
-from tripcloak.promises import Promise
+from tripcloak.promises import Promise, Unit
 
 
 def published_numbers(release: Release) -> dict[str, Ints]:
@@ -32,15 +32,37 @@ def published_numbers(release: Release) -> dict[str, Ints]:
     return {unit: told.rounded(unit, release.support(unit)) for unit in told.columns}
 
 
-def segment_numbers(release: Release) -> dict[str, dict[str, Ints]]:
-    """Return the published columns of every segment that is safe in every group; nothing without segments."""
-    numbers: dict[str, dict[str, Ints]] = {}
-    told = release.publication
-    for part in release.promise.segments:
-        members = release.group_of_flow[part.row]
-        groups = Groups(part.matrix, members, release.group_origin, release.group_destination)
-        numbers[part.name] = {unit: told.rounded(unit, groups.support(unit)) for unit in told.by_segment}
-    return numbers
+class ToldSegment(NamedTuple):
+    """A segment: the groups that it is told of, and its published columns there."""
+
+    name: str
+    groups: Ints
+    numbers: dict[Unit, Ints]
+
+
+def segment_numbers(release: Release) -> list[ToldSegment]:
+    """Return what is told of every segment that is promised to be safe; nothing without segments."""
+    told, parts = release.publication, release.promise.segments
+    found = []
+    for part, where in zip(parts, segments_told(release, parts), strict=True):
+        groups = _of_segment(release, part)
+        numbers = {unit: told.rounded(unit, groups.support(unit))[where] for unit in told.by_segment}
+        found.append(ToldSegment(part.name, np.flatnonzero(where), numbers))
+    return found
+
+
+def segments_told(release: Release, parts: Sequence[SegmentPart]) -> list[Bools]:
+    """Return, for each of all segments, the groups that it is told of."""
+    groups = [_of_segment(release, part) for part in parts]
+    asked = release.promise.of_everybody.of_people
+    return release.promise.tells(
+        [asked.safe(one) for one in groups], [one.support("trips") for one in groups]
+    )
+
+
+def _of_segment(release: Release, part: SegmentPart) -> Groups:
+    members = release.group_of_flow[part.row]
+    return Groups(part.matrix, members, release.group_origin, release.group_destination)
 
 
 class ReleasedZones(NamedTuple):

@@ -162,10 +162,12 @@ def segments_table(release: Release) -> pa.Table | None:
     if not numbers:
         return None
     zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
-    parts = [
-        pa.table({**zones, "segment": np.full(release.n_groups, name), **columns})
-        for name, columns in numbers.items()
-    ]
+    parts = []
+    for one in numbers:
+        columns: dict[str, Any] = {axis: column.take(one.groups) for axis, column in zones.items()}
+        columns["segment"] = pa.array([one.name] * len(one.groups), pa.string())
+        columns |= {str(unit): values for unit, values in one.numbers.items()}
+        parts.append(pa.table(columns))
     return in_order(pa.concat_tables(parts))
 
 

@@ -26,6 +26,9 @@ from tripcloak.flows.audit.noise import (
 )
 from tripcloak.flows.audit.privacy import Privacy, too_little
 from tripcloak.flows.audit.promise import least
+from tripcloak.flows.model import SegmentPart
+from tripcloak.flows.release import segments_told
+from tripcloak.ground.arrays import Bools
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 
@@ -199,24 +202,42 @@ def smallest_support(case: MatrixCase) -> dict[str, float]:
 
 @BOOK.rule("segments-safe", "recount")
 def segments_safe(case: MatrixCase) -> str | Remark | None:
-    """Where it is promised, every segment reaches every threshold in every group."""
+    """Where it is promised, every segment reaches every threshold in every group that it is told of.
+
+    Of those that are not told of a group one does, and there are two or more of them.
+    """
     stated, parts = case.promise.segments, case.release.promise.segments
     if tuple(part.name for part in parts) != stated:
         return "the release promises other segments than it was made for"
     if not parts:
         return NotPromised("not promised: that every segment of the people is safe on its own")
-    for part in parts:
-        groups = case.release.group_of_flow[part.row]
-        alone = MatrixCase(part.matrix, replace(case.release, group_of_flow=groups), case.con.cursor())
-        alone.load("recount")
-        for unit, k in case.promise.thresholds.items():
-            reached = alone.value(
-                f"select count(*) from recount where number >= 0 and {unit} >= {least(unit, k)!r}"
-            )
-            if reached != case.release.n_groups:
-                short = case.release.n_groups - reached
+    told = np.array(segments_told(case.release, parts)) if case.promise.where_safe else None
+    reach = [_reached(case, part) for part in parts]
+    for unit, k in case.promise.thresholds.items():
+        reached = np.array([one[unit] for one in reach])
+        for number, enough in enumerate(reached):
+            short = int((~enough if told is None else told[number] & ~enough).sum())
+            if short:
                 return f"{mask_small(short, 'groups')} hold fewer than {k:g} {unit} of a segment"
+        if told is not None:
+            hidden = ~told
+            bare = hidden.any(axis=0) & ~(reached & hidden).any(axis=0) & told.any(axis=0)
+            if bare.any() or (hidden.sum(axis=0) == 1).any():
+                return "some groups tell so many segments that the others are too few"
     return None
+
+
+def _reached(case: MatrixCase, part: SegmentPart) -> dict[str, Bools]:
+    """Return, for every unit, the groups in which a segment reaches its threshold."""
+    groups = case.release.group_of_flow[part.row]
+    alone = MatrixCase(part.matrix, replace(case.release, group_of_flow=groups), case.con.cursor())
+    alone.load("recount")
+    found = {}
+    for unit, k in case.promise.thresholds.items():
+        query = f"select number from recount where number >= 0 and {unit} >= {least(unit, k)!r}"
+        enough = alone.con.execute(query).fetchnumpy()["number"]
+        found[unit] = np.isin(np.arange(case.release.n_groups), enough)
+    return found
 
 
 @BOOK.rule("noise-suffices", "recount")

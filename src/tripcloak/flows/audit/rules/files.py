@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.audit.evidence import BOOK, POINTS, FlowEvidence
-from tripcloak.flows.audit.promise import SEGMENTS, SPACE
+from tripcloak.flows.audit.promise import SEGMENTS, SPACE, WHERE_SAFE
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES
 from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
@@ -33,7 +33,7 @@ def files_complete(case: FlowEvidence) -> str | None:
 def _expected(case: FlowEvidence) -> set[str]:
     """Return the names of the public files, whatever else the manifest says."""
     promise = case.facts.get("promise")
-    parted = isinstance(promise, dict) and promise.get("kind") == SEGMENTS
+    parted = isinstance(promise, dict) and promise.get("kind") in (SEGMENTS, WHERE_SAFE)
     return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if parted else set())
 
 

@@ -248,7 +248,11 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
 
 @BOOK.rule("segments-safe", "recount")
 def segments_safe(case: FlowEvidence) -> str | Remark | None:
-    """Where it is promised, every segment of every released flow is safe and told right."""
+    """Where it is promised, every segment of every released flow is safe and told right.
+
+    Where segments are told if they are safe, those that are not told of a flow are two or more, and safe
+    together.
+    """
     if not case.promise.segments:
         return NotPromised("not promised: that every segment of the people is safe on its own")
     case.load("segments")
@@ -264,10 +268,11 @@ def segments_safe(case: FlowEvidence) -> str | Remark | None:
     if wrong:
         return f"release/segments.parquet is wrong about {mask_small(wrong, 'segments of released flows')}"
     for unit, k in case.promise.thresholds.items():
-        short = case.value(f"select count(*) from audit_by_segment where {unit} < {least(unit, k)!r}")
+        short = case.value(f"select count(*) from audit_told_segments where {unit} < {least(unit, k)!r}")
         if short:
             return f"{mask_small(short, 'segments of released flows')} hold fewer than {k:g} {unit}"
-    return _names(case) or differs_from_csv(case, "segments")
+    names = _names_where_safe(case) or _rest(case) if case.promise.where_safe else _names(case)
+    return names or differs_from_csv(case, "segments")
 
 
 @BOOK.rule("segment-as-read", "raw")
@@ -317,6 +322,8 @@ def _recount(case: FlowEvidence) -> None:
             from audit_segment_presence join audit_links using ({keys}) join audit_pairs using (pair)
             group by {axes}, segment""",
     )
+    only = f"semi join audit_segments using ({axes}, segment)" if case.promise.where_safe else ""
+    case.keep("audit_told_segments", f"select * from audit_by_segment {only}")
 
 
 def _wrongly_told(case: FlowEvidence, units: list[str]) -> str:
@@ -324,7 +331,8 @@ def _wrongly_told(case: FlowEvidence, units: list[str]) -> str:
     axes = ", ".join(case.promise.axes)
     forms = {"trips": "trips", "travellers": "travellers", "population": "round_even(population::double, 0)"}
     columns = ", ".join([axes, "segment", *(f"{forms[unit]} as {unit}" for unit in units)])
-    recounted, told = (f"select {columns} from {table}" for table in ("audit_by_segment", "audit_segments"))
+    tables = ("audit_told_segments", "audit_segments")
+    recounted, told = (f"select {columns} from {table}" for table in tables)
     return f"""select count(*) from (
         ({recounted} except all {told}) union all ({told} except all {recounted})
     )"""
@@ -340,3 +348,37 @@ def _names(case: FlowEvidence) -> str | None:
     if rows != flows * len(found):
         return "some released flows do not tell every segment"
     return None
+
+
+def _names_where_safe(case: FlowEvidence) -> str | None:
+    """Return what is wrong with the segments that are named, where they need not be told of every flow."""
+    found = {name for (name,) in case.rows("select distinct segment from audit_segment_presence")}
+    if found != set(case.promise.segments):
+        return "the manifest names other segments than the records have"
+    return None
+
+
+def _rest(case: FlowEvidence) -> str | None:
+    """Return what is wrong with the segments that are not told of a flow: they must be several, and safe."""
+    axes = ", ".join(case.promise.axes)
+    keys = "o, d, t" if case.promise.slot is not None else "o, d"
+    case.keep(
+        "audit_rest",
+        f"""select {axes}, sum(trips)::bigint as trips, count(distinct person) as travellers,
+                   fsum(weight) as population
+            from audit_segment_presence join audit_links using ({keys}) join audit_pairs using (pair)
+            anti join audit_segments using ({axes}, segment)
+            group by {axes}""",
+    )
+    for unit, k in case.promise.thresholds.items():
+        short = case.value(f"select count(*) from audit_rest where {unit} < {least(unit, k)!r}")
+        if short:
+            return (
+                f"what is not told by segment holds fewer than {k:g} {unit} in {mask_small(short, 'flows')}"
+            )
+    every = len(case.promise.segments)
+    alone = case.value(
+        f"select count(*) from (select count(*) as told from audit_segments group by {axes}) "
+        f"where told = {every - 1}"
+    )
+    return f"all segments but one are told of {mask_small(alone, 'flows')}" if alone else None
