@@ -185,6 +185,9 @@ APPROVE = ("ledger", "approve", "may", "--ledger", "ledger", "--by", "x", "--key
         ((*APPROVE, "officer.key", "--verdict", "perhaps"), "approve, subject-to-change, reject"),
         (("anonymise", "trips.csv", "--out", "june", "--needs-approvals", "1"), "--ledger DIR"),
         (("anonymise", "trips.csv", "--out", "june", "--ledger", "nowhere"), "is no ledger"),
+        (("ledger", "init", "new", "--epsilon-cap", "0"), "above 0"),
+        (("ledger", "init", "new", "--delta-cap", "1e-6"), "above 0"),
+        (("ledger", "init", "new", "--epsilon-cap", "1", "--delta-cap", "1"), "below 1"),
         (
             ("anonymise", "trips.csv", "--out", "june", "--ledger", "ledger", "--segment", "sex"),
             "--segment-joint",
@@ -220,6 +223,76 @@ def test_a_release_says_what_became_of_it(tripcloak, place):
         *order, "--out", place / "a", "--ledger", place / "ledger", "--needs-approvals", 0, "--json"
     )
     assert lax.json["ledger"]["approvals_needed"] == 1
+
+
+@pytest.fixture(scope="module")
+def spent(kept: Path) -> Path:
+    """Return a ledger of the same trips whose cap leaves little, after a noisy release."""
+    order = ["anonymise", kept / "trips.csv", "--hierarchy", "h3:8", *NOISE, "--epsilon", 4]
+    for one in (
+        ["ledger", "init", kept / "spent", "--epsilon-cap", 5, "--delta-cap", "1e-6"],
+        [*order, "--out", kept / "noisy", "--ledger", kept / "spent"],
+    ):
+        assert run([str(word) for word in one]) == 0
+    return kept / "spent"
+
+
+NOISE = ("--method", "laplace", "--height", 3, "--contributions", 4, "--delta", "1e-7")
+
+
+def test_a_cap_on_noise_refuses_and_says_what_is_left(tripcloak, spent, place):
+    ledger = shutil.copytree(spent, place / "copied")
+    before = contents(ledger)
+    order = ("anonymise", place / "trips.csv", "--hierarchy", "h3:8", *NOISE, "--out", place / "more")
+    told = tripcloak(*order, "--epsilon", 2, "--ledger", ledger)
+    assert told.code == 1
+    assert "epsilon 4 is spent already, and 1 is left. --epsilon 1" in told.words
+    assert contents(ledger) == before
+    assert not (place / "more").exists()
+    assert tripcloak("ledger", "cap", ledger, "--epsilon-cap", 6, "--reason", "").code == 2
+    raised = tripcloak("ledger", "cap", ledger, "--epsilon-cap", 6, "--reason", "the board")
+    assert "The cap is epsilon 6, delta 1e-06 from now on." in raised.out
+    assert "2 is left" in raised.out
+    told = tripcloak(*order, "--epsilon", 2, "--ledger", ledger, "--json")
+    assert told.code == 0
+    assert "0 is left" in " ".join(told.json["notes"])
+    lowered = tripcloak("ledger", "cap", ledger, "--epsilon-cap", 1, "--reason", "the board", "--json")
+    assert lowered.json["account"]["overdrawn"]
+    assert tripcloak("ledger", "check", ledger).code == 1
+
+
+def test_the_account_is_shown(tripcloak, spent):
+    listed = tripcloak("ledger", "list", spent)
+    assert "Spent: epsilon 4 at delta 1e-06 (rho 8), of a cap of epsilon 5; 1 is left." in listed.out
+    assert "outside the account" in listed.out
+    account = tripcloak("ledger", "list", spent, "--json").json["account"]
+    assert account["spent"] == {"epsilon": 4.0, "delta": 1e-6, "rho": 8.0}
+    assert account["left"] == {"epsilon": 1.0, "delta": pytest.approx(9e-7)}
+    (one,) = account["by_release"]
+    assert (one["release"], one["name"], one["epsilon"], one["delta"]) == (1, "noisy", 4.0, 1e-7)
+    shown = tripcloak("ledger", "show", "noisy", "--ledger", spent)
+    assert "epsilon 4, delta 1e-07 (rho 8)" in shown.out
+    assert tripcloak("ledger", "show", 1, "--ledger", spent, "--json").json["spends"] == one
+    checked = tripcloak("ledger", "check", spent)
+    assert checked.code == 0
+    assert checked.out.startswith("No exact number is published, so nothing follows")
+    assert "1 is left" in checked.out
+    assert tripcloak("ledger", "check", spent, "--json").json["noisy"] == ["noisy"]
+
+
+def test_an_exact_release_is_outside_the_account(tripcloak, place):
+    told = tripcloak("ledger", "show", "may", "--ledger", place / "ledger")
+    assert "no noise, and outside the account" in told.out
+    assert "Spent" not in tripcloak("ledger", "list", place / "ledger").out
+
+
+def test_noisy_releases_are_left_out_of_a_difference(tripcloak, spent, place):
+    other = ("anonymise", place / "trips.csv", "--hierarchy", "h3:8", "--k", 12, "--method", "odkanon")
+    assert tripcloak(*other, "--out", place / "june").code == 0
+    folders = (place / "may", spent.parent / "noisy", place / "june")
+    told = tripcloak("difference", *folders, "--against", place / "trips.csv")
+    assert told.code in (0, 1)
+    assert "Left out, as noisy numbers tell nothing exactly: noisy." in told.out
 
 
 def test_the_same_in_python(place: Path) -> None:

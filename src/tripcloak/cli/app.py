@@ -37,6 +37,7 @@ COMMANDS = {
     "trajectories trips": "trajectories:trips",
     "ledger": "ledger:root",
     "ledger init": "ledger:init",
+    "ledger cap": "ledger:cap",
     "ledger add": "ledger:add",
     "ledger list": "ledger:list_",
     "ledger show": "ledger:show_",

@@ -69,7 +69,7 @@ def show_difference(found: "Difference") -> None:
     """Print the verdict, where facts come from, and some of them with their numbers."""
     from tripcloak.ledger.facts import IN_WORDS
 
-    show(found.words())
+    show(found.words(), *filter(None, [found.left_out()]))
     if not len(found.facts):
         return
     kinds = [(IN_WORDS[kind], f"{n:,}") for kind, n in found.facts.by_kind().items() if n]

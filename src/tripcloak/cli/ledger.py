@@ -15,6 +15,13 @@ Place = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the le
 Release = Annotated[
     str, typer.Argument(metavar="RELEASE", help="A release of the ledger: its number, name or folder.")
 ]
+EpsilonCap = Annotated[
+    float | None,
+    typer.Option(metavar="EPSILON", help="What noisy releases together may spend of anybody at most."),
+]
+DeltaCap = Annotated[
+    float | None, typer.Option(metavar="CHANCE", help="The delta of that epsilon; 1e-6 by default.")
+]
 Kept = Annotated[Path, typer.Option("--ledger", metavar="DIR", help="The folder of the ledger.")]
 
 
@@ -40,6 +47,8 @@ def init(
     needs_approvals: Annotated[
         int, typer.Option(metavar="N", help="How many people must approve of a release.")
     ] = 0,
+    epsilon_cap: EpsilonCap = None,
+    delta_cap: DeltaCap = None,
     json: Json = False,
 ) -> None:
     """Make a ledger in a folder of its own, with a new key.
@@ -51,18 +60,52 @@ def init(
       tripcloak ledger init ledger
 
       tripcloak ledger init ledger --needs-approvals 2
+
+      tripcloak ledger init ledger --epsilon-cap 3 --delta-cap 1e-6
     """
+    from tripcloak.ledger.account import Cap
     from tripcloak.ledger.store import init_ledger
 
-    ledger = init_ledger(folder, approvals_needed=needs_approvals)
+    cap = Cap.asked(epsilon_cap, delta_cap)
+    ledger = init_ledger(folder, approvals_needed=needs_approvals, cap=cap)
     if json:
-        print_json({"ledger": str(folder), "approvals_needed": needs_approvals, "head": ledger.head})
+        told = {"approvals_needed": needs_approvals, "cap": None if cap is None else cap._asdict()}
+        print_json({"ledger": str(folder), **told, "head": ledger.head})
         return
     show(
         f"The ledger {folder} is empty. Give it to every run: `tripcloak anonymise FILE --out DIR --ledger "
         f"{folder}`.",
         f"Keep a copy of {folder / 'key'} in a safe place, and the ledger inside.",
     )
+
+
+def cap(
+    folder: Place,
+    epsilon_cap: Annotated[
+        float, typer.Option(metavar="EPSILON", help="What noisy releases together may spend of anybody.")
+    ],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why it is set.")],
+    delta_cap: DeltaCap = None,
+    json: Json = False,
+) -> None:
+    """Set what differentially private releases together may spend of anybody, from now on.
+
+    Written into the chain with its reason. What was spent stays spent.
+
+    [bold]Example[/bold]
+
+      tripcloak ledger cap ledger --epsilon-cap 4 --reason 'board, 3 June'
+    """
+    from tripcloak.ledger.account import Cap
+    from tripcloak.ledger.store import open_ledger
+
+    ledger, asked = open_ledger(folder), Cap.asked(epsilon_cap, delta_cap)
+    assert asked is not None
+    ledger.set_cap(asked, reason=reason)
+    if json:
+        print_json({"ledger": str(folder), "account": ledger.account.to_dict(), "head": ledger.head})
+    else:
+        show(f"The cap is {asked.words()} from now on.", ledger.account.words())
 
 
 def add(
@@ -110,8 +153,8 @@ def list_(folder: Place, json: Json = False) -> None:
 
     ledger = open_ledger(folder)
     if json:
-        releases = [one.to_dict() for one in ledger.releases]
-        print_json({"ledger": str(folder), "head": ledger.head, "releases": releases})
+        told = {"head": ledger.head, "releases": [one.to_dict() for one in ledger.releases]}
+        print_json({"ledger": str(folder), **told, "account": ledger.account.to_dict()})
         return
     show(_in_words(ledger))
     rows = [
@@ -130,6 +173,7 @@ def list_(folder: Place, json: Json = False) -> None:
     columns = ("", "date", "release", "promised", "covers", "flows", "approvals", "state")
     if rows:
         show(table(f"Releases in {folder}", columns, rows, numbers=False))
+    _show_account(ledger)
     show(f"Head: {ledger.head}")
 
 
@@ -150,7 +194,9 @@ def show_(release: Release, ledger: Kept, json: Json = False) -> None:
     found = kept.find(release)
     changed = kept.changed_files(found)
     if json:
-        print_json({**found.to_dict(), "changed_files": changed})
+        cost = [one.to_dict() for one in kept.account.spent if one.release == found.number]
+        account = {"spends": cost[0] if cost else None, "account": kept.account.to_dict()}
+        print_json({**found.to_dict(), **account, "changed_files": changed})
         return
     facts = found.facts
     rows = [
@@ -164,11 +210,14 @@ def show_(release: Release, ledger: Kept, json: Json = False) -> None:
         ("covers", covered_words(facts)),
         ("records", number(facts["records"])),
         ("flows", number(facts["groups"])),
+        ("spends", _spends(kept, found)),
         ("public files", _as_recorded(changed)),
         ("approvals", found.approval_words()),
         *([] if found.withdrawn is None else [("withdrawn because", found.withdrawn.content["reason"])]),
     ]
     show(found.words())
+    if facts.get("spent") is not None:
+        show(f"The account of the ledger: {kept.account.words()}")
     show(table(f"Release {found.number}: {found.name}", ("", "value"), rows, numbers=False))
     if found.approvals:
         told = [(one.time, one.by, one.verdict, one.comment, f"{one.key[:16]}...") for one in found.approvals]
@@ -278,7 +327,9 @@ def check(
 ) -> None:
     """Attack all releases of a ledger together, as `tripcloak difference` does folders.
 
-    Needs no raw data: the ledger knows which record went where. Exits 1 when facts are found.
+    Needs no raw data: the ledger knows which record went where. Noisy releases tell nothing exactly; what
+    they have spent is shown, against the cap. Exits 1 when facts are found, or when more is spent than the
+    cap allows.
 
     [bold]Examples[/bold]
 
@@ -290,13 +341,16 @@ def check(
     from tripcloak.ledger.difference import within
     from tripcloak.ledger.store import open_ledger
 
+    ledger = open_ledger(folder)
     with progress_on_stderr() as progress:
-        found = within(open_ledger(folder).disclosures(), k=k, progress=progress)
+        noisy = [one.name for one in ledger.releases if one.counts and one.facts.get("spent") is not None]
+        found = within(ledger.disclosures(), k=k, noisy=noisy, progress=progress)
     if json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "account": ledger.account.to_dict()})
     else:
         show_difference(found)
-    if not found.safe:
+        _show_account(ledger)
+    if not found.safe or ledger.account.overdrawn:
         raise typer.Exit(1)
 
 
@@ -330,6 +384,34 @@ def _as_recorded(changed: list[str] | None) -> str:
     if changed is None:
         return "not where they were to be written"
     return f"changed or replaced since: {', '.join(changed)}" if changed else "as they were recorded"
+
+
+def _spends(ledger: "Ledger", release: "RecordedRelease") -> str:
+    cost = [one.spending for one in ledger.account.spent if one.release == release.number]
+    return cost[0].words() if cost else "nothing: no noise, and outside the account"
+
+
+def _show_account(ledger: "Ledger") -> None:
+    """Print what noisy releases have spent, where there is noise or a cap."""
+    from tripcloak.ledger.account import OUTSIDE
+
+    account = ledger.account
+    if not account.spent and account.cap is None:
+        return
+    show(account.words())
+    rows = [
+        (
+            one.time[:10],
+            one.name or "-",
+            one.words(),
+            one.method,
+            *(f"{figure:.4g}" for figure in one.figures),
+        )
+        for one in account.spent
+    ]
+    columns = ("date", "release", "what", "method", "epsilon", "delta", "rho")
+    if rows:
+        show(table("Noise that was drawn", columns, rows, numbers=False), OUTSIDE)
 
 
 def _in_words(ledger: "Ledger") -> str:

@@ -44,7 +44,7 @@ def add_release(
     again = read_release_again(whole, ledger.key.record_key, inputs=inputs, memory=memory, progress=progress)
     with ledger.changing():
         _refuse_known(whole, ledger)
-        recorded = ledger.prepare(again, again.disclosures(whole.resolve().name), whole)
+        recorded = ledger.prepare(again, again.disclosures(whole.resolve().name), whole, is_out=True)
     return ledger.released(recorded, whole)
 
 

@@ -26,6 +26,16 @@ from tripcloak.records.files.frames import Input
 class Difference:
     """What some releases tell together; for the eyes of the data owner.
 
+    Attributes
+    ----------
+    releases : tuple of Disclosure
+        Those whose numbers are exact.
+    facts : Facts
+        What follows from them.
+    noisy : tuple of str
+        Names of releases whose numbers are noisy: they tell nothing exactly, and what they cost is another
+        account.
+
     Examples
     --------
     >>> nothing = Facts(found=(), complete=True, k=10, people=0, groups=9, atoms=9)
@@ -35,6 +45,7 @@ class Difference:
 
     releases: tuple[Disclosure, ...]
     facts: Facts
+    noisy: tuple[str, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -44,6 +55,8 @@ class Difference:
     def words(self) -> str:
         """Return the verdict in a sentence."""
         facts = self.facts
+        if not self.releases and self.noisy:
+            return "No exact number is published, so nothing follows by adding and subtracting."
         if not len(facts):
             whole = "" if facts.complete else " that was found; not every combination could be looked at"
             return f"Nothing about fewer than {facts.k:,} people follows from these releases together{whole}."
@@ -53,6 +66,13 @@ class Difference:
             f"{len(facts):,} {several} from these releases together, each about fewer than {facts.k:,} "
             f"people; {concerned} concerned."
         )
+
+    def left_out(self) -> str | None:
+        """Return which releases were not attacked, and why; None where there are none."""
+        if not self.noisy:
+            return None
+        which = ", ".join(self.noisy)
+        return f"Left out, as noisy numbers tell nothing exactly: {which}."
 
     def certificate(self, fact: Fact) -> str:
         """Return how a fact follows, in words that a person can recompute."""
@@ -91,6 +111,7 @@ class Difference:
             "safe": self.safe,
             "verdict": self.words(),
             "releases": [one.name for one in self.releases],
+            "noisy": list(self.noisy),
             **self.facts.to_dict(),
             "certificates": [self._told(fact) for fact in self.facts.found],
         }
@@ -145,25 +166,41 @@ def difference(
     key = secrets.token_bytes(KEY)
     names = _names(folders)
     told: list[Disclosure] = []
+    noisy: list[str] = []
     for number, (folder, name) in enumerate(zip(folders, names, strict=True)):
         progress("reading releases again", number, len(folders))
-        told += read_again(folder, key, inputs=inputs, name=name, memory=memory)
+        found = read_again(folder, key, inputs=inputs, name=name, memory=memory)
+        told += found
+        noisy += [] if found else [name]
     if len(told) < 2:
         raise InputError(
             "there are not two tables of exact numbers to compare: give two folders or more, or one that "
             "tells its flows by segment; noisy numbers tell nothing exactly"
         )
     _refuse_strangers(told)
-    return Difference(releases=tuple(told), facts=attack(told, k=k, progress=progress))
+    facts = attack(told, k=k, progress=progress)
+    return Difference(releases=tuple(told), facts=facts, noisy=tuple(noisy))
 
 
 def within(
-    disclosures: Sequence[Disclosure], *, k: int | None = None, progress: Progress = silent
+    disclosures: Sequence[Disclosure],
+    *,
+    k: int | None = None,
+    noisy: Sequence[str] = (),
+    progress: Progress = silent,
 ) -> Difference:
-    """Return all that the releases of a ledger tell together of fewer than k people."""
-    if not disclosures:
+    """Return all that the releases of a ledger tell together of fewer than k people.
+
+    Parameters
+    ----------
+    noisy
+        Names of its noisy releases, which tell nothing exactly.
+    """
+    if not disclosures and not noisy:
         raise InputError("the ledger knows of no release yet, and nothing follows from none")
-    return Difference(releases=tuple(disclosures), facts=attack(disclosures, k=k, progress=progress))
+    nothing = Facts(found=(), complete=True, k=k or 0, people=0, groups=0, atoms=0)
+    facts = attack(disclosures, k=k, progress=progress) if disclosures else nothing
+    return Difference(releases=tuple(disclosures), facts=facts, noisy=tuple(noisy))
 
 
 def _names(folders: Sequence[Path]) -> list[str]:

@@ -13,6 +13,7 @@ from tripcloak.flows.anonymise import (
     AnonymisationRequest,
     MadeRelease,
     ReleaseRequest,
+    Solver,
     make_release,
     write_release,
 )
@@ -20,11 +21,12 @@ from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.flows.release import Publish, Release
-from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, refuse_if_taken
 from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import called, spelt
+from tripcloak.ledger.charging import Charging
 from tripcloak.ledger.disclosing import disclosed, disclosed_by
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.prevention import Prevention, refuse_new_facts, with_room
@@ -83,9 +85,12 @@ def ledger_of(given: Mapping[str, Any]) -> Ledger | None:
 
 def read_by(request: Request, ledger: Ledger) -> Request:
     """Return a request whose records are read with the key of a ledger."""
-    return replace(
-        request, keyed=ledger.key.record_key, solved_by=_Preventing(ledger.disclosures(), request.publish)
+    solver: Solver = (
+        Charging(ledger, request.source)
+        if request.method.noisy
+        else _Preventing(ledger.disclosures(), request.publish)
     )
+    return replace(request, keyed=ledger.key.record_key, solved_by=solver)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +109,8 @@ class _Preventing:
     ) -> tuple[Release, tuple[str, ...]]:
         """Return the release, and what it took."""
         matrix, records = reading.trips.matrix, reading.trips.records
-        if method.noisy or records is None:
-            return method.anonymise(matrix, progress), ()
+        if records is None:
+            raise InternalError("records were read without the key of the ledger")
         if not self.earlier:
             return with_room(method, matrix, progress), ()
 

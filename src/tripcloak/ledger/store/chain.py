@@ -19,7 +19,9 @@ from tripcloak.ledger.store.key import LedgerKey
 CHAIN = "chain"
 HEAD = "head.json"
 FORMAT = "tripcloak ledger 1"
-Kind = Literal["init", "prepared", "released", "abandoned", "withdrawn", "approval", "rotated"]
+Kind = Literal[
+    "init", "prepared", "released", "abandoned", "withdrawn", "approval", "rotated", "spent", "capped"
+]
 NOTHING = "0" * 64
 """What the first entry says came before it."""
 SKEW = timedelta(minutes=5)

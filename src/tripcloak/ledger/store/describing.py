@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.flows.release import Release
+from tripcloak.records.source import TripSource
 
 
 class Recordable(Protocol):
@@ -41,19 +42,25 @@ def release_facts(made: Recordable) -> dict[str, Any]:
     }
 
 
-def covered(made: Recordable) -> dict[str, Any]:
-    """Return which part of the data a release is of; nothing where it is of all of it."""
-    source, when = made.request.source, made.reading.trips.when
+def covered(source: TripSource, reading: MatrixReading, segmented_by: Sequence[str] = ()) -> dict[str, Any]:
+    """Return which part of the data a release is of; nothing where it is of all of it.
+
+    Parameters
+    ----------
+    segmented_by
+        The columns by whose values it tells everything apart.
+    """
+    when = reading.trips.when
     asked = {
         "where": source.where,
         "segment": dict(source.segment) or None,
-        "segments": list(made.release.promise.segmented_by) or None,
+        "segments": list(segmented_by) or None,
         "sample": None if source.sample is None else list(source.sample),
         "box": None if source.box is None else list(source.box),
         "polygon": source.polygon,
         "period": None if when is None else [when.first.isoformat(), when.last.isoformat()],
-        "slots": made.reading.zoning.clock() or None,
-        "area": None if made.reading.zoning.area is None else list(made.reading.zoning.area),
+        "slots": reading.zoning.clock() or None,
+        "area": None if reading.zoning.area is None else list(reading.zoning.area),
     }
     return {name: value for name, value in asked.items() if value is not None}
 

@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 
 from tripcloak._version import __version__
+from tripcloak.flows.methods.noise.composing import Spending
+from tripcloak.flows.reading.matrix import MatrixReading
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError, OutputExistsError
 from tripcloak.ground.folders import PUBLIC, file_digest
 from tripcloak.ground.keys import SigningKey
 from tripcloak.ground.manifest import public_part, read_run
 from tripcloak.ground.signatures import NAME as SIGNED
+from tripcloak.ledger.account import Account, Cap, OverdrawnError
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.store.approvals import approval, is_genuine
 from tripcloak.ledger.store.chain import (
@@ -49,15 +53,20 @@ from tripcloak.ledger.store.files import explained_errors, locked, tidy, write_w
 from tripcloak.ledger.store.key import NAME, NEXT, LedgerKey, read_key
 from tripcloak.ledger.store.releases import RecordedRelease, find_release, releases_of
 from tripcloak.ledger.store.sameness import Coming, refuse_other_data, told_by
+from tripcloak.ledger.store.spent import Charges, account_of, spending_of, told_together
+from tripcloak.promises import Promise
+from tripcloak.records.source import TripSource
 
 
-def init_ledger(folder: Path, *, approvals_needed: int = 0) -> Ledger:
+def init_ledger(folder: Path, *, approvals_needed: int = 0, cap: Cap | None = None) -> Ledger:
     """Return a new ledger in a folder that was not there before, or is empty.
 
     Parameters
     ----------
     approvals_needed
         How many people must approve of every release before it may be published.
+    cap
+        What all differentially private releases together may spend of anybody.
 
     Examples
     --------
@@ -82,7 +91,8 @@ def init_ledger(folder: Path, *, approvals_needed: int = 0) -> Ledger:
                 part.mkdir(mode=0o700)
             key = LedgerKey.new()
             write_whole(aside / NAME, key.to_bytes())
-            append(aside, key, (), "init", {"tripcloak": __version__, "approvals_needed": approvals_needed})
+            told = {"approvals_needed": approvals_needed, "cap": None if cap is None else cap._asdict()}
+            append(aside, key, (), "init", {"tripcloak": __version__, **told})
             os.rename(aside, folder)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -143,6 +153,11 @@ class Ledger:
         return int(self.entries[0].content["approvals_needed"])
 
     @property
+    def account(self) -> Account:
+        """Return what differentially private releases have spent, and the cap on it."""
+        return account_of(self.entries, self.releases)
+
+    @property
     def head(self) -> str:
         """Return the digest of the last entry: whoever notes it down can tell later that nothing is lost."""
         return self.entries[-1].digest
@@ -200,6 +215,27 @@ class Ledger:
             finally:
                 self._alone, self._held = False, None
 
+    def set_cap(self, cap: Cap, *, reason: str) -> None:
+        """Set what may be spent from now on; what was spent stays spent."""
+        if not reason.strip():
+            raise InputError("say why the cap is set")
+        with self.changing():
+            self._append("capped", {"cap": cap._asdict(), "reason": reason})
+
+    def spend(self, promise: Promise, method: str, reading: MatrixReading, source: TripSource) -> Entry:
+        """Return the entry that charges everybody in an input, which is to be made before noise is drawn.
+
+        From then on it counts, whatever becomes of the release: noise that was drawn and seen by somebody is
+        spent, and drawing until one likes the numbers would be no noise at all.
+
+        Raises
+        ------
+        OverdrawnError
+            The cap would be passed; nothing is charged.
+        """
+        with self.changing():
+            return self._spend(promise, method, self._coming(reading, source))
+
     def prepare(
         self,
         made: Recordable,
@@ -207,6 +243,7 @@ class Ledger:
         out: Path,
         *,
         approvals_needed: int | None = None,
+        is_out: bool = False,
     ) -> RecordedRelease:
         """Return a release after recording all it tells, just before it is written; it counts from now on.
 
@@ -220,20 +257,22 @@ class Ledger:
             The folder it is about to be written to.
         approvals_needed
             How many people must approve of it, where that is more than the ledger asks for.
+        is_out
+            It was published before there was a ledger: noise in it is charged whatever the cap.
         """
-        records = made.reading.trips.records
-        if records is None:
-            raise InternalError("the records of the release were read without the key of the ledger")
-        known, told = self.known(), told_by(made.reading, made.request.source.zone_prefix)
-        coming = Coming(records, known.find(records.record), told, covered(made))
-        refuse_other_data(coming, known, [one.facts for one in self.releases])
+        promise, source = made.release.promise, made.request.source
+        coming = self._coming(made.reading, source, promise.segmented_by)
+        spent = self._charged(made, coming, is_out=is_out) if promise.noisy else None
+        if spent is not None:
+            coming = self._coming(made.reading, source)
         content = {
             "release": len(self.releases) + 1,
             "name": out.absolute().name,
             "folder": str(out.absolute()),
             **release_facts(made),
-            "covered": covered(made),
-            "told_by": told,
+            "covered": coming.covered,
+            "told_by": coming.told_by,
+            "spent": None if spent is None else spent.sequence,
             "approvals_needed": max(self.approvals_needed, approvals_needed or 0),
             "parts": [
                 {name: getattr(one, name) for name in ("name", "k", "counted", "tells_trips")}
@@ -241,7 +280,7 @@ class Ledger:
             ],
         }
         try:
-            content["data"] = self._write_data(made, coming, known, disclosures)
+            content["data"] = self._write_data(made, coming, disclosures, spent)
         except BaseException:
             # Room that a full disk may need is given back at once, and not by the next run.
             self._tidy()
@@ -361,25 +400,76 @@ class Ledger:
             raise InternalError("a ledger is changed by one run at a time")
         self.entries = (*self.entries, append(self.folder, self.key, self.entries, kind, content))
 
+    def _coming(self, reading: MatrixReading, source: TripSource, segmented_by: Sequence[str] = ()) -> Coming:
+        """Return what is about to be recorded, or raise where it is of other data."""
+        records = reading.trips.records
+        if records is None:
+            raise InternalError("the records of the release were read without the key of the ledger")
+        known, told = self.known(), told_by(reading, source.zone_prefix)
+        place = known.find(records.record)
+        coming = Coming(records, place, told, covered(source, reading, segmented_by))
+        before = [entry.content for entry in self.entries if entry.kind in ("prepared", "spent")]
+        refuse_other_data(coming, known, before)
+        return coming
+
+    def _spend(self, promise: Promise, method: str, coming: Coming, *, is_out: bool = False) -> Entry:
+        """Return the entry that charges everybody in an input, or raise where that is more than the cap."""
+        spending, unit, known = Spending.of(promise), _unit(promise), self.known()
+        if unit == "trip" and np.any(coming.records.person != coming.records.record):
+            raise InternalError("trips are hidden by themselves, though it is known whose they are")
+        drawn = (
+            (spending_of(entry), self._members(entry)) for entry in self.entries if entry.kind == "spent"
+        )
+        charges = Charges.of(known.with_more(known.new_among(coming.records, coming.place)), drawn)
+        inside = charges.those(coming.records.person)
+        cap, before = self.account.cap, charges.together(inside)
+        if not is_out and cap is not None and not cap.allows(before, spending):
+            raise OverdrawnError(cap, before)
+        content = {
+            "method": method,
+            "spending": spending._asdict(),
+            "unit": unit,
+            "covered": coming.covered,
+            "told_by": coming.told_by,
+            "members": coming.digest,
+            "together": told_together(charges.charged(spending, inside).together()),
+        }
+        try:
+            everybody = np.full(len(coming.records), WITHHELD, dtype=np.int32)
+            content["data"] = self._write_records(coming, {"member": (coming.records.record, everybody)})
+        except BaseException:
+            self._tidy()
+            raise
+        self._append("spent", content)
+        return self.entries[-1]
+
+    def _charged(self, made: Recordable, coming: Coming, *, is_out: bool) -> Entry:
+        """Return the entry by which a noisy release was charged, or is now."""
+        promise, method = made.release.promise, made.release.method
+        taken = {one.facts.get("spent") for one in self.releases}
+        for entry in self.entries:
+            alike = entry.kind == "spent" and entry.content["members"] == coming.digest
+            if alike and entry.sequence not in taken and spending_of(entry) == Spending.of(promise):
+                return entry
+        return self._spend(promise, method, coming, is_out=is_out)
+
+    def _members(self, spent: Entry) -> Ints:
+        """Return the column of who was charged, by the places of known records."""
+        members: Ints = read_columns(self.folder, spent.content["data"]["groups"])["member"].to_numpy()
+        return members
+
     def _write_data(
-        self, made: Recordable, coming: Coming, known: KnownRecords, disclosures: Sequence[Disclosure]
+        self, made: Recordable, coming: Coming, disclosures: Sequence[Disclosure], spent: Entry | None
     ) -> dict[str, Written]:
         """Write the records that are new, the groups of all, and the published numbers."""
-        new, data = known.new_among(coming.records, coming.place), dict[str, Written]()
-        if len(new):
-            data["records"] = write_records(self.folder, self._name("records"), new)
-        place, n = coming.place.copy(), len(known) + len(new)
-        place[place < 0] = np.arange(len(known), n)
-        own = coming.records.record
-        groups = {
-            # A segment holds some of the records, each of which is among all of them.
-            f"group_{at}": group_column(n, place[np.searchsorted(own, one.record)], one.group)
-            for at, one in enumerate(disclosures)
-        }
-        # Noisy numbers are of no group, but whose they are is told all the same.
-        everybody = np.full(len(own), WITHHELD, dtype=np.int32)
-        groups = groups or {"member": group_column(n, place, everybody)}
-        data["groups"] = write_columns(self.folder, self._name("groups"), groups)
+        # Noisy numbers are of no group, but whose they are was told when they were charged.
+        data = (
+            self._write_records(
+                coming, {f"group_{at}": (one.record, one.group) for at, one in enumerate(disclosures)}
+            )
+            if spent is None
+            else {"groups": spent.content["data"]["groups"]}
+        )
         told = {axis: zones.ids[column] for axis, zones, column in made.release.axes}
         for at, one in enumerate(disclosures):
             told[f"trips_{at}"] = one.trips
@@ -388,13 +478,30 @@ class Ledger:
         data["numbers"] = write_columns(self.folder, self._name("numbers"), told)
         return data
 
+    def _write_records(self, coming: Coming, columns: Mapping[str, tuple[Ints, Ints]]) -> dict[str, Written]:
+        """Write the records that are new, and columns of the groups of some."""
+        known = self.known()
+        new, data = known.new_among(coming.records, coming.place), dict[str, Written]()
+        if len(new):
+            data["records"] = write_records(self.folder, self._name("records"), new)
+        place, n = coming.place.copy(), len(known) + len(new)
+        place[place < 0] = np.arange(len(known), n)
+        groups = {
+            # A segment holds some of the records, each of which is among all of them.
+            name: group_column(n, place[np.searchsorted(coming.records.record, record)], group)
+            for name, (record, group) in columns.items()
+        }
+        data["groups"] = write_columns(self.folder, self._name("groups"), groups)
+        return data
+
     def _name(self, what: str) -> str:
         return f"{len(self.entries) + 1:08d}-{what}.parquet"
 
     def _needed(self) -> list[Written]:
         """Return the data files that the chain names."""
         tables = [one.facts["data"][name] for one in self.releases for name in _TABLES]
-        return [*_record_files(self.entries), *tables]
+        members = [entry.content["data"]["groups"] for entry in self.entries if entry.kind == "spent"]
+        return [*_record_files(self.entries), *tables, *members]
 
     def _tidy(self) -> None:
         """Remove what runs have left behind that were stopped."""
@@ -412,9 +519,14 @@ def _record_files(entries: Sequence[Entry]) -> list[Written]:
     for entry in entries:
         if entry.kind == "rotated":
             files = [*entry.content["records"]]
-        elif entry.kind == "prepared" and "records" in entry.content["data"]:
+        elif entry.kind in ("prepared", "spent") and "records" in entry.content["data"]:
             files.append(entry.content["data"]["records"])
     return files
+
+
+def _unit(promise: Promise) -> str:
+    """Return who is hidden: a traveller, or a single trip."""
+    return str(promise.noise_facts()["differential_privacy"]["unit"])
 
 
 def _finish_rotation(folder: Path) -> None:

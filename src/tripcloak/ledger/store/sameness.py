@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -40,6 +41,11 @@ class Coming(NamedTuple):
     place: Ints
     told_by: Mapping[str, Any]
     covered: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of which records they are."""
+        return hashlib.blake2b(self.records.record.tobytes(), digest_size=32).hexdigest()
 
 
 def told_by(reading: MatrixReading, zone_prefix: int | None) -> dict[str, Any]:

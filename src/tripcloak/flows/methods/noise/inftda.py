@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, NoisyMethod
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod
 from tripcloak.flows.methods.noise.source import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
@@ -19,6 +19,7 @@ from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Domain, steps_down
 from tripcloak.hierarchy.tiling import Keys
+from tripcloak.promises import DifferentialPrivacy
 
 MOST_PAIRS = 10_000_000
 """Pairs of zones that may get noise at one height: some minutes of OpenDP's time."""
@@ -182,11 +183,7 @@ class InfTDA(NoisyMethod):
         progress: Progress,
     ) -> Drawn:
         """Return noisy numbers of pairs of zones, all of one height."""
-        assert self.epsilon is not None
-        steps = steps_down(domains, self.height or 0)
-        rho = largest_rho(self.epsilon, self.delta)
-        # Each step looks at every counted trip once, so the budget is shared among the steps.
-        share = rho / len(steps)
+        steps, _, share = self._shares(domains)
         scale = gaussian_scale(counted.most, share)
         add = partial(noise.gaussian, scale=scale, sensitivity=counted.most, rho=share)
         total = np.maximum(add(counted.trips.sum(keepdims=True)), 0)
@@ -194,15 +191,27 @@ class InfTDA(NoisyMethod):
         for height in steps[1:]:
             flows = zones_of_flows(matrix, domains, height)
             pairs = split(pairs, domains, height, flows, counted.trips, lambda x: in_chunks(add, x, progress))
-        return Drawn(
-            *pairs,
-            promise=self.promised(
-                counted,
-                self.delta,
-                "discrete Gaussian noise on all pairs of zones, from the study area down, made to add up",
-                noise_scale=scale,
-                rho=rho,
-                heights=len(steps),
-                study_area=domains[0].study_area,
-            ),
+        return Drawn(*pairs, promise=self.stated(matrix, domains, counted))
+
+    def stated(
+        self, matrix: ODMatrix, domains: Domains, hidden: Hidden | Contributions
+    ) -> DifferentialPrivacy:
+        """Return what is promised of a release of such a matrix."""
+        steps, rho, share = self._shares(domains)
+        return self.promised(
+            hidden,
+            self.delta,
+            "discrete Gaussian noise on all pairs of zones, from the study area down, made to add up",
+            noise_scale=gaussian_scale(hidden.most, share),
+            rho=rho,
+            heights=len(steps),
+            study_area=domains[0].study_area,
         )
+
+    def _shares(self, domains: Domains) -> tuple[list[int], float, float]:
+        """Return the heights that get noise, rho for all of them, and rho for each."""
+        assert self.epsilon is not None
+        steps = steps_down(domains, self.height or 0)
+        rho = largest_rho(self.epsilon, self.delta)
+        # Each step looks at every counted trip once, so the budget is shared among the steps.
+        return steps, rho, rho / len(steps)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, NoisyMethod
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod
 from tripcloak.flows.methods.noise.source import NoiseSource, in_chunks, laplace_scale
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
@@ -17,6 +17,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import shared_domains
+from tripcloak.promises import DifferentialPrivacy
 
 EVERY_PAIR = 1_000_000
 """Pairs of zones that may all get noise, whether they occur or not: some seconds of OpenDP's time."""
@@ -84,15 +85,13 @@ class Laplace(NoisyMethod):
         progress: Progress,
     ) -> Drawn:
         """Return noisy numbers of pairs of zones at one height."""
-        every = self.delta == 0 or (_complete(matrix) and self._pairs(matrix, domains) <= EVERY_PAIR)
+        every = self._every(matrix, domains)
         numbers = _numbers(matrix, counted, domains, self._height(matrix), every=every)
         assert self.epsilon is not None
-        scale = laplace_scale(counted.most, self.epsilon)
-        least = 1 if every else threshold(scale, counted.most, self.delta)
+        scale, least = self._noise(counted.most, every=every)
         add = partial(noise.laplace, scale=scale, sensitivity=counted.most, epsilon=self.epsilon)
         noisy = in_chunks(add, numbers.exact, progress)
         shown = np.flatnonzero(noisy >= least)
-        which = "every pair of zones" if every else "pairs of zones that occur"
         number = np.full(len(noisy) + 1, -1, dtype=np.int32)
         number[shown] = np.arange(len(shown), dtype=np.int32)
         return Drawn(
@@ -100,15 +99,34 @@ class Laplace(NoisyMethod):
             destination=numbers.destination[shown],
             trips=noisy[shown],
             group_of_flow=number[numbers.pair_of_flow],
-            promise=self.promised(
-                counted,
-                0.0 if every else self.delta,
-                f"discrete Laplace noise on {which}",
-                noise_scale=scale,
-                threshold=least,
-                study_area=domains[0].study_area,
-            ),
+            promise=self.stated(matrix, domains, counted),
         )
+
+    def stated(
+        self, matrix: ODMatrix, domains: Domains, hidden: Hidden | Contributions
+    ) -> DifferentialPrivacy:
+        """Return what is promised of a release of such a matrix."""
+        every = self._every(matrix, domains)
+        scale, least = self._noise(hidden.most, every=every)
+        which = "every pair of zones" if every else "pairs of zones that occur"
+        return self.promised(
+            hidden,
+            0.0 if every else self.delta,
+            f"discrete Laplace noise on {which}",
+            noise_scale=scale,
+            threshold=least,
+            study_area=domains[0].study_area,
+        )
+
+    def _every(self, matrix: ODMatrix, domains: Domains) -> bool:
+        """Return whether every pair of zones gets noise."""
+        return self.delta == 0 or (_complete(matrix) and self._pairs(matrix, domains) <= EVERY_PAIR)
+
+    def _noise(self, most: int, *, every: bool) -> tuple[float, int]:
+        """Return the scale of the noise, and the least noisy number that is published."""
+        assert self.epsilon is not None
+        scale = laplace_scale(most, self.epsilon)
+        return scale, 1 if every else threshold(scale, most, self.delta)
 
     def _height(self, matrix: ODMatrix) -> int:
         if self.height is not None:

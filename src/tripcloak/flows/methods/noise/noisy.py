@@ -25,19 +25,31 @@ from tripcloak.promises import DifferentialPrivacy, Promise
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
+class Hidden(NamedTuple):
+    """Whose presence is to be hidden.
+
+    Attributes
+    ----------
+    unit : str
+        That of a traveller, or of a single trip.
+    most : int
+        Trips by which one of them changes all numbers together, at most.
+    id_is : str, optional
+        What a traveller is, where travellers are hidden.
+    """
+
+    unit: Literal["traveller", "trip"]
+    most: int
+    id_is: str | None = None
+
+
 class Contributions(NamedTuple):
-    """The trips that are counted, and whose presence they may tell of.
+    """The trips that are counted, and whose presence they may tell of; the rest is that of :class:`Hidden`.
 
     Attributes
     ----------
     trips : array of int
         Trips of every input flow that are counted.
-    unit : str
-        Whose presence is to be hidden.
-    most : int
-        Trips by which one of them changes all numbers together, at most.
-    id_is : str, optional
-        What a traveller is, where travellers are hidden.
     """
 
     trips: Ints
@@ -46,12 +58,28 @@ class Contributions(NamedTuple):
     id_is: str | None = None
 
 
+def hidden_of(matrix: ODMatrix, most: int) -> Hidden:
+    """Return whose presence is hidden when every traveller may add so many trips at most.
+
+    Where there are no ids, every trip is hidden by itself. In tables in which everybody is counted once,
+    every trip is a traveller.
+
+    >>> tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    >>> hidden_of(ODMatrix.from_trips(tree, tree, np.array([0]), np.array([1])), 5)
+    Hidden(unit='trip', most=1, id_is=None)
+    """
+    if matrix.flows.travellers is not None:
+        return Hidden("traveller", most, matrix.id_is)
+    if matrix.each_trip_is_a_person:
+        return Hidden("traveller", 1, matrix.id_is)
+    return Hidden("trip", 1)
+
+
 def bound_contributions(matrix: ODMatrix, most: int) -> Contributions:
     """Return the trips that are counted when every traveller may add so many at most.
 
-    Where there are no ids, every trip is hidden by itself, and all are counted. Where there are, a trip
-    without an id is left out: nobody could tell how many of those are one person's. In tables in which
-    everybody is counted once, every trip is a traveller.
+    Where there are no ids, all are counted. Where there are, a trip without an id is left out: nobody could
+    tell how many of those are one person's. Whose presence is hidden says :func:`hidden_of`.
 
     Examples
     --------
@@ -61,11 +89,9 @@ def bound_contributions(matrix: ODMatrix, most: int) -> Contributions:
     >>> bound_contributions(matrix, 2)
     Contributions(trips=array([2, 1]), unit='traveller', most=2, id_is='person')
     """
-    flows = matrix.flows
+    flows, hidden = matrix.flows, hidden_of(matrix, most)
     if flows.travellers is None:
-        if matrix.each_trip_is_a_person:
-            return Contributions(flows.trips, "traveller", 1, matrix.id_is)
-        return Contributions(flows.trips, "trip", 1)
+        return Contributions(flows.trips, *hidden)
     if flows.repeats is None:
         raise InputError(
             "this matrix does not tell how many trips each traveller makes in each flow; "
@@ -78,7 +104,7 @@ def bound_contributions(matrix: ODMatrix, most: int) -> Contributions:
         kept[busy] = _sampled(matrix, busy, most)
     flow = np.repeat(np.arange(matrix.n_flows), np.diff(flows.travellers.offsets))
     trips = np.bincount(flow, kept, minlength=matrix.n_flows).astype(np.int64)
-    return Contributions(trips, "traveller", most, matrix.id_is)
+    return Contributions(trips, *hidden)
 
 
 def _sampled(matrix: ODMatrix, rows: Ints, most: int) -> Ints:
@@ -279,6 +305,23 @@ class NoisyMethod(FlowMethod):
             seconds=time.perf_counter() - started,
         )
 
+    def will_promise(self, matrix: ODMatrix) -> DifferentialPrivacy:
+        """Return what a release of the matrix will promise, before any noise is drawn.
+
+        It follows from what is asked for and from the zones that there could be; of the data it tells only
+        whether they have ids.
+        """
+        self.refuse(matrix)
+        domains = shared_domains(matrix.origins, matrix.destinations)
+        assert domains is not None
+        return self.stated(matrix, domains, hidden_of(matrix, self.contributions))
+
+    @abstractmethod
+    def stated(
+        self, matrix: ODMatrix, domains: Domains, hidden: Hidden | Contributions
+    ) -> DifferentialPrivacy:
+        """Return what is promised of a release of such a matrix."""
+
     @abstractmethod
     def draw(
         self,
@@ -295,16 +338,16 @@ class NoisyMethod(FlowMethod):
         raise InternalError(f"{self.name} does not send flows to zones; nothing was released")
 
     def promised(
-        self, counted: Contributions, delta: float, mechanism: str, **details: float | str
+        self, hidden: Hidden | Contributions, delta: float, mechanism: str, **details: float | str
     ) -> DifferentialPrivacy:
         """Return what is promised."""
         assert self.epsilon is not None
         return DifferentialPrivacy(
             epsilon=float(self.epsilon),
             delta=delta,
-            unit=counted.unit,
-            id_is=counted.id_is,
-            contributions=counted.most,
+            unit=hidden.unit,
+            id_is=hidden.id_is,
+            contributions=hidden.most,
             mechanism=mechanism,
             details=tuple(details.items()),
         )

@@ -43,13 +43,13 @@ class OpenDPNoise:
 
     def laplace(self, exact: Ints, *, scale: float, sensitivity: int, epsilon: float) -> Ints:
         """Return numbers with discrete Laplace noise."""
-        dp = _opendp()
+        dp = loaded_opendp()
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         return _drawn(dp.m.make_laplace(*space, scale=scale), exact, sensitivity, epsilon)
 
     def gaussian(self, exact: Ints, *, scale: float, sensitivity: int, rho: float) -> Ints:
         """Return numbers with discrete Gaussian noise."""
-        dp = _opendp()
+        dp = loaded_opendp()
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
         return _drawn(dp.m.make_gaussian(*space, scale=scale), exact, float(sensitivity), rho)
 
@@ -98,7 +98,8 @@ def require_opendp() -> None:
         )
 
 
-def _opendp() -> Any:
+def loaded_opendp() -> Any:
+    """Return OpenDP, ready to be asked, or raise if it is not installed."""
     require_opendp()
     import opendp.prelude as dp
 
