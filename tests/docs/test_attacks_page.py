@@ -1,14 +1,17 @@
-"""The page on several releases: its examples are run, and say what happens."""
+"""The pages on several releases and on rounding: their examples are run, and say what happens."""
 
 from __future__ import annotations
 
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "attacks.md"
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_every_example_tells_what_it_shows() -> None:
-    found = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
-    assert found.attempted > 15
+@pytest.mark.parametrize(("page", "examples"), [("attacks.md", 16), ("rounding.md", 8)])
+def test_every_example_tells_what_it_shows(page: str, examples: int) -> None:
+    found = doctest.testfile(str(DOCS / page), module_relative=False, encoding="utf-8")
+    assert found.attempted >= examples
     assert not found.failed

@@ -26,7 +26,7 @@ from tripcloak.api.results import (
 from tripcloak.api.tables import need, to_geopandas, to_pandas
 from tripcloak.api.verbs import plain, verb
 from tripcloak.api.zones import with_zones
-from tripcloak.flows.keywords import flow_method, segments, zoning
+from tripcloak.flows.keywords import flow_method, round_to, segments, zoning
 from tripcloak.flows.keywords import keywords as declared
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import output_path
@@ -479,12 +479,14 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
     by, zones = segments(values), zoning(values)
     if chosen is not None and zones.kept is not None:
         raise InputError(f"{called('zones_from')} keeps zones, and needs no {called('method')}; leave it out")
+    method = flow_method(values, zones.kept) if chosen is None else _with_given(chosen, given, values)
     request = ReleaseRequest(
         source=source,
         zoning=zones,
-        method=flow_method(values, zones.kept) if chosen is None else _with_given(chosen, given, values),
+        method=method,
         memory=values["memory"],
         publish=values["publish"],
+        round_to=round_to(values, method),
         every_segment=by if values["segment_joint"] else (),
         where_safe=values["segment_where_safe"],
     )

@@ -89,6 +89,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     k_population: float | str | None
     suppress: float
     publish: str
+    round: int | None
     zones_from: str | PathLike[str] | None
     sign: str | PathLike[str] | None
     ledger: str | PathLike[str] | None

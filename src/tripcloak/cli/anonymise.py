@@ -21,7 +21,7 @@ from tripcloak.cli.screen import (
     warn,
     where_and_when,
 )
-from tripcloak.flows.keywords import flow_method, keywords, segments, zoning
+from tripcloak.flows.keywords import flow_method, keywords, round_to, segments, zoning
 from tripcloak.records.keywords import signing_key, trip_source
 
 if TYPE_CHECKING:
@@ -65,11 +65,13 @@ def command(
     from tripcloak.flows.anonymise import AnonymisationRequest
 
     zones = zoning(given)
+    method = flow_method(given, zones.kept)
     request = AnonymisationRequest(
         source=trip_source(inputs, given),
         zoning=zones,
-        method=flow_method(given, zones.kept),
+        method=method,
         publish=given["publish"],
+        round_to=round_to(given, method),
         out=out,
         memory=given["memory"],
         force=force,
@@ -186,6 +188,9 @@ _MEANINGS = {
     "G_time": "slots of time that a released trip may have begun in, on average",
     "GDM_std": "the same, standard deviation",
     "trip_length_emd_km": "kilometres by which the lengths of trips are shifted",
+    "rounding_mean": "trips by which the number of a flow is away from the true one, on average",
+    "rounding_zone": "the same of the total of a zone, at most",
+    "rounding_total": "the same of the total of all flows",
     "top_flow_agreement": "whether the largest flows stay the largest; 1 is perfect",
 }
 

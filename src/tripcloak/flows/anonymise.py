@@ -21,6 +21,7 @@ from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segm
 from tripcloak.flows.release import Publish, Release, segment_numbers
 from tripcloak.flows.release.largest import LargestParts, largest_parts
 from tripcloak.flows.release.publication import main_volume, publication
+from tripcloak.flows.release.rounding import RoundTo, refuse_rounding, rounded_release
 from tripcloak.flows.report.plain import plain_words
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
@@ -29,7 +30,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
-from tripcloak.promises import EverySegment, Promise, SegmentsWhereSafe, Unit
+from tripcloak.promises import EverySegment, Promise, Rounding, SegmentsWhereSafe, Unit, all_of
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.files.fingerprints import input_digests
@@ -157,7 +158,8 @@ class ReleaseRequest:
 
     With ``every_segment`` each segment, by these columns, must be safe in every released flow; or, with
     ``where_safe``, in those that it is told of.
-    ``publish`` says which numbers of a flow are published, and how exactly.
+    ``publish`` says which numbers of a flow are published, and how exactly, and ``round_to`` of what they are
+    multiples.
     """
 
     source: TripSource
@@ -168,6 +170,7 @@ class ReleaseRequest:
     every_segment: tuple[SegmentBy, ...] = ()
     where_safe: bool = False
     publish: Publish = "rounded"
+    round_to: RoundTo | None = None
     keyed: bytes | None = field(default=None, compare=False, repr=False)
     """The key by which records are known again in other releases; without one, they are not kept."""
     once_read: Callable[[MatrixReading], None] | None = field(default=None, compare=False, repr=False)
@@ -228,6 +231,7 @@ class MadeRelease:
             "audit": self.audit.to_dict(),
         }
         told |= _largest_facts(self.largest) | self.release.promise.private_facts
+        told |= {} if self.request.round_to is None else {"secret": self.request.round_to.secret}
         return _private_record(self.request, self.reading) | told | {"seconds": self.seconds}
 
 
@@ -402,10 +406,12 @@ def _made(
     if within is not None and segments:
         parts, part_records = _parts(request, reading, within, segments, progress)
         method = _for_every_segment(request, reading, parts, tuple(segments[0].values))
-    _refuse_columns(method, matrix, request.publish)
+    _refuse_columns(method, matrix, request)
     solve = request.solved_by or _alone
     release, told = solve(method, reading, tuple(part_records), progress)
     release = replace(release, publish=request.publish)
+    if request.round_to is not None and release.rounded is None:
+        release = rounded_release(release, request.round_to)
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = passed(audit_matrix(matrix, release, memory=request.memory))
@@ -443,11 +449,17 @@ def _alone(
     return method.anonymise(reading.trips.matrix, progress), ()
 
 
-def _refuse_columns(method: FlowMethod, matrix: ODMatrix, publish: Publish) -> None:
+def _refuse_columns(method: FlowMethod, matrix: ODMatrix, request: ReleaseRequest) -> None:
     """Raise, before any work, if the numbers that should be published are not covered by what is promised."""
+    publish, to = request.publish, request.round_to
     if not method.noisy:
         promise = method.promise.resolve(matrix)
+        if to is not None:
+            refuse_rounding(promise, to.base)
+            promise = all_of([promise, Rounding(base=to.base)])
         publication(promise, main_volume(promise), publish)
+    elif to is not None:
+        raise InputError(f"{method.name} publishes noisy trips; leave out {spelt('round', to.base)}")
     elif publish not in ("rounded", "trips"):
         raise InputError(f"{method.name} publishes noisy trips alone; leave out {spelt('publish', publish)}")
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tripcloak.flows.methods import FlowMethod
     from tripcloak.flows.model.kept import KeptZones
     from tripcloak.flows.reading.matrix import Zoning
+    from tripcloak.flows.release.rounding import RoundTo
     from tripcloak.records.segments import SegmentBy
 
 
@@ -100,6 +101,13 @@ PUBLISH = privacy(
     default="rounded",
     values=("rounded", "both", "trips", "travellers"),
 )
+ROUND = privacy(
+    "round",
+    "Publish trips as multiples of this number, which divides k; their sums stay as close as they can.",
+    metavar="BASE",
+    kind="whole number",
+    least=2,
+)
 DIVERSITY = (
     privacy(
         "l",
@@ -152,7 +160,7 @@ HIDING = (
     ),
     privacy(
         "secret",
-        "File with the secret to draw by, of 16 characters or more.",
+        "File with the secret to draw thresholds and to round by, of 16 characters or more.",
         unset="drawn anew, and kept in private/run.json",
         metavar="FILE",
         reads="path",
@@ -258,14 +266,14 @@ def keywords(command: str) -> tuple[Option, ...]:
     Examples
     --------
     >>> [one.name for one in keywords("anonymise") if one.group == "privacy"]
-    ['k', 'unit', 'k_population', 'suppress', 'publish', 'l', 'l_places', 't', 'dominance', 'p_percent',
-    'hide_choices', 'hide_up_to', 'secret']
+    ['k', 'unit', 'k_population', 'suppress', 'publish', 'round', 'l', 'l_places', 't', 'dominance',
+    'p_percent', 'hide_choices', 'hide_up_to', 'secret']
     >>> next(one.help for one in keywords("anonymise") if one.name == "levels")
     'odkanon: heights its filter looks up, the same on both sides.'
     """
     read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
     if command == "anonymise":
-        asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, *DIVERSITY, *PARTS, *HIDING)
+        asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, ROUND, *DIVERSITY, *PARTS, *HIDING)
         own = (*asked, *ZONES, ZONES_FROM, *_times(), *SEGMENTS)
         return (_METHOD, *own, SIGN, *LEDGER, *read, *METHODS.shared_options())
     if command == "series":
@@ -530,11 +538,35 @@ def hiding_secret(given: Mapping[str, Any]) -> str | None:
     >>> len(hiding_secret({"hide_choices": True, "secret": None}))
     64
     """
-    file = given["secret"]
     if not given["hide_choices"]:
-        if file is not None:
-            raise InputError(f"{called('secret')} goes with {spelt('hide_choices')}")
+        if given["secret"] is not None and given.get("round") is None:
+            raise InputError(
+                f"{called('secret')} goes with {spelt('hide_choices', True)} or {spelt('round', 'BASE')}"
+            )
         return None
+    return _secret(given["secret"])
+
+
+def round_to(given: Mapping[str, Any], method: FlowMethod) -> RoundTo | None:
+    """Return what numbers are rounded to, from the values of keywords; None where they are not.
+
+    Parameters
+    ----------
+    method
+        The method that is asked for; where it hides its choices by a secret, that one rounds too.
+    """
+    from tripcloak.flows.release.rounding import RoundTo
+
+    if given.get("round") is None:
+        return None
+    if method.noisy:
+        raise InputError(f"{method.name} publishes noisy trips; leave out {spelt('round', given['round'])}")
+    known = method.promise.private_facts.get("secret")
+    return RoundTo(given["round"], _secret(given["secret"]) if known is None else known)
+
+
+def _secret(file: Any) -> str:
+    """Return the secret in a file, or a new one."""
     if file is None:
         return secrets.token_hex(32)
     try:

@@ -18,6 +18,7 @@ from tripcloak.promises.promise import (
     Unit,
     Volume,
 )
+from tripcloak.promises.rounding import Rounding
 from tripcloak.promises.segments import EverySegment, SegmentsWhereSafe
 from tripcloak.promises.tcloseness import OriginDistances, TCloseness, origin_distances
 from tripcloak.promises.trajectories import CoLocation, Containment, TrajectoryPromise
@@ -43,6 +44,7 @@ __all__ = [
     "PPercent",
     "Passages",
     "Promise",
+    "Rounding",
     "SegmentsWhereSafe",
     "TCloseness",
     "TrajectoryPromise",

@@ -11,6 +11,7 @@ import numpy as np
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
 from tripcloak.promises.promise import Covered, FlowGroups, Input, Promise, Unit, Volume
+from tripcloak.promises.rounding import Rounding
 from tripcloak.promises.tcloseness import TCloseness
 
 
@@ -107,6 +108,11 @@ class AllOf(Promise):
     def parts_of(self) -> tuple[Volume, ...]:
         """Return the volumes of which any of them asks what each traveller has."""
         return tuple(dict.fromkeys(volume for promise in self.promises for volume in promise.parts_of))
+
+    @property
+    def rounding(self) -> Rounding | None:
+        """Return the one on rounding, if any."""
+        return next((promise.rounding for promise in self.promises if promise.rounding is not None), None)
 
     @property
     def of_people(self) -> Promise:

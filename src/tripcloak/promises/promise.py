@@ -12,6 +12,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.promises.counted import known_of, number_of
 
 if TYPE_CHECKING:
+    from tripcloak.promises.rounding import Rounding
     from tripcloak.promises.tcloseness import TCloseness
 
 Unit = Literal["trips", "travellers", "population"]
@@ -213,6 +214,11 @@ class Promise(ABC):
         return ()
 
     @property
+    def rounding(self) -> Rounding | None:
+        """Return how numbers are rounded; None where they are not."""
+        return None
+
+    @property
     def private_facts(self) -> dict[str, Any]:
         """Return what the private record holds of it, and no manifest: a secret; mostly nothing."""
         return {name: value for part in self.by_product for name, value in part.private_facts.items()}
@@ -375,7 +381,8 @@ release of the same people, and it does not hide that something is true of every
             f"every released zone covers at least {least:,} {what} that occur"
             for what, least in self.floors.items()
         )
-        return (*covered, *(part.sentence() for part in (*self.by_release, *self.by_product)))
+        rounding = () if self.rounding is None else (self.rounding,)
+        return (*covered, *(part.sentence() for part in (*self.by_release, *self.by_product, *rounding)))
 
     def headline(self) -> tuple[str, str]:
         """Return the heading and the value that a map's facts begin with."""

@@ -278,6 +278,8 @@ ELSEWHERE = {
     "no-traveller-dominates": "tests/flows/audit/test_audit_dominance.py",
     "largest-parts-told": "tests/flows/audit/test_audit_dominance.py",
     "choices-hidden": "tests/flows/audit/test_audit_hidden.py",
+    "numbers-rounded": "tests/flows/audit/test_audit_rounding.py",
+    "sums-close": "tests/flows/audit/test_audit_rounding.py",
     "signature-fits": "tests/cli/test_signing.py",
     "segments-safe": "tests/flows/audit/test_audit_segments.py",
     "segment-as-read": "tests/flows/audit/test_audit_segments.py",

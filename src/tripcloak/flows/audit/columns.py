@@ -25,7 +25,7 @@ class StatedColumns:
     columns : tuple of str
         One or more of trips, travellers and population.
     volume : str
-        The one that is summed over flows: never rounded.
+        The one that is summed over flows: never in steps.
     steps : mapping
         Column to the step that it is rounded down by, counted from its own threshold.
     limited : str
@@ -54,6 +54,9 @@ def read_columns(facts: Mapping[str, Any], stated: StatedParts) -> StatedColumns
     covered, listed = _covered(stated, limited), facts.get("columns")
     alone = [[unit] for unit in ("trips", "travellers") if unit in covered]
     columns = tuple(listed) if listed in alone else covered
+    if stated.rounding is not None:
+        # What is told beside rounded trips would tell them better.
+        columns = ("trips",)
     volume = "travellers" if columns == ("travellers",) else limited
     if facts.get("volume") != volume:
         raise unreadable(

@@ -16,6 +16,7 @@ from tripcloak.flows.audit.dominance import PartRule, read_rule
 from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
 from tripcloak.flows.audit.hidden import HiddenThresholds, read_hidden
 from tripcloak.flows.audit.privacy import NOISE, Privacy, read_privacy
+from tripcloak.flows.audit.rounding import StatedRounding, read_rounding
 from tripcloak.ground.entries import figures, is_number, unreadable
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
@@ -110,6 +111,8 @@ class StatedParts:
         What one traveller may have of a flow.
     hidden : HiddenThresholds, optional
         The range that every flow's own threshold is drawn from by a secret.
+    rounding : StatedRounding, optional
+        What numbers are multiples of, and which sums are close to the true ones.
     privacy : Privacy, optional
         The differential privacy that is promised in place of thresholds.
     known_items : int, optional
@@ -131,6 +134,7 @@ class StatedParts:
     closeness: float | None = None
     part_rules: tuple[PartRule, ...] = ()
     hidden: HiddenThresholds | None = None
+    rounding: StatedRounding | None = None
     privacy: Privacy | None = None
     known_items: int | None = None
     segments: tuple[str, ...] = ()
@@ -427,6 +431,8 @@ def read_stated(entry: Any, axes: Sequence[str]) -> StatedParts:
         spoken = []
     parts = _parts(told)
     inner = _all_of(parts)
+    if inner["rounding"] and (kind in (SEGMENTS, FEW_ITEMS) or inner["closeness"] is not None):
+        raise unreadable(ENTRY, "without rounding where exact numbers are promised")
     if kind == FEW_ITEMS and (inner["closeness"] is not None or inner["part_rules"] or inner["hidden"]):
         raise unreadable(ENTRY, "without close destinations or parts where readers know few items")
     if kind in (SEGMENTS, WHERE_SAFE) and (inner["part_rules"] or inner["hidden"]):
@@ -485,6 +491,7 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     kinds: set[str | None] = set()
     rules: list[PartRule] = []
     hidden: HiddenThresholds | None = None
+    rounding: StatedRounding | None = None
     for part in parts:
         match part.get("kind"):
             case "k-anonymity":
@@ -500,6 +507,8 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 rules.append(read_rule(part))
             case "hidden choices":
                 hidden = read_hidden(part)
+            case "rounding":
+                rounding = read_rounding(part)
             case _:
                 raise unreadable(f"{ENTRY}.kind", "one that this audit knows, where it may stand")
     if not thresholds:
@@ -510,7 +519,9 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     told = {"thresholds": thresholds, "floors": floors, "closeness": closeness, "id_is": id_is}
     if hidden is not None and thresholds.get(hidden.unit) != hidden.k:
         raise unreadable(ENTRY, "thresholds drawn from the k that is promised upwards")
-    return {**told, "part_rules": tuple(rules), "hidden": hidden}
+    if rounding is not None and not rounding.fits(thresholds):
+        raise unreadable(ENTRY, "multiples of a number that divides the k on trips or travellers")
+    return {**told, "part_rules": tuple(rules), "hidden": hidden, "rounding": rounding}
 
 
 def _threshold(part: dict[str, Any]) -> tuple[str, float]:
@@ -550,4 +561,6 @@ def _said(part: Mapping[str, Any]) -> str:
         return read_rule(part).figure
     if part["kind"] == "hidden choices":
         return read_hidden(part).figures
+    if part["kind"] == "rounding":
+        return read_rounding(part).figures
     return f"{int(part['k' if part['kind'] == 'k-anonymity' else 'l']):,}"

@@ -6,6 +6,7 @@ data that is not released, so their values are for the data owner; see docs/meas
 
 from tripcloak.flows.measures.distances import Displacement, displacement, trip_length_distance
 from tripcloak.flows.measures.fidelity import cpc, distribution_loss, reconstruction_loss, top_flow_agreement
+from tripcloak.flows.measures.rounding import RoundingError, rounding_error
 from tripcloak.flows.measures.scorecard import measure
 from tripcloak.flows.measures.sizes import (
     average_group_size,
@@ -17,6 +18,7 @@ from tripcloak.flows.measures.sizes import (
 
 __all__ = [
     "Displacement",
+    "RoundingError",
     "average_group_size",
     "cpc",
     "discernability",
@@ -26,6 +28,7 @@ __all__ = [
     "generalisation_in_time",
     "measure",
     "reconstruction_loss",
+    "rounding_error",
     "suppressed_share",
     "top_flow_agreement",
     "trip_length_distance",

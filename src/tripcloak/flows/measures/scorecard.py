@@ -10,6 +10,7 @@ from tripcloak.flows.measures.fidelity import (
     reconstruction_loss_of,
     top_flow_agreement_of,
 )
+from tripcloak.flows.measures.rounding import rounding_error
 from tripcloak.flows.measures.sizes import (
     average_group_size_of,
     discernability_of,
@@ -23,7 +24,9 @@ from tripcloak.promises import Volume
 
 
 def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) -> dict[str, float | None]:
-    """Return every measure by its symbol, always the same ones in the same order (G_time only with time).
+    """Return every measure by its symbol, always the same ones in the same order.
+
+    G_time is there only with time, and what rounding costs only where numbers are rounded.
 
     None stands for a measure that does not exist here: metres where zones have no points, multiples of k
     where no k is promised. Never NaN. The values are private: they are computed from data that is not
@@ -59,4 +62,10 @@ def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) ->
         "CPC": cpc_of(both),
         "trip_length_emd_km": trip_length_distance_of(both),
         "top_flow_agreement": top_flow_agreement_of(both),
+        **_of_rounding(release),
     }
+
+
+def _of_rounding(release: Release) -> dict[str, float | None]:
+    found = rounding_error(release)
+    return {} if found is None else {f"rounding_{name}": value for name, value in found._asdict().items()}

@@ -28,8 +28,7 @@ from tripcloak.promises import Promise, Unit
 
 def published_numbers(release: Release) -> dict[str, Ints]:
     """Return the published columns, one value per group, as they are rounded."""
-    told = release.publication
-    return {unit: told.rounded(unit, release.support(unit)) for unit in told.columns}
+    return {unit: release.published(unit) for unit in release.publication.columns}
 
 
 class ToldSegment(NamedTuple):
@@ -117,8 +116,10 @@ def manifest(
         The period of the input that the release is about, where it is about one only.
     """
     told = release.publication
-    released = int(np.rint(release.support(told.volume).sum()))
-    smallest = {unit: int(n.min()) for unit, n in published_numbers(release).items()}
+    numbers = published_numbers(release)
+    exact = release.support(told.volume) if told.base is None else numbers[told.volume]
+    released = int(np.rint(exact.sum()))
+    smallest = {unit: int(n.min()) for unit, n in numbers.items()}
     begun = new_manifest(
         "flows",
         version=release.version,
@@ -199,7 +200,7 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
     promise = Promise.from_manifest(facts["promise"])
     said = {"promise": promise.stated(), "counted": promise.counted(), "withheld": restated_withheld(facts)}
     told = {**facts, **said}
-    if "columns_words" in facts or "steps" in facts:
+    if "columns_words" in facts or "steps" in facts or promise.rounding is not None:
         told["columns_words"] = publication_of(facts, promise).words()
     if "largest_parts" in facts:
         told["largest_parts"] = restated_largest(facts)

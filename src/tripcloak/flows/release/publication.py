@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.spelling import spelt
-from tripcloak.promises import Promise, Unit, Volume
+from tripcloak.promises import Promise, Rounding, Unit, Volume
 from tripcloak.promises.promise import whole_number
 
 Publish = Literal["rounded", "both", "trips", "travellers"]
@@ -34,6 +34,8 @@ class Publication:
         The exact column that is summed over flows.
     by_segment : tuple of str
         The published numbers of one segment of a flow.
+    base : int, optional
+        What all numbers are multiples of, where they are rounded together.
     """
 
     columns: tuple[Unit, ...]
@@ -41,6 +43,7 @@ class Publication:
     steps: dict[Unit, int]
     bases: dict[Unit, int]
     by_segment: tuple[Unit, ...]
+    base: int | None = None
 
     @property
     def summed(self) -> tuple[Unit, ...]:
@@ -64,6 +67,8 @@ class Publication:
         >>> told.rounded("trips", np.array([10, 19, 20])).tolist()
         [10, 19, 20]
         """
+        if self.base is not None:
+            raise InternalError("numbers that are rounded together are never rounded one by one")
         if unit not in self.steps:
             return np.rint(numbers).astype(np.int64)
         step, base = self.steps[unit], self.bases[unit]
@@ -78,6 +83,11 @@ class Publication:
         'trips are exact; travellers are rounded down in steps of 10, so that no number below 10 can be told
         from the difference of two columns'
         """
+        if self.base is not None:
+            return (
+                f"trips are multiples of {self.base:,}, each less than {self.base:,} from the true number, "
+                "and totals are sums of them"
+            )
         if len(self.columns) < 2:
             return ""
         exact = _listed([unit for unit in self.columns if unit not in self.steps])
@@ -116,6 +126,8 @@ def publication(promise: Promise, volume: Volume, publish: Publish) -> Publicati
     covered = promise.published(volume)
     if publish not in PUBLISH:
         raise InputError(f"{spelt('publish')} takes one of {', '.join(PUBLISH)}; got {publish!r}")
+    if promise.rounding is not None:
+        return _rounded(promise.rounding, covered, publish)
     if publish in ("trips", "travellers"):
         return _alone(promise, covered, publish)
     if publish == "both" and "travellers" not in covered:
@@ -133,6 +145,22 @@ def publication(promise: Promise, volume: Volume, publish: Publish) -> Publicati
         bases={unit: int(whole_number(thresholds[unit])) for unit in others},
         # Segments add up to the flow, so numbers in steps of both would narrow each other.
         by_segment=(volume,),
+    )
+
+
+def _rounded(rounding: Rounding, covered: tuple[Unit, ...], publish: Publish) -> Publication:
+    """Return trips alone, all rounded: what is told beside them would tell them better."""
+    asked = spelt("round", rounding.base)
+    if "trips" not in covered:
+        _refuse(covered, "trips")
+    if publish in ("both", "travellers"):
+        raise InputError(f"{asked} publishes trips alone; leave out {spelt('publish', publish)}")
+    if publish == "rounded" and "population" in covered:
+        raise InputError(
+            f"{asked} is of trips, and leaves the population out; ask for {spelt('publish', 'trips')}"
+        )
+    return Publication(
+        columns=("trips",), volume="trips", steps={}, bases={}, by_segment=(), base=rounding.base
     )
 
 

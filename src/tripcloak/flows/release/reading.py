@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -167,11 +167,23 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
             return noisy_release(folder, matrix, facts, promise, groups.take(_rows_of_flows(matrix, groups)))
         # The matrix does not tell whose trips are of which segment: measures look at all of them together.
         # Nor does it tell what each traveller has of a flow, unless somebody asked for it.
-        return _build(matrix, facts, promise.of_everybody.monotone, groups)
+        release = _build(matrix, facts, promise.of_everybody.monotone, groups)
+        return release if promise.rounding is None else replace(release, rounded=_rounded(folder, release))
     except (KeyError, TypeError, ValueError, AttributeError, InternalError, InputError):
         raise InputError(
             f"{folder} was changed since it was made; {spelt_command('audit')} says what is wrong"
         ) from None
+
+
+def _rounded(folder: Path, release: Release) -> Ints:
+    """Return the published trips of every group, which nobody can work out from the true ones."""
+    from pyarrow import parquet
+
+    flows = parquet.read_table(folder.absolute() / PUBLIC / "flows.parquet")
+    told = zip(*(flows[axis].to_pylist() for axis, _, _ in release.axes), strict=True)
+    numbers = dict(zip(told, flows["trips"].to_pylist(), strict=True))
+    own = zip(*(zones.ids[column].tolist() for _, zones, column in release.axes), strict=True)
+    return np.array([numbers[names] for names in own], dtype=np.int64)
 
 
 def _build(matrix: ODMatrix, facts: dict[str, Any], promise: Promise, groups: Any) -> Release:

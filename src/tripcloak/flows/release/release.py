@@ -51,6 +51,8 @@ class Release:
         What is summed for utility: trips, or population when only that is protected.
     publish : str
         Which numbers of a flow are published, and how exactly.
+    rounded : array of int, optional
+        The trips of every group as they are published, where they are rounded together.
     """
 
     method: str
@@ -71,6 +73,7 @@ class Release:
     times: Zones | None = None
     group_time: Ints | None = None
     publish: Publish = "rounded"
+    rounded: Ints | None = None
     bound: Bound | None = None
     seed: int | None = None
     seconds: float = 0.0
@@ -105,6 +108,15 @@ class Release:
     def publication(self) -> Publication:
         """Return which numbers are published, and how exactly."""
         return publication(self.promise, self.volume, self.publish)
+
+    def published(self, unit: Unit) -> Ints:
+        """Return the published numbers of a column, one a group."""
+        told = self.publication
+        if told.base is None:
+            return told.rounded(unit, self.support(unit))
+        if self.rounded is None or unit not in told.columns:
+            raise InternalError("the release promises rounded numbers and has none; nothing was released")
+        return self.rounded
 
     @property
     def axes(self) -> tuple[tuple[str, Zones, Ints], ...]:

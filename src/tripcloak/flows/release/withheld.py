@@ -22,6 +22,8 @@ LADDER = (1, 2, 5, 10, 20, 50)
 
 WITHOUT_TRIPS = "within the limit; not told, because trips are not published"
 
+OF_ROUNDED = "within the limit; not told more closely, because numbers are rounded"
+
 _HAIR = Fraction(1, 10**12)
 """By so much releases may pass their limit, where sums differ by rounding alone."""
 
@@ -86,6 +88,8 @@ def withheld_entry(matrix: ODMatrix, release: Release, released: int) -> dict[st
     """Return what the manifest says of the withheld volume, given the released one; of noise, nothing."""
     if release.promise.noisy:
         return _untold(release.promise.silence)
+    if release.promise.rounding is not None:
+        return _untold(OF_ROUNDED)
     if release.volume not in release.publication.columns:
         return _untold(WITHOUT_TRIPS)
     volume = float(matrix.volume(release.volume)[release.suppressed].sum())
@@ -109,6 +113,8 @@ def restated_withheld(facts: Mapping[str, Any]) -> dict[str, Any]:
     promise, told = Promise.from_manifest(facts["promise"]), facts["withheld"]
     if promise.noisy:
         return _untold(promise.silence)
+    if promise.rounding is not None:
+        return _untold(OF_ROUNDED)
     if facts["volume"] == "travellers":
         return _untold(WITHOUT_TRIPS)
     bands = withheld_bands(

@@ -24,6 +24,7 @@ def render_readme(facts: Mapping[str, Any]) -> str:
     short, covers, limits = promise.in_full()
     words = _WORDS | {"travellers": f"number of different {ones_of(promise.id_is).several} that made them"}
     words |= {"trips": "number of trips, with noise"} if promise.noisy else {}
+    words |= {} if promise.rounding is None else {"trips": "number of trips, rounded"}
     columns = "\n".join(f"  - `{name}`: {words[name]}{_step(facts, name)}" for name in facts["columns"])
     counted = "".join(f"- Counted are {known}\n" for known in facts["counted"].values())
     also = "".join(f"- Also: {words}\n" for words in promise.further())
@@ -114,7 +115,12 @@ def _beside(facts: Mapping[str, Any]) -> str:
         return ""
     told = f"{words[:1].upper()}{words[1:]}."
     return (
-        fill(told if facts.get("steps") else f"**{told}**", 110, initial_indent="  ", subsequent_indent="  ")
+        fill(
+            told if facts.get("steps") or len(facts["columns"]) == 1 else f"**{told}**",
+            110,
+            initial_indent="  ",
+            subsequent_indent="  ",
+        )
         + "\n"
     )
 

@@ -26,6 +26,7 @@ from tripcloak.flows.audit.noise import (
 )
 from tripcloak.flows.audit.privacy import Privacy, too_little
 from tripcloak.flows.audit.promise import least
+from tripcloak.flows.audit.rounding import EXACT
 from tripcloak.flows.model import SegmentPart
 from tripcloak.flows.release import segments_told
 from tripcloak.ground.arrays import Bools
@@ -129,6 +130,24 @@ def flows_match_recount(case: MatrixCase) -> str | Remark | None:
     )
     wrong = case.value(f"select count(*) from groups left join recount using (number) where {differ}")
     return f"{mask_small(wrong, 'groups')} differ from the recount" if wrong else None
+
+
+@BOOK.rule("sums-close", "recount")
+def sums_close(case: MatrixCase) -> str | Remark | None:
+    """Where rounding is promised, numbers are multiples close to the recount, and so are promised sums."""
+    rounding, numbers = case.promise.rounding, case.release.rounded
+    if rounding is None or numbers is None:
+        both = rounding is None and numbers is None
+        return NotPromised(EXACT) if both else "numbers are promised to be rounded, or are, and not both"
+    if len(numbers) != case.release.n_groups or np.any(numbers % rounding.base):
+        return "some published numbers are no multiples"
+    error = numbers - case.release.trips
+    sums = [error]
+    if rounding.sums:
+        sides = (case.release.group_origin, case.release.group_destination, np.zeros_like(error))
+        sums += [np.bincount(side, error) for side in sides]
+    far = sum(int(np.count_nonzero(np.abs(part) >= rounding.base)) for part in sums)
+    return f"{mask_small(far, 'published numbers or sums')} are too far from the recount" if far else None
 
 
 @BOOK.rule("totals-add-up", "recount")

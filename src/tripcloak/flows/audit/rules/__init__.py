@@ -10,7 +10,20 @@ from tripcloak.flows.audit.rules import (
     manifest,
     outlines,
     privacy,
+    rounding,
     zones,
 )
 
-__all__ = ["BOOK", "counted", "counts", "during", "files", "kept", "manifest", "outlines", "privacy", "zones"]
+__all__ = [
+    "BOOK",
+    "counted",
+    "counts",
+    "during",
+    "files",
+    "kept",
+    "manifest",
+    "outlines",
+    "privacy",
+    "rounding",
+    "zones",
+]

@@ -9,6 +9,7 @@ from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.privacy import Privacy
 from tripcloak.flows.audit.promise import least
 from tripcloak.flows.audit.raw import WITHHELD
+from tripcloak.flows.audit.rounding import ROUNDED
 from tripcloak.flows.audit.withheld import band_around, told_band
 from tripcloak.ground.entries import whole
 from tripcloak.ground.masking import mask_small
@@ -74,7 +75,9 @@ def flows_match_recount(case: FlowEvidence) -> str | Remark | None:
         ) recount using ({axes})
         where flow.rowid is null or {differ}"""
     )
-    return f"{mask_small(wrong, 'released flows')} differ from the recount" if wrong else None
+    if wrong:
+        return f"{mask_small(wrong, 'released flows')} differ from the recount"
+    return None if case.promise.rounding is None else Remark(ROUNDED)
 
 
 def _noisy_flows(case: FlowEvidence, privacy: Privacy) -> str | Remark:
@@ -125,12 +128,11 @@ def totals_add_up(case: FlowEvidence) -> str | Remark | None:
         case.value(f"select coalesce(sum({volume}), 0) from audit_recount where pair > {WITHHELD}")
     )
     in_table = case.value(f"select sum({volume}) from audit_flows") if _has(case, volume) else None
-    groups = whole(case.facts, "groups")
-    # Each released population is rounded to whole people.
-    slack = 0.5 * groups if volume == "population" else 0.0
+    slack = _rounding_slack(case)
     if in_table is None or abs(float(in_table) - recount) > slack + TOLERANCE * recount:
         return f"the released {volume} of all flows differ from the recount"
-    if abs(whole(case.facts, "released") - recount) > 0.5 + TOLERANCE * recount:
+    once = slack if case.promise.rounding is not None else 0.5
+    if abs(whole(case.facts, "released") - recount) > once + TOLERANCE * recount:
         return f"the manifest's released {volume} differ from the recount"
     volume = case.promise.told.limited
     released, withheld = _volumes(case)
@@ -141,6 +143,15 @@ def totals_add_up(case: FlowEvidence) -> str | Remark | None:
     if not _near(released + withheld, float(total)) or not _near(float(told), float(total)):
         return f"released and withheld {volume} do not add up to the input's"
     return None
+
+
+def _rounding_slack(case: FlowEvidence) -> float:
+    """Return by how much the sum of all released numbers may differ from the sum of the true ones."""
+    groups = whole(case.facts, "groups")
+    if case.promise.rounding is not None:
+        return float((case.promise.rounding.base - 1) * groups)
+    # Each released population is rounded to whole people.
+    return 0.5 * groups if case.promise.volume == "population" else 0.0
 
 
 @BOOK.rule("suppression-within-limit", "recount")
@@ -162,6 +173,8 @@ def suppressed_told_safely(case: FlowEvidence) -> str | Remark | None:
     told = told_band(case.facts)
     if case.promise.privacy is not None:
         return None if told is None else "the manifest tells of the input what is not private"
+    if case.promise.rounding is not None:
+        return None if told is None else "the manifest tells withheld trips where numbers are rounded"
     if case.promise.told.limited not in case.promise.columns:
         return None if told is None else "the manifest tells withheld trips where trips are not published"
     withheld = _volumes(case)[1]
@@ -188,6 +201,8 @@ def smallest_support(case: FlowEvidence) -> dict[str, float]:
 
 def _differ(case: FlowEvidence, unit: str) -> str:
     """Return SQL that is true where a released number is not what comes of the recount."""
+    if case.promise.rounding is not None:
+        return case.promise.rounding.broken(f"flow.{unit}", f"recount.{unit}")
     step, base = case.promise.told.steps.get(unit), case.promise.thresholds.get(unit, 0.0)
     return differs(f"flow.{unit}", f"recount.{unit}", unit, step=step, base=base)
 
@@ -225,6 +240,8 @@ def suppressed_not_solvable(case: FlowEvidence) -> str | None:
         return None
     if case.promise.privacy is not None:
         return "the manifest tells of the input what is not private"
+    if case.promise.rounding is not None:
+        return "the manifest tells withheld trips where numbers are rounded"
     if told != band_around(case, told[0])[:2]:
         return "the withheld volume is told more finely than absent pairs of zones allow"
     return None
