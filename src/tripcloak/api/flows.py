@@ -26,8 +26,9 @@ from tripcloak.api.results import (
 from tripcloak.api.tables import need, to_geopandas, to_pandas
 from tripcloak.api.verbs import plain, verb
 from tripcloak.api.zones import with_zones
-from tripcloak.flows.keywords import flow_method, round_to, segments, zoning
+from tripcloak.flows.keywords import flow_method, segments, zoning
 from tripcloak.flows.keywords import keywords as declared
+from tripcloak.flows.protection import round_to
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import output_path
 from tripcloak.ground.options import values_of
@@ -505,17 +506,8 @@ def _with_given(method: FlowMethod, given: Mapping[str, Any], values: dict[str, 
     if given.get("slot") is not None:
         raise InputError(f"{called('slot')} goes with the name of a method, not with its object")
     told = {name for name in given if given[name] is not None}
-    of_promise = {
-        "k",
-        "unit",
-        "k_population",
-        "l",
-        "l_places",
-        "t",
-        "dominance",
-        "p_percent",
-        "hide_choices",
-    } & told
+    asks = ("k", "unit", "k_population", "l", "l_places", "t", "dominance", "p_percent", "hide_choices")
+    of_promise = told & set(asks)
     fields = {
         **({"promise": asked.promise} if of_promise else {}),
         **({"suppression_limit": asked.suppression_limit} if "suppress" in told else {}),

@@ -21,7 +21,8 @@ from tripcloak.cli.screen import (
     warn,
     where_and_when,
 )
-from tripcloak.flows.keywords import flow_method, keywords, round_to, segments, zoning
+from tripcloak.flows.keywords import flow_method, keywords, segments, zoning
+from tripcloak.flows.protection import round_to
 from tripcloak.records.keywords import signing_key, trip_source
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from tripcloak.comparing.shared_memory import Address, SharedMemory
 from tripcloak.comparing.trial_process import Workspace
 from tripcloak.comparing.workers import Limits, TrialResult, jobs_that_fit, run_trials
 from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
-from tripcloak.flows.keywords import hiding_secret, zoning
+from tripcloak.flows.keywords import zoning
 from tripcloak.flows.methods import METHODS, find_method
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.protection import asked_promise
+from tripcloak.flows.protection import asked_promise, hiding_secret
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.memory import Budget, Memory

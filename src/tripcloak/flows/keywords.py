@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.flows.methods.registry import KEEPING, METHODS, find_method
-from tripcloak.flows.protection import asked_promise
+from tripcloak.flows.protection import asked_promise, hiding_secret
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import Option
 from tripcloak.ground.spelling import called, spelt
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from tripcloak.flows.methods import FlowMethod
     from tripcloak.flows.model.kept import KeptZones
     from tripcloak.flows.reading.matrix import Zoning
-    from tripcloak.flows.release.rounding import RoundTo
     from tripcloak.records.segments import SegmentBy
 
 
@@ -42,9 +40,6 @@ def _several(one: Option, metavar: str, reads: str = "numbers") -> Option:
 
 USUAL_HIERARCHY = "h3:10"
 """What is used where no hierarchy and no zones are given."""
-
-LEAST_SECRET = 16
-"""Characters of a secret: fewer could be guessed."""
 
 ZONES = (
     zones(
@@ -530,54 +525,6 @@ def _refuse_methods(given: Mapping[str, Any]) -> None:
             f"{spelt('zones_from')} keeps the zones of another release, and leaves a method nothing to "
             f"choose; leave out {other}"
         )
-
-
-def hiding_secret(given: Mapping[str, Any]) -> str | None:
-    """Return the secret that choices are hidden by: that of a file, or a new one; None where none are hidden.
-
-    >>> len(hiding_secret({"hide_choices": True, "secret": None}))
-    64
-    """
-    if not given["hide_choices"]:
-        if given["secret"] is not None and given.get("round") is None:
-            raise InputError(
-                f"{called('secret')} goes with {spelt('hide_choices', True)} or {spelt('round', 'BASE')}"
-            )
-        return None
-    return _secret(given["secret"])
-
-
-def round_to(given: Mapping[str, Any], method: FlowMethod) -> RoundTo | None:
-    """Return what numbers are rounded to, from the values of keywords; None where they are not.
-
-    Parameters
-    ----------
-    method
-        The method that is asked for; where it hides its choices by a secret, that one rounds too.
-    """
-    from tripcloak.flows.release.rounding import RoundTo
-
-    if given.get("round") is None:
-        return None
-    if method.noisy:
-        raise InputError(f"{method.name} publishes noisy trips; leave out {spelt('round', given['round'])}")
-    known = method.promise.private_facts.get("secret")
-    return RoundTo(given["round"], _secret(given["secret"]) if known is None else known)
-
-
-def _secret(file: Any) -> str:
-    """Return the secret in a file, or a new one."""
-    if file is None:
-        return secrets.token_hex(32)
-    try:
-        text = Path(file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{called('secret')} names a file that cannot be read as text") from None
-    if len(text) < LEAST_SECRET:
-        raise InputError(
-            f"a secret has {LEAST_SECRET} characters or more; that of {called('secret')} is shorter"
-        )
-    return text
 
 
 def _refuse_time_without_slots(given: Mapping[str, Any]) -> None:

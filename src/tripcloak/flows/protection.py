@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 
 if TYPE_CHECKING:
+    from tripcloak.flows.methods import FlowMethod
+    from tripcloak.flows.release.rounding import RoundTo
     from tripcloak.promises import Promise, Volume
 
 AUTO = "auto"
+LEAST_SECRET = 16
+"""Characters of a secret: fewer could be guessed."""
 
 
 def asked_promise(
@@ -118,3 +125,51 @@ def _on_population(k: float, text: str | None) -> Promise:
 
 def _whole(k: float) -> float:
     return int(k) if float(k).is_integer() else k
+
+
+def hiding_secret(given: Mapping[str, Any]) -> str | None:
+    """Return the secret that choices are hidden by: that of a file, or a new one; None where none are hidden.
+
+    >>> len(hiding_secret({"hide_choices": True, "secret": None}))
+    64
+    """
+    if not given["hide_choices"]:
+        if given["secret"] is not None and given.get("round") is None:
+            raise InputError(
+                f"{called('secret')} goes with {spelt('hide_choices', True)} or {spelt('round', 'BASE')}"
+            )
+        return None
+    return _secret(given["secret"])
+
+
+def round_to(given: Mapping[str, Any], method: FlowMethod) -> RoundTo | None:
+    """Return what numbers are rounded to, from the values of keywords; None where they are not.
+
+    Parameters
+    ----------
+    method
+        The method that is asked for; where it hides its choices by a secret, that one rounds too.
+    """
+    from tripcloak.flows.release.rounding import RoundTo
+
+    if given.get("round") is None:
+        return None
+    if method.noisy:
+        raise InputError(f"{method.name} publishes noisy trips; leave out {spelt('round', given['round'])}")
+    known = method.promise.private_facts.get("secret")
+    return RoundTo(given["round"], _secret(given["secret"]) if known is None else known)
+
+
+def _secret(file: Any) -> str:
+    """Return the secret in a file, or a new one."""
+    if file is None:
+        return secrets.token_hex(32)
+    try:
+        text = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{called('secret')} names a file that cannot be read as text") from None
+    if len(text) < LEAST_SECRET:
+        raise InputError(
+            f"a secret has {LEAST_SECRET} characters or more; that of {called('secret')} is shorter"
+        )
+    return text

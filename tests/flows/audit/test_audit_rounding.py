@@ -15,8 +15,9 @@ from pyarrow import parquet
 from forgeries.consistent import change_flows, facts_of, rewrite
 from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against, check_flows, measure_against
-from tripcloak.flows.keywords import flow_method, keywords, round_to
+from tripcloak.flows.keywords import flow_method, keywords
 from tripcloak.flows.methods import ODkAnon
+from tripcloak.flows.protection import round_to
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.flows.release.rounding import RoundTo
 from tripcloak.ground.errors import InputError
