@@ -20,8 +20,7 @@ from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
 from tripcloak.flows.release import Publish, Release, segment_numbers
 from tripcloak.flows.release.largest import LargestParts, largest_parts
-from tripcloak.flows.release.publication import main_volume, publication
-from tripcloak.flows.release.rounding import RoundTo, refuse_rounding, rounded_release
+from tripcloak.flows.release.rounding import RoundTo, refuse_numbers, rounded_release
 from tripcloak.flows.report.plain import plain_words
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
@@ -30,7 +29,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
-from tripcloak.promises import EverySegment, Promise, Rounding, SegmentsWhereSafe, Unit, all_of
+from tripcloak.promises import EverySegment, Promise, SegmentsWhereSafe, Unit
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.files.fingerprints import input_digests
@@ -453,15 +452,10 @@ def _refuse_columns(method: FlowMethod, matrix: ODMatrix, request: ReleaseReques
     """Raise, before any work, if the numbers that should be published are not covered by what is promised."""
     publish, to = request.publish, request.round_to
     if not method.noisy:
-        promise = method.promise.resolve(matrix)
-        if to is not None:
-            refuse_rounding(promise, to.base)
-            promise = all_of([promise, Rounding(base=to.base)])
-        publication(promise, main_volume(promise), publish)
-    elif to is not None:
-        raise InputError(f"{method.name} publishes noisy trips; leave out {spelt('round', to.base)}")
-    elif publish not in ("rounded", "trips"):
-        raise InputError(f"{method.name} publishes noisy trips alone; leave out {spelt('publish', publish)}")
+        refuse_numbers(method.promise.resolve(matrix), publish, to)
+    elif to is not None or publish not in ("rounded", "trips"):
+        other = spelt("publish", publish) if to is None else spelt("round", to.base)
+        raise InputError(f"{method.name} publishes noisy trips alone; leave out {other}")
 
 
 def _parts(
