@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from pyarrow import parquet
 
 from tripcloak.flows.anonymise import ReleaseRequest
 from tripcloak.flows.audit.evidence import FlowEvidence
@@ -21,6 +23,9 @@ from tripcloak.flows.series import SeriesOutcome, SeriesRequest, make_series
 from tripcloak.ground.engine import connect
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, OutputExistsError
 from tripcloak.ground.folders import file_digest, json_text
+from tripcloak.ledger.attack import attack
+from tripcloak.ledger.disclosing import read_again
+from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.promises import AllOf, KAnonymity, TCloseness
 from tripcloak.receiving.series import check_series
 from tripcloak.records.source import TripSource
@@ -262,3 +267,85 @@ def zone_rows(folder: Path) -> list[dict[str, Any]]:
 
     rows = parquet.read_table(folder / "release" / "zones.parquet").to_pylist()
     return [row for row in rows if row["axis"] == "origin"]
+
+
+def sums_of(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = parquet.read_table(folder / "cumulative.parquet").to_pylist()
+    return found
+
+
+@pytest.fixture(scope="module")
+def cumulated(trips: Path, tmp_path_factory: pytest.TempPathFactory) -> SeriesOutcome:
+    return make_series(request(trips, tmp_path_factory.mktemp("cumulated") / "months", cumulative=True))
+
+
+def test_cumulative_numbers_are_sums_of_what_periods_publish(cumulated: SeriesOutcome) -> None:
+    names, public = list(cumulated.released), cumulated.out / "release"
+    expected: dict[tuple[str, str, str], list[int]] = {}
+    for number, name in enumerate(names):
+        flows = parquet.read_table(cumulated.out / name / "release" / "flows.parquet").to_pylist()
+        for until in names[number:]:
+            for row in flows:
+                known = expected.setdefault((until, row["origin"], row["destination"]), [0, 0])
+                known[0] += row["trips"]
+                known[1] += 1
+    rows = sums_of(public)
+    assert {
+        (row["until"], row["origin"], row["destination"]): [row["trips"], row["periods"]] for row in rows
+    } == expected
+    assert len(rows) == len(expected)
+    assert len({periods for _, periods in expected.values()}) > 1
+    assert "travellers" not in rows[0]
+    assert (public / "cumulative.csv").read_text().count("\n") == len(rows) + 1
+    assert "cumulative.csv" in (public / "README.md").read_text()
+
+
+def test_a_series_with_sums_is_checked_whole(cumulated: SeriesOutcome, tmp_path: Path) -> None:
+    assert check_series(cumulated.out).untouched
+    for number, change in enumerate(("forge", "lose")):
+        copy = shutil.copytree(cumulated.out, tmp_path / str(number))
+        sums = copy / "release" / "cumulative.csv"
+        if change == "forge":
+            sums.write_text(sums.read_text().replace(",1\n", ",2\n", 1))
+        else:
+            sums.unlink()
+        found = {one.rule: one.words for one in check_series(copy).findings if not one.ok}
+        assert list(found) == ["series-as-written"]
+        assert "cumulative.csv" in found["series-as-written"]
+
+
+def test_travellers_are_not_added_up(trips: Path, tmp_path: Path) -> None:
+    asked = request(trips, tmp_path / "out", cumulative=True)
+    asked = replace(asked, release=replace(asked.release, publish="travellers"))
+    with pytest.raises(InputError, match="may travel in the next"):
+        make_series(asked)
+    assert not (tmp_path / "out").exists()
+
+
+def test_periods_and_their_sums_tell_nothing_together(cumulated: SeriesOutcome) -> None:
+    """Each sum as if it were a release of its own, of all records that are in it."""
+    key = bytes(range(16))
+    months = [read_again(cumulated.out / name, key)[0] for name in cumulated.released]
+    names = [
+        np.array([" ".join(pair) for pair in zip(one.zones["origin"], one.zones["destination"], strict=True)])
+        for one in months
+    ]
+    flows = np.unique(np.concatenate(names))
+    told = []
+    for last in range(1, len(months) + 1):
+        group = np.concatenate(
+            [
+                np.where(one.group >= 0, np.searchsorted(flows, name)[one.group], -1).astype(np.int32)
+                for one, name in zip(months[:last], names, strict=False)
+            ]
+        )
+        record, person = (
+            np.concatenate([getattr(one, name) for one in months[:last]]) for name in ("record", "person")
+        )
+        order = np.argsort(record)
+        trips = np.bincount(group[group >= 0], minlength=len(flows))
+        columns = {"record": record[order], "person": person[order], "group": group[order]}
+        told.append(Disclosure(name=f"until {last}", **columns, trips=trips, k=5))
+    facts = attack([*months, *told])
+    assert facts.complete
+    assert len(facts) == 0

@@ -35,6 +35,8 @@ def command(
 
       tripcloak series may.parquet june.parquet july.parquet --k 10 --out summer
 
+      tripcloak series trips.parquet --periods month --cumulative --out months
+
       tripcloak series trips.parquet --periods week --pilot 2024-W21 --suppress 20% --out weeks --json
     """
     from tripcloak.flows.anonymise import ReleaseRequest
@@ -48,7 +50,12 @@ def command(
         memory=given["memory"],
     )
     request = SeriesRequest(
-        release=release, out=out, periods=given["periods"], pilot=given["pilot"], force=force
+        release=release,
+        out=out,
+        periods=given["periods"],
+        pilot=given["pilot"],
+        cumulative=given["cumulative"],
+        force=force,
     )
     with progress_on_stderr() as progress:
         outcome = make_series(request, progress)

@@ -209,6 +209,13 @@ SERIES = (
         metavar="PERIOD",
         group="run",
     ),
+    Option(
+        name="cumulative",
+        help="Publish the sums from the first period until each, too: of published numbers alone.",
+        kind="switch",
+        default=False,
+        group="run",
+    ),
 )
 AUDITED = (
     privacy("k", "The k that was ordered, if it should be at least this.", metavar="K", kind="number"),

@@ -113,6 +113,12 @@ def write_flows(public: Path, flows: pa.Table, segments: pa.Table | None = None)
         write_csv(segments, public / "segments.csv")
 
 
+def write_cumulative(public: Path, sums: pa.Table) -> None:
+    """Write the sums over the periods of a series in both forms."""
+    _write_parquet(public / "cumulative.parquet", sums)
+    write_csv(sums, public / "cumulative.csv")
+
+
 def write_zones(public: Path, zones: pa.Table) -> dict[str, Any]:
     """Write the released zones in both forms, and return them as a GeoJSON FeatureCollection."""
     _write_parquet(public / "zones.parquet", zones)

@@ -23,7 +23,9 @@ from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import SegmentPart
 from tripcloak.flows.model.kept import KeptZones, members_digest, zone_members
 from tripcloak.flows.planning import Plan, as_part, plan_zones, released_zones_of
+from tripcloak.flows.publish import write_cumulative
 from tripcloak.flows.reading.matrix import MatrixReading, opened, read_matrix
+from tripcloak.flows.release.cumulating import adds_up, cumulative_table
 from tripcloak.flows.release.keeping import PLAN
 from tripcloak.flows.report.series import series_page, series_readme
 from tripcloak.ground.documents import parse_json
@@ -64,12 +66,15 @@ class SeriesRequest:
         What parts the input: day, week or month. Without it every input is a period.
     pilot : str, optional
         The period to plan the zones on; all of them at once if not given.
+    cumulative : bool
+        Whether sums from the first period until each are published too.
     """
 
     release: ReleaseRequest
     out: Path
     periods: str | None = None
     pilot: str | None = None
+    cumulative: bool = False
     force: bool = False
 
 
@@ -177,6 +182,8 @@ def _refuse_methods(request: SeriesRequest) -> None:
             f"a series keeps its zones, so that {spelt('t')} and {spelt('l_places')} cannot be planned for; "
             "leave them out"
         )
+    if request.cumulative and request.release.publish == "travellers":
+        adds_up([request.release.publish])
     if zoning.apart or (zoning.time_slot is not None and zoning.fold is None):
         raise InputError(
             f"slots of time in a series must come again in every period: give {spelt('time_slot')} together "
@@ -333,9 +340,12 @@ def _written(
         written = {name: write_release(one, staging / name, progress=progress) for name, one in made.items()}
         folders = {name: staging / name for name in written}
         public, private = staging / PUBLIC, staging / PRIVATE
+        if request.cumulative:
+            write_cumulative(public, cumulative_table(folders))
         (public / PLAN).write_text(json_text(plan.zones.to_dict()), encoding="utf-8")
         (public / "map.html").write_text(series_page(folders), encoding="utf-8")
-        (public / "README.md").write_text(series_readme(folders), encoding="utf-8")
+        readme = series_readme(folders, cumulative=request.cumulative)
+        (public / "README.md").write_text(readme, encoding="utf-8")
         (private / RECORD).touch(mode=0o600)
         told = {"periods": list(written), "withheld": dict(withheld), "plan": plan.to_dict()}
         write_json(private / RECORD, told)

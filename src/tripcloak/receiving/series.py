@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tripcloak.flows.checking import check_flows
+from tripcloak.flows.publish import write_cumulative
+from tripcloak.flows.release.cumulating import CUMULATIVE, cumulative_table
 from tripcloak.flows.release.keeping import PLAN, periods_of, plan_of
 from tripcloak.flows.report.series import series_page, series_readme
 from tripcloak.ground.errors import InputError
@@ -77,18 +80,33 @@ def _own_files(public: Path, releases: Mapping[str, Path]) -> Finding:
     """Return whether the files of a series are, byte by byte, what comes of its releases' public parts."""
     found = {path.name: path.read_bytes() for path in public.iterdir() if path.is_file()}
     try:
-        texts = {
-            PLAN: json_text(plan_of(releases).to_dict()),
-            "map.html": series_page(releases),
-            "README.md": series_readme(releases),
-        }
+        right = _written_anew(releases, cumulative=bool({*CUMULATIVE} & {*found}))
     except (InputError, KeyError, TypeError, ValueError):
-        texts = {}
-    right = {name: text.encode() for name, text in texts.items()}
+        right = {}
     changed = sorted(name for name in {*found, *right} if found.get(name) != right.get(name))
     words = (
         f"not what comes of writing the public parts of the releases: {', '.join(changed)}"
         if changed or not right
-        else "zones.json, map.html and README.md are what comes of writing the public parts of the releases"
+        else f"{_listed(right)} are what comes of writing the public parts of the releases"
     )
     return Finding("series-as-written", not changed and bool(right), words)
+
+
+def _written_anew(releases: Mapping[str, Path], *, cumulative: bool) -> dict[str, bytes]:
+    """Return the files of a series as they come of writing the public parts of its releases."""
+    texts = {
+        PLAN: json_text(plan_of(releases).to_dict()),
+        "map.html": series_page(releases),
+        "README.md": series_readme(releases, cumulative=cumulative),
+    }
+    right = {name: text.encode() for name, text in texts.items()}
+    if cumulative:
+        with TemporaryDirectory(prefix="tripcloak-") as name:
+            write_cumulative(Path(name), cumulative_table(releases))
+            right |= {file: (Path(name) / file).read_bytes() for file in CUMULATIVE}
+    return right
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}"

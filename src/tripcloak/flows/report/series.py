@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_CUMULATIVE = """\
+- `cumulative.csv`, `cumulative.parquet`: every flow from the first period until each, as the sum of what
+  these releases publish; `periods` says in how many of them it is released
+"""
+
+
 class PublishedPeriod(NamedTuple):
     """A release of a series as its readers have it."""
 
@@ -48,8 +54,14 @@ def series_page(folders: Mapping[str, Path]) -> str:
     )
 
 
-def series_readme(folders: Mapping[str, Path]) -> str:
-    """Return the text of the README of a series."""
+def series_readme(folders: Mapping[str, Path], *, cumulative: bool = False) -> str:
+    """Return the text of the README of a series.
+
+    Parameters
+    ----------
+    cumulative
+        Whether sums from the first period until each are beside it.
+    """
     facts = {name: read_manifest(folder, "flows") for name, folder in folders.items()}
     first = next(iter(facts.values()))
     rows = "\n".join(
@@ -70,7 +82,7 @@ which every release names by its SHA-256, {first["parameters"]["zones_from"]}.
 
 - `map.html`: all periods to look at, with a slider of time; works without a network
 - `zones.json`: the zones of all releases
-
+{_CUMULATIVE if cumulative else ""}
 A flow that is missing in a period was withheld there, or there was none.
 """
 
