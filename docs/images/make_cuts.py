@@ -27,7 +27,7 @@ PANELS: tuple[tuple[str, str, type[FlowMethod]], ...] = (
 
 def main() -> None:
     """Write the picture beside this script."""
-    matrix = _matrix()
+    matrix = trips_between_two_towns()
     promise = KAnonymity(k=10, unit="trips")
     width = len(PANELS) * (SIDE + GAP) + GAP
     parts = [
@@ -45,7 +45,7 @@ def main() -> None:
     Path(__file__).with_name("cuts.svg").write_text(text, encoding="utf-8")
 
 
-def _matrix() -> ODMatrix:
+def trips_between_two_towns() -> ODMatrix:
     """Return trips between two towns of different size and the country around them."""
     rng = np.random.default_rng(12)
     home = np.where(rng.random(900) < 0.55, rng.normal(4.2, 1.6, 900), rng.normal(12.0, 2.4, 900))

@@ -203,7 +203,7 @@ def _judgement(outcome: "AnonymisationOutcome", units: str) -> str:
 def _bound(bound: "Bound | None") -> list[tuple[str, str]]:
     if bound is None:
         return []
-    return [("certificate", f"within {bound.gap:.2g} % of the best possible ({bound.relaxation})")]
+    return [("certificate", f"proven to be {bound.words()} ({bound.relaxation})")]
 
 
 def release_segments(

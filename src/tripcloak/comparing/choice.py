@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tripcloak.comparing.rows import ComparisonRow
+from tripcloak.flows.release.release import proven
 from tripcloak.ground.spelling import spelt
 
 FACTOR = 2.0
@@ -158,7 +159,7 @@ def _certificate(row: ComparisonRow) -> list[str]:
     if row.gap is None:
         return []
     of = "" if row.relaxation is None else f" ({row.relaxation})"
-    return [f"It is proven to be within {row.gap:.2g} % of the best possible for this data, k and limit{of}."]
+    return [f"It is proven to be {proven(row.gap)} for this data, k and limit{of}."]
 
 
 def _instead(taken: ComparisonRow, other: ComparisonRow) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
 
 from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch, Settled
+from tripcloak.flows.methods.decomposition import Decomposition
 from tripcloak.flows.methods.losses import TileLosses, find_loss
 from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.odkanon import ODkAnon
@@ -22,11 +24,25 @@ from tripcloak.flows.methods.tree_method import (
     certificate,
 )
 from tripcloak.flows.model import ODMatrix
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Promise
 
 POOL = 3
 """Pairs of cuts that start the turns at the next price."""
+
+ROUNDS = 150
+"""Rounds of the proof where no time is given for it: they take less than the search itself."""
+
+NEAR = 1.005
+"""How near the best possible is near enough for the proof to end, where no time is given for it."""
+
+FRESH = 50
+"""After so many rounds the cuts of the proof are tried as a new start."""
+
+DEARER = (1.0, 1.1, 1.25, 1.5)
+"""By how much the price of the proof is raised until a new start keeps the limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,17 +53,36 @@ class TwinCut(TreeMethod):
     zones. So the two take turns until nothing improves, from several starts (OIGH's and ODkAnon's
     answers, the nested optima), at the price of suppression that just keeps the limit; then single
     zones are split while the limit allows. It is never worse than ODkAnon or OIGH under the same
-    limit, nor under a limit of what they suppress, and its certificate is the larger bound of the two
-    nested problems.
+    limit, nor under a limit of what they suppress. Its certificate is by dual decomposition: two nested
+    problems share the savings until they agree, and where they do not quite, their cuts are new starts.
+
+    Parameters
+    ----------
+    certify
+        Seconds for the proof; what is proven then depends on the machine. Without it the effort is a
+        fixed number of rounds; 0 leaves the bound of the two nested problems by themselves.
     """
 
     name: ClassVar[str] = "twincut"
     summary: ClassVar[str] = "the best origin cut and destination cut, found in turns; zones never overlap"
     source: ClassVar[str] = "ours"
-    relaxation: ClassVar[str | None] = "the larger Lagrangian bound of both nested cuts"
+    relaxation: ClassVar[str | None] = "dual decomposition into two nested cuts"
+
+    certify: float | None = option(
+        None,
+        help="Prove for this long, such as 30s, how close to the best possible it is.",
+        unset="a fixed effort",
+        metavar="TIME",
+        reads="duration",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.certify is not None and not 0 <= self.certify < np.inf:
+            raise InputError(f"the time for the proof must be 0 seconds or more; got {self.certify:g}")
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
-        """Return the best pair of cuts found, with the bound of the nested relaxations."""
+        """Return the best pair of cuts found, with the bound of the decomposition."""
         clock = Clock(self.time_limit)
         products = self.find_products(matrix, promise, progress, clock)
         pairs = CutPairSearch(products, products.budget(self.suppression_limit))
@@ -56,8 +91,8 @@ class TwinCut(TreeMethod):
         uniform = pairs.best_uniform()
         starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
         best = _search(pairs, starts, price, clock, progress)
-        # What splits use of the limit is not there to be spent, so they may turn out not to pay.
-        settled = min((pairs.settle(pair) for pair in (best, pairs.split_while_allowed(best))), key=_by_mean)
+        settled, proven = self._prove(pairs, _settled(pairs, best), price, clock, progress)
+        bound = max(bound, proven)
         solution, mean = _solution(matrix, pairs, settled), settled.mean
         for rival in rivals:
             if (reached := self._mean(matrix, products, rival)) < mean:
@@ -81,6 +116,24 @@ class TwinCut(TreeMethod):
             cuts[first] = pairs.cut_of(first, own)
             starts.append(pairs.reply(1 - first, pairs.evaluate(cuts[0], cuts[1]), offer.price))
         return bound, price, starts
+
+    def _prove(
+        self, pairs: CutPairSearch, settled: Settled, price: float, clock: Clock, progress: Progress
+    ) -> tuple[Settled, float]:
+        """Return the best pair of cuts after new starts from the proof, and what no pair goes below."""
+        if not pairs.products.complete:
+            return settled, 0.0
+        proof, effort = Decomposition(pairs.products, pairs.budget, price), Clock(self.certify)
+        for number in count(1):
+            if clock.is_up() or effort.is_up() or proof.settled:
+                break
+            if self.certify is None and (number > ROUNDS or settled.mean <= proof.bound * NEAR):
+                break
+            proof.round(settled.mean)
+            progress("proving", number, ROUNDS if self.certify is None else None)
+            if number % FRESH == 0:
+                settled = min(settled, _fresh(pairs, proof, settled), key=_by_mean)
+        return settled, proof.bound
 
     def _mean(self, matrix: ODMatrix, products: SafeProducts, solution: Solution) -> float:
         """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""
@@ -160,6 +213,23 @@ def _pair_of(pairs: CutPairSearch, solution: Solution) -> CutPair:
         own[zone] = True
         cuts.append(pairs.cut_of(axis, own))
     return pairs.evaluate(cuts[0], cuts[1])
+
+
+def _settled(pairs: CutPairSearch, pair: CutPair) -> Settled:
+    """Return a pair within the budget as it is or with zones split, whichever is better."""
+    # What splits use of the limit is not there to be spent, so they may turn out not to pay.
+    return min((pairs.settle(one) for one in (pair, pairs.split_while_allowed(pair))), key=_by_mean)
+
+
+def _fresh(pairs: CutPairSearch, proof: Decomposition, known: Settled) -> Settled:
+    """Return where the cuts of the proof lead to; the pair that is known where that breaks the limit."""
+    origins, destinations = (pairs.cut_of(axis, proof.cut(axis)) for axis in (ORIGIN, DESTINATION))
+    start = pairs.evaluate(origins, destinations)
+    for factor in DEARER:
+        found = pairs.descend(start, proof.price * factor)
+        if found.hidden <= pairs.budget:
+            return _settled(pairs, found)
+    return known
 
 
 def _by_mean(settled: Settled) -> float:

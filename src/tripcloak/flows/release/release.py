@@ -26,6 +26,19 @@ class Bound:
     gap: float
     relaxation: str
 
+    def words(self) -> str:
+        """Return how close to the best possible a release is proven to be.
+
+        >>> [Bound(value=2.0, gap=gap, relaxation="").words() for gap in (1.26, 0.0)]
+        ['within 1.3 % of the best possible', 'the best possible']
+        """
+        return proven(self.gap)
+
+
+def proven(gap: float) -> str:
+    """Return in words what a gap in percent says; none at all is proof that nothing is better."""
+    return f"within {gap:.2g} % of the best possible" if gap else "the best possible"
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release:

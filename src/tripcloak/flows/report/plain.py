@@ -75,8 +75,7 @@ def plain_words(matrix: ODMatrix, release: Release, measures: Mapping[str, Any])
     """
     told = [_released(release), *_size(release), *_moved(measures), _withheld(matrix, release)]
     if release.bound is not None:
-        within = f"within {release.bound.gap:.2g} % of " if release.bound.gap else ""
-        told.append(f"It is proven to be {within}the best possible for this data, k and limit.")
+        told.append(f"It is proven to be {release.bound.words()} for this data, k and limit.")
     return tuple(words for words in told if words)
 
 

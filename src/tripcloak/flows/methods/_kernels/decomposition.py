@@ -1,0 +1,111 @@
+"""Compiled loops of the dual decomposition: two nested problems that share the savings of every product."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(cache=True)
+def share_savings(
+    loss: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    price: float,
+    shift: NDArray[np.float64],
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+) -> None:  # pragma: no cover - compiled
+    """Write what releasing each product saves at a price: half of it, and the shift, to either problem."""
+    for p in range(len(loss)):
+        half = volume[p] * (price - loss[p]) / 2 if loss[p] < price else 0.0
+        first[p] = half + shift[p]
+        second[p] = half - shift[p]
+
+
+@njit(cache=True)
+def best_nested(
+    saving: NDArray[np.float64],
+    up_first: NDArray[np.int32],
+    up_second: NDArray[np.int32],
+    whole: NDArray[np.bool_],
+    tile_first: NDArray[np.bool_],
+    tile_second: NDArray[np.bool_],
+) -> tuple[float, NDArray[np.bool_], NDArray[np.bool_]]:  # pragma: no cover - compiled
+    """Return the most that one cut saves whose every zone has a cut of the other axis of its own.
+
+    And which products it is made of, and, for those that are whole on the second axis, whether their
+    zone of the first is better undivided. A saving may be negative: what is not split is taken, and
+    tiles cannot be split. Products stand behind those they are a part of.
+    """
+    n = len(saving)
+    below_first, below_second = np.zeros(n), np.zeros(n)
+    taken, undivided = np.empty(n, np.bool_), np.ones(n, np.bool_)
+    best = 0.0
+    for p in range(n - 1, -1, -1):
+        best = saving[p]
+        taken[p] = tile_second[p] or best >= below_second[p]
+        if not taken[p]:
+            best = below_second[p]
+        if up_second[p] >= 0:
+            below_second[up_second[p]] += best
+        if whole[p]:
+            undivided[p] = tile_first[p] or best >= below_first[p]
+            if not undivided[p]:
+                best = below_first[p]
+            if up_first[p] >= 0:
+                below_first[up_first[p]] += best
+    # The root came last, so `best` is the whole problem's. From here on: what was taken is chosen if it is
+    # reached, through zones of the first axis that are divided, then through products that are not taken.
+    outside, inside = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    for p in range(n):
+        if whole[p]:
+            above = up_first[p]
+            outside[p] = above < 0 or (outside[above] and not undivided[above])
+            inside[p] = outside[p] and undivided[p]
+        else:
+            above = up_second[p]
+            inside[p] = inside[above] and not taken[above]
+    return best, inside & taken, undivided
+
+
+@njit(cache=True)
+def pull_apart(
+    loss: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    price: float,
+    chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    inertia: float,
+    pull: NDArray[np.float64],
+) -> tuple[float, float, float]:  # pragma: no cover - compiled
+    """Renew the pull on every product's shift: where the two problems differ, and some of the last pull.
+
+    Returns the volume that they release on average, and the squared lengths of where they differ and of
+    the pull, each product weighed by the root of its saving.
+    """
+    first, second = chosen
+    released, apart, length = 0.0, 0.0, 0.0
+    for p in range(len(loss)):
+        differs = int(second[p]) - int(first[p])
+        pull[p] = differs + inertia * pull[p]
+        if loss[p] < price:
+            released += volume[p] * (int(first[p]) + int(second[p])) / 2
+            weight = np.sqrt(volume[p] * (price - loss[p]))
+            apart += weight * differs * differs
+            length += weight * pull[p] * pull[p]
+    return released, apart, length
+
+
+@njit(cache=True)
+def move_shift(
+    loss: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    price: float,
+    pull: NDArray[np.float64],
+    step: float,
+    shift: NDArray[np.float64],
+) -> None:  # pragma: no cover - compiled
+    """Move every product's shift along its pull, each weighed by the root of its saving."""
+    for p in range(len(loss)):
+        if loss[p] < price and pull[p] != 0.0:
+            shift[p] += step * np.sqrt(volume[p] * (price - loss[p])) * pull[p]

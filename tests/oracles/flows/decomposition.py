@@ -1,0 +1,96 @@
+"""Plain twins of the dual decomposition's loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import sqrt
+from typing import NamedTuple
+
+
+class Nested(NamedTuple):
+    """What the best nested cut saves, and the products it is made of."""
+
+    saved: float
+    chosen: frozenset[int]
+
+
+def savings(loss: Sequence[float], volume: Sequence[float], price: float) -> list[float]:
+    """Return what releasing every product saves at a price: nothing where it is too dear."""
+    return [v * max(price - lost, 0.0) for lost, v in zip(loss, volume, strict=True)]
+
+
+def share_savings(
+    loss: Sequence[float], volume: Sequence[float], price: float, shift: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """Return the shares of both problems."""
+    halves = [saving / 2 for saving in savings(loss, volume, price)]
+    return (
+        [half + moved for half, moved in zip(halves, shift, strict=True)],
+        [half - moved for half, moved in zip(halves, shift, strict=True)],
+    )
+
+
+def best_nested(
+    saving: Sequence[float],
+    up_first: Sequence[int],
+    up_second: Sequence[int],
+    whole: Sequence[bool],
+    tile_first: Sequence[bool],
+    tile_second: Sequence[bool],
+) -> Nested:
+    """Return the best nested cut, by walking down both trees; what is not split is taken."""
+
+    def within(p: int) -> Nested:
+        """Return the best cut of the second axis for the first zone of a product, from its second down."""
+        taken = Nested(saving[p], frozenset([p]))
+        if tile_second[p]:
+            return taken
+        split = _together(within(q) for q, above in enumerate(up_second) if above == p)
+        return max(taken, split, key=lambda way: way.saved)
+
+    def along(p: int) -> Nested:
+        """Return the best of the zone undivided and of what its children do."""
+        undivided = within(p)
+        if tile_first[p]:
+            return undivided
+        split = _together(along(q) for q, above in enumerate(up_first) if above == p and whole[q])
+        return max(undivided, split, key=lambda way: way.saved)
+
+    return along(0)
+
+
+def _together(parts: Iterable[Nested]) -> Nested:
+    found = list(parts)
+    return Nested(sum(part.saved for part in found), frozenset().union(*(part.chosen for part in found)))
+
+
+def pull_apart(
+    loss: Sequence[float],
+    volume: Sequence[float],
+    price: float,
+    chosen: tuple[Sequence[bool], Sequence[bool]],
+    inertia: float,
+    pull: Sequence[float],
+) -> tuple[list[float], tuple[float, float, float]]:
+    """Return the new pulls, the volume released on average, and both squared lengths."""
+    differs = [int(second) - int(first) for first, second in zip(*chosen, strict=True)]
+    pulls = [now + inertia * before for now, before in zip(differs, pull, strict=True)]
+    weight = [sqrt(saving) for saving in savings(loss, volume, price)]
+    cheap = [v if lost < price else 0.0 for lost, v in zip(loss, volume, strict=True)]
+    released = sum(v * (int(a) + int(b)) / 2 for v, a, b in zip(cheap, *chosen, strict=True))
+    apart = sum(w * now**2 for w, now in zip(weight, differs, strict=True))
+    length = sum(w * now**2 for w, now in zip(weight, pulls, strict=True))
+    return pulls, (released, apart, length)
+
+
+def move_shift(
+    loss: Sequence[float],
+    volume: Sequence[float],
+    price: float,
+    pull: Sequence[float],
+    step: float,
+    shift: Sequence[float],
+) -> list[float]:
+    """Return the shifts after a step along the pulls."""
+    weight = [sqrt(saving) for saving in savings(loss, volume, price)]
+    return [at + step * w * towards for at, w, towards in zip(shift, weight, pull, strict=True)]
