@@ -102,6 +102,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     hide_choices: bool
     hide_up_to: int
     secret: str | PathLike[str] | None
+    segment_where_safe: bool
     draws: int
     time_slot: Time | None
     slot: Time | None
