@@ -218,11 +218,29 @@ def test_a_release_says_what_became_of_it(tripcloak, place):
         "name": "july",
         "approvals_needed": 3,
         "may_be_published": False,
+        "waiting_for_company": 0,
     }
     lax = tripcloak(
         *order, "--out", place / "a", "--ledger", place / "ledger", "--needs-approvals", 0, "--json"
     )
     assert lax.json["ledger"]["approvals_needed"] == 1
+
+
+def test_erasures_wait_for_company(tripcloak, tmp_path):
+    ledger, rows = tmp_path / "ledger", some_trips(500, people=60, spread=0.02)
+    row, _ = rows[0], write_csv(tmp_path / "trips.csv", rows)
+    order = ("anonymise", tmp_path / "trips.csv", "--hierarchy", "h3:8", "--k", 5, "--suppress", "0.4")
+    assert tripcloak("ledger", "init", ledger).code == 0
+    assert tripcloak(*order, "--out", tmp_path / "may", "--ledger", ledger).code == 0
+    without = ("--where", f"person_id <> '{row['person_id']}'")
+    told = tripcloak(*order, *without, "--out", tmp_path / "june", "--ledger", ledger)
+    assert told.code == 0
+    waits = "1 erased person waits for company: until k have left a flow, its old number stands."
+    assert waits in told.out
+    assert waits in tripcloak("ledger", "list", ledger).out
+    assert tripcloak("ledger", "list", ledger, "--json").json["waiting_for_company"] == 1
+    assert "1 erased person, still in an older" in tripcloak("ledger", "show", "june", "--ledger", ledger).out
+    assert "nobody" in tripcloak("ledger", "show", "may", "--ledger", ledger).out
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +12,17 @@ from hypothesis import strategies as st
 
 import tripcloak as tc
 from oracles import differencing as oracle
-from tripcloak.flows.model import KeyedRecords
+from tripcloak.flows.model import KeyedRecords, ODMatrix
 from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.hierarchy import Hierarchy
 from tripcloak.ledger._kernels import remainders_hold
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.difference import difference
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.ledger.prevention import refuse_new_facts
+from tripcloak.ledger.prevention import Prevention, _Answer, refuse_new_facts
 from tripcloak.ledger.remainders import EarlierGroups
-from tripcloak.ledger.store import init_ledger
+from tripcloak.ledger.store import init_ledger, open_ledger
+from tripcloak.promises import KAnonymity
 from worlds.depth import DEEP
 from worlds.trips import some_trips, write_csv
 
@@ -136,6 +139,61 @@ def test_after_an_erasure_the_zones_stay_and_little_more_is_withheld(home, tmp_p
         for f in (before.flows, after.flows)
     ]
     assert all(told[0][pair] == n for pair, n in told[1].items())
+
+
+def test_a_limit_is_passed_for_numbers_that_stand_and_for_nothing_else(home, tmp_path):
+    """Of what is withheld beyond the limit, the earlier release tells every flow."""
+    init_ledger(tmp_path / "ledger")
+    before, after = (
+        tc.anonymise(
+            str(home / "trips.csv"),
+            **{**USUAL, "suppress": 0.2, **more},
+            ledger=tmp_path / "ledger",
+            out=tmp_path / name,
+        )
+        for name, more in zip(("before", "after"), CASES["one person erased"], strict=True)
+    )
+    (note,) = (note for note in after.private.notes if "ledger" in note)
+    assert "their numbers in that one stand: keep it published. With them 25 % may be withheld" in note
+    manifest = json.loads((tmp_path / "after/release/manifest.json").read_text())
+    assert manifest["parameters"]["suppression_limit"] == 0.25
+    assert 0.2 < after.measures()["S"] <= 0.25
+    assert after.measures()["G"] == before.measures()["G"]
+    assert after.audit().safe
+    assert not len(difference([tmp_path / "before", tmp_path / "after"]).facts)
+    ledger = open_ledger(tmp_path / "ledger")
+    assert (ledger.waiting, [one.waiting for one in ledger.releases]) == (1, [0, 1])
+    assert ledger.releases[1].facts["waiting"]["in_place_of"] == [1]
+
+
+def held(limit: float, *, told: bool = True) -> float:
+    """Return the limit for an answer that withholds a quarter of a matrix, told before or not."""
+    tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    origin = np.repeat([0, 0, 1, 1], 25)
+    matrix = ODMatrix.from_trips(tree, tree, origin, np.tile([0, 1], 50), person=np.arange(100))
+    release = tc.METHODS["odkanon"](promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
+    trips = matrix.flows.trips / matrix.flows.trips.sum()
+    suppressed = np.zeros(matrix.n_flows, dtype=bool)
+    suppressed[0] = True
+    digests = np.arange(1, 101, dtype=np.uint64)
+    flow = np.repeat(np.arange(matrix.n_flows), matrix.flows.trips).astype(np.int32)
+    records = KeyedRecords(record=digests, person=digests + np.uint64(500), flow=flow)
+    group = np.where((flow == 0) & (not told), -1, 0).astype(np.int32)
+    before = Disclosure(
+        name="", record=digests, person=records.person, group=group, trips=np.array([(group == 0).sum()]), k=2
+    )
+    answer = _Answer(release, suppressed, float(trips[0]), 1.0, 1, limit)
+    return Prevention([before], records, lambda _: ())._limit_beside(before, answer, limit, matrix)
+
+
+def test_the_edges_of_a_limit_that_is_passed():
+    assert held(0.25) == 0.25
+    assert held(0.245) == 0.255
+    assert held(0.24) == 0.25
+    assert held(0.2) == 0.25
+    # A hair more than the widest step, and what no earlier release tells, stay where they were.
+    assert held(0.1999) == 0.1999
+    assert held(0.245, told=False) == 0.245
 
 
 def test_facts_of_earlier_releases_alone_do_not_stop_a_new_one():

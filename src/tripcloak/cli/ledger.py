@@ -153,8 +153,9 @@ def list_(folder: Place, json: Json = False) -> None:
 
     ledger = open_ledger(folder)
     if json:
-        told = {"head": ledger.head, "releases": [one.to_dict() for one in ledger.releases]}
-        print_json({"ledger": str(folder), **told, "account": ledger.account.to_dict()})
+        releases = [one.to_dict() for one in ledger.releases]
+        state = {"waiting_for_company": ledger.waiting, "account": ledger.account.to_dict()}
+        print_json({"ledger": str(folder), "head": ledger.head, "releases": releases, **state})
         return
     show(_in_words(ledger))
     rows = [
@@ -211,6 +212,7 @@ def show_(release: Release, ledger: Kept, json: Json = False) -> None:
         ("records", number(facts["records"])),
         ("flows", number(facts["groups"])),
         ("spends", _spends(kept, found)),
+        ("wait for company", _waiting(found)),
         ("public files", _as_recorded(changed)),
         ("approvals", found.approval_words()),
         *([] if found.withdrawn is None else [("withdrawn because", found.withdrawn.content["reason"])]),
@@ -386,6 +388,13 @@ def _as_recorded(changed: list[str] | None) -> str:
     return f"changed or replaced since: {', '.join(changed)}" if changed else "as they were recorded"
 
 
+def _waiting(release: "RecordedRelease") -> str:
+    if release.waiting is None:
+        return "-"
+    who = "1 erased person" if release.waiting == 1 else f"{release.waiting:,} erased people"
+    return f"{who}, still in an older number that stands" if release.waiting else "nobody"
+
+
 def _spends(ledger: "Ledger", release: "RecordedRelease") -> str:
     cost = [one.spending for one in ledger.account.spent if one.release == release.number]
     return cost[0].words() if cost else "nothing: no noise, and outside the account"
@@ -415,6 +424,8 @@ def _show_account(ledger: "Ledger") -> None:
 
 
 def _in_words(ledger: "Ledger") -> str:
+    from tripcloak.ledger.store.releases import waiting_words
+
     releases: Any = ledger.releases
     if not releases:
         return "No release yet."
@@ -422,4 +433,5 @@ def _in_words(ledger: "Ledger") -> str:
     told = f"{len(releases):,} {'release' if len(releases) == 1 else 'releases'}"
     waiting = sum(one.state == "released" and not one.may_be_published for one in releases)
     words = f"{told}, of which {counting:,} count as published."
-    return f"{words} {waiting:,} may not be published yet." if waiting else words
+    words += f" {waiting:,} may not be published yet." if waiting else ""
+    return words + waiting_words(ledger.waiting)

@@ -23,9 +23,10 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.ledger.attack import attack
-from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Facts
 from tripcloak.ledger.remainders import EarlierGroups, Remainders
+from tripcloak.ledger.waiting import are_alike
 from tripcloak.promises import Promise
 from tripcloak.promises.allof import all_of
 
@@ -35,8 +36,8 @@ SHARES = (1.0, 0.8, 0.5, 0.2)
 NEARLY_ALL = 0.999
 """What zones that are kept may withhold; whether it is within the limit is seen afterwards."""
 
-ALIKE = 0.9
-"""Share of its records that a release has in common with an earlier one where that one's zones are tried."""
+STANDING = (0.01, 0.02, 0.05)
+"""By how much a limit may be passed for flows whose old number stands; in steps, which tell little."""
 
 THEN = 3
 """Earlier releases whose zones are tried."""
@@ -52,12 +53,16 @@ Disclosing = Callable[[Release], tuple[Disclosure, ...]]
 
 
 class Cost(NamedTuple):
-    """What it took to add no fact: trips withheld for it, attacks, and what keeping earlier zones does."""
+    """What it took to add no fact: trips withheld for it, attacks, and what keeping earlier zones does.
+
+    ``limit`` is the one that is stated, where it is more than was asked for because old numbers stand.
+    """
 
     withheld: int
     attacks: int
     kept: bool = False
     finer_with: float | None = None
+    limit: float | None = None
 
     def note(self, earlier: int) -> str:
         """Return what to know of it.
@@ -69,6 +74,11 @@ class Cost(NamedTuple):
         more = f"; {mask_small(self.withheld, 'trips')} more are withheld for it" if self.withheld else ""
         zones = "; its zones are those of an earlier one of much the same records" if self.kept else ""
         words = f"with {releases} of the ledger, nothing about few people follows from this one{more}{zones}"
+        if self.limit is not None:
+            words += (
+                "; flows that few people left or joined are not told anew, and their numbers in that one "
+                f"stand: keep it published. With them {100 * self.limit:g} % may be withheld"
+            )
         if self.finer_with is None:
             return words
         limit = f"{math.ceil(1000 * self.finer_with) / 10:g}%"
@@ -108,13 +118,12 @@ class Prevention:
         promise = method.promise.resolve(matrix)
         ruled, limit = self._ruled(method, promise, matrix), method.suppression_limit
         own = self._settled(ruled, [share * limit for share in SHARES], limit, matrix, progress)
-        kept = [
-            self._settled(
-                FixedZones(zones=zones, promise=ruled.promise), [NEARLY_ALL], limit, matrix, progress
-            )
-            for zones in self._zones_of_then(method, matrix)
-        ]
-        within = [one for one in (own, *kept) if one.share <= limit]
+        kept = []
+        for zones, before in self._zones_of_then(method, matrix):
+            fixed = FixedZones(zones=zones, promise=ruled.promise)
+            found = self._settled(fixed, [NEARLY_ALL], limit, matrix, progress)
+            kept.append(found._replace(limit=self._limit_beside(before, found, limit, matrix)))
+        within = [one for one in (own, *kept) if one.share <= one.limit]
         if not within:
             raise ImpossibleRequestError(self._impossible(min(one.share for one in (own, *kept))))
         best = min(within, key=lambda one: one.mean_tiles)
@@ -125,8 +134,33 @@ class Prevention:
             attacks=best.attacks,
             kept=best is not own,
             finer_with=min(finer, default=None),
+            limit=best.limit if best.limit > limit else None,
         )
-        return self._built(method, matrix, promise, best.answer, best.suppressed), cost
+        within_limit = replace(method, suppression_limit=best.limit)
+        return self._built(within_limit, matrix, promise, best.answer, best.suppressed), cost
+
+    def _limit_beside(self, before: Disclosure, found: _Answer, limit: float, matrix: ODMatrix) -> float:
+        """Return the limit for an answer in the zones of an earlier release, whose numbers stand meanwhile.
+
+        What is withheld there of flows that the earlier release tells is not lost to readers, so the limit is
+        passed for it, if all else is within it.
+        """
+        if found.answer is None or found.share <= limit:
+            return limit
+        volume = np.asarray(matrix.volume(found.answer.volume), dtype=float)
+        lost = found.suppressed & ~self._told_by(before, matrix.n_flows)
+        if volume[lost].sum() > limit * volume.sum():
+            return limit
+        more = (round(limit + step, 6) for step in STANDING)
+        return next((one for one in more if found.share <= one < 1), limit)
+
+    def _told_by(self, before: Disclosure, n_flows: int) -> Bools:
+        """Return the flows with records that an earlier release published."""
+        at = np.minimum(np.searchsorted(before.record, self.records.record), before.n_records - 1)
+        same = (before.record[at] == self.records.record) & (before.group[at] != WITHHELD)
+        told = np.zeros(n_flows, dtype=bool)
+        told[self.records.flow[same]] = True
+        return told
 
     def _settled(
         self, solver: FlowMethod, limits: Sequence[float], limit: float, matrix: ODMatrix, progress: Progress
@@ -138,33 +172,32 @@ class Prevention:
         limits
             What the method may withhold, one after the other until all that is withheld is within the limit.
         """
-        least = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0)
+        least = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0, limit)
         for allowed in limits:
             with suppress(ImpossibleRequestError):
                 answer = replace(solver, suppression_limit=allowed).anonymise(matrix, progress)
                 mended = self._mended(matrix, answer, progress)
                 if mended is None:
                     continue
-                found = _Answer.of(matrix, answer, *mended)
+                found = _Answer.of(matrix, answer, *mended, limit)
                 if found.share <= limit:
                     return found
                 least = min(least, found, key=lambda one: one.share)
         return least
 
-    def _zones_of_then(self, method: FlowMethod, matrix: ODMatrix) -> list[KeptZones]:
-        """Return the zones of earlier releases of much the same records, the latest first."""
+    def _zones_of_then(self, method: FlowMethod, matrix: ODMatrix) -> list[tuple[KeptZones, Disclosure]]:
+        """Return the zones of earlier releases of much the same records with what they tell, latest first."""
         if method.draws_zones:
             return []
         found = []
         axes = tuple(axis for axis, _ in zip(AXES, matrix.axes, strict=False))
         for one in reversed(self.earlier):
-            shared = len(np.intersect1d(one.record, self.records.record, assume_unique=True))
-            much = shared >= ALIKE * max(one.n_records, len(self.records))
+            much = are_alike(one, self.records.record)
             if much and tuple(one.zones) == axes and one.n_groups:
                 names = {axis: zones.tolist() for axis, zones in one.zones.items()}
                 trees = [tree for tree, _ in matrix.axes]
                 cut = all(_apart(tree, one.zones[axis]) for axis, tree in zip(axes, trees, strict=True))
-                found.append(KeptZones.of_pairs(names, digest=UNPUBLISHED, homogeneous=cut))
+                found.append((KeptZones.of_pairs(names, digest=UNPUBLISHED, homogeneous=cut), one))
         return found[:THEN]
 
     def _ruled(self, method: FlowMethod, promise: Promise, matrix: ODMatrix) -> FlowMethod:
@@ -232,23 +265,27 @@ class Prevention:
 
 
 class _Answer(NamedTuple):
-    """What a method found that adds no fact: what is withheld, what share that is, how fine the rest is."""
+    """What a method found that adds no fact: what is withheld, what share that is, how fine the rest is.
+
+    ``limit`` is the share that may be withheld.
+    """
 
     answer: Release | None
     suppressed: Bools
     share: float
     mean_tiles: float
     attacks: int
+    limit: float
 
     @classmethod
-    def of(cls, matrix: ODMatrix, answer: Release, suppressed: Bools, attacks: int) -> _Answer:
+    def of(cls, matrix: ODMatrix, answer: Release, suppressed: Bools, attacks: int, limit: float) -> _Answer:
         volume = np.asarray(matrix.volume(answer.volume), dtype=float)
         group = answer.group_of_flow[~suppressed]
         ends = ((answer.origins, answer.group_origin), (answer.destinations, answer.group_destination))
         tiles = sum(np.asarray(zones.tiles[column][group], dtype=float) for zones, column in ends)
         released = volume[~suppressed]
         mean = float(tiles @ released / released.sum())
-        return cls(answer, suppressed, float(volume[suppressed].sum() / volume.sum()), mean, attacks)
+        return cls(answer, suppressed, float(volume[suppressed].sum() / volume.sum()), mean, attacks, limit)
 
 
 def _apart(tree: Hierarchy, names: Ints) -> bool:

@@ -54,6 +54,7 @@ from tripcloak.ledger.store.key import NAME, NEXT, LedgerKey, read_key
 from tripcloak.ledger.store.releases import RecordedRelease, find_release, releases_of
 from tripcloak.ledger.store.sameness import Coming, refuse_other_data, told_by
 from tripcloak.ledger.store.spent import Charges, account_of, spending_of, told_together
+from tripcloak.ledger.waiting import Waiting, could_be_alike, waiting_for_company
 from tripcloak.promises import Promise
 from tripcloak.records.source import TripSource
 
@@ -158,6 +159,14 @@ class Ledger:
         return account_of(self.entries, self.releases)
 
     @property
+    def waiting(self) -> int:
+        """Return how many erased people wait for company: their old number stands, as too few have left."""
+        told = [one.facts["waiting"] for one in self.releases if one.counts and one.facts.get("waiting")]
+        replaced = {number for one in told for number in one["in_place_of"]}
+        latest = [one for one in self.releases if one.counts and one.number not in replaced]
+        return sum(one.waiting or 0 for one in latest)
+
+    @property
     def head(self) -> str:
         """Return the digest of the last entry: whoever notes it down can tell later that nothing is lost."""
         return self.entries[-1].digest
@@ -181,14 +190,18 @@ class Ledger:
         counting = [one for one in self.releases if one.counts and one.facts["parts"]]
         if not counting:
             return []
-        made, found = Disclosures(self.known()), []
-        for release in counting:
-            columns, numbers = (read_columns(self.folder, release.facts["data"][name]) for name in _TABLES)
-            told = {name: numbers[name].to_numpy() for name in numbers.column_names}
-            for at, part in enumerate(release.facts["parts"]):
-                # Numbers end in the number of their part, and zones, which all parts share, in none.
-                own = {name.removesuffix(f"_{at}"): column for name, column in told.items()}
-                found.append(made.of(columns[f"group_{at}"].to_numpy(), part, own))
+        made = Disclosures(self.known())
+        return [one for release in counting for one in self._parts(release, made)]
+
+    def _parts(self, release: RecordedRelease, made: Disclosures) -> list[Disclosure]:
+        """Return what one release tells: its flows first, then every segment."""
+        columns, numbers = (read_columns(self.folder, release.facts["data"][name]) for name in _TABLES)
+        told = {name: numbers[name].to_numpy() for name in numbers.column_names}
+        found = []
+        for at, part in enumerate(release.facts["parts"]):
+            # Numbers end in the number of their part, and zones, which all parts share, in none.
+            own = {name.removesuffix(f"_{at}"): column for name, column in told.items()}
+            found.append(made.of(columns[f"group_{at}"].to_numpy(), part, own))
         return found
 
     def numbers(self, release: RecordedRelease) -> Any:
@@ -273,6 +286,7 @@ class Ledger:
             "covered": coming.covered,
             "told_by": coming.told_by,
             "spent": None if spent is None else spent.sequence,
+            "waiting": self._waiting(coming, disclosures[0])._asdict() if disclosures else None,
             "approvals_needed": max(self.approvals_needed, approvals_needed or 0),
             "parts": [
                 {name: getattr(one, name) for name in ("name", "k", "counted", "tells_trips")}
@@ -442,6 +456,21 @@ class Ledger:
             raise
         self._append("spent", content)
         return self.entries[-1]
+
+    def _waiting(self, coming: Coming, new: Disclosure) -> Waiting:
+        """Return how many erased people are still in a number that stands, once a release is out."""
+        alike = [
+            one
+            for one in self.releases
+            if one.counts and one.facts["parts"] and could_be_alike(one.facts["records"], len(coming.records))
+        ]
+        made, when = Disclosures(self.known()), coming.covered.get("period")
+        # One after the other: a release takes as much memory as its input.
+        earlier = (
+            (one.number, one.facts["covered"].get("period") == when, self._parts(one, made)[0])
+            for one in alike
+        )
+        return waiting_for_company(earlier, new)
 
     def _charged(self, made: Recordable, coming: Coming, *, is_out: bool) -> Entry:
         """Return the entry by which a noisy release was charged, or is now."""

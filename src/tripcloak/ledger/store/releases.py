@@ -104,6 +104,12 @@ class RecordedRelease:
         nobody_objects = len(approving) == len(self.standing)
         return self.state == "released" and nobody_objects and len(approving) >= self.approvals_needed
 
+    @property
+    def waiting(self) -> int | None:
+        """Return how many erased people were still in numbers that stood once it was out; None of noise."""
+        told = self.facts.get("waiting")
+        return None if told is None else int(told["people"])
+
     def approval_words(self) -> str:
         """Return how many approve, and what is missing."""
         approving = sum(one.verdict == "approve" for one in self.standing)
@@ -114,7 +120,7 @@ class RecordedRelease:
 
     def words(self) -> str:
         """Return where it stands in the ledger, and whether it may be published."""
-        told = f"Recorded in the ledger as release {self.number} ({self.name})."
+        told = f"Recorded in the ledger as release {self.number} ({self.name}).{waiting_words(self.waiting)}"
         if self.may_be_published:
             return f"{told} It may be published."
         if self.state != "released":
@@ -128,6 +134,7 @@ class RecordedRelease:
             "name": self.name,
             "approvals_needed": self.approvals_needed,
             "may_be_published": self.may_be_published,
+            "waiting_for_company": self.waiting,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,6 +151,18 @@ class RecordedRelease:
             "approvals": [one.to_dict() for one in self.approvals],
             "may_be_published": self.may_be_published,
         }
+
+
+def waiting_words(waiting: int | None) -> str:
+    """Return that erased people wait for company, if any do.
+
+    >>> waiting_words(0), waiting_words(1)
+    ('', ' 1 erased person waits for company: until k have left a flow, its old number stands.')
+    """
+    if not waiting:
+        return ""
+    who = "1 erased person waits" if waiting == 1 else f"{waiting:,} erased people wait"
+    return f" {who} for company: until k have left a flow, its old number stands."
 
 
 def releases_of(entries: Sequence[Entry]) -> tuple[RecordedRelease, ...]:
