@@ -9,13 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles import differencing as oracle
 from oracles.differencing import exposed_sets, plain_atoms, possible_totals
 from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.ledger._kernels import enough_people
 from tripcloak.ledger.atoms import atoms_of
 from tripcloak.ledger.attack import attack
+from tripcloak.ledger.contraction import contract
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Facts
 from tripcloak.ledger.prevention import refuse_new_facts
+from tripcloak.ledger.sets import USUAL, Block, determined_sets
+from tripcloak.ledger.tying import tied_by_people
 
 
 def disclosed(
@@ -47,9 +52,7 @@ def several(draw: st.DrawFn, most: int = 3) -> list[Disclosure]:
     made = []
     for _ in range(count := draw(st.integers(2, most))):
         group = draw(st.lists(st.integers(-2, numbers[count] - 1), min_size=n, max_size=n))
-        # Groups are numbered without gaps.
-        known = {one: at for at, one in enumerate(sorted({one for one in group if one >= 0}))}
-        made.append(disclosed([known.get(one, one) for one in group], people, weights))
+        made.append(disclosed(_without_gaps(group), people, weights))
     return [one for one in made if one.n_groups] or [disclosed([0] * n, people, weights)]
 
 
@@ -59,9 +62,14 @@ def sets_of(found: Facts, disclosures: Sequence[Disclosure]) -> set[frozenset[tu
     return {frozenset(names[atom] for atom in fact.atoms) for fact in found.found if fact.kind == "exact"}
 
 
+EFFORTS = {"as it is": USUAL, "concluded first": USUAL._replace(narrow=0)}
+"""Small inputs are looked at as they are; so the conclusions that large ones need are drawn from them too."""
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
 @given(several())
-def test_exact_facts_are_those_of_every_combination(disclosures: list[Disclosure]) -> None:
-    found = attack(disclosures)
+def test_exact_facts_are_those_of_every_combination(effort: str, disclosures: list[Disclosure]) -> None:
+    found = attack(disclosures, effort=EFFORTS[effort])
     assert found.complete
     assert sets_of(found, disclosures) == exposed_sets(disclosures, 3, reach=4)
 
@@ -147,16 +155,88 @@ def test_more_choices_than_can_be_tried_are_searched() -> None:
     assert all(fact.least == fact.most == 1 for fact in found.found)
 
 
-def test_what_hangs_together_too_widely_is_said_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    people = list(range(1, 21))
-    one, other = (disclosed([(at + shift) // 2 for at in range(20)], people) for shift in (0, 1))
-    monkeypatch.setattr("tripcloak.ledger.attack.WIDE", 21)
-    assert attack([one, other]).complete
-    monkeypatch.setattr("tripcloak.ledger.attack.WIDE", 20)
-    found = attack([one, other])
-    assert not found.complete
+@pytest.mark.parametrize("name", ["terms", "steps"])
+def test_what_takes_too_much_is_said(name: str) -> None:
+    # A ring of unknowns, of which each column is the sum of two.
+    block = Block([], [{at: 1, (at + 1) % 6: 1} for at in range(6)], [np.array([at]) for at in range(6)])
+
+    def complete(most: int) -> bool:
+        return determined_sets(block, 3, USUAL._replace(**{name: most}))[1]
+
+    least = min(most for most in range(200) if complete(most))
+    assert least > 1
+    assert complete(10 * least)
+    assert not complete(least - 1)
+
+
+def test_what_was_not_looked_at_in_full_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (disclosed([(at + shift) // 2 for at in range(8)], list(range(1, 9))) for shift in (0, 1))
+    monkeypatch.setattr("tripcloak.ledger.attack.determined_sets", lambda *_: ([], False))
+    assert not attack([one, other]).complete
     with pytest.raises(ImpossibleRequestError, match="looked at in full"):
         refuse_new_facts([one], [other])
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> list[Disclosure]:
+    """Draw releases of one place by two marks of sixty people, whose flows cross in many ways."""
+    n = 60
+    people = draw(st.lists(st.integers(1, 60), min_size=n, max_size=n))
+    places = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    marks = [draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)) for _ in range(2)]
+    merged = {0: 0, 1: 0, 2: 1, 3: 1}
+    groups = [
+        places,
+        [merged[place] for place in places],
+        *([merged[place] if mark else -2 for place, mark in zip(places, own, strict=True)] for own in marks),
+    ]
+    return [disclosed(_without_gaps(group), people) for group in groups if max(group) >= 0]
+
+
+def _without_gaps(group: Sequence[int]) -> list[int]:
+    """Return groups numbered without gaps."""
+    known = {one: at for at, one in enumerate(sorted({one for one in group if one >= 0}))}
+    return [known.get(one, one) for one in group]
+
+
+@given(crowds())
+def test_what_is_concluded_first_changes_no_fact(disclosures: list[Disclosure]) -> None:
+    plain, concluded = (attack(disclosures, effort=effort) for effort in EFFORTS.values())
+    assert plain.complete
+    assert concluded.complete
+    assert sets_of(concluded, disclosures) == sets_of(plain, disclosures)
+
+
+def test_conclusions_leave_nothing_of_what_many_people_tie() -> None:
+    # Twenty people in every corner of place, sex and day: all flows hang together by the lone person.
+    n = 160
+    place, sex, day = ([at // 20 >> bit & 1 for at in range(n)] for bit in range(3))
+    lone = [0]
+    told = [
+        disclosed([*values, *lone], [*range(1, n + 1), 999], k=10)
+        for values in (place, [2 * p + s for p, s in zip(place, sex, strict=True)], day)
+    ]
+    atoms = atoms_of(told)
+    contraction = contract(atoms, atoms.people >= 30)
+    tied = tied_by_people(atoms, contraction, np.ones(contraction.n_unknowns, dtype=bool), 30)
+    assert (contraction.n_unknowns, tied.n_unknowns) == (8, 5)
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(st.data())
+def test_enough_people_are_those_of_sets(way: str, data: st.DataObject) -> None:
+    def runs(n: int, most: int) -> tuple[list[int], list[int]]:
+        sizes = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+        total = sum(sizes)
+        values = data.draw(st.lists(st.integers(0, most - 1), min_size=total, max_size=total))
+        return [0, *np.cumsum(sizes).tolist()], values
+
+    segments, kinds, seen = runs(3, 3), runs(3, 4), runs(4, 6)
+    sure, k = data.draw(st.lists(st.booleans(), min_size=3, max_size=3)), data.draw(st.integers(1, 4))
+    counted = {"compiled": enough_people, "plain": enough_people.py_func}[way]
+    arrays = [tuple(np.array(part, dtype=np.int64) for part in pair) for pair in (segments, kinds, seen)]
+    found = counted(arrays[0], (*arrays[1], np.array(sure)), arrays[2], 6, k)
+    assert found.tolist() == oracle.enough_people(segments, (*kinds, sure), seen, k)
 
 
 def test_a_set_that_takes_another_one_apart_is_found_too() -> None:

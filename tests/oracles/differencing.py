@@ -113,6 +113,20 @@ def remainders_hold(now: KeyedRecords, earlier: Sequence[Disclosure], flows: Seq
     return True
 
 
+def enough_people(segments, kinds, seen, k: int) -> list[bool]:
+    """Return which segments hold atoms of k people, or a kind that is enough by itself."""
+
+    def run(pair, at: int) -> list[int]:
+        return pair[1][pair[0][at] : pair[0][at + 1]]
+
+    found = []
+    for segment in range(len(segments[0]) - 1):
+        own = run(segments, segment)
+        people = {one for kind in own for atom in run(kinds, kind) for one in run(seen, atom)}
+        found.append(len(people) >= k or any(kinds[2][kind] for kind in own))
+    return found
+
+
 def _partitions(earlier: Sequence[Disclosure]) -> list[list[set[int]]]:
     joined: list[list[set[int]]] = []
     for one in earlier:

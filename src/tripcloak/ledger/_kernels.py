@@ -133,3 +133,43 @@ def _few_of_groups(
                 if people == k:
                     return False
     return rest
+
+
+@njit(cache=True)
+def enough_people(
+    segments: tuple[Ints, Ints],
+    kinds: tuple[Ints, Ints, Bools],
+    seen: tuple[Ints, Ints],
+    n_people: int,
+    k: int,
+) -> Bools:  # pragma: no cover - compiled
+    """Return which segments hold atoms of k people, or a kind that counts as such.
+
+    Parameters
+    ----------
+    segments
+        Where the kinds of each segment begin, and one more; the kinds.
+    kinds
+        Where the atoms of each kind begin, and one more; the atoms; which kinds are enough by themselves.
+    seen
+        Where the people of each atom begin, and one more; the people.
+    """
+    start, kind = segments
+    first, atoms, enough = kinds
+    enough_here = np.zeros(len(start) - 1, dtype=np.bool_)
+    counted = np.full(n_people, -1, dtype=np.int64)
+    for segment in range(len(start) - 1):
+        people = 0
+        for at in range(start[segment], start[segment + 1]):
+            if people >= k or enough[kind[at]]:
+                people = k
+                break
+            for member in range(first[kind[at]], first[kind[at] + 1]):
+                for one in range(seen[0][atoms[member]], seen[0][atoms[member] + 1]):
+                    if counted[seen[1][one]] != segment:
+                        counted[seen[1][one]] = segment
+                        people += 1
+                if people >= k:
+                    break
+        enough_here[segment] = people >= k
+    return enough_here

@@ -60,6 +60,11 @@ class Atoms:
         return np.bincount(self.seen, minlength=len(self))
 
     @cached_property
+    def first_seen(self) -> Ints:
+        """Return where the people of each atom begin, and one more."""
+        return np.searchsorted(self.seen, np.arange(len(self) + 1))
+
+    @cached_property
     def entries(self) -> tuple[Ints, Ints]:
         """Return the pairs of an atom and a group whose trips are published and hold its own, by atom."""
         atom, release = np.nonzero(self.summed != NONE)
@@ -72,9 +77,10 @@ class Atoms:
 
     def people_in(self, atoms: Ints) -> Ints:
         """Return the different people who have trips in any of some atoms."""
-        first = np.searchsorted(self.seen, atoms)
-        last = np.searchsorted(self.seen, atoms, side="right")
-        return np.unique(np.concatenate([self.seen_by[a:b] for a, b in zip(first, last, strict=True)]))
+        if len(atoms) == 1:
+            return self.seen_by[self.first_seen[atoms[0]] : self.first_seen[atoms[0] + 1]]
+        ends = zip(self.first_seen[atoms], self.first_seen[atoms + 1], strict=True)
+        return np.unique(np.concatenate([self.seen_by[a:b] for a, b in ends]))
 
     def different_people(self, atoms: Ints) -> int:
         """Return how many different people have trips in any of some atoms."""

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.atoms import Atoms, atoms_of
 from tripcloak.ledger.bounds import bounded
-from tripcloak.ledger.contraction import Contraction, contract
+from tripcloak.ledger.contraction import Contraction, Forms, contract
 from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.elimination import Row
 from tripcloak.ledger.facts import Fact, Facts, Term
 from tripcloak.ledger.nested import fewer_people
-from tripcloak.ledger.sets import Block, Determined, determined_sets
-
-WIDE = 500
-"""Unknowns that may hang together to be solved; where more do, the answer says that it is not complete."""
+from tripcloak.ledger.sets import USUAL, Block, Determined, Effort, determined_sets
+from tripcloak.ledger.tying import tied_by_people
 
 
-def attack(disclosures: Sequence[Disclosure], *, k: int | None = None, progress: Progress = silent) -> Facts:
+def attack(
+    disclosures: Sequence[Disclosure],
+    *,
+    k: int | None = None,
+    effort: Effort = USUAL,
+    progress: Progress = silent,
+) -> Facts:
     """Return all that some releases together tell of fewer than k people.
 
     The reader is taken to know which records share their groups in all releases, though not how many there
@@ -36,6 +40,8 @@ def attack(disclosures: Sequence[Disclosure], *, k: int | None = None, progress:
     ----------
     k
         The smallest k that any of them promises, if not given.
+    effort
+        What it may cost to look at all that hangs together; where it costs more, the answer says so.
 
     Examples
     --------
@@ -60,7 +66,9 @@ def attack(disclosures: Sequence[Disclosure], *, k: int | None = None, progress:
     small = atoms.people < k
     progress("adding and subtracting", 0, None)
     contraction = contract(atoms, ~small)
-    exact, complete = _Exact(atoms, contraction, k).facts()
+    wide = contraction.together > effort.narrow
+    tied = tied_by_people(atoms, contraction, wide, k) if wide.any() else contraction
+    exact, complete = _Exact(atoms, tied, k, effort).facts()
     progress("bounding", 0, None)
     # Where every combination holds some atom of enough people, there is no bound below k either.
     asked = np.zeros(len(atoms), dtype=bool)
@@ -93,43 +101,24 @@ def _refuse_wrong_sums(atoms: Atoms) -> None:
 class _Exact:
     """Sets of atoms whose total is known exactly."""
 
-    def __init__(self, atoms: Atoms, contraction: Contraction, k: int) -> None:
-        self.atoms, self.contraction, self.k = atoms, contraction, k
+    def __init__(self, atoms: Atoms, contraction: Contraction, k: int, effort: Effort) -> None:
+        self.atoms, self.contraction, self.k, self.effort = atoms, contraction, k, effort
 
     def facts(self) -> tuple[list[Fact], bool]:
         """Return all facts, and whether those are all."""
-        found, complete = list(self._of_one_unknown()), not self._too_wide.any()
-        for block in self._blocks():
-            sets, all_of_them = block.sets(self.k)
+        found, complete = list(self._of_one_unknown()), True
+        for hanging in self._hanging():
+            sets, all_of_them = determined_sets(hanging.block, self.k, self.effort)
             complete &= all_of_them
-            for unknowns, one, atoms in sets:
-                found.append(self._fact(unknowns, one.factors, atoms))
+            found += [self._fact(one.factors, hanging.atoms_of(one)) for one in sets]
         return found, complete
-
-    @cached_property
-    def _part(self) -> Ints:
-        """Return which unknowns hang together, by what must be zero or by what is left of an atom."""
-        n, ties, left = self.contraction.n_unknowns, self.contraction.ties, self.contraction.left
-        rows = np.concatenate([left.row, ties.row + len(self.atoms)])
-        links = coo_array(
-            (np.ones(len(rows)), (np.concatenate([left.unknown, ties.unknown]), rows + n)),
-            shape=(n + 2 * len(self.atoms),) * 2,
-        )
-        part: Ints = connected_components(links, directed=False)[1][:n]
-        return part
 
     @cached_property
     def _alone(self) -> Bools:
         """Return which unknowns hang together with no other, and need not be zero."""
-        alone = np.bincount(self._part)[self._part] == 1 if len(self._part) else np.empty(0, dtype=bool)
+        alone: Bools = self.contraction.together == 1
         alone[self.contraction.ties.unknown] = False
         return alone
-
-    @cached_property
-    def _too_wide(self) -> Bools:
-        """Return which unknowns hang together with too many others."""
-        wide: Bools = np.bincount(self._part)[self._part] > WIDE if len(self._part) else self._alone
-        return wide
 
     def _of_one_unknown(self) -> Iterator[Fact]:
         """Yield the sets that one unknown alone decides: all its atoms, if it has all of them as often."""
@@ -145,36 +134,28 @@ class _Exact:
         for a, b in zip(first[even], last[even], strict=True):
             atoms = atom[a:b]
             if self.atoms.different_people(atoms) < self.k:
-                yield self._fact(unknown[a : a + 1], (Fraction(1, int(factor[a])),), atoms)
+                yield self._fact({int(unknown[a]): Fraction(1, int(factor[a]))}, atoms)
 
-    def _blocks(self) -> Iterator[_Hanging]:
-        """Yield the unknowns that hang together with others."""
-        ties, left = self.contraction.ties, self.contraction.left
-        if not len(self._part):
-            return
-        own = np.where(self._alone | self._too_wide, -1, self._part)
-        of_left, of_ties, of_unknown = (_by_part(own[at]) for at in (left.unknown, ties.unknown, slice(None)))
-        for part in np.unique(own[left.unknown]) if len(left.unknown) else ():
-            if part < 0:
-                continue
-            a, b = of_left(part), of_ties(part)
-            yield _Hanging(
-                self.atoms,
-                of_unknown(part),
-                (left.row[a], left.unknown[a], left.coefficient[a]),
-                (ties.row[b], ties.unknown[b], ties.coefficient[b]),
-            )
+    def _hanging(self) -> Iterator[_Hanging]:
+        """Yield the unknowns that hang together with others, as far as something is left of them."""
+        left, ties = self.contraction.left, self.contraction.ties
+        part = np.where(self._alone, -1, self.contraction.part)
+        of_left, of_ties = (_by_part(part[forms.unknown]) for forms in (left, ties))
+        for number in np.unique(part[left.unknown]):
+            if number >= 0:
+                own, tied = of_left(number), of_ties(number)
+                yield _Hanging(self.atoms, _rows(left, own), list(_rows(ties, tied).values()))
 
     @cached_property
     def _groups_of(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.contraction.unknown, kind="stable")
         return order, self.contraction.unknown[order]
 
-    def _fact(self, unknowns: Ints, factors: Sequence[Fraction], atoms: Ints) -> Fact:
+    def _fact(self, factors: Mapping[int, Fraction], atoms: Ints) -> Fact:
         order, sorted_unknown = self._groups_of
-        divisor = int(np.lcm.reduce([factor.denominator for factor in factors]))
+        divisor = lcm(*(factor.denominator for factor in factors.values()))
         terms = []
-        for unknown, factor in zip(unknowns, factors, strict=True):
+        for unknown, factor in factors.items():
             if factor:
                 first, last = np.searchsorted(sorted_unknown, (unknown, unknown + 1))
                 for group in order[first:last]:
@@ -196,24 +177,19 @@ class _Exact:
 
 
 class _Hanging:
-    """Unknowns that hang together, numbered among themselves, with atoms of one form taken as one."""
+    """Unknowns that hang together, with atoms of one form taken as one column."""
 
-    def __init__(self, atoms: Atoms, unknowns: Ints, left: tuple[Ints, ...], ties: tuple[Ints, ...]) -> None:
-        self.unknowns = unknowns
-        forms, rows = _dense(unknowns, *left)
-        forms, kind = np.unique(forms, axis=0, return_inverse=True)
-        self.members = [rows[kind.ravel() == number] for number in range(len(forms))]
-        self.block = Block(
-            _dense(unknowns, *ties)[0], forms, [atoms.people_in(members) for members in self.members]
-        )
+    def __init__(self, atoms: Atoms, left: Mapping[int, Row], ties: Sequence[Row]) -> None:
+        members: dict[tuple[tuple[int, int], ...], list[int]] = {}
+        for atom, row in left.items():
+            members.setdefault(tuple(row.items()), []).append(atom)
+        self.members = [np.array(own) for own in members.values()]
+        people = [atoms.people_in(own) for own in self.members]
+        self.block = Block(ties, [dict(form) for form in members], people)
 
-    def sets(self, k: int) -> tuple[list[tuple[Ints, Determined, Ints]], bool]:
-        """Return the sets that are known: the unknowns, what shows it, and the atoms."""
-        found, complete = determined_sets(self.block, k)
-        return [
-            (self.unknowns, one, np.concatenate([self.members[column] for column in one.columns]))
-            for one in found
-        ], complete
+    def atoms_of(self, one: Determined) -> Ints:
+        """Return the atoms of a set that is known."""
+        return np.concatenate([self.members[column] for column in one.columns])
 
 
 def term_of(atoms: Atoms, factor: int, group: int) -> Term:
@@ -222,12 +198,12 @@ def term_of(atoms: Atoms, factor: int, group: int) -> Term:
     return Term(factor, release, group - int(atoms.start[release]), int(atoms.published[group]))
 
 
-def _dense(unknowns: Ints, row: Ints, unknown: Ints, coefficient: Ints) -> tuple[Ints, Ints]:
-    """Return forms as a matrix in the unknowns of a block, and the number of every row."""
-    rows, at = np.unique(row, return_inverse=True)
-    dense = np.zeros((len(rows), len(unknowns)), dtype=np.int64)
-    dense[at, np.searchsorted(unknowns, unknown)] = coefficient
-    return dense, rows
+def _rows(forms: Forms, at: Ints) -> dict[int, Row]:
+    """Return the rows of some terms; the terms of each in one order."""
+    found: dict[int, Row] = {}
+    for row, unknown, factor in zip(*(part[at].tolist() for part in forms), strict=True):
+        found.setdefault(row, {})[unknown] = factor
+    return found
 
 
 class _by_part:

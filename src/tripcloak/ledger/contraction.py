@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,23 @@ class Contraction:
     left: Forms
     n_unknowns: int
 
+    @cached_property
+    def part(self) -> Ints:
+        """Return which unknowns hang together, by what must be zero or by what is left of an atom."""
+        n, shift = self.n_unknowns, int(self.left.row.max(initial=-1)) + 1
+        rows = np.concatenate([self.left.row, self.ties.row + shift])
+        size = n + int(rows.max(initial=-1)) + 1
+        ends = np.concatenate([self.left.unknown, self.ties.unknown]), rows + n
+        links = coo_array((np.ones(len(rows), dtype=np.int8), ends), shape=(size, size))
+        part: Ints = connected_components(links, directed=False)[1][:n]
+        return part
+
+    @cached_property
+    def together(self) -> Ints:
+        """Return how many unknowns hang together with each, itself among them."""
+        together: Ints = np.bincount(self.part, minlength=1)[self.part]
+        return together
+
 
 def contract(atoms: Atoms, large: Bools) -> Contraction:
     """Return which combinations of groups are left when all of some atoms cancel out.
@@ -77,23 +95,58 @@ def contract(atoms: Atoms, large: Bools) -> Contraction:
     >>> found.unknown.tolist(), (found.sign * found.sign[2]).tolist(), found.left.row.tolist()
     ([0, 0, 0], [-1, -1, 1], [0])
     """
-    n = len(atoms.published)
-    unknown, sign = np.arange(n), np.ones(n, dtype=np.int64)
+    unknowns = Unknowns(len(atoms.published))
     atom, group = atoms.entries
     of_large = large[atom]
-    ties = Forms(atom[of_large], group[of_large], np.ones(np.count_nonzero(of_large), dtype=np.int64))
-    # Invariant: a combination cancels all large atoms if and only if it is told by `unknown` and `sign`
-    # and makes every tie zero.
-    while True:
-        ties, free, opposite = _sorted_out(ties)
-        if not len(free) and not len(opposite):
-            break
-        step, turn = _merged(n, free, opposite)
-        ties = _renamed(ties, step, turn)
-        here = unknown >= 0
-        sign[here] *= turn[unknown[here]]
-        unknown[here] = step[unknown[here]]
-    return _numbered(unknown, sign, ties, atom[~of_large], group[~of_large])
+    unknowns.tie(Forms(atom[of_large], group[of_large], np.ones(np.count_nonzero(of_large), dtype=np.int64)))
+    return unknowns.contraction(atom[~of_large], group[~of_large])
+
+
+class Unknowns:
+    """The coefficients of groups, of which more and more are known to be equal, opposite or zero.
+
+    Attributes
+    ----------
+    unknown, sign : array
+        The unknown that each group's coefficient equals, but for the sign; -1 where it is zero.
+    ties : Forms
+        What must be zero besides.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.unknown, self.sign = np.arange(n), np.ones(n, dtype=np.int64)
+        self.ties = Forms(*(np.empty(0, dtype=np.int64) for _ in range(3)))
+
+    @classmethod
+    def of(cls, contraction: Contraction) -> Unknowns:
+        """Return the unknowns of a contraction, to be tied further."""
+        made = cls(len(contraction.unknown))
+        made.unknown, made.sign = contraction.unknown.copy(), contraction.sign.copy()
+        made.ties = contraction.ties
+        return made
+
+    def tie(self, forms: Forms) -> None:
+        """Let forms in the coefficients of groups be zero, and draw what follows from each by itself."""
+        shift = int(self.ties.row.max(initial=-1)) + 1
+        more = _renamed(forms, self.unknown, self.sign)
+        ties = Forms(*(np.concatenate(parts) for parts in zip(self.ties, more, strict=True)))
+        ties.row[len(self.ties.row) :] += shift
+        # Invariant: a combination makes all forms zero if and only if it is told by `unknown` and `sign`
+        # and makes every tie zero.
+        while True:
+            ties, free, opposite = _sorted_out(ties)
+            if not len(free) and not len(opposite):
+                break
+            step, turn = _merged(len(self.unknown), free, opposite)
+            ties = _renamed(ties, step, turn)
+            here = self.unknown >= 0
+            self.sign[here] *= turn[self.unknown[here]]
+            self.unknown[here] = step[self.unknown[here]]
+        self.ties = ties
+
+    def contraction(self, atom: Ints, group: Ints) -> Contraction:
+        """Return where some atoms are left, given the pairs of those and a group that holds them."""
+        return _numbered(self.unknown, self.sign, self.ties, atom, group)
 
 
 def _sorted_out(ties: Forms) -> tuple[Forms, Ints, Ints]:
@@ -169,4 +222,6 @@ def _numbered(unknown: Ints, sign: Ints, ties: Forms, atom: Ints, group: Ints) -
     step[known] = np.arange(len(known))
     ones = np.ones(len(unknown), dtype=np.int64)
     left = Forms(atom, group, np.ones(len(atom), dtype=np.int64))
-    return Contraction(own, sign, _renamed(ties, step, ones), _renamed(left, own, sign), len(known))
+    ties = _renamed(ties, step, ones)
+    ties = ties._replace(row=np.unique(ties.row, return_inverse=True)[1])
+    return Contraction(own, sign.copy(), ties, _renamed(left, own, sign), len(known))

@@ -1,59 +1,127 @@
-"""Exact elimination: linear systems in whole numbers modulo a prime, and fractions got back from it."""
+"""Exact elimination: sparse linear systems modulo a prime, and the fractions that are got back from it."""
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-
-import numpy as np
-
-from tripcloak.ground.arrays import Ints
+from typing import TypeAlias
 
 PRIME = 2**31 - 1
-"""Products of two remainders fit 64 bits."""
+"""A prime that no small whole number is a multiple of."""
 
 SMALL = 32_767
 """The largest numerator and denominator that a remainder can stand for without doubt."""
 
+Row: TypeAlias = dict[int, int]
+"""A sum by the coefficients of its terms, none of which is zero."""
 
-def reduced(rows: Ints, columns: int) -> tuple[Ints, list[int]]:
-    """Return the rows in reduced echelon form modulo the prime, and their pivots.
 
-    Pivots are looked for in the first columns alone; rows that are zero there come last.
+class Elimination:
+    """Values that are sums of unknowns, with the unknowns eliminated, those of the shortest sums first.
 
-    >>> reduced(np.array([[2, 4, 1], [1, 2, 1]]), 2)[1]
-    [0]
+    Parameters
+    ----------
+    ties
+        Sums of unknowns that are zero.
+    values
+        The sum of unknowns that each value is.
+    effort
+        Terms that may be added up; where it takes more, the elimination is given up.
+
+    Attributes
+    ----------
+    checks : list of Row
+        Sums of values, modulo the prime, which are zero just if there are such unknowns.
+    complete : bool
+        Whether it came to its end.
+
+    Examples
+    --------
+    >>> found = Elimination([], [{0: 1}, {1: 1}, {0: 1, 1: 1}], effort=100)
+    >>> [{value: fraction(factor) for value, factor in check.items()} for check in found.checks]
+    [{2: Fraction(-1, 1), 0: Fraction(1, 1), 1: Fraction(1, 1)}]
+    >>> found.unknowns([0, 2])
+    {0: 1}
     """
-    rows = np.remainder(rows, PRIME)
-    pivots: list[int] = []
-    for column in range(columns):
-        top = len(pivots)
-        if top == len(rows):
-            break
-        (candidates,) = np.nonzero(rows[top:, column])
-        if not len(candidates):
-            continue
-        chosen = top + int(candidates[0])
-        rows[[top, chosen]] = rows[[chosen, top]]
-        rows[top] = rows[top] * pow(int(rows[top, column]), -1, PRIME) % PRIME
-        (others,) = np.nonzero(rows[:, column])
-        others = others[others != top]
-        rows[others] = (rows[others] - rows[others, column][:, None] * rows[top]) % PRIME
-        pivots.append(column)
-    return rows, pivots
 
+    def __init__(self, ties: Iterable[Row], values: Sequence[Row], effort: int) -> None:
+        self.checks: list[Row] = []
+        self.effort = effort
+        self._steps: list[tuple[int, Row]] = []
+        # A value is one more term, by the number of its complement: minus one is the value 0.
+        own = ({**row, ~value: -1} for value, row in enumerate(values))
+        self._rows = {at: dict(row) for at, row in enumerate((*ties, *own))}
+        self._holders: dict[int, set[int]] = {}
+        for at, row in self._rows.items():
+            for term in row:
+                if term >= 0:
+                    self._holders.setdefault(term, set()).add(at)
+        self._run()
+        self._at: dict[int, list[int]] = {}
+        for at, (_, row) in enumerate(self._steps):
+            for term in row:
+                self._at.setdefault(term, []).append(at)
 
-def kernel(rows: Ints) -> Ints:
-    """Return combinations of columns that make all rows zero, modulo the prime: a basis of them, as rows.
+    @property
+    def complete(self) -> bool:
+        """Return whether it came to its end."""
+        return self.effort >= 0
 
-    >>> kernel(np.array([[1, 1, 0]])).tolist() == [[PRIME - 1, 1, 0], [0, 0, 1]]
-    True
-    """
-    echelon, pivots = reduced(rows, rows.shape[1])
-    free = np.setdiff1d(np.arange(rows.shape[1]), pivots)
-    basis = np.zeros((len(free), rows.shape[1]), dtype=np.int64)
-    basis[np.arange(len(free)), free] = 1
-    basis[:, pivots] = np.remainder(-echelon[: len(pivots), free].T, PRIME)
-    return basis
+    def unknowns(self, values: Iterable[int]) -> Row:
+        """Return unknowns, modulo the prime, for which some values are one and all others zero."""
+        found = {~value: 1 for value in values}
+        waiting = {-at for term in found for at in self._at.get(term, ())}
+        heap = sorted(waiting)
+        # Invariant: all unknowns that were eliminated later are found; those that never were are zero.
+        while heap:
+            pivot, row = self._steps[-heapq.heappop(heap)]
+            rest = sum(factor * found.get(term, 0) for term, factor in row.items())
+            if rest % PRIME:
+                found[pivot] = -rest * pow(row[pivot], -1, PRIME) % PRIME
+                for at in self._at[pivot]:
+                    if -at not in waiting:
+                        waiting.add(-at)
+                        heapq.heappush(heap, -at)
+        return {term: factor for term, factor in found.items() if term >= 0}
+
+    def _run(self) -> None:
+        heap = [(len(row), at) for at, row in self._rows.items()]
+        heapq.heapify(heap)
+        # Invariant: an unknown that was eliminated is in no row that is left.
+        while heap and self.effort >= 0:
+            length, at = heapq.heappop(heap)
+            row = self._rows.get(at)
+            if row is None or len(row) != length:
+                continue
+            del self._rows[at]
+            unknowns = [term for term in row if term >= 0]
+            for term in unknowns:
+                self._holders[term].discard(at)
+            if not unknowns:
+                self.checks += [{~term: factor for term, factor in row.items()}] if row else []
+                continue
+            pivot = min(unknowns, key=lambda term: len(self._holders[term]))
+            self._steps.append((pivot, row))
+            for other in sorted(self._holders[pivot]):
+                self._subtract(row, pivot, other)
+                heapq.heappush(heap, (len(self._rows[other]), other))
+
+    def _subtract(self, row: Row, pivot: int, other: int) -> None:
+        """Take a row from another one as often as rids that of the pivot."""
+        changed = self._rows[other]
+        times = changed[pivot] * pow(row[pivot], -1, PRIME) % PRIME
+        self.effort -= len(row)
+        for term, factor in row.items():
+            value = (changed.get(term, 0) - times * factor) % PRIME
+            if value:
+                if term >= 0 and term not in changed:
+                    self._holders[term].add(other)
+                changed[term] = value
+            elif term in changed:
+                del changed[term]
+                if term >= 0:
+                    self._holders[term].discard(other)
 
 
 def fraction(remainder: int) -> Fraction | None:
