@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from worlds.depth import DEEP, EXAMPLES, PROFILE, deeper
+from worlds.engines import share_engines
 
 pytest_plugins = ["worlds.requests", "worlds.browser"]
 
@@ -23,6 +24,9 @@ if worker and sys.platform != "win32":
     from worlds.compiling import compile_in_turn
 
     compile_in_turn()
+
+if not DEEP:
+    share_engines()
 
 QUICK_ENOUGH = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = (), **content: Any) -> str:
@@ -60,16 +64,22 @@ def with_style(page: str, style: str) -> str:
 
 
 def _filled(name: str, **content: Any) -> str:
+    return _template(name).render(**content)
+
+
+@cache
+def _template(name: str) -> Template:
+    """The template of a name, compiled once: that takes longer than to fill it."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    page = Environment(
+    pages = Environment(
         loader=FunctionLoader(asset),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return page.get_template(f"{name}.html.j2").render(**content)
+    return pages.get_template(f"{name}.html.j2")
 
 
 def asset(name: str) -> str:
