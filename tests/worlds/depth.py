@@ -7,7 +7,7 @@ import os
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "repeatable")
 DEEP = PROFILE == "explore"
 
-EXAMPLES = {"repeatable": 45, "explore": 2000}
+EXAMPLES = {"repeatable": 30, "explore": 2000}
 """Examples of a property that does not ask for a number of its own."""
 
 
