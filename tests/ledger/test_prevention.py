@@ -37,7 +37,9 @@ def worlds(draw: st.DrawFn) -> tuple[KeyedRecords, int, list[Disclosure], list[l
     def numbers(least: int, most: int) -> list[int]:
         return draw(st.lists(st.integers(least, most), min_size=n, max_size=n))
 
-    person, record = np.array(numbers(101, 105), dtype=np.uint64), np.arange(1, n + 1, dtype=np.uint64)
+    person, record = np.array(numbers(100, 105), dtype=np.uint64), np.arange(1, n + 1, dtype=np.uint64)
+    # Records of nobody are their own.
+    person = np.where(person == 100, record, person)
     flow, there = np.array(numbers(0, n_flows - 1), dtype=np.int32), np.array(numbers(0, 1)).astype(bool)
     there[0] = True
     earlier = []

@@ -108,7 +108,8 @@ def remainders_hold(now: KeyedRecords, earlier: Sequence[Disclosure], flows: Seq
         if own <= around:
             left.append(around - own)
         for rest in left:
-            if rest and len({person[record] for record in rest}) < k:
+            # Records of nobody are their own.
+            if rest and len({person[record] for record in rest} - set(person)) < k:
                 return False
     return True
 

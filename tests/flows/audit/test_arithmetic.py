@@ -20,14 +20,17 @@ from tripcloak.flows.audit.grids import Quadtree
 from tripcloak.flows.audit.hidden import HiddenThresholds
 from tripcloak.flows.audit.matrix.counts import _travellers
 from tripcloak.flows.audit.matrix.zones import zones_diverse
-from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, Drawn, wrongly_drawn
+from tripcloak.flows.audit.outlines import PIECES, RADIUS_KM, ROUNDING, Drawn, _on_line, wrongly_drawn
 from tripcloak.flows.audit.privacy import Privacy, read_privacy, too_little
 from tripcloak.flows.audit.queries import segment_sql
+from tripcloak.flows.audit.rules import privacy as on_privacy
 from tripcloak.flows.audit.rules.counted import counted_as_said
 from tripcloak.flows.audit.rules.counts import smallest_support
+from tripcloak.flows.audit.rules.files import _wrong_zones
 from tripcloak.flows.audit.rules.manifest import _beyond_the_table, _typical
 from tripcloak.flows.audit.rules.privacy import _all_pairs
 from tripcloak.ground.rulebook import BrokenPart
+from tripcloak.hierarchy.h3.outlines import PIECES as drawn_pieces
 
 WORLD = Box(-90 * MICRO, -180 * MICRO, 90 * MICRO, 180 * MICRO)
 
@@ -129,6 +132,7 @@ def test_the_world_is_outlined_by_the_whole_map(side: int | None) -> None:
 @pytest.mark.parametrize("resolution", [0, 1, 4, 5])
 def test_edges_of_large_tiles_are_cut_into_as_many_pieces_as_are_drawn(resolution: int) -> None:
     """Cut in equal parts of the chord; from resolution 5 on, corners alone do."""
+    assert drawn_pieces == PIECES
     cell = h3.latlng_to_cell(48.9, 2.3, resolution)
     pieces = PIECES[resolution] if resolution < len(PIECES) else 1
     place, size = cells.centre(cell), cells.area_km2(cell)
@@ -350,3 +354,84 @@ def test_bins_begin_at_multiples_of_their_width_and_are_named_by_both_ends(
     sql = f"select {segment_sql([f'age:{width}'], ['attr_age'])} from {ages}"
     with duckdb.connect() as con:
         assert [name for (name,) in con.execute(sql).fetchall()] == [f"age={name}" for name in names]
+
+
+QUARTER = np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+"""An edge of a quarter of the equator."""
+
+
+@pytest.mark.parametrize(
+    ("degrees", "pieces", "loose", "on"),
+    [
+        ((0.0, 0.0), 1, False, True),
+        ((90.0, 0.0), 1, False, True),
+        ((45.0, 0.0), 2, False, True),
+        ((45.0, 0.0), 1, False, False),
+        ((30.0, 0.0), 2, False, False),
+        ((30.0, 0.0), 2, True, True),
+        ((-1.0, 0.0), 1, True, False),
+        ((91.0, 0.0), 1, True, False),
+        ((181.0, 0.0), 1, True, False),
+        ((45.0, math.degrees(0.9 * ROUNDING)), 2, True, True),
+        ((45.0, math.degrees(2 * ROUNDING)), 2, True, False),
+        ((45.0, -math.degrees(2 * ROUNDING)), 2, True, False),
+        ((-math.degrees(0.9 * ROUNDING), 0.0), 1, True, True),
+        ((-math.degrees(2 * ROUNDING), 0.0), 1, True, False),
+        ((90 + math.degrees(2 * ROUNDING), 0.0), 1, True, False),
+    ],
+)
+def test_a_point_lies_on_an_edge_between_its_corners_or_where_it_is_cut(
+    degrees: tuple[float, float], pieces: int, loose: bool, on: bool
+) -> None:
+    lon, lat = np.radians(degrees)
+    point = np.array([[math.cos(lat) * math.cos(lon), math.cos(lat) * math.sin(lon), math.sin(lat)]])
+    assert _on_line(point, QUARTER, pieces, np.array([loose])).tolist() == [on]
+    # A corner that is repeated makes an edge of no length, which nothing lies on.
+    assert not _on_line(point[:, [2, 0, 1]], QUARTER[:, [0, 0]], pieces, np.array([loose])).any()
+
+
+def test_of_pairs_that_do_not_occur_so_many_were_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of zones, but for those with trips, published or not."""
+    asked: list[tuple[int, int]] = []
+    numbers = SimpleNamespace(counted=np.array([3, 0, 1, 0, 0]))
+    monkeypatch.setattr(on_privacy, "_numbers", lambda *_: numbers)
+    monkeypatch.setattr(on_privacy, "_all_pairs", lambda *_: 100)
+    monkeypatch.setattr(on_privacy, "too_many", lambda *_: False)
+    monkeypatch.setattr(on_privacy, "verdict", lambda *_: True)
+    monkeypatch.setattr(on_privacy, "too_few_made_up", lambda _, made_up, of: asked.append((made_up, of)))
+    privacy = SimpleNamespace(noise="Laplace", delta=0.0)
+    case: Any = SimpleNamespace(promise=SimpleNamespace(privacy=privacy), columns=lambda _: ["trips"])
+    case.value = lambda query: 4 if "released_origin is null" in query else False
+    assert on_privacy.noise_as_stated(case) is None
+    assert asked == [(3, 100 - 2 - 4)]
+    privacy.delta = 0.1
+    assert on_privacy.noise_as_stated(case) is None
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({}, False),
+        ({"population": [50, 60]}, False),
+        ({"trips": None, "population": [50, 60]}, False),
+        ({"trips": None}, True),
+        ({"trips": [5, 7]}, True),
+        ({"travellers": [1, 2]}, True),
+        ({"zone": ["a", "b", "c"], "trips": [5, 6, 0]}, True),
+    ],
+)
+def test_zones_on_the_map_show_sums_of_released_columns(change: dict[str, Any], wrong: bool) -> None:
+    table = {"zone": ["a", "b"], "trips": [5, 6], **change}
+    side = {name: column for name, column in table.items() if column is not None}
+    with duckdb.connect() as con:
+        con.execute(
+            """create table audit_flows as
+            from (values ('a', 'a', 2, 20), ('a', 'b', 3, 30), ('b', 'a', 6, 60))
+            flows(origin, destination, trips, population)"""
+        )
+        summed = ("trips", "population")
+        case: Any = SimpleNamespace(promise=SimpleNamespace(told=SimpleNamespace(summed=summed)))
+        case.rows = lambda query: con.execute(query).fetchall()
+        there = {"zone": ["a", "b"], "trips": [8, 3]}
+        assert (_wrong_zones(case, {"origin": side, "destination": there}) is not None) is wrong

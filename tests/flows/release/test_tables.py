@@ -15,6 +15,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.flows.release.tables import (
     POINTS,
+    _is_ring,
     flows_over_time,
     flows_table,
     groups_batches,
@@ -172,3 +173,11 @@ def test_flows_are_summed_over_all_times_and_stay_as_they_are_where_there_is_non
     timed = flows_over_time(pa.table({**ends, **points, "time": ["T08", "T08", "T09"], **numbers}))
     # One person may travel at both times.
     assert timed.to_pydict() == {"origin": ["a", "b"], "destination": ["b", "a"], "trips": [4, 2]}
+
+
+def test_a_ring_is_flat_at_every_point_and_has_no_hole() -> None:
+    ring = [(0, 0), (0, 1), (1, 1), (0, 0)]
+    assert _is_ring({"type": "Polygon", "coordinates": [ring]})
+    assert not _is_ring({"type": "Polygon", "coordinates": [[(0, 0, 7), *ring[1:]]]})
+    assert not _is_ring({"type": "Polygon", "coordinates": [ring, ring]})
+    assert not _is_ring({"type": "MultiPolygon", "coordinates": [[ring]]})

@@ -1,0 +1,103 @@
+"""The search under a ledger, step by step: limits that are just kept, and what remains beside flows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tripcloak.flows.model import KeyedRecords
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.progress import silent
+from tripcloak.ledger import sets
+from tripcloak.ledger._kernels import remainders_hold
+from tripcloak.ledger.disclosing import _recorded_inputs
+from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.prevention import Prevention, _Answer
+from tripcloak.ledger.remainders import EarlierGroups
+
+
+@dataclass(frozen=True)
+class Withholding:
+    """A method that withholds all that it may."""
+
+    suppression_limit: float = 0.0
+
+    def anonymise(self, matrix: Any, progress: Any) -> Any:
+        if self.suppression_limit > 0.5:
+            raise ImpossibleRequestError("not so much")
+        return SimpleNamespace(share=self.suppression_limit)
+
+
+@pytest.mark.parametrize(("limit", "share"), [(0.5, 0.5), (0.49, 0.375), (0.375, 0.375), (0.1, 0.25)])
+def test_the_first_answer_within_the_limit_is_taken_else_the_least(
+    monkeypatch: pytest.MonkeyPatch, limit: float, share: float
+) -> None:
+    """Whatever is mended takes an eighth more; a limit that cannot be kept is passed over."""
+
+    def mended(_: Any, answer: Any, withheld: Any, attacks: int, *more: Any) -> _Answer:
+        return _Answer(answer, withheld, answer.share + 0.125, 1.0, attacks, *more)
+
+    monkeypatch.setattr(_Answer, "of", mended)
+    monkeypatch.setattr(Prevention, "_mended", lambda *_: (np.zeros(1, dtype=bool), 1))
+    prevention: Any = Prevention(earlier=(), records=None, disclosing=None)  # type: ignore[arg-type]
+    answer = prevention._settled(Withholding(), [0.6, 0.375, 0.25, 0.125], limit, None, silent)
+    assert answer.share == share
+    monkeypatch.setattr(Prevention, "_mended", lambda *_: None)
+    nothing = prevention._settled(Withholding(), [0.375], 1.0, None, silent)
+    assert (nothing.answer, nothing.share) == (None, 1.0)
+
+
+@pytest.mark.parametrize("way", [remainders_hold, remainders_hold.py_func])
+@pytest.mark.parametrize(("beside", "holds"), [(1, False), (2, True)])
+def test_flows_beside_a_run_are_no_part_of_it_even_of_the_first(way: Any, beside: int, holds: bool) -> None:
+    """One earlier group of two flows: of the first three people, of the second as many as are said."""
+    record = np.arange(1, 6, dtype=np.uint64)
+    person, flow = record + np.uint64(100), np.array([0, 0, 0, 1, 1], dtype=np.int32)
+    person[4] = person[4 if beside == 2 else 3]
+    group = np.zeros(5, dtype=np.int32)
+    earlier = Disclosure(name="", record=record, person=person, group=group, trips=np.array([5]), k=2)
+    known = EarlierGroups.of(KeyedRecords(record=record, person=person, flow=flow), 2, [earlier], people=True)
+    found = way(
+        (np.array([0]), np.array([0]), np.array([1])),
+        (known.start, known.person),
+        known.group,
+        (known.group_start, known.member_flow, known.member_person),
+        known.n_people,
+        2,
+    )
+    assert found.tolist() == [holds]
+
+
+def test_a_search_is_complete_until_its_last_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search() -> sets._Search:
+        made = sets._Search(np.array([[1]]), 1, [np.array([7])], below=3)
+        made.run()
+        return made
+
+    monkeypatch.setattr(sets, "STEPS", 2)
+    assert search().complete
+    assert list(search().found) == [frozenset([0])]
+    monkeypatch.setattr(sets, "STEPS", 1)
+    assert not search().complete
+    assert not search().found
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        ({"source": {"paths": ["a.csv", 3]}, "input_files": []}, "table in memory"),
+        ({"source": {"paths": ["a.csv"]}, "input_files": None}, "table in memory"),
+        ({"source": {"paths": ["a.csv"]}}, "does not say"),
+        ({"source": None, "input_files": []}, "does not say"),
+        ({"source": {"paths": 3}, "input_files": []}, "does not say"),
+    ],
+)
+def test_an_input_that_lay_in_no_file_is_asked_for(run: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        _recorded_inputs(Path("out"), run)
+    assert _recorded_inputs(Path("out"), {"source": {"paths": ["a", "b"]}, "input_files": []}) == ("a", "b")
