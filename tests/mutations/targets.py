@@ -83,6 +83,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         *FLOW_FORGERIES,
     ),
     "ground/rulebook.py": (*_files("ground", "rulebook"), *TRACK_AUDIT[:3], *FLOW_AUDIT[:11]),
+    **dict.fromkeys(_room("promises"), (*_all_files("promises"), *FLOW_RELEASE, *MATRIX_AUDIT)),
     "promises/__init__.py": PROMISES,
     "promises/allof.py": (*PROMISES, *FLOW_RELEASE, *FLOW_AUDIT[2:8]),
     "promises/counted.py": (*PROMISES[:2], *_files("records", "identities"), *_files("flows", "counted")),
