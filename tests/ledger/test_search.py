@@ -13,7 +13,6 @@ import pytest
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import silent
-from tripcloak.ledger import sets
 from tripcloak.ledger._kernels import remainders_hold
 from tripcloak.ledger.disclosing import _recorded_inputs
 from tripcloak.ledger.disclosure import Disclosure
@@ -71,20 +70,6 @@ def test_flows_beside_a_run_are_no_part_of_it_even_of_the_first(way: Any, beside
         2,
     )
     assert found.tolist() == [holds]
-
-
-def test_a_search_is_complete_until_its_last_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    def search() -> sets._Search:
-        made = sets._Search(np.array([[1]]), 1, [np.array([7])], below=3)
-        made.run()
-        return made
-
-    monkeypatch.setattr(sets, "STEPS", 2)
-    assert search().complete
-    assert list(search().found) == [frozenset([0])]
-    monkeypatch.setattr(sets, "STEPS", 1)
-    assert not search().complete
-    assert not search().found
 
 
 @pytest.mark.parametrize(
