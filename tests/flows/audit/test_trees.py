@@ -134,12 +134,15 @@ def test_a_tree_that_is_complete_has_exactly_the_tiles_of_its_children(case_of: 
         load_tree(case_of(changed("all", tiles=4)(rows_of(TRACTS)), "table:x"))
 
 
-@pytest.mark.parametrize(("height", "pairs"), [(0, 9), (1, 4), (2, 1)])
+@pytest.mark.parametrize(("height", "pairs"), [(0, 3 * 2), (1, 2 * 1), (2, 1)])
 def test_pairs_there_could_be_are_those_of_the_zones_of_a_height(
     case_of: Cases, height: int, pairs: int
 ) -> None:
-    # At height 1 there are two: `c` stands alone below the root, `a` and `b` are part of `north`.
-    case = case_of(rows_of(TRACTS), "table:x", parameters={"height": height})
+    # At height 1 there are two origins: `c` stands alone below the root, `a` and `b` are part of `north`.
+    origins = [row for row in rows_of(TRACTS) if row["axis"] == "origin"]
+    flat = {"all": (None, 1, 2), "a": ("all", 0, 1), "b": ("all", 0, 1)}
+    destinations = [row for row in rows_of(flat) if row["axis"] == "destination"]
+    case = case_of([*origins, *destinations], "table:x", parameters={"height": height})
     load_tree(case)
     assert _all_pairs(case, SimpleNamespace(study_area="all")) == pairs  # type: ignore[arg-type]
 
