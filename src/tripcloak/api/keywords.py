@@ -90,6 +90,8 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     suppress: float
     publish: str
     round: int | None
+    with_margins: bool
+    with_levels: int | str | Sequence[int] | None
     zones_from: str | PathLike[str] | None
     sign: str | PathLike[str] | None
     ledger: str | PathLike[str] | None

@@ -21,7 +21,7 @@ from tripcloak.cli.screen import (
     warn,
     where_and_when,
 )
-from tripcloak.flows.keywords import flow_method, keywords, segments, zoning
+from tripcloak.flows.keywords import flow_method, keywords, segments, tables_wanted, zoning
 from tripcloak.flows.protection import round_to
 from tripcloak.records.keywords import signing_key, trip_source
 
@@ -59,6 +59,8 @@ def command(
 
       tripcloak anonymise trips.parquet --out out --sign publisher.key
 
+      tripcloak anonymise trips.parquet --with-margins --with-levels 8,6 --out out
+
       tripcloak anonymise june.parquet --zones-from may --out june
 
       tripcloak anonymise trips.parquet --out out --ledger ledger
@@ -73,6 +75,7 @@ def command(
         method=method,
         publish=given["publish"],
         round_to=round_to(given, method),
+        tables=tables_wanted(given),
         out=out,
         memory=given["memory"],
         force=force,

@@ -13,13 +13,15 @@ import numpy as np
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import FlowMethod
-from tripcloak.flows.methods.fixed_zones import place_flows
 from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import KeyedRecords, ODMatrix, SegmentPart
+from tripcloak.flows.notes import notes_on
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
-from tripcloak.flows.release import Publish, Release, segment_numbers
+from tripcloak.flows.release import Publish, Release
+from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.largest import LargestParts, largest_parts
+from tripcloak.flows.release.laying import lay_tables
 from tripcloak.flows.release.rounding import RoundTo, refuse_numbers, rounded_release
 from tripcloak.flows.report.plain import plain_words
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
@@ -170,6 +172,8 @@ class ReleaseRequest:
     where_safe: bool = False
     publish: Publish = "rounded"
     round_to: RoundTo | None = None
+    tables: TablesWanted | None = None
+    """Totals and other heights to publish beside the flows, if any."""
     keyed: bytes | None = field(default=None, compare=False, repr=False)
     """The key by which records are known again in other releases; without one, they are not kept."""
     once_read: Callable[[MatrixReading], None] | None = field(default=None, compare=False, repr=False)
@@ -325,6 +329,10 @@ def make_release(
     """
     request.method.check_request()
     refuse_area_of_data(request.method, request.zoning)
+    if request.tables is not None:
+        request.tables.check_method(
+            request.method.name, noisy=request.method.noisy, draws_zones=request.method.draws_zones
+        )
     request = replace(request, source=_source_for(request.method, request.source))
     if request.zoning.time_slot is not None:
         request.method.require_time()
@@ -411,6 +419,8 @@ def _made(
     release = replace(release, publish=request.publish)
     if request.round_to is not None and release.rounded is None:
         release = rounded_release(release, request.round_to)
+    if request.tables is not None and release.tables is None:
+        release = replace(release, tables=lay_tables(matrix, release, request.tables))
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = passed(audit_matrix(matrix, release, memory=request.memory))
@@ -427,10 +437,7 @@ def _made(
         notes=(
             *reading.trips.notes,
             *([few.note()] if few is not None and few.groups else []),
-            *_note_on_columns(release),
-            *_note_on_segments(release),
-            *_note_on_hiding(method, matrix, release),
-            *_note_on_kept(reading),
+            *notes_on(method, reading, release),
             *told,
         ),
         seconds={"read": reading.seconds, "solve": solved - started, "check": checked - solved},
@@ -452,7 +459,9 @@ def _refuse_columns(method: FlowMethod, matrix: ODMatrix, request: ReleaseReques
     """Raise, before any work, if the numbers that should be published are not covered by what is promised."""
     publish, to = request.publish, request.round_to
     if not method.noisy:
-        refuse_numbers(method.promise.resolve(matrix), publish, to)
+        told = refuse_numbers(method.promise.resolve(matrix), publish, to)
+        if request.tables is not None:
+            request.tables.check(method.promise.resolve(matrix), told)
     elif to is not None or publish not in ("rounded", "trips"):
         other = spelt("publish", publish) if to is None else spelt("round", to.base)
         raise InputError(f"{method.name} publishes noisy trips alone; leave out {other}")
@@ -511,57 +520,6 @@ def _people(matrix: ODMatrix) -> int:
     """Return how many different people there are; 0 where nobody is told apart."""
     travellers = matrix.flows.travellers
     return 0 if travellers is None else len(np.unique(travellers.people))
-
-
-def _note_on_columns(release: Release) -> list[str]:
-    """Return what to know where several numbers of a flow are published exactly."""
-    told = release.publication
-    return (
-        []
-        if told.steps or not (words := told.words())
-        else [f"{words} ({spelt('publish', release.publish)})"]
-    )
-
-
-def _note_on_segments(release: Release) -> list[str]:
-    """Return how much of what is released is told by segment, where not all of it is."""
-    told = segment_numbers(release)
-    if sum(len(one.groups) for one in told) == len(told) * release.n_groups:
-        return []
-    unit = release.publication.by_segment[0]
-    share = sum(one.numbers[unit].sum() for one in told) / release.support(unit).sum()
-    return [f"{share:.1%} of the released {unit} are told by segment; the others in totals alone"]
-
-
-def _note_on_kept(reading: MatrixReading) -> list[str]:
-    """Return how many trips lie in none of the zones that were kept; nothing where all do."""
-    kept, matrix = reading.zoning.kept, reading.trips.matrix
-    if kept is None:
-        return []
-    lost = int(matrix.flows.trips[~place_flows(kept, matrix).known].sum())
-    return [f"{lost:,} trips lie in none of the kept zones, and are withheld"] if lost else []
-
-
-def _note_on_hiding(method: FlowMethod, matrix: ODMatrix, release: Release) -> list[str]:
-    """Return what hiding the choices costs, by making the same release without; nothing where it is not.
-
-    Kept zones stay as coarse as they are, and more of them is withheld: that is told anyway.
-    """
-    if not release.promise.private_facts or "zones_from" in release.parameters:
-        return []
-    openly = replace(method, promise=method.promise.openly).anonymise(matrix)
-    mean, less = (_mean_tiles(one) for one in (release, openly))
-    return [
-        f"hidden choices cost {100 * (mean / less - 1):.0f} %: a released trip lies in {mean:,.4g} tiles on "
-        f"average (G), and in {less:,.4g} without them"
-    ]
-
-
-def _mean_tiles(release: Release) -> float:
-    volume = np.asarray(release.support(release.volume), dtype=float)
-    ends = ((release.origins, release.group_origin), (release.destinations, release.group_destination))
-    tiles = sum(zones.tiles[column] for zones, column in ends)
-    return float(tiles @ volume / volume.sum())
 
 
 def _source_for(method: FlowMethod, source: TripSource) -> TripSource:

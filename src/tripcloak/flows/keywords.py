@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tripcloak.flows.methods import FlowMethod
     from tripcloak.flows.model.kept import KeptZones
     from tripcloak.flows.reading.matrix import Zoning
+    from tripcloak.flows.release.bricks import TablesWanted
     from tripcloak.records.segments import SegmentBy
 
 
@@ -102,6 +103,21 @@ ROUND = privacy(
     metavar="BASE",
     kind="whole number",
     least=2,
+)
+TABLES = (
+    privacy(
+        "with_margins",
+        "Publish totals too: of every origin, of every destination, and of all, safe beside the flows.",
+        kind="switch",
+        default=False,
+    ),
+    privacy(
+        "with_levels",
+        "Publish the same trips at these levels too, such as 8,6: H3 resolutions, depths of a quadtree.",
+        metavar="N,N",
+        kind="text",
+        reads="whole numbers",
+    ),
 )
 DIVERSITY = (
     privacy(
@@ -268,14 +284,14 @@ def keywords(command: str) -> tuple[Option, ...]:
     Examples
     --------
     >>> [one.name for one in keywords("anonymise") if one.group == "privacy"]
-    ['k', 'unit', 'k_population', 'suppress', 'publish', 'round', 'l', 'l_places', 't', 'dominance',
-    'p_percent', 'hide_choices', 'hide_up_to', 'secret']
+    ['k', 'unit', 'k_population', 'suppress', 'publish', 'round', 'with_margins', 'with_levels', 'l',
+    'l_places', 't', 'dominance', 'p_percent', 'hide_choices', 'hide_up_to', 'secret']
     >>> next(one.help for one in keywords("anonymise") if one.name == "levels")
     'odkanon: heights its filter looks up, the same on both sides.'
     """
     read = (*TRIP_READING, *TRIP_COLUMNS, MEMORY)
     if command == "anonymise":
-        asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, ROUND, *DIVERSITY, *PARTS, *HIDING)
+        asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, ROUND, *TABLES, *DIVERSITY, *PARTS, *HIDING)
         own = (*asked, *ZONES, ZONES_FROM, *_times(), *SEGMENTS)
         return (_METHOD, *own, SIGN, *LEDGER, *read, *METHODS.shared_options())
     if command == "series":
@@ -540,6 +556,18 @@ def _refuse_time_without_slots(given: Mapping[str, Any]) -> None:
             raise InputError(
                 f"{called(one.name)} is about slots of time; give their length with {spelt('time_slot')}"
             )
+
+
+def tables_wanted(given: Mapping[str, Any]) -> TablesWanted | None:
+    """Return which tables are to be published beside the flows, from the values of keywords; None for none.
+
+    >>> tables_wanted({"with_margins": False, "with_levels": (8, 6)})
+    TablesWanted(levels=(8, 6), margins=False)
+    """
+    from tripcloak.flows.release.bricks import TablesWanted
+
+    wanted = TablesWanted(levels=tuple(given["with_levels"] or ()), margins=given["with_margins"])
+    return wanted or None
 
 
 def segments(given: Mapping[str, Any]) -> tuple[SegmentBy, ...]:

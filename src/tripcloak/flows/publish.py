@@ -25,8 +25,10 @@ from tripcloak.flows.release.tables import (
     zones_geojson,
     zones_table,
 )
+from tripcloak.flows.release.totals import levels_table, totals_table
 from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
+from tripcloak.flows.report.totals import tables_fact
 from tripcloak.ground.folders import PRIVATE, PUBLIC, staged
 from tripcloak.ground.manifest import RECORD, write_manifest, write_record
 from tripcloak.ground.spreadsheets import write_csv
@@ -98,6 +100,8 @@ def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mappi
     flows, zones = flows_table(release), zones_table(matrix, release)
     write_flows(public, with_points(flows, zones), segments_table(release))
     collection = write_zones(public, zones)
+    if release.tables is not None:
+        write_tables(public, totals_table(matrix, release), levels_table(matrix, release))
     (public / "map.html").write_text(render_map_of(collection, flows, facts), encoding="utf-8")
     (public / "README.md").write_text(render_readme(facts), encoding="utf-8")
 
@@ -117,6 +121,16 @@ def write_cumulative(public: Path, sums: pa.Table) -> None:
     """Write the sums over the periods of a series in both forms."""
     _write_parquet(public / "cumulative.parquet", sums)
     write_csv(sums, public / "cumulative.csv")
+
+
+def write_tables(public: Path, totals: pa.Table, levels: pa.Table | None) -> None:
+    """Write the tables beside the flows, and the zones of their levels where there are some, in all forms."""
+    _write_parquet(public / "tables.parquet", totals)
+    write_csv(totals, public / "tables.csv")
+    if levels is not None:
+        _write_parquet(public / "levels.parquet", levels)
+        text = json.dumps(zones_geojson(levels), ensure_ascii=False)
+        (public / "levels.geojson").write_text(text, encoding="utf-8")
 
 
 def write_zones(public: Path, zones: pa.Table) -> dict[str, Any]:
@@ -148,6 +162,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             "Withheld": facts["withheld"]["words"],
             **({"Zones from": _whose(facts)} if "zones_from" in facts["parameters"] else {}),
             **({"Period": facts["during"]} if "during" in facts else {}),
+            **({"Also published": tables_fact(facts)} if "tables" in facts else {}),
             **({"Numbers": words} if (words := facts.get("columns_words")) else {}),
             **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
             **_not_drawn(places),

@@ -12,9 +12,9 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.flows.methods.registry import method_released_as
-from tripcloak.flows.publish import render_map_of, write_flows, write_zones
+from tripcloak.flows.publish import render_map_of, write_flows, write_tables, write_zones
 from tripcloak.flows.release import Publication, measures_of_table, publication_of, restated
-from tripcloak.flows.release.rebuilding import ZoneSource, rebuilt_zones
+from tripcloak.flows.release.rebuilding import ZoneSource, rebuilt_levels, rebuilt_zones
 from tripcloak.flows.release.tables import (
     AXES,
     as_published,
@@ -22,6 +22,14 @@ from tripcloak.flows.release.tables import (
     zones_as_named,
     zones_as_published,
     zones_geojson,
+)
+from tripcloak.flows.release.totals import (
+    levels_as_published,
+    levels_in_order,
+    names_of,
+    tables_entry,
+    totals_as_published,
+    wanted_of,
 )
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.folders import PRIVATE, json_text
@@ -113,6 +121,24 @@ class WrittenFlows:
             return zones_as_named(told, self.facts)
         return rebuilt_zones(told, self.facts, ZoneSource(self.read.tiling, self._tiles()))
 
+    @cached_property
+    def totals(self) -> pa.Table | None:
+        """Return the tables beside the flows; None where there are none."""
+        if wanted_of(self.facts) is None:
+            return None
+        return totals_as_published(self._read("tables"), names_of(self.facts))
+
+    @cached_property
+    def levels(self) -> pa.Table | None:
+        """Return the zones of their levels; None where there are none."""
+        wanted = wanted_of(self.facts)
+        if wanted is None or not wanted.levels:
+            return None
+        told = levels_as_published(self._read("levels"))
+        if self.read is None:
+            return levels_in_order(zones_as_named(told, self.facts), wanted)
+        return rebuilt_levels(told, wanted, ZoneSource(self.read.tiling, self._tiles()))
+
     def _tiles(self) -> dict[str, list[str]]:
         """Return the tiles that occur, by axis."""
         from pyarrow import parquet
@@ -161,6 +187,11 @@ def _write_flows(folder: Path, written: WrittenFlows) -> None:
     write_flows(folder, with_points(written.flows, written.zones), written.segments)
 
 
+def _write_tables(folder: Path, written: WrittenFlows) -> None:
+    if written.totals is not None:
+        write_tables(folder, written.totals, written.levels)
+
+
 def _write_zones(folder: Path, written: WrittenFlows) -> None:
     write_zones(folder, written.zones)
 
@@ -191,6 +222,10 @@ def _following(written: WrittenFlows) -> dict[str, Any]:
         "smallest": {unit: int(flows[unit].to_numpy().min()) for unit in units},
         "measures": _measures(written),
     }
+    wanted = wanted_of(written.facts)
+    if wanted is not None and written.totals is not None:
+        order = names_of(written.facts)
+        told["tables"] = tables_entry(written.totals, wanted, order, {**written.facts, **told})
     return told if written.read is None else {**told, "hierarchy": dict(written.read.hierarchy)}
 
 
@@ -236,6 +271,13 @@ REWRITINGS: tuple[Rewriting[WrittenFlows], ...] = (
         "the released zones",
         _write_zones,
         "zones.parquet and zones.geojson are, byte by byte, what comes of writing the released zones",
+    ),
+    Rewriting.of_files(
+        "tables-as-written",
+        "tables.parquet, tables.csv, levels.parquet or levels.geojson",
+        "the tables beside the flows",
+        _write_tables,
+        "the tables beside the flows are, byte by byte, what comes of writing their rows and levels",
     ),
     map_rewriting(_map, "the released tables and the manifest"),
     readme_rewriting(_readme),

@@ -32,6 +32,10 @@ PUBLIC_FILES = (
 )
 SEGMENT_FILES = ("segments.csv", "segments.parquet")
 """Public files of a release in which every segment is safe."""
+TABLE_FILES = ("tables.csv", "tables.parquet")
+"""Public files of a release with totals or several heights."""
+LEVEL_FILES = ("levels.geojson", "levels.parquet")
+"""Public files of a release with several heights."""
 
 
 class FolderParts(NamedTuple):

@@ -301,6 +301,23 @@ def numbers(option: Option, given: Any) -> tuple[float, ...]:
         raise option.refusal(f"takes numbers separated by commas; got {given!r}") from None
 
 
+def whole_numbers(option: Option, given: Any) -> tuple[int, ...]:
+    """Return whole numbers: one, several, or text with commas between them.
+
+    >>> whole_numbers(Option(name="with_levels", help=""), "8,6")
+    (8, 6)
+    """
+    found: list[Any] = [given] if isinstance(given, Real) else list(given)
+    if isinstance(given, str):
+        found = given.split(",")
+    try:
+        if not all(isinstance(one, str | Integral) and not isinstance(one, bool) for one in found):
+            raise ValueError
+        return tuple(int(one) for one in found)
+    except ValueError:
+        raise option.refusal(f"takes whole numbers separated by commas; got {given!r}") from None
+
+
 def names(option: Option, given: Any) -> tuple[str, ...]:
     """Return names: one, several, or text with commas between them.
 
@@ -372,5 +389,6 @@ READERS: dict[str, Callable[[Option, Any], Any]] = {
     "share": share,
     "shares": shares,
     "slot": minutes,
+    "whole numbers": whole_numbers,
 }
 """How text becomes a value, by name; what is a value already stays it."""

@@ -16,6 +16,7 @@ from tripcloak.flows.model import Groups, KeyedRecords, ODMatrix, SegmentPart
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened, opened_by_segment, read_matrix
 from tripcloak.flows.release import Publication, Publish, Release, published_as, segments_told
 from tripcloak.flows.release.reading import read_release
+from tripcloak.flows.release.totals import brick_names
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.manifest import read_manifest, read_run, release_folder
@@ -28,12 +29,17 @@ from tripcloak.records.files.frames import Input
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 
+EVERY_TIME = "any time"
+"""Stands for the time of a number that is of all times together."""
+
 
 def disclosed(made: MadeRelease, name: str) -> tuple[Disclosure, ...]:
     """Return what a release tells that was made of records read with a key.
 
-    That is one disclosure of the released flows, and one of every segment that they are told by. Noisy
-    numbers tell nothing exactly: of a differentially private release there is none.
+    That is one disclosure of the released flows, and one of every segment that they are told by. Tables
+    beside the flows are sums over bricks, and each brick is a difference of their cells: so they tell what
+    the bricks tell, which stand beside the flows. Noisy numbers tell nothing exactly: of a differentially
+    private release there is none.
 
     Parameters
     ----------
@@ -159,8 +165,32 @@ class _Told:
 
     def of_flows(self, records: KeyedRecords) -> Disclosure:
         """Return what the released flows tell."""
-        travellers = self.release.travellers if "travellers" in self.publication.columns else None
-        return self._of(self.name, records, travellers)
+        told = "travellers" in self.publication.columns
+        travellers = self.release.travellers if told else None
+        told_of = self._of(self.name, records, travellers)
+        return told_of if self.release.tables is None else self._with_tables(told_of, records)
+
+    def _with_tables(self, flows: Disclosure, records: KeyedRecords) -> Disclosure:
+        """Return what flows and the tables beside them tell, brick by brick."""
+        tables = self.release.tables
+        assert tables is not None
+        more = len(tables.laid_at)
+        least_most = flows.travellers
+        if least_most is not None:
+            # Of withheld flows no travellers are told.
+            unknown = np.stack([np.zeros(more, dtype=np.int64), tables.trips[flows.n_groups :]])
+            least_most = np.concatenate([least_most, unknown], axis=1)
+        names = brick_names(self.matrix, tables)
+        return replace(
+            flows,
+            group=tables.brick_of_flow[records.flow].astype(np.int32),
+            trips=np.concatenate([flows.trips, tables.trips[flows.n_groups :]]),
+            travellers=least_most,
+            zones={
+                axis: np.concatenate([zones, names.get(axis, np.full(more, EVERY_TIME))])
+                for axis, zones in flows.zones.items()
+            },
+        )
 
     def of_segments(self, parts: Sequence[tuple[SegmentPart, KeyedRecords]]) -> list[Disclosure]:
         """Return what they tell of every segment, given the records of each."""

@@ -194,10 +194,15 @@ class Prevention:
         for one in reversed(self.earlier):
             much = are_alike(one, self.records.record)
             if much and tuple(one.zones) == axes and one.n_groups:
-                names = {axis: zones.tolist() for axis, zones in one.zones.items()}
-                trees = [tree for tree, _ in matrix.axes]
-                cut = all(_apart(tree, one.zones[axis]) for axis, tree in zip(axes, trees, strict=True))
-                found.append((KeptZones.of_pairs(names, digest=UNPUBLISHED, homogeneous=cut), one))
+                trees = dict(zip(axes, (tree for tree, _ in matrix.axes), strict=True))
+                # What tables count of withheld flows is in no pair of zones that could be kept.
+                kept = np.logical_and.reduce(
+                    [np.isin(one.zones[axis], trees[axis].zones.ids) for axis in axes], axis=0
+                )
+                names = {axis: zones[kept].tolist() for axis, zones in one.zones.items()}
+                cut = all(_apart(tree, one.zones[axis]) for axis, tree in trees.items())
+                if kept.any():
+                    found.append((KeptZones.of_pairs(names, digest=UNPUBLISHED, homogeneous=cut), one))
         return found[:THEN]
 
     def _ruled(self, method: FlowMethod, promise: Promise, matrix: ODMatrix) -> FlowMethod:

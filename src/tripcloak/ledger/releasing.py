@@ -21,6 +21,7 @@ from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.flows.release import Publish, Release
+from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, refuse_if_taken
 from tripcloak.ground.given_paths import given_path
@@ -31,6 +32,7 @@ from tripcloak.ledger.disclosing import disclosed, disclosed_by
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.prevention import Prevention, refuse_new_facts, with_room
 from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
+from tripcloak.ledger.totals import with_safe_tables
 
 Request = TypeVar("Request", bound=ReleaseRequest)
 Guard: TypeAlias = Callable[[Sequence[Disclosure], Sequence[Disclosure]], None]
@@ -88,7 +90,7 @@ def read_by(request: Request, ledger: Ledger) -> Request:
     solver: Solver = (
         Charging(ledger, request.source)
         if request.method.noisy
-        else _Preventing(ledger.disclosures(), request.publish)
+        else _Preventing(ledger.disclosures(), request.publish, request.tables)
     )
     return replace(request, keyed=ledger.key.record_key, solved_by=solver)
 
@@ -99,6 +101,7 @@ class _Preventing:
 
     earlier: Sequence[Disclosure]
     publish: Publish
+    tables: TablesWanted | None = None
 
     def __call__(
         self,
@@ -120,6 +123,9 @@ class _Preventing:
             )
 
         release, cost = Prevention(self.earlier, records, told).anonymise(method, matrix, progress)
+        if self.tables is not None:
+            release = replace(release, publish=self.publish)
+            release = with_safe_tables(matrix, release, self.tables, self.earlier, told)
         return release, (cost.note(len(self.earlier)),)
 
 

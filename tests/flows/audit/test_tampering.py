@@ -285,6 +285,8 @@ ELSEWHERE = {
     "segment-as-read": "tests/flows/audit/test_audit_segments.py",
     "zones-kept": "tests/flows/test_zones_kept.py",
     "period-as-read": "tests/flows/test_series.py",
+    "tables-add-up": "tests/flows/test_tables_beside.py",
+    "tables-match-recount": "tests/flows/test_tables_beside.py",
 }
 """Rules that say something of other releases than these, and where those are forged."""
 

@@ -14,10 +14,13 @@ from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import Release, build_release
 from tripcloak.flows.release.bricks import NONE, Tables, TablesWanted, table_names
 from tripcloak.flows.release.laying import lay_tables, read_tables
+from tripcloak.flows.release.publication import publication
+from tripcloak.flows.release.totals import order_of
 from tripcloak.ground.errors import InputError
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.promises import DifferentialPrivacy, KAnonymity, KMAnonymity, Promise
+from tripcloak.promises import AllOf, KAnonymity, KMAnonymity, LDiversity, Promise
+from tripcloak.promises.hidden import HiddenChoices
 from worlds.matrices import Case, cases
 
 K = 3
@@ -96,7 +99,7 @@ def test_every_table_is_of_safe_bricks_and_the_attack_finds_nothing(data: st.Dat
     facts = attack(told(case, release, tables))
     assert facts.complete
     assert not len(facts)
-    again = read_tables(matrix, release, wanted, tables.first_table)
+    again = read_tables(matrix, release, wanted, order_of(tables), tables.first_table)
     assert np.array_equal(again.brick_of_flow, tables.brick_of_flow)
     assert [one.summed(again.trips).tolist() for one in again.tables] == [
         one.summed(tables.trips).tolist() for one in tables.tables
@@ -114,7 +117,8 @@ def held_to_bricks(matrix: ODMatrix, release: Release, tables: Tables, promise: 
     assert groups.support("trips").tolist() == tables.trips.tolist()
     if not release.homogeneous:
         assert len(tables.laid_at) == 0
-    tiers = table_names(tables.wanted)
+    tiers = order_of(tables)
+    assert sorted(tiers) == sorted(table_names(tables.wanted))
     order = {"own": -1, "all": 99} | {str(one): at for at, one in enumerate(tables.wanted.levels)}
     for at, table in enumerate(tables.tables):
         assert (table.origin_tier, table.destination_tier) == tiers[at]
@@ -250,9 +254,17 @@ def test_levels_that_there_are_not_are_refused(wanted: dict[str, object], words:
 def test_promises_of_other_kinds_are_refused() -> None:
     wanted = TablesWanted(margins=True)
     with pytest.raises(InputError, match="noisy"):
-        wanted.check(DifferentialPrivacy(epsilon=1.0, mechanism="laplace"), ("trips",))
+        wanted.check_method("laplace", noisy=True, draws_zones=False)
+    with pytest.raises(InputError, match="have no level"):
+        wanted.check_method("mondrian", noisy=False, draws_zones=True)
+    ten = KAnonymity(k=2, unit="travellers")
+    told = publication(ten, "trips", "rounded")
     with pytest.raises(InputError, match="by itself"):
-        wanted.check(KMAnonymity(promise=KAnonymity(k=2, unit="trips"), m=1), ("trips",))
+        wanted.check(KMAnonymity(promise=KAnonymity(k=2, unit="trips"), m=1), told)
     with pytest.raises(InputError, match="not published"):
-        wanted.check(KAnonymity(k=2, unit="travellers"), ("travellers",))
-    wanted.check(KAnonymity(k=2, unit="travellers"), ("trips", "travellers"))
+        wanted.check(ten, publication(ten, "trips", "travellers"))
+    with pytest.raises(InputError, match="do not go together"):
+        wanted.check(AllOf(promises=(ten, LDiversity(l=2))), told)
+    with pytest.raises(InputError, match="do not go together"):
+        wanted.check(AllOf(promises=(ten, HiddenChoices(k=2, unit="travellers", secret="a secret"))), told)
+    wanted.check(ten, told)

@@ -197,13 +197,31 @@ TABLE_FILES = {
             "released_origin": "text",
             "released_destination": "text",
         },
-        {"travellers": "whole", "population": "number"},
-        frozenset({"released_origin", "released_destination"}),
+        {"travellers": "whole", "population": "number", "counted_from": "text"},
+        frozenset({"released_origin", "released_destination", "counted_from"}),
     ),
     "segments": TableFile(
         f"{PUBLIC}/segments.parquet",
         {"origin": "text", "destination": "text", "segment": "text"},
         {"trips": "whole", "travellers": "whole", "population": "whole"},
+    ),
+    "tables": TableFile(
+        f"{PUBLIC}/tables.parquet",
+        {
+            **dict.fromkeys(("origin_level", "destination_level", "origin", "destination"), "text"),
+            "trips": "whole",
+        },
+        {},
+    ),
+    "levels": TableFile(
+        f"{PUBLIC}/levels.parquet",
+        {
+            **dict.fromkeys(("axis", "level", "zone", "parent"), "text"),
+            **dict.fromkeys(("height", "tiles"), "whole"),
+            **dict.fromkeys(("area_km2", "lat", "lon"), "number"),
+        },
+        {"geometry": "binary"},
+        frozenset({"parent", "area_km2", "lat", "lon", "geometry"}),
     ),
     "hierarchy": TableFile(
         f"{PRIVATE}/hierarchy.parquet",
@@ -307,7 +325,7 @@ def _load_record(case: FlowEvidence) -> None:
 
 
 _FILE_LOADERS: dict[str, Loader] = {
-    **{part: _loader(part) for part in ("flows", "zones", "groups", "segments")},
+    **{part: _loader(part) for part in ("flows", "zones", "groups", "segments", "tables", "levels")},
     "record": _load_record,
 }
 

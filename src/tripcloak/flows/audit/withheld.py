@@ -8,6 +8,7 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 from tripcloak.flows.audit.evidence import FlowEvidence
+from tripcloak.flows.audit.totals import counts_more
 from tripcloak.ground.entries import unreadable, whole
 
 ENTRY = "withheld"
@@ -59,7 +60,7 @@ def _steps(case: FlowEvidence) -> list[tuple[int, float]]:
 def _others(case: FlowEvidence) -> int:
     """Return how many absent pairs there are beside any one; none where more than the limit is not told."""
     promise = case.promise
-    if promise.known_items is not None or not promise.homogeneous:
+    if promise.known_items is not None or not promise.homogeneous or counts_more(case):
         return 0
     axes = ", ".join(f"count(distinct {axis})" for axis in promise.axes)
     rows, *zones = next(case.rows(f"select count(*), {axes} from audit_flows"))

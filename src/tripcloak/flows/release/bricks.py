@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release.publication import Publication
 from tripcloak.flows.release.release import Release
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
@@ -56,27 +57,47 @@ class TablesWanted:
     def __bool__(self) -> bool:
         return self.margins or bool(self.levels)
 
-    def check(self, promise: Promise, publishes: Sequence[str]) -> None:
+    def check_method(self, name: str, *, noisy: bool, draws_zones: bool) -> None:
+        """Raise where no such tables can be published beside the flows of a method."""
+        if noisy:
+            raise InputError(
+                f"{name} publishes noisy numbers, which anybody may add up; leave out "
+                f"{spelt('with_margins')} and {spelt('with_levels')}"
+            )
+        if draws_zones:
+            raise InputError(
+                f"{name} draws zones of its own, which overlap and have no level; leave out "
+                f"{spelt('with_margins')} and {spelt('with_levels')}, or choose a method that works on the "
+                "hierarchy"
+            )
+
+    def check(self, promise: Promise, told: Publication) -> None:
         """Raise where such tables cannot be protected.
 
         Parameters
         ----------
         promise
             What is promised, resolved.
-        publishes
-            The numbers that are published of a flow.
+        told
+            Which numbers are published of a flow, and how exactly.
         """
-        if promise.noisy:
-            raise InputError(
-                f"noisy numbers may be added up by anybody; leave out {spelt('with_margins')} and "
-                f"{spelt('with_levels')}"
-            )
         if promise.by_release or not promise.of_every_group:
             raise InputError(
                 f"{spelt('with_margins')} and {spelt('with_levels')} need k people in every flow by itself; "
                 f"leave out {spelt('t')}, or take another method"
             )
-        if "trips" not in publishes:
+        if promise.floors or promise.private_facts:
+            raise InputError(
+                f"{spelt('with_margins')} and {spelt('with_levels')} do not go together with "
+                f"{spelt('l')}, {spelt('l_places')} or {spelt('hide_choices')}: what a total counts would "
+                "tell of the places or the thresholds of what it does not"
+            )
+        if told.base is not None:
+            raise InputError(
+                f"{spelt('with_margins')} and {spelt('with_levels')} do not go together with "
+                f"{spelt('round', told.base)} yet; leave out one of them"
+            )
+        if "trips" not in told.columns:
             raise InputError(
                 f"{spelt('with_margins')} and {spelt('with_levels')} publish trips, which are not published "
                 f"here; ask for k on travellers or trips ({spelt('unit')}), and leave out "
@@ -128,7 +149,7 @@ class Tables:
     laid_at : array of int
         The table in which each brick behind the released groups is counted first.
     tables : tuple of Table
-        From the finest to the coarsest.
+        In the order that they were laid in: a finer one is before those that are coarser on both sides.
     """
 
     wanted: TablesWanted
@@ -153,7 +174,7 @@ class Tables:
 
 
 def table_names(wanted: TablesWanted, *, with_times: bool = False) -> tuple[tuple[str, str], ...]:
-    """Return the tiers of every table, from the finest to the coarsest.
+    """Return the tiers of every table, finer ones before those that are coarser on both sides.
 
     Parameters
     ----------
@@ -248,8 +269,20 @@ class Tiers:
     """Which absent flow of the release each withheld flow lies in; all that is in no released zone is one."""
 
     @classmethod
-    def of(cls, matrix: ODMatrix, release: Release, wanted: TablesWanted) -> Tiers:
-        """Return the tiers of what was asked for."""
+    def of(
+        cls,
+        matrix: ODMatrix,
+        release: Release,
+        wanted: TablesWanted,
+        order: Sequence[tuple[str, str]] | None = None,
+    ) -> Tiers:
+        """Return the tiers of what was asked for.
+
+        Parameters
+        ----------
+        order
+            The tables in the order that they are laid in; those with most cells come first, if not given.
+        """
         rows = np.flatnonzero(release.suppressed)
         trees = [tree for tree, _ in matrix.axes]
         heights = {level: _height(trees[:2], level) for level in wanted.levels}
@@ -265,15 +298,15 @@ class Tiers:
             np.where(own == NONE, tile[rows], own) for (_, tile), own in zip(matrix.axes, held, strict=True)
         ]
         columns = [column for _, _, column in release.axes]
+        of_groups = _at_tiers(columns, columns, lifts)
+        told = order or table_names(wanted, with_times=matrix.times is not None)
+        tables = [(names.index(a), names.index(b)) for a, b in told]
         return cls(
             wanted=wanted,
             names=names,
-            tables=tuple(
-                (names.index(a), names.index(b))
-                for a, b in table_names(wanted, with_times=matrix.times is not None)
-            ),
+            tables=tuple(tables if order else _most_cells_first(tables, of_groups)),
             rows=rows,
-            of_groups=_at_tiers(columns, columns, lifts),
+            of_groups=of_groups,
             of_rows=_at_tiers(held, known, lifts),
             own=_numbered(trees, held),
         )
@@ -290,6 +323,22 @@ class Tiers:
         for zone, tier in zip(zones, self.tables[at], strict=True):
             known &= (zone != NONE) | (self.names[tier] == ALL)
         return np.where(known, _keys(*zones), NONE)
+
+
+def _most_cells_first(
+    tables: list[tuple[int, int]], of_groups: tuple[tuple[Ints, ...], ...]
+) -> list[tuple[int, int]]:
+    """Return tables by how much their cells tell apart; sums over either side stay beside each other.
+
+    What a table takes is lost to others that are not coarser than it, so that detailed ones choose first.
+    A table never has more cells than one that is finer than it.
+    """
+
+    def cells(sides: tuple[int, int]) -> int:
+        both = {sides, sides[::-1]}
+        return max(len(np.unique(_keys(of_groups[0][a], of_groups[1][b]))) for a, b in both)
+
+    return sorted(tables, key=lambda sides: -cells(sides))
 
 
 def _at_tiers(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -46,28 +46,27 @@ def lay_tables(matrix: ODMatrix, release: Release, wanted: TablesWanted) -> Tabl
     """
     if not wanted:
         raise InputError(f"ask for tables with {spelt('with_margins')} or {spelt('with_levels')}")
-    wanted.check(release.promise, release.publication.columns)
-    _refuse_strange_zones(matrix, release)
+    strange = any(
+        zones is not tree.zones and not np.array_equal(zones.ids, tree.zones.ids)
+        for (_, zones, _), (tree, _) in zip(release.axes, matrix.axes, strict=True)
+    )
+    wanted.check_method(release.method, noisy=release.promise.noisy, draws_zones=strange)
+    wanted.check(release.promise, release.publication)
     tiers = Tiers.of(matrix, release, wanted)
     laid = _Laying(matrix, release, tiers).laid()
     return tables_of(matrix, release, wanted, laid, tiers)
 
 
-def read_tables(matrix: ODMatrix, release: Release, wanted: TablesWanted, first_table: Ints) -> Tables:
-    """Return tables again, given for every input flow the table that counts it first."""
-    tiers = Tiers.of(matrix, release, wanted)
+def read_tables(
+    matrix: ODMatrix,
+    release: Release,
+    wanted: TablesWanted,
+    order: Sequence[tuple[str, str]],
+    first_table: Ints,
+) -> Tables:
+    """Return tables again, given their order and for every input flow the table that counts it first."""
+    tiers = Tiers.of(matrix, release, wanted, order)
     return tables_of(matrix, release, wanted, first_table[tiers.rows], tiers)
-
-
-def _refuse_strange_zones(matrix: ODMatrix, release: Release) -> None:
-    """Raise where the released zones are not those of the hierarchies, so that none has a level."""
-    for (_, zones, _), (tree, _) in zip(release.axes, matrix.axes, strict=True):
-        if zones is not tree.zones and not np.array_equal(zones.ids, tree.zones.ids):
-            raise InputError(
-                f"{release.method} draws zones of its own, which overlap and have no level; leave out "
-                f"{spelt('with_margins')} and {spelt('with_levels')}, or choose a method that works on the "
-                "hierarchy"
-            )
 
 
 class _Laying:

@@ -18,6 +18,7 @@ from tripcloak.flows.model import Groups, ODMatrix, SegmentPart
 from tripcloak.flows.release.largest import largest_entry, restated_largest
 from tripcloak.flows.release.publication import publication_of
 from tripcloak.flows.release.release import Release
+from tripcloak.flows.release.totals import order_of, tables_entry, totals_table
 from tripcloak.flows.release.withheld import restated_withheld, withheld_entry
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.manifest import new_manifest
@@ -115,9 +116,9 @@ def manifest(
     during
         The period of the input that the release is about, where it is about one only.
     """
-    told = release.publication
+    publication = release.publication
     numbers = published_numbers(release)
-    exact = release.support(told.volume) if told.base is None else numbers[told.volume]
+    exact = release.support(publication.volume) if publication.base is None else numbers[publication.volume]
     released = int(np.rint(exact.sum()))
     smallest = {unit: int(n.min()) for unit, n in numbers.items()}
     begun = new_manifest(
@@ -127,7 +128,7 @@ def manifest(
         parameters=_parameters(release),
         promise=release.promise.stated(),
     )
-    return {
+    told = {
         **begun,
         "counted": release.promise.counted(),
         **_boxes(release),
@@ -138,10 +139,10 @@ def manifest(
         "homogeneous": release.homogeneous,
         "groups": release.n_groups,
         "zones": dict(zip(("origins", "destinations", "times"), release.zone_numbers, strict=False)),
-        "columns": list(told.columns),
-        **({"steps": told.steps} if told.steps else {}),
-        **({"columns_words": words} if (words := told.words()) else {}),
-        "volume": told.volume,
+        "columns": list(publication.columns),
+        **({"steps": publication.steps} if publication.steps else {}),
+        **({"columns_words": words} if (words := publication.words()) else {}),
+        "volume": publication.volume,
         "released": released,
         "withheld": withheld_entry(matrix, release, released),
         "smallest": smallest,
@@ -151,6 +152,7 @@ def manifest(
         "measures": _measures(release, released),
         "dropped_rows": release.promise.told_rows(dropped, people),
     }
+    return told if release.tables is None else {**told, **_tables(matrix, release, told)}
 
 
 ENTRIES = (
@@ -167,7 +169,7 @@ ENTRIES = (
         "columns",
     ),
     *("steps", "columns_words", "volume", "released", "withheld", "smallest", "typical_zone_km2"),
-    *("largest_parts", "bound", "measures", "dropped_rows", "files"),
+    *("largest_parts", "bound", "measures", "dropped_rows", "tables", "files"),
 )
 INNER = {
     "counted": ("trips", "travellers", "population"),
@@ -180,11 +182,12 @@ INNER = {
     "smallest": ("trips", "travellers", "population"),
     "bound": ("within_percent", "relaxation"),
     "measures": ("G", "C_AVG", "G_time"),
+    "tables": ("levels", "margins", "counted"),
 }
 """Entries of a manifest, and of those within it, as they follow each other."""
 OPTIONAL = (
     *("zone_form", "tile_km2", "box_grid_degrees", "segment", "during", "steps", "columns_words"),
-    "largest_parts",
+    *("largest_parts", "tables"),
 )
 """Entries that some manifests do not have."""
 
@@ -208,6 +211,13 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
     for name in (name for name in orders if isinstance(told.get(name), dict)):
         told[name] = {entry: told[name][entry] for entry in orders[name] if entry in told[name]}
     return {name: told[name] for name in ENTRIES if name in told or name not in OPTIONAL}
+
+
+def _tables(matrix: ODMatrix, release: Release, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said of the tables beside the flows."""
+    assert release.tables is not None
+    order = order_of(release.tables)
+    return {"tables": tables_entry(totals_table(matrix, release), release.tables.wanted, order, told)}
 
 
 def typical_zone_km2(release: Release) -> float | None:

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_noisy_release, build_release
+from tripcloak.flows.release.bricks import NONE
+from tripcloak.flows.release.laying import read_tables
 from tripcloak.flows.release.tables import AXES
+from tripcloak.flows.release.totals import names_of, wanted_of
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import HierarchyError, InputError, InternalError
 from tripcloak.ground.folders import PRIVATE, PUBLIC
@@ -168,7 +171,9 @@ def read_release(folder: Path, matrix: ODMatrix) -> Release:
         # The matrix does not tell whose trips are of which segment: measures look at all of them together.
         # Nor does it tell what each traveller has of a flow, unless somebody asked for it.
         release = _build(matrix, facts, promise.of_everybody.monotone, groups)
-        return release if promise.rounding is None else replace(release, rounded=_rounded(folder, release))
+        if promise.rounding is not None:
+            release = replace(release, rounded=_rounded(folder, release))
+        return _with_tables(matrix, facts, release, groups)
     except (KeyError, TypeError, ValueError, AttributeError, InternalError, InputError):
         raise InputError(
             f"{folder} was changed since it was made; {spelt_command('audit')} says what is wrong"
@@ -206,6 +211,19 @@ def _build(matrix: ODMatrix, facts: dict[str, Any], promise: Promise, groups: An
         homogeneous=facts["homogeneous"],
         zones=boxes,
         seed=facts["seed"],
+    )
+
+
+def _with_tables(matrix: ODMatrix, facts: dict[str, Any], release: Release, groups: Any) -> Release:
+    """Return the release with the tables that the manifest says are beside its flows."""
+    wanted = wanted_of(facts)
+    if wanted is None:
+        return release
+    order = names_of(facts)
+    place = {",".join(pair): at for at, pair in enumerate(order)} | {None: NONE}
+    first = np.array([place[name] for name in groups["counted_from"].to_pylist()], dtype=np.int32)
+    return replace(
+        release, tables=read_tables(matrix, release, wanted, order, first[_rows_of_flows(matrix, groups)])
     )
 
 

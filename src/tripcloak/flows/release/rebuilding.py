@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.public import ReleasedZones
 from tripcloak.flows.release.tables import joined_zones, zone_rows
+from tripcloak.flows.release.totals import levels_in_order, with_places
 from tripcloak.hierarchy import Hierarchy, Zones, box_zones, read_box_names
 from tripcloak.hierarchy.holding import keys_within
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
@@ -54,6 +56,18 @@ def rebuilt_zones(told: pa.Table, facts: Mapping[str, Any], source: ZoneSource) 
     parts = [_rebuilt(_part(told, axis), axis, facts, source) for axis in ("origin", "destination")]
     times = _part(told, "time")
     return joined_zones([*parts, _plain_times(times)] if len(times) else parts)
+
+
+def rebuilt_levels(told: pa.Table, wanted: TablesWanted, source: ZoneSource) -> pa.Table:
+    """Return the zones of levels with everything made anew but their names and the levels they are of."""
+    import pyarrow as pa
+
+    parts = []
+    for axis in ("origin", "destination"):
+        part = _part(told, axis).select(["axis", "level", "zone"])
+        tree = source.tree(axis, sorted(set(part["zone"].to_pylist())))
+        parts.append(with_places(part, tree, wanted))
+    return levels_in_order(pa.concat_tables(parts), wanted)
 
 
 def _part(told: pa.Table, axis: str) -> pa.Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.hierarchy import Zones
 from tripcloak.promises import Promise, Unit, Volume
+
+if TYPE_CHECKING:
+    from tripcloak.flows.release.bricks import Tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +69,8 @@ class Release:
         Which numbers of a flow are published, and how exactly.
     rounded : array of int, optional
         The trips of every group as they are published, where they are rounded together.
+    tables : Tables, optional
+        Totals and other heights that are published beside the flows.
     """
 
     method: str
@@ -87,6 +92,7 @@ class Release:
     group_time: Ints | None = None
     publish: Publish = "rounded"
     rounded: Ints | None = None
+    tables: Tables | None = None
     bound: Bound | None = None
     seed: int | None = None
     seconds: float = 0.0

@@ -14,7 +14,7 @@ from hashlib import blake2b, shake_256
 
 import numpy as np
 
-from tripcloak.flows.release.publication import Publish, main_volume, publication
+from tripcloak.flows.release.publication import Publication, Publish, main_volume, publication
 from tripcloak.flows.release.release import Release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError
@@ -43,12 +43,12 @@ class RoundTo:
             raise InputError(f"{spelt('round')} takes a whole number from 2 to {MOST:,}; got {self.base}")
 
 
-def refuse_numbers(promise: Promise, publish: Publish, to: RoundTo | None) -> None:
-    """Raise where a resolved promise does not cover the numbers that should be published, or rounded."""
+def refuse_numbers(promise: Promise, publish: Publish, to: RoundTo | None) -> Publication:
+    """Return what is published, or raise where a resolved promise does not cover it, or its rounding."""
     if to is not None:
         refuse_rounding(promise, to.base)
         promise = all_of([promise, Rounding(base=to.base)])
-    publication(promise, main_volume(promise), publish)
+    return publication(promise, main_volume(promise), publish)
 
 
 def refuse_rounding(promise: Promise, base: int) -> None:

@@ -19,6 +19,7 @@ from tripcloak.flows.release import (
     segment_numbers,
     summed,
 )
+from tripcloak.flows.release.totals import counted_from
 from tripcloak.ground.arrays import Ints
 from tripcloak.hierarchy import BoxZones, Geometry, Hierarchy
 from tripcloak.hierarchy.h3.binary import named_zones
@@ -67,7 +68,7 @@ def lines_table(placed: pa.Table) -> pa.Table:
     ends = np.column_stack([known[name].to_numpy() for name in (POINTS[1], POINTS[0], POINTS[3], POINTS[2])])
     lines = pa.array(shapely.to_wkb(shapely.linestrings(ends.reshape(-1, 2, 2))), pa.binary())
     table = known.drop_columns(list(POINTS)).append_column("geometry", lines)
-    return table.replace_schema_metadata(_geoparquet(table))
+    return table.replace_schema_metadata(geoparquet(table))
 
 
 def in_order(flows: pa.Table) -> pa.Table:
@@ -138,7 +139,7 @@ _OPTIONAL = ("members", "geometry")
 
 def _zones_in_order(zones: pa.Table) -> pa.Table:
     ordered = zones.combine_chunks().sort_by([("axis", "descending"), ("zone", "ascending")])
-    return ordered.replace_schema_metadata(_geoparquet(ordered))
+    return ordered.replace_schema_metadata(geoparquet(ordered))
 
 
 def time_parts(flows: pa.Table) -> Iterator[pa.Table]:
@@ -272,6 +273,8 @@ def _groups(matrix: ODMatrix, release: Release, rows: slice) -> pa.Table:
     hidden = group < 0
     for axis, zones, column in release.axes:
         columns[f"released_{axis}"] = _dictionary(zones.ids, column[group], hidden)
+    if release.tables is not None:
+        columns["counted_from"] = pa.array(counted_from(release, rows), pa.string())
     return pa.table(columns)
 
 
@@ -313,7 +316,7 @@ def _is_ring(outline: Geometry) -> bool:
     return flat and all(len(point) == 2 for point in outline["coordinates"][0])
 
 
-def _geoparquet(table: pa.Table) -> dict[str, str] | None:
+def geoparquet(table: pa.Table) -> dict[str, str] | None:
     """Return GeoParquet's file metadata, so that map tools open the table as it is."""
     import json
 

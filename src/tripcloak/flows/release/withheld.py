@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release.release import Release
+from tripcloak.flows.release.totals import counts_more
 from tripcloak.ground.errors import InternalError
 from tripcloak.promises import Promise, Volume
 
@@ -100,7 +101,7 @@ def withheld_entry(matrix: ODMatrix, release: Release, released: int) -> dict[st
         volume=release.volume,
         released=released,
         limit=release.suppression_limit,
-        absent=_absent(release.zone_numbers, release.n_groups, release.homogeneous),
+        absent=_absent(release.zone_numbers, release.n_groups, release.homogeneous and not _laid(release)),
     )
     for band in bands:
         if number <= band.at_most:
@@ -122,10 +123,17 @@ def restated_withheld(facts: Mapping[str, Any]) -> dict[str, Any]:
         volume=facts["volume"],
         released=facts["released"],
         limit=facts["parameters"]["suppression_limit"],
-        absent=_absent(tuple(facts["zones"].values()), facts["groups"], facts["homogeneous"]),
+        absent=_absent(
+            tuple(facts["zones"].values()), facts["groups"], facts["homogeneous"] and not counts_more(facts)
+        ),
     )
     (band,) = (band for band in bands if [*band[:2]] == [told["at_least"], told["at_most"]])
     return band.entry(facts["volume"])
+
+
+def _laid(release: Release) -> bool:
+    """Return whether tables tell where some of the withheld volume is: a band would tell of the rest."""
+    return release.tables is not None and len(release.tables.laid_at) > 0
 
 
 def _untold(words: str) -> dict[str, Any]:

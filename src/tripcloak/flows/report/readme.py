@@ -8,6 +8,7 @@ from typing import Any
 
 from tripcloak.flows.report.opening import how_to_open
 from tripcloak.flows.report.plain import area_words
+from tripcloak.flows.report.totals import tables_files, tables_words
 from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import ones_of
@@ -51,11 +52,13 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 - `lines.parquet` (GeoParquet): the same flows as lines from point to point, for map tools
 - `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height ({_height(facts)}), number of
   tiles, area, representative point and outline{_outlines(facts)}
+{tables_files(facts)}\
 - `map.html`: the same to look at; works without a network
 - `manifest.json`: method, parameters, totals and a SHA-256 of every file
 {FOR_READERS}
 
 {how_to_open(facts)}
+{tables_words(facts)}\
 ## What this does and does not promise
 {covers}{"".join(limits)}"""
 

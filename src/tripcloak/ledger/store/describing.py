@@ -38,6 +38,7 @@ def release_facts(made: Recordable) -> dict[str, Any]:
         "hierarchy": made.reading.zoning.told(made.reading.tiling, made.reading.trips.canonical.timezone),
         "tiling": made.reading.zoning.to_dict(),
         "groups": release.n_groups,
+        **({} if release.tables is None else {"tables": [table.name for table in release.tables.tables]}),
         "records": len(records),
     }
 

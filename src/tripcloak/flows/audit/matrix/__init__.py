@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tripcloak.flows.audit.matrix import counts, zones
+from tripcloak.flows.audit.matrix import counts, tables, zones
 from tripcloak.flows.audit.matrix.case import BOOK, MatrixCase
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.rulebook import Verdict
 
-__all__ = ["BOOK", "audit_matrix", "counts", "zones"]
+__all__ = ["BOOK", "audit_matrix", "counts", "tables", "zones"]
 
 
 def audit_matrix(matrix: ODMatrix, release: Release, *, memory: Memory = None) -> Verdict:

@@ -11,6 +11,7 @@ from tripcloak.flows.audit.rules import (
     outlines,
     privacy,
     rounding,
+    tables,
     zones,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "outlines",
     "privacy",
     "rounding",
+    "tables",
     "zones",
 ]

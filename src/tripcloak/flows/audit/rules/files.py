@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.flows.audit.evidence import BOOK, POINTS, FlowEvidence
 from tripcloak.flows.audit.promise import SEGMENTS, SPACE, WHERE_SAFE
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.folders import PUBLIC_FILES, SEGMENT_FILES
+from tripcloak.ground.folders import LEVEL_FILES, PUBLIC_FILES, SEGMENT_FILES, TABLE_FILES
 from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
 from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.ground.signatures import NAME as VERDICT
@@ -21,6 +21,7 @@ from tripcloak.ground.signatures import wrong_form
 if TYPE_CHECKING:
     import pyarrow as pa
 
+TABLES = "tables"
 ZONE_COLUMNS = ("axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "geometry")
 
 
@@ -34,7 +35,14 @@ def _expected(case: FlowEvidence) -> set[str]:
     """Return the names of the public files, whatever else the manifest says."""
     promise = case.facts.get("promise")
     parted = isinstance(promise, dict) and promise.get("kind") in (SEGMENTS, WHERE_SAFE)
-    return set(PUBLIC_FILES) | (set(SEGMENT_FILES) if parted else set())
+    told = case.facts.get(TABLES)
+    levels = isinstance(told, dict) and bool(told.get("levels"))
+    return {
+        *PUBLIC_FILES,
+        *(SEGMENT_FILES if parted else ()),
+        *(TABLE_FILES if told is not None else ()),
+        *(LEVEL_FILES if levels else ()),
+    }
 
 
 @BOOK.rule(SIGNED)
