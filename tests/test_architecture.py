@@ -40,6 +40,7 @@ WING = (
     (
         "keywords",
         "protection",
+        "notes",
         "publish",
         "rewriting",
         "checking",
