@@ -224,7 +224,7 @@ class Bench:
         source, quiet = str(trial.folder / "src"), os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
             os.dup2(quiet, stream)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
         os.chdir(self.root)
         os.environ.update(PYTHONPATH=source, HYPOTHESIS_PROFILE="repeatable")
         sys.path.insert(0, source)

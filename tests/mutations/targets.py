@@ -28,8 +28,10 @@ def _room(folder: str) -> list[str]:
 
 PROMISES = _files("promises", "promise edges kanonymity tcloseness kmanonymity averagepeople ldiversity")
 FLOW_RELEASE = _all_files("flows/release")
+KEPT_ZONES = _files("flows", "zones_kept series")
 FLOW_READERS = (
     *_files("flows", "boxes_of_trips"),
+    *KEPT_ZONES,
     *_files("analysis", "slot_axis regular"),
     *_files("contract", "noisy"),
 )
@@ -43,12 +45,13 @@ FLOW_AUDIT = (
         "flows/audit",
         "arithmetic stated trees audit_boxes audit_unions audit_itemsets audit_worlds noise_trials",
     ),
+    *_files("flows/audit", "told_numbers audit_rounding"),
     *FLOW_ROAD,
     *FLOW_FORGERIES,
 )
 MATRIX_AUDIT = (
     *_files("flows/audit", "arithmetic audit_matrix audit_edges audit_limit"),
-    *_files("flows/audit", "audit_dominance audit_withheld audit_hidden audit_segments"),
+    *_files("flows/audit", "audit_dominance audit_withheld audit_hidden audit_segments audit_rounding"),
 )
 TRACK_RELEASE = _all_files("trajectories/release")
 TRACK_FORGERIES = _files("forgeries", "forged_trajectories")
@@ -58,8 +61,6 @@ TRACK_AUDIT = (
     *_files("trajectories", "dropped_fixes rewritten"),
     *TRACK_FORGERIES,
 )
-
-KEPT_ZONES = _files("flows", "zones_kept series")
 
 LEDGER = (*_all_files("ledger"), *_files("cli", "difference ledger"))
 """Whatever is kept in the ledger's room, its tests hold all of it: it is one chain of reasons."""

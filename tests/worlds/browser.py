@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 import re
+import resource
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -101,10 +103,19 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium found: apt-get install chromium to look at the map in a real browser")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, unbounded():
         running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield running
         running.close()
+
+
+@contextmanager
+def unbounded() -> Iterator[None]:
+    """Let what is started here reserve as many addresses as it likes; a browser never uses most of them."""
+    bound, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (bound, most))
 
 
 @dataclass
