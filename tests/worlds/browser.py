@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import resource
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -103,15 +102,19 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium found: apt-get install chromium to look at the map in a real browser")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright, unbounded():
+    with unbounded():
+        playwright = sync_playwright().start()
         running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield running
-        running.close()
+    yield running
+    running.close()
+    playwright.stop()
 
 
 @contextmanager
 def unbounded() -> Iterator[None]:
     """Let what is started here reserve as many addresses as it likes; a browser never uses most of them."""
+    import resource
+
     bound, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     yield
