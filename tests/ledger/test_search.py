@@ -14,7 +14,7 @@ from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.progress import silent
 from tripcloak.ledger._kernels import remainders_hold
-from tripcloak.ledger.disclosing import _recorded_inputs
+from tripcloak.ledger.disclosing import _recorded_inputs, _Told
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.prevention import Prevention, _Answer
 from tripcloak.ledger.remainders import EarlierGroups
@@ -86,3 +86,15 @@ def test_an_input_that_lay_in_no_file_is_asked_for(run: dict[str, Any], words: s
     with pytest.raises(InputError, match=words):
         _recorded_inputs(Path("out"), run)
     assert _recorded_inputs(Path("out"), {"source": {"paths": ["a", "b"]}, "input_files": []}) == ("a", "b")
+
+
+@pytest.mark.parametrize(("step", "most"), [(1, [7, 10, 3]), (5, [9, 12, 4])])
+def test_travellers_told_in_steps_may_be_as_many_as_the_step_leaves_open(step: int, most: list[int]) -> None:
+    """And never more than there are trips."""
+    told: Any = object.__new__(_Told)
+    steps = {} if step == 1 else {"travellers": step}
+    publication = SimpleNamespace(rounded=lambda _, number: number // step * step, steps=steps)
+    object.__setattr__(told, "publication", publication)
+    least, greatest = told._bounds(np.array([7, 10, 3]), np.array([20, 12, 4]))
+    assert least.tolist() == [number // step * step for number in (7, 10, 3)]
+    assert greatest.tolist() == most
