@@ -40,6 +40,7 @@ from tripcloak.ground.rewriting import (
     map_rewriting,
     readme_rewriting,
     rewritten_findings,
+    same_files,
 )
 from tripcloak.ground.rulebook import Finding
 from tripcloak.hierarchy.tiling import Tiling
@@ -192,6 +193,13 @@ def _write_tables(folder: Path, written: WrittenFlows) -> None:
         write_tables(folder, written.totals, written.levels)
 
 
+def _tables_are_the_same(public: Path, written: WrittenFlows) -> bool:
+    """Return whether the tables beside the flows are what comes of writing them; where none are told, yes."""
+    if written.totals is None:
+        return True
+    return same_files(public, lambda aside: _write_tables(aside, written))
+
+
 def _write_zones(folder: Path, written: WrittenFlows) -> None:
     write_zones(folder, written.zones)
 
@@ -272,12 +280,12 @@ REWRITINGS: tuple[Rewriting[WrittenFlows], ...] = (
         _write_zones,
         "zones.parquet and zones.geojson are, byte by byte, what comes of writing the released zones",
     ),
-    Rewriting.of_files(
+    Rewriting(
         "tables-as-written",
-        "tables.parquet, tables.csv, levels.parquet or levels.geojson",
-        "the tables beside the flows",
+        _tables_are_the_same,
+        "tables beside the flows, if any, are, byte by byte, what comes of writing their rows and levels",
+        "tables.* or levels.* are not, byte by byte, what the rows of the tables give",
         _write_tables,
-        "the tables beside the flows are, byte by byte, what comes of writing their rows and levels",
     ),
     map_rewriting(_map, "the released tables and the manifest"),
     readme_rewriting(_readme),
