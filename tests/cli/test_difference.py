@@ -108,6 +108,23 @@ def test_a_missing_private_part_or_input_is_said(tripcloak, home, tmp_path):
         (home / "elsewhere.csv").rename(home / "trips.csv")
 
 
+def test_readers_of_public_parts_subtract_as_well(tripcloak, home, tmp_path):
+    """Sent to somebody, or asked for: no private part is read, and none is needed."""
+    for name in ("all", "erased"):
+        shutil.copytree(home / name / "release", tmp_path / name / "release")
+    told = tripcloak("difference", tmp_path / "all", tmp_path / "erased", "--json")
+    asked = tripcloak("difference", home / "all", home / "erased", "--public", "--json")
+    assert told.json == asked.json
+    assert told.json["from"] == "public parts alone"
+    assert told.code == (1 if told.json["facts"] else 0)
+    assert (told.json["safe"], "people" in told.json) == (not told.json["facts"], False)
+    for fact in told.json["certificates"]:
+        assert sum(term["times"] * term["published"] for term in fact["terms"]) == fact["least"] < 5
+    words = tripcloak("difference", home / "all" / "release", home / "erased" / "release")
+    assert words.out.startswith("Readers of these public files can prove")
+    assert "taken to be of the same trips" in " ".join(words.out.split())
+
+
 def test_a_ledger_attacks_its_own_releases(tripcloak, home, tmp_path):
     ledger = tmp_path / "ledger"
     assert tripcloak("ledger", "init", ledger).code == 0

@@ -73,6 +73,7 @@ def test_a_release_is_safe_complete_within_its_limit_and_in_zones_that_hold_its_
     check_sums(case, matrix, release)
     check_limit(case, limit, release, sent)
     check_zones(case, method, release, sent)
+    check_whole(case, method, release, sent)
 
 
 def check_groups(case: Case, promise: Promise, release: Release, sent: Sent) -> None:
@@ -115,6 +116,16 @@ def check_limit(case: Case, limit: float, release: Release, sent: Sent) -> None:
     hidden = [row for row in case.rows if sent[row.origin, row.destination] is None]
     assert support(hidden, volume) <= limit * support(case.rows, volume) * (1 + 1e-9)
     assert release.n_groups > 0
+
+
+def check_whole(case: Case, method: type[FlowMethod], release: Release, sent: Sent) -> None:
+    """A pair of zones is released with all trips between them, or not at all, where a method says so."""
+    if method.draws_zones or not method.withholds_whole or release.promise.by_release:
+        return
+    pairs = list(group_pairs(release))
+    for tile, pair in sent.items():
+        inside = [one for one in pairs if all(tile[axis] in held(case, axis, one[axis]) for axis in (0, 1))]
+        assert inside == ([] if pair is None else [pair])
 
 
 def check_zones(case: Case, method: type[FlowMethod], release: Release, sent: Sent) -> None:

@@ -15,7 +15,8 @@ SHOWN = 5
 """Facts that are shown with all their numbers; JSON has every one."""
 
 Releases = Annotated[
-    list[Path], typer.Argument(metavar="RELEASE...", help="Two folders written by anonymise, or more.")
+    list[Path],
+    typer.Argument(metavar="RELEASE...", help="Two folders written by anonymise, or more; or public parts."),
 ]
 Against = Annotated[
     list[str] | None,
@@ -29,9 +30,16 @@ K = Annotated[
 ]
 
 
+Public = Annotated[
+    bool,
+    typer.Option("--public", help="Look at the public parts alone, as readers can: no raw data is needed."),
+]
+
+
 def command(
     releases: Releases,
     against: Against = None,
+    public: Public = False,
     k: K = None,
     memory: Memory = None,
     json: Json = False,
@@ -43,7 +51,8 @@ def command(
     published numbers that give it away, and with how many people it is about; never with whom.
 
     Needs the private parts, and reads the raw input again. Exits 1 when facts are found, or when not all
-    that could follow was looked at.
+    that could follow was looked at. With public parts alone it does what a reader can: zones are compared
+    by their outlines, and what is proven is told apart from what is likely.
 
     [bold]Examples[/bold]
 
@@ -52,11 +61,17 @@ def command(
       tripcloak difference all women men --json
 
       tripcloak difference out-2024 out-2024-without-erased --against trips.parquet
+
+      tripcloak difference may/release june/release
     """
     from tripcloak.ledger.difference import difference
+    from tripcloak.ledger.reader import public_alone, public_difference
 
     with progress_on_stderr() as progress:
-        found = difference(releases, inputs=tuple(against or ()), k=k, memory=memory, progress=progress)
+        if public or (not against and public_alone(releases)):
+            found: Difference = public_difference(releases, k=k, progress=progress)
+        else:
+            found = difference(releases, inputs=tuple(against or ()), k=k, memory=memory, progress=progress)
     if json:
         print_json(found.to_dict())
     else:
@@ -78,8 +93,7 @@ def show_difference(found: "Difference") -> None:
     show("", table("From which releases", ("releases", "facts", "people in the largest"), rows))
     show("", "Some of them, with the numbers that give them away:")
     for fact in found.facts.found[:SHOWN]:
-        about = "1 person" if fact.people == 1 else f"{fact.people:,} people"
-        show(f"  {found.certificate(fact)}, of {about}")
+        show(f"  {found.certificate(fact)}, of {found.about(fact)}")
     if len(found.facts) > SHOWN:
         show(f"  and {len(found.facts) - SHOWN:,} more (--json has all)")
     show(

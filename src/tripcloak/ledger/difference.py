@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,18 @@ from tripcloak.ledger.disclosing import read_again
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import IN_WORDS, Fact, Facts
 from tripcloak.records.files.frames import Input
+
+
+class Told(Protocol):
+    """What is asked of a table of published numbers: its name, and the zones of every flow by axis."""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in words."""
+
+    @property
+    def zones(self) -> Mapping[str, Any]:
+        """Return the zone of every flow, axis by axis."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +55,7 @@ class Difference:
     'Nothing about fewer than 10 people follows from these releases together.'
     """
 
-    releases: tuple[Disclosure, ...]
+    releases: tuple[Told, ...]
     facts: Facts
     noisy: tuple[str, ...] = ()
 
@@ -73,6 +85,10 @@ class Difference:
             return None
         which = ", ".join(self.noisy)
         return f"Left out, as noisy numbers tell nothing exactly: {which}."
+
+    def about(self, fact: Fact) -> str:
+        """Return how many people a fact is about, in words."""
+        return "1 person" if fact.people == 1 else f"{fact.people:,} people"
 
     def certificate(self, fact: Fact) -> str:
         """Return how a fact follows, in words that a person can recompute."""

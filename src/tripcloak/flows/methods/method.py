@@ -101,6 +101,8 @@ class FlowMethod(ABC):
     """Whether the matrix must tell how many trips each traveller makes in each flow."""
     judges_products: ClassVar[bool] = False
     """Whether it looks at every product of zones by itself, and need not rely on what is monotone."""
+    withholds_whole: ClassVar[bool] = True
+    """Whether a released pair of zones of the hierarchies holds all trips between them, none withheld."""
     relaxation: ClassVar[str | None] = None
     """What its bound is a bound of, in words; None where it proves none."""
 

@@ -54,6 +54,7 @@ class ODkAnon(FlowMethod):
         "merges sibling zones in balance until the smallest flow is safe; zones never overlap"
     )
     source: ClassVar[str] = "Armenante 2025, chapter 3"
+    withholds_whole: ClassVar[bool] = False
 
     levels: int = option(3, help="Heights its filter looks up, the same on both sides.", metavar="N", least=0)
     tolerance: float = option(
