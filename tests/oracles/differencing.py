@@ -27,7 +27,7 @@ def plain_atoms(disclosures: Sequence[Disclosure]) -> dict[tuple[int, ...], list
 
 
 def exposed_sets(disclosures: Sequence[Disclosure], k: int, reach: int) -> set[frozenset[tuple[int, ...]]]:
-    """Return the least sets of atoms of fewer than k people whose total is a combination of numbers.
+    """Return the least sets of atoms of fewer than k people whose total is a combination of exact numbers.
 
     Parameters
     ----------
@@ -40,7 +40,10 @@ def exposed_sets(disclosures: Sequence[Disclosure], k: int, reach: int) -> set[f
         np.array([int(name[release] == group) for name in names])
         for release, one in enumerate(disclosures)
         for group in range(one.n_groups)
+        if one.rounded is None
     ]
+    if not rows:
+        return set()
     totals = _factors(reach, len(rows)) @ np.array(rows, dtype=np.float32)
     highest = totals.max(axis=1, keepdims=True)
     even = np.all((totals == 0) | (totals == highest), axis=1) & (highest[:, 0] > 0)
@@ -62,9 +65,9 @@ def possible_totals(disclosures: Sequence[Disclosure]) -> dict[tuple[int, ...], 
     """Return the least and the greatest trips of every atom over all whole numbers that fit what is told."""
     names = list(plain_atoms(disclosures))
     sums = [
-        ([at for at, name in enumerate(names) if name[release] == group], int(told))
+        ([at for at, name in enumerate(names) if name[release] == group], int(least), int(most))
         for release, one in enumerate(disclosures)
-        for group, told in enumerate(one.trips)
+        for group, (least, most) in enumerate(one.room.T)
     ]
     solutions = np.array(list(_solutions(len(names), sums)))
     return {
@@ -73,18 +76,18 @@ def possible_totals(disclosures: Sequence[Disclosure]) -> dict[tuple[int, ...], 
 
 
 def _solutions(
-    n: int, sums: Sequence[tuple[list[int], int]], so_far: tuple[int, ...] = ()
+    n: int, sums: Sequence[tuple[list[int], int, int]], so_far: tuple[int, ...] = ()
 ) -> Iterator[tuple[int, ...]]:
     at = len(so_far)
-    left = [told - sum(so_far[one] for one in members if one < at) for members, told in sums]
-    ended = [max(members, default=-1) < at for members, _ in sums]
-    if any(rest < 0 or (rest and over) for rest, over in zip(left, ended, strict=True)):
-        return
+    held = [sum(so_far[one] for one in members if one < at) for members, _, _ in sums]
+    for had, (members, least, most) in zip(held, sums, strict=True):
+        if had > most or (had < least and max(members, default=-1) < at):
+            return
     if at == n:
         yield so_far
         return
-    most = min(rest for rest, (members, _) in zip(left, sums, strict=True) if at in members)
-    for value in range(most + 1):
+    room = min(most - had for had, (members, _, most) in zip(held, sums, strict=True) if at in members)
+    for value in range(room + 1):
         yield from _solutions(n, sums, (*so_far, value))
 
 

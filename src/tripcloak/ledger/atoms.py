@@ -38,6 +38,11 @@ class Atoms:
         The first group of every release, and one more.
     adds_up : array of bool, optional
         Which releases publish trips, which add up; all, if not given. Numbers of people do not.
+    room : array (2, groups), optional
+        The least and the greatest trips that every published number leaves possible; that number itself, if
+        not given.
+    rounded : array of bool, optional
+        Of which releases these differ; none, if not given.
     """
 
     group: Ints
@@ -47,6 +52,8 @@ class Atoms:
     published: Ints
     start: Ints
     adds_up: Bools | None = None
+    room: Ints | None = None
+    rounded: Bools | None = None
 
     def __repr__(self) -> str:
         return f"<Atoms: {len(self):,} of {len(self.published):,} groups in {len(self.start) - 1:,} releases>"
@@ -66,14 +73,27 @@ class Atoms:
 
     @cached_property
     def entries(self) -> tuple[Ints, Ints]:
-        """Return the pairs of an atom and a group whose trips are published and hold its own, by atom."""
-        atom, release = np.nonzero(self.summed != NONE)
+        """Return the pairs of an atom and a group whose exact trips are published and hold its own."""
+        exact = self.told if self.rounded is None else np.where(self.rounded, NONE, self.told)
+        atom, release = np.nonzero(exact != NONE)
         return atom, self.group[atom, release]
 
     @cached_property
-    def summed(self) -> Ints:
-        """Return the groups of each atom whose trips are published."""
+    def told_entries(self) -> tuple[Ints, Ints]:
+        """Return the same pairs, of trips that are rounded too."""
+        atom, release = np.nonzero(self.told != NONE)
+        return atom, self.group[atom, release]
+
+    @cached_property
+    def told(self) -> Ints:
+        """Return the groups of each atom whose trips are published, exactly or rounded."""
         return self.group if self.adds_up is None else np.where(self.adds_up, self.group, NONE)
+
+    @cached_property
+    def limits(self) -> tuple[Ints, Ints]:
+        """Return the least and the greatest trips that every published number leaves possible."""
+        least, most = (self.published, self.published) if self.room is None else self.room
+        return least, most
 
     def people_in(self, atoms: Ints) -> Ints:
         """Return the different people who have trips in any of some atoms."""
@@ -162,6 +182,8 @@ def _gathered(
         published=np.concatenate([one.trips for one in disclosures]).astype(np.int64),
         start=start,
         adds_up=np.array([one.tells_trips for one in disclosures]),
+        room=np.hstack([one.room for one in disclosures]).astype(np.int64),
+        rounded=np.array([one.rounded is not None for one in disclosures]),
     )
 
 

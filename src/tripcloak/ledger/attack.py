@@ -70,8 +70,9 @@ def attack(
     tied = tied_by_people(atoms, contraction, wide, k) if wide.any() else contraction
     exact, complete = _Exact(atoms, tied, k, effort).facts()
     progress("bounding", 0, None)
-    # Where every combination holds some atom of enough people, there is no bound below k either.
-    asked = np.zeros(len(atoms), dtype=bool)
+    # Where every combination holds some atom of enough people, there is no bound below k either. Of rounded
+    # numbers that is not known.
+    asked = small & any(one.rounded is not None for one in disclosures)
     asked[contraction.left.row] = True
     for fact in exact:
         asked[fact.atoms] = False
@@ -91,10 +92,11 @@ def attack(
 
 def _refuse_wrong_sums(atoms: Atoms) -> None:
     """Raise where the records do not add up to what was published: nothing could be concluded."""
-    atom, group = atoms.entries
+    atom, group = atoms.told_entries
     total = np.bincount(group, atoms.trips[atom], minlength=len(atoms.published))
     told = np.unique(group)
-    if not np.array_equal(total[told], atoms.published[told]):
+    least, most = atoms.limits
+    if np.any(total[told] < least[told]) or np.any(total[told] > most[told]):
         raise InternalError("the records do not add up to the published numbers; nothing was concluded")
 
 

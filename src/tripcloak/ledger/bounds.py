@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import coo_array, csc_array
+from scipy.sparse import coo_array, csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from tripcloak.ground.arrays import Bools, Ints
@@ -34,11 +34,15 @@ class Span(NamedTuple):
 
 
 def bounded(atoms: Atoms, asked: Bools, k: int) -> list[Fact]:
-    """Return a fact for every atom of those asked for that is proven to hold some trips, and fewer than k."""
+    """Return a fact for every atom of those asked for that is proven to hold some trips, and fewer than k.
+
+    One of few people is a fact too where its trips are known exactly, however many they are.
+    """
     if not asked.any():
         return []
     span = tightened(atoms, shuttled(atoms), asked, k)
-    sure = asked & (span.least >= 1) & (span.most < k)
+    exact = (span.least == span.most) & (atoms.people < k)
+    sure = asked & (span.least >= 1) & ((span.most < k) | exact)
     return [
         Fact(
             kind="between",
@@ -70,17 +74,18 @@ def shuttled(atoms: Atoms) -> Span:
     >>> [bound.tolist() for bound in shuttled(atoms)]
     [[7, 1, 9], [7, 1, 9]]
     """
-    atom, group = atoms.entries
+    atom, group = atoms.told_entries
+    low, high = atoms.limits
     first = np.flatnonzero(np.diff(atom, prepend=-1))
     held, atom = atom[first], np.repeat(np.arange(len(first)), np.diff(np.append(first, len(atom))))
-    total, n = atoms.published, len(atoms.published)
+    n = len(atoms.published)
     least = np.zeros(len(held), dtype=np.int64)
-    most = np.minimum.reduceat(total[group], first)
+    most = np.minimum.reduceat(high[group], first)
     for _ in range(ROUNDS):
         others = np.bincount(group, least[atom], minlength=n).astype(np.int64)[group] - least[atom]
-        lower = np.minimum(most, np.minimum.reduceat(total[group] - others, first))
+        lower = np.minimum(most, np.minimum.reduceat(high[group] - others, first))
         others = np.bincount(group, lower[atom], minlength=n).astype(np.int64)[group] - lower[atom]
-        higher = np.maximum(least, np.maximum.reduceat(total[group] - others, first))
+        higher = np.maximum(least, np.maximum.reduceat(low[group] - others, first))
         if np.array_equal(lower, most) and np.array_equal(higher, least):
             break
         least, most = higher, lower
@@ -99,8 +104,8 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
 
     Only atoms that may turn out to be few are looked at.
     """
-    open_still = asked & ((span.least < 1) | (span.most >= k))
-    atom, group = atoms.entries
+    open_still = asked & ((span.least < 1) | (span.most >= k)) & (span.least < span.most)
+    atom, group = atoms.told_entries
     n = len(atoms)
     links = coo_array((np.ones(len(atom)), (atom, group + n)), shape=(n + len(atoms.published),) * 2)
     part = connected_components(links, directed=False)[1][:n]
@@ -116,23 +121,15 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
 
 def _solve(atoms: Atoms, members: Ints, asked: Ints, least: Ints, most: Ints) -> None:
     """Tighten the bounds of some members of a part, in place."""
-    groups, at = np.unique(atoms.summed[members], return_inverse=True)
-    row, column = at.reshape(len(members), -1), np.arange(len(members))[:, None]
-    inside = atoms.summed[members] >= 0
-    shift = int(groups[0] < 0)
-    sums = csc_array(
-        (
-            np.ones(np.count_nonzero(inside)),
-            (row[inside] - shift, np.broadcast_to(column, row.shape)[inside]),
-        ),
-        shape=(len(groups) - shift, len(members)),
-    )
+    rows = _sums(atoms, members)
     limits = np.column_stack([least[members], most[members]])
+    # Where groups of three releases cross, a fraction of a trip may fit where no whole one does.
+    whole = np.full(len(members), int(len(members) <= SMALL))
     for one in asked:
         for sign in (1, -1):
             cost = np.zeros(len(members))
             cost[one] = sign
-            answer = linprog(cost, A_eq=sums, b_eq=atoms.published[groups[shift:]], bounds=limits)
+            answer = linprog(cost, **rows, bounds=limits, integrality=whole)
             if answer.status != 0:
                 continue
             # Trips are whole: a bound between two numbers is the inner one, but for what floats lose.
@@ -142,10 +139,32 @@ def _solve(atoms: Atoms, members: Ints, asked: Ints, least: Ints, most: Ints) ->
                 most[members[one]] = min(most[members[one]], int(np.floor(-answer.fun + 1e-6)))
 
 
+def _sums(atoms: Atoms, members: Ints) -> dict[str, Any]:
+    """Return what the members of a part must add up to, exactly or about, as linear programmes take it."""
+    groups, at = np.unique(atoms.told[members], return_inverse=True)
+    row, column = at.reshape(len(members), -1), np.arange(len(members))[:, None]
+    inside = atoms.told[members] >= 0
+    shift = int(groups[0] < 0)
+    sums = csr_array(
+        (
+            np.ones(np.count_nonzero(inside)),
+            (row[inside] - shift, np.broadcast_to(column, row.shape)[inside]),
+        ),
+        shape=(len(groups) - shift, len(members)),
+    )
+    low, high = (limit[groups[shift:]] for limit in atoms.limits)
+    exact = np.flatnonzero(low == high)
+    about = np.flatnonzero(low < high)
+    rows: dict[str, Any] = {"A_eq": sums[exact], "b_eq": low[exact]} if len(exact) else {}
+    if len(about):
+        rows |= {"A_ub": vstack([sums[about], -sums[about]]), "b_ub": np.append(high[about], -low[about])}
+    return rows
+
+
 def _around(atoms: Atoms, atom: int) -> tuple[Term, ...]:
     """Return the published sums that an atom is in, from which its bounds begin."""
     terms = []
-    for release, group in enumerate(atoms.summed[atom]):
+    for release, group in enumerate(atoms.told[atom]):
         if group >= 0:
             terms.append(Term(1, release, int(group - atoms.start[release]), int(atoms.published[group])))
     return tuple(terms)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,24 @@ Counted = Literal["travellers", "trips"]
 
 WITHHELD = -1
 """The group of a record that is in no published number."""
+
+
+class Rounded(NamedTuple):
+    """How the numbers of a release are rounded.
+
+    Attributes
+    ----------
+    base : int
+        What they are multiples of; the true ones are less than that away.
+    floor : int
+        What the true ones never are below, as the release promises.
+    sums : bool
+        Whether the totals of every origin, of every destination and of all are as close.
+    """
+
+    base: int
+    floor: int
+    sums: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,8 +57,8 @@ class Disclosure:
     weight : array of int64, optional
         Trips that each record stands for; None where it is one.
     trips : array of int64
-        The trips of every group. Where population or travellers are published alone they are taken as
-        published too: more is then found than a reader could find, and never less.
+        The published trips of every group. Where population or travellers are published alone they are
+        taken as published too: more is then found than a reader could find, and never less.
     travellers : array (2, groups), optional
         The least and the greatest number of travellers that a published number leaves possible; both are
         equal where it is exact, and they are missing where none is published.
@@ -49,6 +67,11 @@ class Disclosure:
     counted : str
         Whether these are travellers, or trips, of which a record holds as many as its weight. Where trips
         are counted every person is one record.
+    rounded : Rounded, optional
+        How these trips are rounded; None where they are the true ones.
+    total_of : str, optional
+        The axis that a total is of, or ``all``, where groups are totals of the flows of a rounded release:
+        they follow from those, and are nowhere kept.
     tells_trips : bool
         Whether the trips are published; where travellers alone are, they stand here all the same.
     zones : mapping
@@ -78,6 +101,8 @@ class Disclosure:
     travellers: Ints | None = None
     counted: Counted = "travellers"
     tells_trips: bool = True
+    rounded: Rounded | None = None
+    total_of: str | None = None
     zones: Mapping[str, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -100,7 +125,61 @@ class Disclosure:
         return len(self.record)
 
     @property
+    def room(self) -> Ints:
+        """Return the least and the greatest true number of trips that every published one leaves possible."""
+        if self.rounded is None:
+            return np.stack([self.trips, self.trips])
+        less = self.rounded.base - 1
+        return np.stack([np.maximum(self.trips - less, self.rounded.floor), self.trips + less])
+
+    @property
     def nobody(self) -> Bools:
         """Return which records are nobody's, and add no traveller, where travellers are counted."""
         alone: Bools = (self.person == self.record) & (self.counted == "travellers")
         return alone
+
+
+def with_totals(told: Disclosure) -> tuple[Disclosure, ...]:
+    """Return a disclosure, and what it tells of totals besides.
+
+    Totals of exact numbers follow from them. Those of rounded numbers are told as closely as single ones, if
+    that is promised: whoever knows all flows of a zone but one learns more of that one.
+
+    Examples
+    --------
+    >>> records = np.arange(1, 5, dtype=np.uint64)
+    >>> one = Disclosure(
+    ...     name="May",
+    ...     record=records,
+    ...     person=records + np.uint64(9),
+    ...     group=np.array([0, 0, 1, 1], dtype=np.int32),
+    ...     trips=np.array([2, 4]),
+    ...     k=2,
+    ...     rounded=Rounded(2, 2, True),
+    ...     zones={"origin": np.array(["a", "a"]), "destination": np.array(["a", "b"])},
+    ... )
+    >>> [(each.total_of, each.trips.tolist()) for each in with_totals(one)]
+    [(None, [2, 4]), ('origin', [6]), ('destination', [2, 4]), ('all', [6])]
+    >>> one.room.tolist()
+    [[2, 3], [3, 5]]
+    """
+    if told.rounded is None or not told.rounded.sums or not told.n_groups:
+        return (told,)
+    everywhere = np.full(told.n_groups, "all flows")
+    axes = {axis: told.zones[axis] for axis in ("origin", "destination")} | {"all": everywhere}
+    return (told, *(_total(told, axis, zones) for axis, zones in axes.items()))
+
+
+def _total(told: Disclosure, axis: str, zones: Ints) -> Disclosure:
+    names, place = np.unique(zones, return_inverse=True)
+    # The last place stands for no group.
+    group = np.append(place, WITHHELD).astype(np.int32)[told.group]
+    return replace(
+        told,
+        name=f"{told.name}, totals of {'all' if axis == 'all' else f'every {axis}'}",
+        group=group,
+        trips=np.bincount(place, told.trips).astype(np.int64),
+        travellers=None,
+        total_of=axis,
+        zones={axis: names},
+    )
