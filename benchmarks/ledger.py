@@ -1,6 +1,7 @@
 """Several releases of the same people: what they tell without a ledger, and with one, and what that costs.
 
-python -m benchmarks.ledger           # the table of docs/attacks.md, on a made city of 200,000 trips
+python -m benchmarks.ledger           # the tables of docs/attacks.md, on a made city of 200,000 trips
+python -m benchmarks.ledger --modes   # what coarser zones, withholding alone and rounding cost
 """
 
 from __future__ import annotations
@@ -38,23 +39,33 @@ TOGETHER: dict[str, dict[str, Any]] = {
 """Parts and their total in one release."""
 
 
+MODES = ("coarsen", "withhold", "round")
+OF_MODES = tuple(CASES)[:2]
+"""Cases that are looked at in every mode of a ledger."""
+
+
 class Told(NamedTuple):
-    """What releases tell together: facts, people concerned, and the mean tiles of the last of them."""
+    """What releases tell together: facts, people concerned; and of the last of them the mean tiles, what is
+    withheld, and by how many trips a flow's number is away from the true one."""
 
     facts: int
     people: int
     tiles: float
+    withheld: float
+    error: float
 
     def __str__(self) -> str:
         return f"{self.facts:,} | {self.people:,} | {self.tiles:,.0f}"
 
 
-def told(trips: Path, folder: Path, case: tuple[dict[str, Any], ...], method: str, *, kept: bool) -> Told:
-    """Return what the releases of a case tell, made without a ledger or with one."""
+def told(
+    trips: Path, folder: Path, case: tuple[dict[str, Any], ...], method: str, mode: str | None = None
+) -> Told:
+    """Return what the releases of a case tell, made without a ledger or with one in some mode."""
     more: dict[str, Any] = {}
-    if kept:
+    if mode is not None:
         init_ledger(folder / "ledger")
-        more = {"ledger": folder / "ledger"}
+        more = {"ledger": folder / "ledger", "ledger_mode": mode}
     made = []
     release: Any = None
     for number, options in enumerate(case):
@@ -66,7 +77,10 @@ def told(trips: Path, folder: Path, case: tuple[dict[str, Any], ...], method: st
             continue
         made.append(out)
     facts = difference(made).facts
-    return Told(len(facts), facts.people, float(release.measures()["G"]))
+    lost = release.measures()
+    return Told(
+        len(facts), facts.people, float(lost["G"]), float(lost["S"]), float(lost.get("rounding_mean", 0))
+    )
 
 
 def by_construction(trips: Path, folder: Path, options: dict[str, Any]) -> str:
@@ -78,8 +92,26 @@ def by_construction(trips: Path, folder: Path, options: dict[str, Any]) -> str:
     return f"{len(facts):,} | {facts.people:,} | {release.measures()['G']:,.0f} | {share:.0%}"
 
 
+def by_mode() -> None:
+    """Print what every mode of a ledger costs."""
+    print("| releases | mode | facts | people | G of the last | withheld | error of a flow |")
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="tripcloak-ledger-") as name:
+        trips = Path(name) / "city.parquet"
+        write_city(City(trips=200_000, seed=1), trips)
+        for title in OF_MODES:
+            for mode in (None, *MODES):
+                with tempfile.TemporaryDirectory(dir=name) as folder:
+                    found = told(trips, Path(folder), CASES[title], "twincut", mode)
+                cost = f"{found.withheld:.1%} | {found.error:.2f}"
+                print(f"| {title} | {mode or 'no ledger'} | {found} | {cost} |", flush=True)
+
+
 def main() -> None:
     """Print the tables."""
+    if sys.argv[1:] == ["--modes"]:
+        by_mode()
+        return
     print("| releases | method | facts | people | G of the last | facts with a ledger | people | G |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="tripcloak-ledger-") as name:
@@ -88,10 +120,10 @@ def main() -> None:
         for title, case in CASES.items():
             for method in sys.argv[1:] or ["twincut"]:
                 parts = []
-                for kept in (False, True):
+                for mode in (None, MODES[0]):
                     folder = Path(name) / f"{len(list(Path(name).iterdir()))}"
                     folder.mkdir()
-                    parts.append(str(told(trips, folder, case, method, kept=kept)))
+                    parts.append(str(told(trips, folder, case, method, mode)))
                 print(f"| {title} | {method} | {' | '.join(parts)} |", flush=True)
         print("\n| total and parts in one release | facts | people | G | told by part |")
         print("|---|---|---|---|---|")

@@ -19,7 +19,7 @@ from tripcloak.ledger.attack import attack
 from tripcloak.ledger.contraction import contract
 from tripcloak.ledger.disclosure import Disclosure, Rounded, with_totals
 from tripcloak.ledger.facts import Facts
-from tripcloak.ledger.prevention import refuse_new_facts
+from tripcloak.ledger.prevention import number_added, refuse_new_facts
 from tripcloak.ledger.sets import USUAL, Block, determined_sets
 from tripcloak.ledger.tying import tied_by_people
 
@@ -322,3 +322,27 @@ def test_the_total_of_a_zone_bounds_its_last_flow_once_more() -> None:
     # 20 - 3 less all that is known besides; and 4 + 3 less the four of the same flow.
     assert (fact.least, fact.most) == (2, 3)
     assert len(with_totals(replace(flows, rounded=Rounded(4, 4, False)))) == 1
+
+
+def test_a_bound_names_what_is_told_of_the_others_too() -> None:
+    # Two of twelve are erased; what is told of the other ten, rounded, leaves little room for the two.
+    people = list(range(1, 13))
+    whole, part = disclosed([0] * 12, people, k=4), disclosed([0] * 10 + [-2] * 2, people, k=4)
+    (fact,) = attack([whole, about(part, 2, 10)]).found
+    assert [term.release for term in fact.terms] == [0]
+    assert [term.release for term in fact.beside] == [1]
+    assert fact.releases == (0, 1)
+    with pytest.raises(ImpossibleRequestError, match="would tell 1 facts"):
+        refuse_new_facts([whole], [about(part, 2, 10)])
+
+
+def test_what_numbers_far_away_leave_no_room_for_is_new_too() -> None:
+    """Bounds that come over several sums: nobody is named by the new release, and still it is what tells."""
+    people = list(range(1, 12))
+    one = disclosed([0] * 6 + [1] * 5, people, k=4)
+    other = disclosed([0] * 4 + [1] * 4 + [-1] * 3, people, k=4)
+    old = Facts(found=(), complete=True, k=4, people=0, groups=0, atoms=0)
+    assert number_added(old, [one, other]) == 0
+    facts = attack([one, other])
+    assert number_added(facts, [one, other]) == 0
+    assert number_added(facts, [one]) == len(facts)

@@ -14,6 +14,7 @@ import pytest
 
 from tripcloak.flows.anonymise import write_release
 from tripcloak.flows.methods import METHODS
+from tripcloak.flows.release.rounding import RoundTo
 from tripcloak.ground.errors import AuditFailedError, InputError, InternalError, OutputExistsError
 from tripcloak.ground.keys import make_keys, read_signing_key
 from tripcloak.ledger.adding import add_release
@@ -47,6 +48,22 @@ def test_what_goes_in_comes_out_again(new_ledger: NewLedger, releases: Releases,
     assert numbers["trips_0"].to_pylist() == releases.first.release.trips.tolist()
     zones = releases.first.release.origins.ids[releases.first.release.group_origin]
     assert numbers["origin"].to_pylist() == zones.tolist()
+
+
+def test_rounded_numbers_come_back_with_their_totals(
+    new_ledger: NewLedger, releases: Releases, tmp_path: Path
+) -> None:
+    ledger = new_ledger()
+    made = releases.made(round_to=RoundTo(5, "a secret of these tests"))
+    publish(ledger, made, tmp_path / "rounded")
+    told, before = open_ledger(ledger.folder).disclosures(), disclosed(made, "rounded")
+    assert [one.total_of for one in told] == [None, "origin", "destination", "all"]
+    assert all(same(one, other) for one, other in zip(told, before, strict=True))
+    assert told[0].rounded == (5, 5, True)
+    assert told[0].trips.tolist() == made.release.published("trips").tolist()
+    assert len(ledger.releases[0].facts["parts"]) == 1, "totals follow again"
+    again = read_again(tmp_path / "rounded", ledger.key.record_key)
+    assert all(same(one, other) for one, other in zip(told, again, strict=True))
 
 
 def test_what_releases_share_is_held_once(new_ledger: NewLedger, releases: Releases, tmp_path: Path) -> None:

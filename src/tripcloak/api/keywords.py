@@ -95,6 +95,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     zones_from: str | PathLike[str] | None
     sign: str | PathLike[str] | None
     ledger: str | PathLike[str] | None
+    ledger_mode: str
     needs_approvals: int | None
     l: int | None  # noqa: E741
     l_places: int | None

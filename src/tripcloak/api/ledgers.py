@@ -13,6 +13,7 @@ from tripcloak.ground.given_paths import output_path
 
 if TYPE_CHECKING:
     from tripcloak.flows.anonymise import ReleaseRequest
+    from tripcloak.ledger.releasing import Mode
     from tripcloak.ledger.store import Ledger
 
 
@@ -22,11 +23,12 @@ class LedgerKept:
 
     ledger: Ledger | None
     approvals_needed: int | None
+    mode: Mode = "coarsen"
 
     @classmethod
     def of(cls, given: dict[str, Any], out: str | PathLike[str] | None) -> LedgerKept:
         """Return the ledger that keywords name, which are taken out of them."""
-        names = ("ledger", "needs_approvals")
+        names = ("ledger", "needs_approvals", "ledger_mode")
         told = {name: given.pop(name, None) for name in names}
         if all(value is None for value in told.values()):
             return cls(None, None)
@@ -35,7 +37,8 @@ class LedgerKept:
         from tripcloak.ledger.releasing import ledger_of
 
         parted = {name: given.get(name) for name in ("segment", "segment_joint")}
-        return cls(ledger_of({**told, **parted}), told["needs_approvals"])
+        ledger = ledger_of({**told, **parted})
+        return cls(ledger, told["needs_approvals"], told["ledger_mode"] or "coarsen")
 
     def reading(self, request: ReleaseRequest) -> ReleaseRequest:
         """Return a request whose records are read with the ledger's key."""
@@ -43,7 +46,7 @@ class LedgerKept:
             return request
         from tripcloak.ledger.releasing import read_by
 
-        return read_by(request, self.ledger)
+        return read_by(request, self.ledger, self.mode)
 
     @contextmanager
     def recording(self, made: Any, out: str | PathLike[str]) -> Iterator[None]:

@@ -91,7 +91,7 @@ def command(
             where_safe=given["segment_where_safe"],
             once_read=_warn if json else _tell,
         )
-        outcome, recorded = _made(told, ledger, given["needs_approvals"], progress)
+        outcome, recorded = _made(told, ledger, given, progress)
         sign([out], request, key, progress)
     if json:
         print_json(outcome.to_dict() | ({} if recorded is None else {"ledger": recorded.in_short()}))
@@ -103,7 +103,7 @@ def command(
 
 def _ledger(given: Given) -> "Ledger | None":
     """Return the ledger that the release is to be recorded in, if any; without one nothing is loaded."""
-    if given["ledger"] is None and given["needs_approvals"] is None:
+    if given["ledger"] is None and given["needs_approvals"] is None and given["ledger_mode"] == "coarsen":
         return None
     from tripcloak.ledger.releasing import ledger_of
 
@@ -111,7 +111,7 @@ def _ledger(given: Given) -> "Ledger | None":
 
 
 def _made(
-    request: "AnonymisationRequest", ledger: "Ledger | None", approvals: int | None, progress: "Progress"
+    request: "AnonymisationRequest", ledger: "Ledger | None", given: Given, progress: "Progress"
 ) -> "tuple[AnonymisationOutcome, RecordedRelease | None]":
     """Return the release, written, and what a ledger has of it."""
     from tripcloak.flows.anonymise import anonymise
@@ -120,7 +120,13 @@ def _made(
         return anonymise(request, progress), None
     from tripcloak.ledger.releasing import anonymise_with_ledger
 
-    return anonymise_with_ledger(request, ledger, approvals_needed=approvals, progress=progress)
+    return anonymise_with_ledger(
+        request,
+        ledger,
+        mode=given["ledger_mode"],
+        approvals_needed=given["needs_approvals"],
+        progress=progress,
+    )
 
 
 def _warn(reading: "MatrixReading", segment: str = "") -> None:

@@ -234,7 +234,9 @@ class MadeRelease:
             "audit": self.audit.to_dict(),
         }
         told |= _largest_facts(self.largest) | self.release.promise.private_facts
-        told |= {} if self.request.round_to is None else {"secret": self.request.round_to.secret}
+        if self.request.round_to is not None and self.request.keyed is None:
+            # With a ledger its key decides, which stays there.
+            told |= {"secret": self.request.round_to.secret}
         return _private_record(self.request, self.reading) | told | {"seconds": self.seconds}
 
 

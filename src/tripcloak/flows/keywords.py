@@ -261,6 +261,14 @@ LEDGER = (
         group="run",
     ),
     Option(
+        name="ledger_mode",
+        help="With --ledger, where a release would add facts: coarsen, withhold alone, or round its numbers.",
+        metavar="MODE",
+        default="coarsen",
+        values=("coarsen", "withhold", "round"),
+        group="run",
+    ),
+    Option(
         name="needs_approvals",
         help="With --ledger: how many people must approve before it may be published, if more than it says.",
         metavar="N",

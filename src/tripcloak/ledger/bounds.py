@@ -49,7 +49,8 @@ def bounded(atoms: Atoms, asked: Bools, k: int) -> list[Fact]:
             least=int(span.least[atom]),
             most=int(span.most[atom]),
             people=int(atoms.people[atom]),
-            terms=_around(atoms, int(atom)),
+            terms=_around(atoms, np.array([atom])),
+            beside=_beside(atoms, int(atom)),
             atoms=np.array([atom]),
         )
         for atom in np.flatnonzero(sure)
@@ -106,7 +107,10 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     """
     open_still = asked & ((span.least < 1) | (span.most >= k)) & (span.least < span.most)
     atom, group = atoms.told_entries
-    n = len(atoms)
+    n, known = len(atoms), (span.least == span.most)[atom]
+    # Atoms that are known tie nothing together: what is left of a sum without them is as good.
+    fixed = np.bincount(group[known], span.least[atom[known]], len(atoms.published)).astype(np.int64)
+    atom, group = atom[~known], group[~known]
     links = coo_array((np.ones(len(atom)), (atom, group + n)), shape=(n + len(atoms.published),) * 2)
     part = connected_components(links, directed=False)[1][:n]
     size = np.bincount(part)[part]
@@ -115,13 +119,13 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     order = np.argsort(part, kind="stable")
     for number in np.unique(part[open_still]):
         members = order[np.searchsorted(part[order], number) : np.searchsorted(part[order], number, "right")]
-        _solve(atoms, members, np.flatnonzero(open_still[members]), least, most)
+        rows = _sums(atoms, members, fixed)
+        _solve(rows, members, np.flatnonzero(open_still[members]), least, most)
     return Span(least, most)
 
 
-def _solve(atoms: Atoms, members: Ints, asked: Ints, least: Ints, most: Ints) -> None:
+def _solve(rows: dict[str, Any], members: Ints, asked: Ints, least: Ints, most: Ints) -> None:
     """Tighten the bounds of some members of a part, in place."""
-    rows = _sums(atoms, members)
     limits = np.column_stack([least[members], most[members]])
     # Where groups of three releases cross, a fraction of a trip may fit where no whole one does.
     whole = np.full(len(members), int(len(members) <= SMALL))
@@ -139,8 +143,14 @@ def _solve(atoms: Atoms, members: Ints, asked: Ints, least: Ints, most: Ints) ->
                 most[members[one]] = min(most[members[one]], int(np.floor(-answer.fun + 1e-6)))
 
 
-def _sums(atoms: Atoms, members: Ints) -> dict[str, Any]:
-    """Return what the members of a part must add up to, exactly or about, as linear programmes take it."""
+def _sums(atoms: Atoms, members: Ints, fixed: Ints) -> dict[str, Any]:
+    """Return what the members of a part must add up to, exactly or about, as linear programmes take it.
+
+    Parameters
+    ----------
+    fixed
+        What every group holds of atoms that are known.
+    """
     groups, at = np.unique(atoms.told[members], return_inverse=True)
     row, column = at.reshape(len(members), -1), np.arange(len(members))[:, None]
     inside = atoms.told[members] >= 0
@@ -152,7 +162,7 @@ def _sums(atoms: Atoms, members: Ints) -> dict[str, Any]:
         ),
         shape=(len(groups) - shift, len(members)),
     )
-    low, high = (limit[groups[shift:]] for limit in atoms.limits)
+    low, high = ((limit - fixed)[groups[shift:]] for limit in atoms.limits)
     exact = np.flatnonzero(low == high)
     about = np.flatnonzero(low < high)
     rows: dict[str, Any] = {"A_eq": sums[exact], "b_eq": low[exact]} if len(exact) else {}
@@ -161,10 +171,19 @@ def _sums(atoms: Atoms, members: Ints) -> dict[str, Any]:
     return rows
 
 
-def _around(atoms: Atoms, atom: int) -> tuple[Term, ...]:
-    """Return the published sums that an atom is in, from which its bounds begin."""
-    terms = []
-    for release, group in enumerate(atoms.told[atom]):
-        if group >= 0:
-            terms.append(Term(1, release, int(group - atoms.start[release]), int(atoms.published[group])))
-    return tuple(terms)
+def _around(atoms: Atoms, some: Ints) -> tuple[Term, ...]:
+    """Return the published sums that some atoms are in, from which bounds begin."""
+    groups = np.unique(atoms.told[some])
+    found = []
+    for group in groups[groups >= 0].tolist():
+        release = atoms.release_of(group)
+        found.append(Term(1, release, int(group - atoms.start[release]), int(atoms.published[group])))
+    return tuple(found)
+
+
+def _beside(atoms: Atoms, atom: int) -> tuple[Term, ...]:
+    """Return the published sums that an atom is not in, and some other one of its own sums is."""
+    own = atoms.told[atom]
+    others = np.flatnonzero(((atoms.told == own) & (own >= 0)).any(axis=1))
+    around = _around(atoms, np.array([atom]))
+    return tuple(term for term in _around(atoms, others) if term not in around)

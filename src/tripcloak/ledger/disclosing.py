@@ -22,7 +22,7 @@ from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ledger.disclosure import Counted, Disclosure
+from tripcloak.ledger.disclosure import Counted, Disclosure, Rounded, with_totals
 from tripcloak.promises import Promise, Unit
 from tripcloak.records.files.fingerprints import same_input
 from tripcloak.records.files.frames import Input
@@ -64,7 +64,7 @@ def disclosed_by(
         return ()
     told = _Told(name, reading.trips.matrix, release, release.publication)
     parts = list(zip(release.promise.segments, part_records, strict=True))
-    return (told.of_flows(records), *told.of_segments(parts))
+    return (*told.of_flows(records), *told.of_segments(parts))
 
 
 def read_again(
@@ -123,7 +123,7 @@ class ReadAgain:
             return ()
         told = _Told(name, self.reading.trips.matrix, self.release, self.release.publication)
         flows = told.of_flows(_known(self.reading.trips.records))
-        return (flows, *told.of_segments(self.parts))
+        return (*flows, *told.of_segments(self.parts))
 
 
 def read_release_again(
@@ -163,12 +163,16 @@ class _Told:
     release: Release
     publication: Publication
 
-    def of_flows(self, records: KeyedRecords) -> Disclosure:
-        """Return what the released flows tell."""
-        told = "travellers" in self.publication.columns
-        travellers = self.release.travellers if told else None
-        told_of = self._of(self.name, records, travellers)
-        return told_of if self.release.tables is None else self._with_tables(told_of, records)
+    def of_flows(self, records: KeyedRecords) -> tuple[Disclosure, ...]:
+        """Return what the released flows tell, and their totals where those tell more."""
+        travellers = self.release.travellers if "travellers" in self.publication.columns else None
+        told = self._of(self.name, records, travellers)
+        rounding = self.release.promise.rounding
+        if rounding is None:
+            return (told if self.release.tables is None else self._with_tables(told, records),)
+        heads = [k for unit, k in self.release.promise.thresholds.items() if unit != "population"]
+        rounded = Rounded(rounding.base, int(max(heads)), rounding.sums)
+        return with_totals(replace(told, trips=self.release.published("trips"), rounded=rounded))
 
     def _with_tables(self, flows: Disclosure, records: KeyedRecords) -> Disclosure:
         """Return what flows and the tables beside them tell, brick by brick."""

@@ -43,6 +43,8 @@ class Fact:
         The published numbers that give it away.
     divisor : int
         What their sum is divided by; mostly 1.
+    beside : tuple of Term
+        Where it is a matter of room: what is published of the others in these numbers.
     """
 
     kind: Kind
@@ -51,12 +53,13 @@ class Fact:
     people: int
     terms: tuple[Term, ...]
     divisor: int = 1
+    beside: tuple[Term, ...] = ()
     atoms: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False, compare=False)
 
     @property
     def releases(self) -> tuple[int, ...]:
         """Return which releases it takes."""
-        return tuple(sorted({term.release for term in self.terms}))
+        return tuple(sorted({term.release for term in (*self.terms, *self.beside)}))
 
     @property
     def unit(self) -> str:

@@ -24,7 +24,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
-from tripcloak.ledger.facts import Facts
+from tripcloak.ledger.facts import Fact, Facts
 from tripcloak.ledger.remainders import EarlierGroups, Remainders
 from tripcloak.ledger.waiting import are_alike
 from tripcloak.promises import Promise
@@ -101,11 +101,15 @@ class Prevention:
         The records of the new input.
     disclosing
         Gives what a release would tell.
+    coarsens : bool
+        Whether the method looks for zones under the rule on what remains; otherwise it finds its own, and all
+        that follows is withheld.
     """
 
     earlier: Sequence[Disclosure]
     records: KeyedRecords
     disclosing: Disclosing
+    coarsens: bool = True
 
     def anonymise(
         self, method: FlowMethod, matrix: ODMatrix, progress: Progress = silent
@@ -207,10 +211,12 @@ class Prevention:
 
     def _ruled(self, method: FlowMethod, promise: Promise, matrix: ODMatrix) -> FlowMethod:
         """Return the method with the rule on what remains, where it can look at it."""
-        if promise.segments or promise.by_release:
+        # Nothing remains exactly where rounded numbers are subtracted.
+        exact = [one for one in self.earlier if one.rounded is None]
+        if promise.segments or promise.by_release or not exact or not self.coarsens:
             return method
         people = any(one.counted == "travellers" for one in self.earlier)
-        known = EarlierGroups.of(self.records, matrix.n_flows, self.earlier, people=people)
+        known = EarlierGroups.of(self.records, matrix.n_flows, exact, people=people)
         k = min(one.k for one in self.earlier) if promise.k is None else self._k(promise.k)
         return replace(method, promise=all_of([promise, Remainders(least=k, earlier=known)]))
 
@@ -222,17 +228,18 @@ class Prevention:
         suppressed = answer.suppressed.copy()
         for number in range(ROUNDS):
             left = replace(answer, group_of_flow=np.where(suppressed, -1, answer.group_of_flow))
-            facts = attack([*self.earlier, *self.disclosing(left)], progress=progress)
+            new = self.disclosing(left)
+            facts = attack([*self.earlier, *new], progress=progress)
             if not facts.complete:
                 # What could not be looked at may tell anything.
                 return None
             if not len(facts):
                 return suppressed, number + 1
-            barred = _smallest(facts, len(self.earlier), answer)
+            barred = smallest(facts, len(self.earlier), new, answer)
             more = np.isin(answer.group_of_flow, barred) & ~suppressed
             if not more.any():
-                # They follow from the earlier releases alone; no new one can take them back.
-                return suppressed, number + 1
+                # If they follow from the earlier releases alone, no new one can take them back.
+                return None if number_added(facts, self.earlier) else (suppressed, number + 1)
             suppressed |= more
             if suppressed.all():
                 return None
@@ -305,17 +312,26 @@ def _apart(tree: Hierarchy, names: Ints) -> bool:
     return True
 
 
-def _smallest(facts: Facts, first_new: int, answer: Release) -> Ints:
+def smallest(facts: Facts, first_new: int, new: Sequence[Disclosure], answer: Release) -> Ints:
     """Return new groups without which no fact stands: of each the one that most need, then the smallest."""
-    needed: Counter[int] = Counter()
-    for fact in facts.found:
-        needed.update({term.group for term in fact.terms if term.release >= first_new})
+    needs = [_needed(fact, first_new, new) for fact in facts.found]
+    needed = Counter(group for groups in needs for group in groups)
     chosen: set[int] = set()
-    for fact in facts.found:
-        new = sorted({term.group for term in fact.terms if term.release >= first_new})
-        if new and not chosen & set(new):
-            chosen.add(min(new, key=lambda group: (-needed[group], int(answer.trips[group]), group)))
+    for groups in needs:
+        if groups and not chosen & groups:
+            chosen.add(min(groups, key=lambda group: (-needed[group], int(answer.trips[group]), group)))
     return np.array(sorted(chosen), dtype=np.int64)
+
+
+def _needed(fact: Fact, first_new: int, new: Sequence[Disclosure]) -> set[int]:
+    """Return the new groups that a fact takes: those that it names, or all of a total that it names."""
+    groups: set[int] = set()
+    for term in (*fact.terms, *fact.beside):
+        if term.release >= first_new:
+            one = new[term.release - first_new]
+            of_total = new[0].group[one.group == term.group].tolist()
+            groups |= {term.group} if one.total_of is None else set(of_total) - {WITHHELD}
+    return groups
 
 
 def refuse_new_facts(earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -> None:
@@ -329,13 +345,27 @@ def refuse_new_facts(earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -
             "they tell together could not be looked at in full. Keep earlier zones "
             f"({spelt('zones_from', 'DIR')})"
         )
-    added = [fact for fact in facts.found if fact.releases[-1] >= len(earlier)]
+    added = number_added(facts, earlier)
     if added:
         raise ImpossibleRequestError(
-            f"not possible: together with what the ledger knows, this release would tell {len(added):,} "
+            f"not possible: together with what the ledger knows, this release would tell {added:,} "
             f"facts about fewer than {facts.k:,} people each. Another release was added meanwhile: run the "
             "same again, and one will be looked for that adds none"
         )
+
+
+def number_added(facts: Facts, earlier: Sequence[Disclosure]) -> int:
+    """Return how many of the facts of all releases the earlier ones do not tell by themselves."""
+    old = sum(fact.releases[-1] < len(earlier) for fact in facts.found)
+    # How little room there is for somebody may be due to numbers far away, which no fact names.
+    before = len(attack(earlier, k=facts.k)) if old else 0
+    return len(facts) - min(old, before)
+
+
+def adds_facts(earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -> bool:
+    """Return whether a new release would tell what earlier ones do not, or that could not be looked at."""
+    facts = attack([*earlier, *new])
+    return not facts.complete or number_added(facts, earlier) > 0
 
 
 ROOM = 0.95

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from tripcloak.flows.anonymise import (
     AnonymisationOutcome,
@@ -18,10 +18,11 @@ from tripcloak.flows.anonymise import (
     write_release,
 )
 from tripcloak.flows.methods import FlowMethod
-from tripcloak.flows.model import KeyedRecords
+from tripcloak.flows.model import KeyedRecords, ODMatrix
 from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.flows.release import Publish, Release
 from tripcloak.flows.release.bricks import TablesWanted
+from tripcloak.flows.release.rounding import RoundTo, rounded_release
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, refuse_if_taken
 from tripcloak.ground.given_paths import given_path
@@ -30,11 +31,21 @@ from tripcloak.ground.spelling import called, spelt
 from tripcloak.ledger.charging import Charging
 from tripcloak.ledger.disclosing import disclosed, disclosed_by
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.ledger.prevention import Prevention, refuse_new_facts, with_room
+from tripcloak.ledger.prevention import (
+    Cost,
+    Disclosing,
+    Prevention,
+    adds_facts,
+    refuse_new_facts,
+    with_room,
+)
+from tripcloak.ledger.rounding import RoundingPrevention
 from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
 from tripcloak.ledger.totals import with_safe_tables
 
 Request = TypeVar("Request", bound=ReleaseRequest)
+Mode = Literal["coarsen", "withhold", "round"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 Guard: TypeAlias = Callable[[Sequence[Disclosure], Sequence[Disclosure]], None]
 """Is given what earlier releases tell and what a new one would; raises where that is too much together."""
 
@@ -43,6 +54,7 @@ def anonymise_with_ledger(
     request: AnonymisationRequest,
     ledger: Ledger,
     *,
+    mode: Mode = "coarsen",
     guard: Guard = refuse_new_facts,
     approvals_needed: int | None = None,
     progress: Progress = silent,
@@ -51,11 +63,13 @@ def anonymise_with_ledger(
 
     Parameters
     ----------
+    mode
+        As for :func:`read_by`.
     guard, approvals_needed
         As for :func:`recorded`.
     """
     refuse_if_taken(request.out, force=request.force)
-    made = make_release(read_by(request, ledger), progress)
+    made = make_release(read_by(request, ledger, mode), progress)
     progress("checking against earlier releases", 0, None)
     with recorded(made, request.out, ledger, guard=guard, approvals_needed=approvals_needed):
         outcome = write_release(made, request.out, force=request.force, progress=progress)
@@ -73,7 +87,13 @@ def ledger_of(given: Mapping[str, Any]) -> Ledger | None:
     if given.get("ledger") is None:
         if given.get("needs_approvals") is not None:
             raise InputError(f"approvals are signed into a ledger; give one ({spelt('ledger', 'DIR')})")
+        if given.get("ledger_mode") not in (None, MODES[0]):
+            raise InputError(f"{called('ledger_mode')} goes with {spelt('ledger', 'DIR')}")
         return None
+    if given.get("ledger_mode") not in (None, *MODES):
+        raise InputError(
+            f"{called('ledger_mode')} is one of {', '.join(MODES)}; got {given['ledger_mode']!r}"
+        )
     if given.get("segment") and not given.get("segment_joint"):
         raise InputError(
             f"a ledger takes one release at a time: make one in which every segment is safe "
@@ -85,12 +105,23 @@ def ledger_of(given: Mapping[str, Any]) -> Ledger | None:
     return open_ledger(given_path(given["ledger"]))
 
 
-def read_by(request: Request, ledger: Ledger) -> Request:
-    """Return a request whose records are read with the key of a ledger."""
+def read_by(request: Request, ledger: Ledger, mode: Mode = "coarsen") -> Request:
+    """Return a request whose records are read with the key of a ledger.
+
+    Parameters
+    ----------
+    mode
+        What happens where a release would add facts: ``coarsen`` lets the method look for zones in which none
+        follows, and withholds the rest; ``withhold`` withholds alone; ``round`` publishes rounded numbers in
+        the zones that the method finds by itself.
+    """
+    to, secret = request.round_to, ledger.key.rounding_secret
     solver: Solver = (
         Charging(ledger, request.source)
         if request.method.noisy
-        else _Preventing(ledger.disclosures(), request.publish, request.tables)
+        else _Preventing(
+            ledger.disclosures(), request.publish, mode, None if to is None else to.base, secret, request.tables
+        )
     )
     return replace(request, keyed=ledger.key.record_key, solved_by=solver)
 
@@ -101,6 +132,9 @@ class _Preventing:
 
     earlier: Sequence[Disclosure]
     publish: Publish
+    mode: Mode
+    base: int | None
+    secret: str = field(repr=False)
     tables: TablesWanted | None = None
 
     def __call__(
@@ -115,18 +149,31 @@ class _Preventing:
         if records is None:
             raise InternalError("records were read without the key of the ledger")
         if not self.earlier:
-            return with_room(method, matrix, progress), ()
+            first = with_room(method, matrix, progress)
+            to = None if self.base is None else RoundTo(self.base, self.secret)
+            return first if to is None else rounded_release(first, to), ()
 
         def told(release: Release) -> tuple[Disclosure, ...]:
             return disclosed_by(
                 "the new release", reading, replace(release, publish=self.publish), part_records
             )
 
-        release, cost = Prevention(self.earlier, records, told).anonymise(method, matrix, progress)
-        if self.tables is not None:
-            release = replace(release, publish=self.publish)
-            release = with_safe_tables(matrix, release, self.tables, self.earlier, told)
-        return release, (cost.note(len(self.earlier)),)
+        rounds = RoundingPrevention(self.earlier, records, told, secret=self.secret, base=self.base)
+        exact = Prevention(self.earlier, records, told, coarsens=self.mode == "coarsen")
+        if self.mode == "round" and self.base is None:
+            alone = method.anonymise(matrix, progress)
+            if not adds_facts(self.earlier, told(alone)):
+                return self._with_tables(matrix, alone, told), (Cost(0, 1).note(len(self.earlier)),)
+        rounded = self.mode == "round" or self.base is not None
+        release, cost = (rounds if rounded else exact).anonymise(method, matrix, progress)
+        return self._with_tables(matrix, release, told), (cost.note(len(self.earlier)),)
+
+    def _with_tables(self, matrix: ODMatrix, release: Release, told: Disclosing) -> Release:
+        """Return a release with the tables that are wanted beside it, if any."""
+        if self.tables is None:
+            return release
+        release = replace(release, publish=self.publish)
+        return with_safe_tables(matrix, release, self.tables, self.earlier, told)
 
 
 @contextmanager

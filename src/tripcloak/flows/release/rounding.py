@@ -88,7 +88,7 @@ def rounded_release(release: Release, to: RoundTo, kept: Ints | None = None) -> 
     ----------
     kept
         Of every group the number that it was told as before, -1 where it was not: such a number stays as it
-        is. Then sums of zones need not be as close as single flows.
+        is. Where there is one, the others are decided one by one, and nothing is known of sums.
     """
     refuse_rounding(release.promise, to.base)
     own = np.full(release.n_groups, -1, dtype=np.int64) if kept is None else kept
@@ -101,8 +101,13 @@ def rounded_release(release: Release, to: RoundTo, kept: Ints | None = None) -> 
         key=blake2b(to.secret.encode(), digest_size=32).digest(),
         digest_size=32,
     ).digest()
-    numbers[new] = controlled(release.trips[new], names[0][new], names[1][new], to.base, key)
-    promise = Rounding(base=to.base, sums=len(new) == release.n_groups)
+    sums = len(new) == release.n_groups
+    numbers[new] = (
+        controlled(release.trips[new], names[0][new], names[1][new], to.base, key)
+        if sums
+        else one_by_one(release.trips[new], to.base, key)
+    )
+    promise = Rounding(base=to.base, sums=sums)
     return replace(release, promise=all_of([release.promise, promise]), rounded=numbers)
 
 
@@ -131,6 +136,21 @@ def controlled(numbers: Ints, origin: Ints, destination: Ints, base: int, key: b
     graph.settle(key)
     rounded: Ints = low.astype(np.int64)
     rounded[cells] += graph.residue[: len(cells)]
+    return rounded
+
+
+def one_by_one(numbers: Ints, base: int, key: bytes) -> Ints:
+    """Return one of the two multiples around each number, right on average; a multiple stays.
+
+    Examples
+    --------
+    >>> told = one_by_one(np.array([10, 12]), 5, b"not so secret")
+    >>> int(told[0]), int(told[1]) in (10, 15)
+    (10, True)
+    """
+    words = next(_random_words(key, max(len(numbers), 1)))[: len(numbers)]
+    residue = numbers % base
+    rounded: Ints = numbers - residue + np.where(words * base >> 32 < residue, base, 0)
     return rounded
 
 

@@ -18,7 +18,7 @@ from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import AuditFailedError
 from tripcloak.ground.folders import file_digest
 from tripcloak.ground.masking import mask_small
-from tripcloak.ledger.disclosure import Counted, Disclosure
+from tripcloak.ledger.disclosure import Counted, Disclosure, Rounded
 from tripcloak.ledger.store.files import written_aside
 
 DATA = "data"
@@ -167,6 +167,8 @@ class Disclosures:
             k=part["k"],
             counted=counted,
             tells_trips=part["tells_trips"],
+            # Entries of before there was rounding do not speak of it.
+            rounded=None if part.get("rounded") is None else Rounded(*part["rounded"]),
             zones={axis: numbers[axis] for axis in AXES if axis in numbers},
         )
 

@@ -62,6 +62,11 @@ class LedgerKey:
         """Return the key by which records are read."""
         return b"".join(self.records)
 
+    @property
+    def rounding_secret(self) -> str:
+        """Return the secret that numbers are rounded by; a rotation does not change it."""
+        return hashlib.blake2b(self.records[0], person=b"rounding", digest_size=32).hexdigest()
+
     def seal(self, message: bytes) -> str:
         """Return the seal of a message (HMAC-SHA256), which nobody makes without the secret."""
         return hmac.new(self.secret, message, hashlib.sha256).hexdigest()

@@ -22,7 +22,7 @@ from tripcloak.ground.keys import SigningKey
 from tripcloak.ground.manifest import public_part, read_run
 from tripcloak.ground.signatures import NAME as SIGNED
 from tripcloak.ledger.account import Account, Cap, OverdrawnError
-from tripcloak.ledger.disclosure import WITHHELD, Disclosure
+from tripcloak.ledger.disclosure import WITHHELD, Disclosure, with_totals
 from tripcloak.ledger.store.approvals import approval, is_genuine
 from tripcloak.ledger.store.chain import (
     CHAIN,
@@ -197,11 +197,11 @@ class Ledger:
         """Return what one release tells: its flows first, then every segment."""
         columns, numbers = (read_columns(self.folder, release.facts["data"][name]) for name in _TABLES)
         told = {name: numbers[name].to_numpy() for name in numbers.column_names}
-        found = []
+        found: list[Disclosure] = []
         for at, part in enumerate(release.facts["parts"]):
             # Numbers end in the number of their part, and zones, which all parts share, in none.
             own = {name.removesuffix(f"_{at}"): column for name, column in told.items()}
-            found.append(made.of(columns[f"group_{at}"].to_numpy(), part, own))
+            found += with_totals(made.of(columns[f"group_{at}"].to_numpy(), part, own))
         return found
 
     def numbers(self, release: RecordedRelease) -> Any:
@@ -274,6 +274,8 @@ class Ledger:
             It was published before there was a ledger: noise in it is charged whatever the cap.
         """
         promise, source = made.release.promise, made.request.source
+        # Totals follow from the flows again.
+        disclosures = [one for one in disclosures if one.total_of is None]
         coming = self._coming(made.reading, source, promise.segmented_by)
         spent = self._charged(made, coming, is_out=is_out) if promise.noisy else None
         if spent is not None:
@@ -289,7 +291,7 @@ class Ledger:
             "waiting": self._waiting(coming, disclosures[0])._asdict() if disclosures else None,
             "approvals_needed": max(self.approvals_needed, approvals_needed or 0),
             "parts": [
-                {name: getattr(one, name) for name in ("name", "k", "counted", "tells_trips")}
+                {name: getattr(one, name) for name in ("name", "k", "counted", "tells_trips", "rounded")}
                 for one in disclosures
             ],
         }
