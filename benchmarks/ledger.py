@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import tripcloak as tc
 from tripcloak.ledger.difference import difference
+from tripcloak.ledger.facts import Facts
 from tripcloak.ledger.store import init_ledger
 from tripcloak.synth import City, write_city
 
@@ -42,6 +43,10 @@ TOGETHER: dict[str, dict[str, Any]] = {
 MODES = ("coarsen", "withhold", "round")
 OF_MODES = tuple(CASES)[:2]
 """Cases that are looked at in every mode of a ledger."""
+
+
+NOTHING = Facts(found=(), complete=True, k=10, people=0, groups=0, atoms=0)
+"""What one release alone tells, where the others were refused."""
 
 
 class Told(NamedTuple):
@@ -76,7 +81,7 @@ def told(
             print(f"  refused: {error}", file=sys.stderr)
             continue
         made.append(out)
-    facts = difference(made).facts
+    facts = difference(made).facts if len(made) > 1 else NOTHING
     lost = release.measures()
     return Told(
         len(facts), facts.people, float(lost["G"]), float(lost["S"]), float(lost.get("rounding_mean", 0))

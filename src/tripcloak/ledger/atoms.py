@@ -74,9 +74,13 @@ class Atoms:
     @cached_property
     def entries(self) -> tuple[Ints, Ints]:
         """Return the pairs of an atom and a group whose exact trips are published and hold its own."""
-        exact = self.told if self.rounded is None else np.where(self.rounded, NONE, self.told)
-        atom, release = np.nonzero(exact != NONE)
+        atom, release = np.nonzero(self.summed != NONE)
         return atom, self.group[atom, release]
+
+    @cached_property
+    def summed(self) -> Ints:
+        """Return the groups of each atom whose exact trips are published."""
+        return self.told if self.rounded is None else np.where(self.rounded, NONE, self.told)
 
     @cached_property
     def told_entries(self) -> tuple[Ints, Ints]:
