@@ -172,7 +172,7 @@ def _differing(kinds: _Kinds, releases: list[int]) -> tuple[Ints, Ints]:
     rest = kinds.form - own.sum(axis=1, dtype=np.uint64)
     order = np.argsort(rest)
     again = rest[order][1:] == rest[order][:-1]
-    order = order[np.append(again, False) | np.append(False, again)]
+    order = order[(np.append(again, False) | np.append(False, again))[: len(order)]]
     order = order[np.lexsort((kinds.form[order], own[order, 0], rest[order]))]
     ends: tuple[list[Ints], list[Ints]] = ([], [])
     for step in range(1, NEAR):
