@@ -120,7 +120,12 @@ def read_by(request: Request, ledger: Ledger, mode: Mode = "coarsen") -> Request
         Charging(ledger, request.source)
         if request.method.noisy
         else _Preventing(
-            ledger.disclosures(), request.publish, mode, None if to is None else to.base, secret, request.tables
+            ledger.disclosures(),
+            request.publish,
+            mode,
+            None if to is None else to.base,
+            secret,
+            request.tables,
         )
     )
     return replace(request, keyed=ledger.key.record_key, solved_by=solver)
@@ -173,6 +178,7 @@ class _Preventing:
         if self.tables is None:
             return release
         release = replace(release, publish=self.publish)
+        self.tables.check(release.promise, release.publication)
         return with_safe_tables(matrix, release, self.tables, self.earlier, told)
 
 
