@@ -18,7 +18,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosing import read_again
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.ledger.facts import IN_WORDS, Fact, Facts, Term
+from tripcloak.ledger.facts import IN_WORDS, Fact, Facts
 from tripcloak.records.files.frames import Input
 
 
@@ -93,8 +93,7 @@ class Difference:
     def certificate(self, fact: Fact) -> str:
         """Return how a fact follows, in words that a person can recompute."""
         terms = [
-            f"{_times(term.factor, first=not at)}{self._number(term)} "
-            f"({self._named(term.release, term.group)})"
+            f"{_times(term.factor, first=not at)}{term.published:,} ({self._named(term.release, term.group)})"
             for at, term in enumerate(fact.terms)
         ]
         if fact.kind == "between":
@@ -103,13 +102,6 @@ class Difference:
             return f"{fact.words()} lie in all of: {told}{rest}"
         share = "" if fact.divisor == 1 else f", divided by {fact.divisor}"
         return f"{' '.join(terms)}{share} = {fact.words().removeprefix('exactly ')}"
-
-    def _number(self, term: Term) -> str:
-        """Return a published number, and between which ones the true one lies where it is rounded."""
-        if self.releases[term.release].rounded is None:
-            return f"{term.published:,}"
-        least, most = self.releases[term.release].room[:, term.group]
-        return f"{term.published:,}, which is {least:,} to {most:,},"
 
     def _named(self, release: int, group: int) -> str:
         flow = self._flow(release, group)

@@ -172,7 +172,9 @@ class _Told:
             return (told if self.release.tables is None else self._with_tables(told, records),)
         heads = [k for unit, k in self.release.promise.thresholds.items() if unit != "population"]
         rounded = Rounded(rounding.base, int(max(heads)), rounding.sums)
-        return with_totals(replace(told, trips=self.release.published("trips"), rounded=rounded))
+        name = f"{self.name}, multiples of {rounding.base:,}"
+        trips = self.release.published("trips")
+        return with_totals(replace(told, name=name, trips=trips, rounded=rounded))
 
     def _with_tables(self, flows: Disclosure, records: KeyedRecords) -> Disclosure:
         """Return what flows and the tables beside them tell, brick by brick."""
