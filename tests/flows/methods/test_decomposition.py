@@ -36,7 +36,7 @@ def products_of(request: Request) -> SafeProducts:
 
 @settings(max_examples=MANY)
 @given(
-    request=requests(max_zones=8, max_rows=20),
+    request=requests(max_zones=8, max_rows=20, any_withholding=True),
     price=st.sampled_from([0.1, 1.0, 7.0, 100.0]),
     aims=st.lists(st.floats(0.5, 3.0), min_size=1, max_size=30),
 )
@@ -47,7 +47,8 @@ def test_the_bound_never_exceeds_the_best_of_all_pairs_of_cuts(
     products, boxes = products_of(request), request.table_boxes
     reached = plain.twin_frontier(boxes, plain.pairs_of_cuts(boxes))
     optimum = plain.least_mean(reached, boxes.total, request.limit * boxes.total * (1 + 1e-12))
-    proof = Decomposition(products, products.budget(request.limit), price)
+    keeps_safe = request.withhold == "unsafe"
+    proof = Decomposition(products, products.budget(request.limit), price, keeps_safe=keeps_safe)
     before = 0.0
     for aim in aims:
         proof.round(aim * optimum)
@@ -121,9 +122,8 @@ def shares(draw: st.DrawFn) -> tuple[SafeProducts, dict[str, Any]]:
     products, dice = products_of(draw(requests())), draw(seeds)
     n = len(products)
     return products, {
-        "loss": np.array([float(dice.choice([0, 1, 2, 4, np.inf])) for _ in range(n)]),
+        "saving": np.array([float(dice.choice([0, 1, 2, 4, -3])) for _ in range(n)]),
         "volume": np.array([float(dice.randrange(5)) for _ in range(n)]),
-        "price": float(dice.choice([0, 1, 3, 50])),
         "shift": np.array([float(dice.randrange(-6, 7)) for _ in range(n)]),
         "chosen": tuple(np.array([dice.random() < 0.5 for _ in range(n)]) for _ in range(2)),
         "pull": np.array([float(dice.randrange(-2, 3)) for _ in range(n)]),
@@ -153,15 +153,15 @@ def test_savings_are_shared_and_moved_as_by_the_plain_twins(mode: str, given_sha
     products, n = given_shares
     kernels = [_kernels.share_savings, _kernels.pull_apart, _kernels.move_shift]
     share, pull_apart, move = kernels if mode == "compiled" else [kernel.py_func for kernel in kernels]
-    base, halves = (n["loss"], n["volume"], n["price"]), (np.empty(len(products)), np.empty(len(products)))
-    plainly = n["loss"].tolist(), n["volume"].tolist(), n["price"]
-    share(*base, n["shift"], *halves)
-    assert tuple(half.tolist() for half in halves) == oracle.share_savings(*plainly, n["shift"].tolist())
-    pull, before = n["pull"].copy(), n["pull"].tolist()
-    told = pull_apart(*base, n["chosen"], 0.5, pull)
-    pulls, sums = oracle.pull_apart(*plainly, tuple(some.tolist() for some in n["chosen"]), 0.5, before)
+    saving, plainly, halves = n["saving"], n["saving"].tolist(), np.empty((2, len(products)))
+    share(saving, n["shift"], *halves)
+    assert tuple(half.tolist() for half in halves) == oracle.share_savings(plainly, n["shift"].tolist())
+    pull, before, volume = n["pull"].copy(), n["pull"].tolist(), n["volume"]
+    told = pull_apart(saving, volume, n["chosen"], 0.5, pull)
+    chosen = tuple(some.tolist() for some in n["chosen"])
+    pulls, sums = oracle.pull_apart(plainly, volume.tolist(), chosen, 0.5, before)
     assert pull.tolist() == pulls
     assert told == pytest.approx(sums)
     shift = n["shift"].copy()
-    move(*base, pull, 0.25, shift)
-    assert shift.tolist() == pytest.approx(oracle.move_shift(*plainly, pulls, 0.25, n["shift"].tolist()))
+    move(saving, pull, 0.25, shift)
+    assert shift.tolist() == pytest.approx(oracle.move_shift(plainly, pulls, 0.25, n["shift"].tolist()))

@@ -20,6 +20,7 @@ from tripcloak.flows.methods.products import find_products
 from tripcloak.flows.methods.tree_method import Clock
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
+from tripcloak.flows.report.plain import withheld_although_safe
 from tripcloak.ground.arrays import Bools
 from worlds.cuts import Place, Request, hold_to, k_of, placed, requests, sent
 from worlds.depth import size
@@ -178,7 +179,7 @@ def test_cells_are_summed_as_the_plain_twin_does(mode: str, duel: Any, axis: int
 
 
 @settings(max_examples=MANY)
-@given(request=requests(max_zones=8, max_rows=20))
+@given(request=requests(max_zones=8, max_rows=20, any_withholding=True))
 def test_bounds_never_exceed_the_optimum_and_no_release_beats_it(request: Request) -> None:
     matrix = request.case.matrix()
     release = TwinCut(**request.parameters).anonymise(matrix)
@@ -191,6 +192,19 @@ def test_bounds_never_exceed_the_optimum_and_no_release_beats_it(request: Reques
     if release.bound is not None and release.bound.gap > 0:
         largest = max(bound.value for bound in bounds if bound is not None)
         assert release.bound.value >= largest * (1 - 1e-9)
+
+
+@given(request=requests(max_zones=14, max_rows=60, diverse=False))
+def test_where_only_what_is_unsafe_may_be_withheld_nothing_safe_is(request: Request) -> None:
+    matrix = request.case.matrix()
+    release = TwinCut(**request.parameters, withhold="unsafe").anonymise(matrix)
+    assert withheld_although_safe(matrix, release).groups == 0
+    boxes = request.boxes
+    released = sent(matrix, release)
+    zones = [{box[axis] for box in released.values() if box is not None} for axis in (0, 1)]
+    for box in plain.cells_of(boxes, *zones):
+        if boxes.all[box].safe:
+            assert box in released.values()
 
 
 @settings(max_examples=MANY)

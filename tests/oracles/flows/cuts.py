@@ -31,6 +31,7 @@ class Boxes:
 
     ``losses`` tells for each axis what a record of a tile loses in a zone; ``least_tiles`` is how many
     tiles that occur a released zone of space has to cover; ``also`` is what else a released box must hold.
+    With ``keeps_safe`` a safe box that is not split is released.
     """
 
     trees: tuple[Tree, ...]
@@ -39,6 +40,7 @@ class Boxes:
     losses: tuple[Callable[[str, str], float], ...]
     least_tiles: int = 0
     also: Callable[[Box, list[Row]], bool] = lambda box, rows: True
+    keeps_safe: bool = False
 
     @cached_property
     def all(self) -> dict[Box, Cell]:
@@ -90,6 +92,7 @@ class Boxes:
             sum(self.volume(flow) for flow in flows),
             sum(self.loss(flow, box) for flow in flows),
             wide and safe(rows, self.thresholds) and self.also(box, rows),
+            self.keeps_safe,
         )
 
     def _occurring(self, axis: int, zone: str) -> int:
@@ -102,10 +105,13 @@ class Cell(NamedTuple):
     volume: float
     loss: float
     safe: bool
+    kept_if_safe: bool = False
 
     @property
     def ways(self) -> Frontier:
         """Return what may become of it unsplit: it is suppressed, or released if it is safe."""
+        if self.safe and self.kept_if_safe:
+            return {0.0: self.loss}
         return {self.volume: 0.0, **({0.0: self.loss} if self.safe else {})}
 
 
@@ -145,7 +151,7 @@ def least_cost(boxes: Boxes, price: float, may_split: Split = anywhere) -> float
     def cost(box: Box) -> float:
         if box not in known:
             cell = boxes.all[box]
-            ways = [price * cell.volume] + [cell.loss] * cell.safe
+            ways = [loss + price * hidden for hidden, loss in cell.ways.items()]
             for axis in range(len(box)):
                 if may_split(box, axis) and children(boxes.trees[axis], box[axis]):
                     ways.append(sum(cost(part) for part in boxes.parts(box, axis)))
@@ -279,14 +285,16 @@ def best_partition(
     up: Sequence[Sequence[int]],
     may_split: Sequence[Sequence[bool]],
     price: float,
+    may_withhold: bool,
 ) -> Choices:
     """Return the best choices; a tie goes to release, then to suppression, then to the first axis."""
 
     def solve(p: int) -> tuple[Fraction, Fraction, int]:
         whole = Fraction(volume[p])
-        ways = [(Fraction(0), whole, SUPPRESS)]
-        if loss[p] < float("inf"):
-            ways.insert(0, (Fraction(loss[p]) * whole, Fraction(0), RELEASE))
+        free = loss[p] < float("inf")
+        ways = [(Fraction(loss[p]) * whole, Fraction(0), RELEASE)] if free else []
+        if may_withhold or not free:
+            ways.append((Fraction(0), whole, SUPPRESS))
         for axis, above in enumerate(up):
             if may_split[axis][p]:
                 inside = [q for q, parent in enumerate(above) if parent == p]

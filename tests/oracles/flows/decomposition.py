@@ -14,16 +14,9 @@ class Nested(NamedTuple):
     chosen: frozenset[int]
 
 
-def savings(loss: Sequence[float], volume: Sequence[float], price: float) -> list[float]:
-    """Return what releasing every product saves at a price: nothing where it is too dear."""
-    return [v * max(price - lost, 0.0) for lost, v in zip(loss, volume, strict=True)]
-
-
-def share_savings(
-    loss: Sequence[float], volume: Sequence[float], price: float, shift: Sequence[float]
-) -> tuple[list[float], list[float]]:
+def share_savings(saving: Sequence[float], shift: Sequence[float]) -> tuple[list[float], list[float]]:
     """Return the shares of both problems."""
-    halves = [saving / 2 for saving in savings(loss, volume, price)]
+    halves = [saved / 2 for saved in saving]
     return (
         [half + moved for half, moved in zip(halves, shift, strict=True)],
         [half - moved for half, moved in zip(halves, shift, strict=True)],
@@ -65,9 +58,8 @@ def _together(parts: Iterable[Nested]) -> Nested:
 
 
 def pull_apart(
-    loss: Sequence[float],
+    saving: Sequence[float],
     volume: Sequence[float],
-    price: float,
     chosen: tuple[Sequence[bool], Sequence[bool]],
     inertia: float,
     pull: Sequence[float],
@@ -75,8 +67,8 @@ def pull_apart(
     """Return the new pulls, the volume released on average, and both squared lengths."""
     differs = [int(second) - int(first) for first, second in zip(*chosen, strict=True)]
     pulls = [now + inertia * before for now, before in zip(differs, pull, strict=True)]
-    weight = [sqrt(saving) for saving in savings(loss, volume, price)]
-    cheap = [v if lost < price else 0.0 for lost, v in zip(loss, volume, strict=True)]
+    weight = [sqrt(abs(saved)) for saved in saving]
+    cheap = [v if saved else 0.0 for saved, v in zip(saving, volume, strict=True)]
     released = sum(v * (int(a) + int(b)) / 2 for v, a, b in zip(cheap, *chosen, strict=True))
     apart = sum(w * now**2 for w, now in zip(weight, differs, strict=True))
     length = sum(w * now**2 for w, now in zip(weight, pulls, strict=True))
@@ -84,13 +76,8 @@ def pull_apart(
 
 
 def move_shift(
-    loss: Sequence[float],
-    volume: Sequence[float],
-    price: float,
-    pull: Sequence[float],
-    step: float,
-    shift: Sequence[float],
+    saving: Sequence[float], pull: Sequence[float], step: float, shift: Sequence[float]
 ) -> list[float]:
     """Return the shifts after a step along the pulls."""
-    weight = [sqrt(saving) for saving in savings(loss, volume, price)]
+    weight = [sqrt(abs(saved)) for saved in saving]
     return [at + step * w * towards for at, w, towards in zip(shift, weight, pull, strict=True)]

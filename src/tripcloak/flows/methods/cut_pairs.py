@@ -49,10 +49,13 @@ class CutPairSearch:
     ----------
     budget : float
         The volume that may be suppressed.
+    keeps_safe : bool
+        Every safe cell between two cuts is released, however dear.
     """
 
     products: SafeProducts
     budget: float
+    keeps_safe: bool = False
 
     def mean(self, pair: CutPair) -> float:
         """Return the mean loss of what a pair of cuts releases."""
@@ -137,7 +140,8 @@ class CutPairSearch:
         """Return the pair with what is left of the budget spent; no worse than at any price within it."""
         p = self.products
         cells = pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]] & self.free
-        cells[worst_that_fit(p, np.flatnonzero(cells), self.budget)] = False
+        if not self.keeps_safe:
+            cells[worst_that_fit(p, np.flatnonzero(cells), self.budget)] = False
         return Settled(pair, cells, float(p.loss[cells] @ p.volume[cells] / p.volume[cells].sum()))
 
     def cut_of(self, axis: int, own: Bools) -> Bools:
@@ -167,6 +171,7 @@ class CutPairSearch:
         from tripcloak.flows.methods._kernels.cuts import sums_by_zone
 
         p = self.products
+        price = np.inf if self.keeps_safe else price
         size = len(p.axes[axis])
         return sums_by_zone(p.zone[axis], p.zone[1 - axis], other, p.loss, p.volume, price, size)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
+from tripcloak.flows.methods.tree_method import least_mean
 from tripcloak.ground.arrays import Bools
 
 INERTIA = 0.7
@@ -36,6 +37,8 @@ class Decomposition:
         The volume that may be suppressed.
     price
         Where to begin.
+    keeps_safe
+        What is safe is released however dear it is, so that it may cost instead of save.
 
     Attributes
     ----------
@@ -45,13 +48,18 @@ class Decomposition:
         Nothing pulls any longer: the bound is as good as it gets.
     """
 
-    def __init__(self, products: SafeProducts, budget: float, price: float) -> None:
+    def __init__(
+        self, products: SafeProducts, budget: float, price: float, *, keeps_safe: bool = False
+    ) -> None:
         self.products, self.price = products, price
         self.bound, self.settled = 0.0, False
-        self._released = products.total - budget
+        self._volumes, self._released = (products.total, budget), products.total - budget
         n = len(products)
         self._shift, self._pull, self._price_pull = np.zeros(n), np.zeros(n), 0.0
         self._shares = np.empty(n), np.empty(n)
+        self._least = -np.inf if keeps_safe else 0.0
+        free = np.isfinite(products.loss)
+        self._loss, self._volume = np.where(free, products.loss, 0.0), np.where(free, products.volume, 0.0)
         self._pace, self._idle = 1.0, 0
         trees = tuple(zip(products.axes, products.zone, strict=True))
         self._tile = tuple(zone < tree.n_tiles for tree, zone in trees)
@@ -68,13 +76,14 @@ class Decomposition:
         """
         from tripcloak.flows.methods._kernels.decomposition import move_shift, pull_apart, share_savings
 
-        p, price = self.products, self.price
-        share_savings(p.loss, p.volume, price, self._shift, *self._shares)
+        price, volume = self.price, self._volume
+        saving = np.maximum(volume * (price - self._loss), self._least)
+        share_savings(saving, self._shift, *self._shares)
         (saved, first, own), (more, second, others) = self._solve(ORIGIN), self._solve(DESTINATION)
         self._undivided = own, others
-        proven = price - (saved + more) / self._released
+        proven = least_mean(price * self.products.total - saved - more, price, *self._volumes)
         self._note(proven)
-        released, apart, length = pull_apart(p.loss, p.volume, price, (first, second), INERTIA, self._pull)
+        released, apart, length = pull_apart(saving, volume, (first, second), INERTIA, self._pull)
         # The more is hidden beyond the budget the more the price must rise.
         self._price_pull = self._released - released + INERTIA * self._price_pull
         weight = PRICE_WEIGHT * apart / self._released**2 if apart else 1.0
@@ -83,7 +92,7 @@ class Decomposition:
         if self.settled:
             return
         step = self._pace * (reached - proven) * self._released / length
-        move_shift(p.loss, p.volume, price, self._pull, step, self._shift)
+        move_shift(saving, self._pull, step, self._shift)
         self.price = float(
             np.clip(price + step * weight * self._price_pull, price / FURTHEST, price * FURTHEST)
         )

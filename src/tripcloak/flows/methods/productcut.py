@@ -29,9 +29,10 @@ class RecursiveCut(TreeMethod):
         """Return the best partition at the critical price."""
         clock = Clock(self.time_limit)
         products = self.find_products(matrix, promise, progress, clock)
-        search = partition_search(products, self.may_split(products), self.suppression_limit)
+        may_split = self.may_split(products)
+        search = partition_search(products, may_split, self.suppression_limit, keeps_safe=self.keeps_safe)
         offer = search.run(highest_price(products), clock.is_up)
-        choice = spend_rest(products, offer, search.budget)
+        choice = offer.plan if self.keeps_safe else spend_rest(products, offer, search.budget)
         home = products.place(choice)
         kept = home >= 0
         released = np.unique(home[kept])
@@ -116,13 +117,32 @@ def nested(products: SafeProducts, first: int) -> Bools:
     return allowed
 
 
-def partition_search(products: SafeProducts, may_split: Bools, limit: float) -> PriceSearch:
-    """Return the search for the critical price over partitions made of these splits."""
+def partition_search(
+    products: SafeProducts, may_split: Bools, limit: float, *, keeps_safe: bool = False
+) -> PriceSearch:
+    """Return the search for the critical price over partitions made of these splits.
+
+    Parameters
+    ----------
+    keeps_safe
+        What is safe and not split is released at any price.
+    """
     from tripcloak.flows.methods._kernels.cuts import best_partition
+
+    if keeps_safe:
+        # To split a tile would be to withhold it.
+        sizes = np.array([tree.n_tiles for tree in products.axes])
+        may_split = may_split & (products.zone >= sizes[:, None])
 
     def solve(price: float) -> PricedPartition:
         choice, loss, hidden = best_partition(
-            products.loss, products.volume, products.up, products.inner, may_split, float(price)
+            products.loss,
+            products.volume,
+            products.up,
+            products.inner,
+            may_split,
+            float(price),
+            not keeps_safe,
         )
         return PricedPartition(price, loss, hidden, choice)
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import Promise
+
+Withhold = Literal["worst", "unsafe"]
 
 CLOSE = 1e-9
 MOST_ROUNDS = 200
@@ -78,9 +80,7 @@ class PriceSearch:
     def offer(self, price: float) -> PricedPartition:
         """Return the best partition at a price; every answer may raise the bound."""
         offer = self.solve(price)
-        # Any release within the budget costs at least this much here, and a mean over a smaller
-        # released volume only grows: the bound is least where the whole budget is used.
-        least = (offer.cost - price * self.budget) / (self.total - self.budget)
+        least = least_mean(offer.cost, price, self.total, self.budget)
         if least > self.bound:
             self.bound, self.price = least, price
         return offer
@@ -110,6 +110,18 @@ class PriceSearch:
                 break
             above, below = (middle, below) if middle.hidden <= self.budget else (above, middle)
         return below if below.hidden <= self.budget else above
+
+
+def least_mean(cost: float, price: float, total: float, budget: float) -> float:
+    """Return what no mean loss within a budget goes below, where at this price no release costs less.
+
+    With h suppressed the mean is at least (cost - price h) / (total - h), which falls all the way as more is
+    suppressed, or rises all the way: it is least where the whole budget is used, or where none is.
+
+    >>> least_mean(60.0, 2.0, 100.0, 10.0), least_mean(300.0, 2.0, 100.0, 10.0)
+    (0.4444444444444444, 3.0)
+    """
+    return min((cost - price * budget) / (total - budget), cost / total)
 
 
 def beyond_limit(share: float) -> ImpossibleRequestError:
@@ -174,6 +186,10 @@ class TreeMethod(FlowMethod):
     ----------
     loss
         What is minimised: ``tiles`` (the papers' G), ``area`` in km2, or ``metres`` to the zone's point.
+    withhold
+        What may be withheld within the limit: the ``worst`` groups, safe or not, while that lowers the
+        mean loss of the others; or only what is ``unsafe`` in the zones that are chosen, so that every
+        safe group is released and the limit is spent on finer zones.
     time_limit
         Seconds after which the best safe release so far is returned. What comes back then depends on
         the machine; without a limit the result is the same everywhere.
@@ -182,6 +198,12 @@ class TreeMethod(FlowMethod):
     judges_products: ClassVar[bool] = True
 
     loss: LossName = option("tiles", **ABOUT_LOSS)
+    withhold: Withhold = option(
+        "worst",
+        help="What may be withheld within the limit: the worst flows, safe or not, or only unsafe ones.",
+        metavar="WHAT",
+        values=get_args(Withhold),
+    )
     time_limit: float | None = option(
         None,
         help="Return the best safe release after this long, such as 60s or 5min.",
@@ -194,6 +216,11 @@ class TreeMethod(FlowMethod):
         super().__post_init__()
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"the time limit must be a number of seconds above 0; got {self.time_limit:g}")
+
+    @property
+    def keeps_safe(self) -> bool:
+        """Return whether every safe group in the zones that are chosen is released."""
+        return self.withhold == "unsafe"
 
     def find_products(
         self, matrix: ODMatrix, promise: Promise, progress: Progress, clock: Clock

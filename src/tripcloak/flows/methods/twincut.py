@@ -85,7 +85,8 @@ class TwinCut(TreeMethod):
         """Return the best pair of cuts found, with the bound of the decomposition."""
         clock = Clock(self.time_limit)
         products = self.find_products(matrix, promise, progress, clock)
-        pairs = CutPairSearch(products, products.budget(self.suppression_limit))
+        budget = products.budget(self.suppression_limit)
+        pairs = CutPairSearch(products, budget, keeps_safe=self.keeps_safe)
         rivals = _rivals(matrix, promise, self.suppression_limit)
         bound, price, starts = self._relaxations(pairs)
         uniform = pairs.best_uniform()
@@ -94,7 +95,8 @@ class TwinCut(TreeMethod):
         settled, proven = self._prove(pairs, _settled(pairs, best), price, clock, progress)
         bound = max(bound, proven)
         solution, mean = _solution(matrix, pairs, settled), settled.mean
-        for rival in rivals:
+        # They withhold single flows of a group, safe or not.
+        for rival in () if self.keeps_safe else rivals:
             if (reached := self._mean(matrix, products, rival)) < mean:
                 solution, mean = rival, reached
         return solution._replace(bound=certificate(products, mean, bound, self.relaxation))
@@ -105,7 +107,8 @@ class TwinCut(TreeMethod):
         products = pairs.products
         for first in (ORIGIN, DESTINATION):
             allowed = nested(products, first)
-            search = partition_search(products, allowed, self.suppression_limit)
+            limit = self.suppression_limit
+            search = partition_search(products, allowed, limit, keeps_safe=self.keeps_safe)
             offer = search.run(highest_price(products))
             bound, price = max(bound, search.bound), max(price, offer.price)
             # The first axis' cut: products with a whole second axis that are not split on the first.
@@ -123,7 +126,8 @@ class TwinCut(TreeMethod):
         """Return the best pair of cuts after new starts from the proof, and what no pair goes below."""
         if not pairs.products.complete:
             return settled, 0.0
-        proof, effort = Decomposition(pairs.products, pairs.budget, price), Clock(self.certify)
+        proof = Decomposition(pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe)
+        effort = Clock(self.certify)
         for number in count(1):
             if clock.is_up() or effort.is_up() or proof.settled:
                 break

@@ -81,11 +81,13 @@ def best_partition(
     inner: NDArray[np.float64],
     may_split: NDArray[np.bool_],
     price: float,
+    may_withhold: bool,
 ) -> tuple[NDArray[np.int8], float, float]:  # pragma: no cover - compiled
     """Return the best choice for every product, and the loss and the suppressed volume of the best partition.
 
     A product is released as it is (``loss`` per unit of volume; never if that is infinite), suppressed
-    (``price`` per unit), or split on one axis; volume outside the safe children of a split is suppressed.
+    (``price`` per unit; only if it cannot be released where none ``may_withhold`` what is safe), or split on
+    one axis; volume outside the safe children of a split is suppressed.
     Products stand behind those they are a part of, so one pass backwards sees all children before their
     parent.
     """
@@ -99,7 +101,7 @@ def best_partition(
         # Nothing at all may weigh nothing: infinity times zero would be no number.
         lost, hidden, choice[p] = loss[p] if loss[p] == np.inf else loss[p] * volume[p], 0.0, RELEASE
         cost = lost
-        if price * volume[p] < cost:
+        if price * volume[p] < cost and (may_withhold or cost == np.inf):
             cost, lost, hidden, choice[p] = price * volume[p], 0.0, volume[p], SUPPRESS
         for axis in range(axes):
             gone = hidden_below[axis, p] + volume[p] - inner[axis, p]

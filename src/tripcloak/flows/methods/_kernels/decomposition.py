@@ -9,18 +9,15 @@ from numpy.typing import NDArray
 
 @njit(cache=True)
 def share_savings(
-    loss: NDArray[np.float64],
-    volume: NDArray[np.float64],
-    price: float,
+    saving: NDArray[np.float64],
     shift: NDArray[np.float64],
     first: NDArray[np.float64],
     second: NDArray[np.float64],
 ) -> None:  # pragma: no cover - compiled
-    """Write what releasing each product saves at a price: half of it, and the shift, to either problem."""
-    for p in range(len(loss)):
-        half = volume[p] * (price - loss[p]) / 2 if loss[p] < price else 0.0
-        first[p] = half + shift[p]
-        second[p] = half - shift[p]
+    """Write the shares of both problems: half of what each product saves, and its shift to the first."""
+    for p in range(len(saving)):
+        first[p] = saving[p] / 2 + shift[p]
+        second[p] = saving[p] / 2 - shift[p]
 
 
 @njit(cache=True)
@@ -71,9 +68,8 @@ def best_nested(
 
 @njit(cache=True)
 def pull_apart(
-    loss: NDArray[np.float64],
+    saving: NDArray[np.float64],
     volume: NDArray[np.float64],
-    price: float,
     chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     inertia: float,
     pull: NDArray[np.float64],
@@ -81,16 +77,16 @@ def pull_apart(
     """Renew the pull on every product's shift: where the two problems differ, and some of the last pull.
 
     Returns the volume that they release on average, and the squared lengths of where they differ and of
-    the pull, each product weighed by the root of its saving.
+    the pull, each product weighed by the root of its saving. What saves nothing is not released.
     """
     first, second = chosen
     released, apart, length = 0.0, 0.0, 0.0
-    for p in range(len(loss)):
+    for p in range(len(saving)):
         differs = int(second[p]) - int(first[p])
         pull[p] = differs + inertia * pull[p]
-        if loss[p] < price:
+        if saving[p] != 0.0:
             released += volume[p] * (int(first[p]) + int(second[p])) / 2
-            weight = np.sqrt(volume[p] * (price - loss[p]))
+            weight = np.sqrt(abs(saving[p]))
             apart += weight * differs * differs
             length += weight * pull[p] * pull[p]
     return released, apart, length
@@ -98,14 +94,12 @@ def pull_apart(
 
 @njit(cache=True)
 def move_shift(
-    loss: NDArray[np.float64],
-    volume: NDArray[np.float64],
-    price: float,
+    saving: NDArray[np.float64],
     pull: NDArray[np.float64],
     step: float,
     shift: NDArray[np.float64],
 ) -> None:  # pragma: no cover - compiled
     """Move every product's shift along its pull, each weighed by the root of its saving."""
-    for p in range(len(loss)):
-        if loss[p] < price and pull[p] != 0.0:
-            shift[p] += step * np.sqrt(volume[p] * (price - loss[p])) * pull[p]
+    for p in range(len(saving)):
+        if saving[p] != 0.0 and pull[p] != 0.0:
+            shift[p] += step * np.sqrt(abs(saving[p])) * pull[p]
