@@ -13,6 +13,7 @@ class FlowOptions(TypedDict, total=False):
     """Options of single methods on flows."""
 
     loss: str | None
+    withhold: str | None
     certify: Time | None
     first: str | None
     v_target: float | None
