@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -202,7 +202,7 @@ class TreeMethod(FlowMethod):
         "worst",
         help="What may be withheld within the limit: the worst flows, safe or not, or only unsafe ones.",
         metavar="WHAT",
-        values=get_args(Withhold),
+        values=("worst", "unsafe"),
     )
     time_limit: float | None = option(
         None,
