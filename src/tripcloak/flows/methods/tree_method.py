@@ -200,7 +200,7 @@ class TreeMethod(FlowMethod):
     loss: LossName = option("tiles", **ABOUT_LOSS)
     withhold: Withhold = option(
         "worst",
-        help="What may be withheld within the limit: the worst flows, safe or not, or only unsafe ones.",
+        help="Withhold the worst flows within the limit, safe or not, or only what is unsafe.",
         metavar="WHAT",
         values=("worst", "unsafe"),
     )
