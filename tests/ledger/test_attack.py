@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from oracles import differencing as oracle
 from oracles.differencing import exposed_sets, plain_atoms, possible_totals
 from tripcloak.ground.errors import ImpossibleRequestError
-from tripcloak.ledger._kernels import enough_people
-from tripcloak.ledger.atoms import atoms_of
+from tripcloak.ledger._kernels import enough_people, people_of_sets, sorted_by, split
+from tripcloak.ledger.atoms import KnownPeople, Splitting, atoms_of
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.contraction import contract
 from tripcloak.ledger.disclosure import Disclosure, Rounded, with_totals
@@ -222,6 +223,40 @@ def test_what_is_concluded_first_changes_no_fact(disclosures: list[Disclosure]) 
     assert plain.complete
     assert concluded.complete
     assert sets_of(concluded, disclosures) == sets_of(plain, disclosures)
+
+
+@given(several())
+def test_atoms_are_those_of_plain_sets(disclosures: list[Disclosure]) -> None:
+    atoms, plain = atoms_of(disclosures), plain_atoms(disclosures)
+    shifted = atoms.group - np.where(atoms.group >= 0, atoms.start[:-1], 0)
+    assert [tuple(row) for row in shifted.tolist()] == list(plain)
+    assert atoms.trips.tolist() == [sum(weight for _, _, weight in own) for own in plain.values()]
+    assert atoms.people.tolist() == [len({person for _, person, _ in own}) for own in plain.values()]
+    # Split by the first alone, and by the others later, they are the same.
+    known = KnownPeople([one.record for one in disclosures])
+    later = Splitting.of(known).by(disclosures[0]).by(*disclosures[1:]).atoms()
+    for name in ("group", "trips", "seen", "seen_by"):
+        assert np.array_equal(getattr(later, name), getattr(atoms, name))
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 2), st.integers(-1, 2)), max_size=8))
+def test_records_are_sorted_and_split_as_plain_sets_are(way: str, rows: list[tuple[int, int, int]]) -> None:
+    chosen = {"compiled": lambda kernel: kernel, "plain": lambda kernel: kernel.py_func}[way]
+    code, other, person = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+    start, order = chosen(sorted_by)(code, 4)
+    runs = [order[a:b].tolist() for a, b in pairwise(start)]
+    assert runs == oracle.sorted_by(code.tolist(), 4)
+    split_order, ends, before, told = chosen(split)(order, start, other, 3)
+    found = [
+        (int(was), int(now), split_order[a:b].tolist())
+        for was, now, (a, b) in zip(before, told, pairwise(ends), strict=True)
+    ]
+    assert found == oracle.split(runs, other.tolist())
+    seen, seen_by = chosen(people_of_sets)(split_order, ends[:-1], ends[1:], person, 3)
+    assert list(zip(seen.tolist(), seen_by.tolist(), strict=True)) == oracle.people_of_sets(
+        [own for _, _, own in found], person.tolist()
+    )
 
 
 def test_conclusions_leave_nothing_of_what_many_people_tie() -> None:

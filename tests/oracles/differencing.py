@@ -131,6 +131,25 @@ def enough_people(segments, kinds, seen, k: int) -> list[bool]:
     return found
 
 
+def sorted_by(code: Sequence[int], n: int) -> list[list[int]]:
+    """Return the places of every code."""
+    return [[at for at, own in enumerate(code) if own == one] for one in range(n)]
+
+
+def split(sets: Sequence[list[int]], code: Sequence[int]) -> list[tuple[int, int, list[int]]]:
+    """Return sets split by the code of each record: the set of before, the code, and the records."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, own in enumerate(sets):
+        for record in own:
+            found.setdefault((number, code[record]), []).append(record)
+    return [(*key, own) for key, own in found.items()]
+
+
+def people_of_sets(sets: Sequence[list[int]], person: Sequence[int]) -> list[tuple[int, int]]:
+    """Return pairs of a set and a person of a record in it, ascending; -1 is nobody."""
+    return sorted({(at, person[one]) for at, own in enumerate(sets) for one in own if person[one] >= 0})
+
+
 def _partitions(earlier: Sequence[Disclosure]) -> list[list[set[int]]]:
     joined: list[list[set[int]]] = []
     for one in earlier:

@@ -173,3 +173,99 @@ def enough_people(
                     break
         enough_here[segment] = people >= k
     return enough_here
+
+
+@njit(cache=True)
+def split(
+    order: Ints, start: Ints, code: Ints, n_codes: int
+) -> tuple[Ints, Ints, Ints, Ints]:  # pragma: no cover - compiled
+    """Return sets of records split further by a code of every record, in the order of first appearance.
+
+    Parameters
+    ----------
+    order, start
+        The records set by set; where each set begins, and one more.
+
+    Returns
+    -------
+    order, start, before, code
+        The same of the new sets; the set that each was in before, and its code.
+    """
+    own = np.empty(len(order), dtype=np.int64)
+    stamp = np.full(n_codes, -1, dtype=np.int64)
+    n = 0
+    for one in range(len(start) - 1):
+        for at in range(start[one], start[one + 1]):
+            own[at] = code[order[at]]
+            if stamp[own[at]] != one:
+                stamp[own[at]] = one
+                n += 1
+    before, told = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    ends = np.zeros(n + 1, dtype=np.int64)
+    number = np.empty(n_codes, dtype=np.int64)
+    split_order = np.empty_like(order)
+    stamp[:] = -1
+    last = 0
+    for one in range(len(start) - 1):
+        # Invariant: all sets before `first` are in place.
+        first = last
+        for at in range(start[one], start[one + 1]):
+            if stamp[own[at]] != one:
+                stamp[own[at]], number[own[at]] = one, last
+                before[last], told[last] = one, own[at]
+                last += 1
+            ends[number[own[at]] + 1] += 1
+        for new in range(first, last):
+            ends[new + 1] += ends[new]
+            number[told[new]] = ends[new]
+        for at in range(start[one], start[one + 1]):
+            split_order[number[own[at]]] = order[at]
+            number[own[at]] += 1
+    return split_order, ends, before, told
+
+
+@njit(cache=True)
+def people_of_sets(
+    order: Ints, first: Ints, last: Ints, person: Ints, n_people: int
+) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
+    """Return pairs of a set of records and a person who has one in it, ascending, each once; -1 is nobody.
+
+    Parameters
+    ----------
+    order, first, last
+        Records, and where those of each set begin and end.
+    """
+    stamp = np.full(n_people, -1, dtype=np.int64)
+    most = 0
+    for one in range(len(first)):
+        most += last[one] - first[one]
+    seen, seen_by = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    n = 0
+    for one in range(len(first)):
+        before = n
+        for at in range(first[one], last[one]):
+            who = person[order[at]]
+            if who >= 0 and stamp[who] != one:
+                stamp[who] = one
+                seen[n], seen_by[n] = one, who
+                n += 1
+        seen_by[before:n] = np.sort(seen_by[before:n])
+    return seen[:n], seen_by[:n]
+
+
+@njit(cache=True)
+def sorted_by(code: Ints, n: int) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
+    """Return where those of each code begin, and one more; all by their codes, without those of -1."""
+    start = np.zeros(n + 1, dtype=np.int64)
+    for one in code:
+        if one >= 0:
+            start[one + 1] += 1
+    for at in range(n):
+        start[at + 1] += start[at]
+    place = start[:-1].copy()
+    order = np.empty(start[-1], dtype=np.int32)
+    for at in range(len(code)):
+        if code[at] >= 0:
+            order[place[code[at]]] = at
+            place[code[at]] += 1
+    return start, order

@@ -10,10 +10,14 @@ import numpy as np
 
 from tripcloak.flows.model import Numbering
 from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.masking import mask_small
 from tripcloak.ledger.disclosure import Disclosure
 
 NONE = -1
 """Stands for no group: the record is withheld in a release, or not in its input."""
+
+HELD = 8
+"""Inputs of which it is held where their records are."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,65 +134,156 @@ def atoms_of(disclosures: Sequence[Disclosure]) -> Atoms:
     >>> atoms.group.tolist(), atoms.trips.tolist(), atoms.people.tolist()
     ([[-1, 2], [0, 2], [1, 2]], [1, 2, 2], [1, 2, 2])
     """
-    records = _union([one.record for one in disclosures])
-    atom = np.zeros(len(records), dtype=np.int64)
-    person = np.zeros(len(records), dtype=np.uint64)
-    weight = np.ones(len(records), dtype=np.int64)
-    start = np.cumsum([0, *(one.n_groups for one in disclosures)])
-    group = np.empty((1, 0), dtype=np.int64)
-    # Invariant: `atom` numbers what the releases so far tell apart, `group` says how.
-    for one, first in zip(disclosures, start, strict=False):
-        at = np.searchsorted(records, one.record)
-        code = np.zeros(len(records), dtype=np.int64)
-        code[at] = one.group.astype(np.int64) + 1
-        # Who is told apart in some release is so for whoever has them all.
-        known = ~one.nobody if one.counted == "travellers" else person[at] == 0
-        person[at[known]] = one.person[known]
+    return Splitting.of(KnownPeople([one.record for one in disclosures])).by(*disclosures).atoms()
+
+
+class KnownPeople:
+    """Records that releases are of, and whose they are, as far as some release tells people apart.
+
+    Parameters
+    ----------
+    records
+        The records of each release, ascending.
+    """
+
+    def __init__(self, records: Sequence[Ints]) -> None:
+        self.record = _union(records)
+        self.weight: Ints | None = None
+        self._person = np.zeros(len(self.record), dtype=np.uint64)
+        self._codes: tuple[Ints, int] | None = None
+        self._places: dict[int, tuple[Ints, Ints]] = {}
+
+    def __repr__(self) -> str:
+        return f"<KnownPeople: {mask_small(len(self.record))} records>"
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+    def place(self, record: Ints) -> Ints:
+        """Return where some of the records are among all."""
+        # Releases of the same input share its records; the array is held, so that its number stays its own.
+        if id(record) not in self._places:
+            for old in list(self._places)[: -HELD + 1]:
+                del self._places[old]
+            whole = len(record) == len(self.record)
+            at = np.arange(len(record)) if whole else np.searchsorted(self.record, record)
+            self._places[id(record)] = record, at.astype(np.int32)
+        return self._places[id(record)][1]
+
+    def learn(self, one: Disclosure) -> None:
+        """Take in whose the records of a release are, and how many trips each stands for."""
+        at = self.place(one.record)
+        if one.counted == "travellers":
+            self.meet(one.record, one.person)
+        else:
+            new = self._person[at] == 0
+            self._set(at[new], one.person[new])
         if one.weight is not None:
-            weight[at] = one.weight
-        atom, found = _numbered(atom * (one.n_groups + 1) + code)
-        before, code = np.divmod(found, one.n_groups + 1)
-        here = np.where(code > 0, code - 1 + first, NONE)
-        group = np.column_stack([group[before], here])
-    told = np.any(group != NONE, axis=1)
-    return _gathered(atom, person, weight, group, told, disclosures, start)
+            self.weight = np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
+            self.weight[at] = one.weight
+
+    def meet(self, record: Ints, person: Ints) -> None:
+        """Take in whose records are; who is told apart in some release is so for whoever has them all."""
+        somebody = person != record
+        self._set(self.place(record)[somebody], person[somebody])
+
+    def _set(self, at: Ints, person: Ints) -> None:
+        if not np.array_equal(self._person[at], person):
+            self._person[at] = person
+            self._codes = None
+
+    @property
+    def person(self) -> Ints:
+        """Return a number for the person of every record, -1 for nobody."""
+        return self._coded()[0]
+
+    @property
+    def n_people(self) -> int:
+        """Return how many people there are."""
+        return self._coded()[1]
+
+    def _coded(self) -> tuple[Ints, int]:
+        if self._codes is None:
+            numbering = Numbering()
+            # Trips without an id add nobody, however many they are.
+            codes = np.full(len(self), NONE, dtype=np.int32)
+            there = self._person != 0
+            codes[there] = numbering.add(self._person[there])
+            self._codes = codes, len(numbering)
+        return self._codes
 
 
-def _gathered(
-    atom: Ints,
-    person: Ints,
-    weight: Ints,
-    group: Ints,
-    told: Bools,
-    disclosures: Sequence[Disclosure],
-    start: Ints,
-) -> Atoms:
-    """Return the atoms that some release tells of, in the order of their groups."""
-    order = np.lexsort(group[told].T[::-1]) if group.shape[1] else np.empty(0, dtype=np.int64)
-    place = np.full(len(group), NONE, dtype=np.int64)
-    place[np.flatnonzero(told)[order]] = np.arange(len(order))
-    atom = place[atom]
-    kept = atom != NONE
-    atom, person, weight = atom[kept], person[kept], weight[kept]
-    if all(one.counted == "trips" for one in disclosures):
-        at, person = np.repeat(atom, weight), np.arange(1, weight.sum() + 1)
-    else:
-        # Trips without an id add nobody, however many they are.
-        at, person = atom[person != 0], person[person != 0]
-    code, found = _numbered(person)
-    seen, seen_by = np.divmod(np.unique(at * max(len(found), 1) + code), max(len(found), 1))
-    return Atoms(
-        group=group[told][order],
-        # Whole numbers below 2**53 add up exactly.
-        trips=np.bincount(atom, weight, minlength=len(order)).astype(np.int64),
-        seen=seen,
-        seen_by=seen_by,
-        published=np.concatenate([one.trips for one in disclosures]).astype(np.int64),
-        start=start,
-        adds_up=np.array([one.tells_trips for one in disclosures]),
-        room=np.hstack([one.room for one in disclosures]).astype(np.int64),
-        rounded=np.array([one.rounded is not None for one in disclosures]),
-    )
+@dataclass(frozen=True, eq=False)
+class Splitting:
+    """Records split into atoms by release after release.
+
+    Attributes
+    ----------
+    order, start : array
+        The records atom by atom; where each atom begins, and one more.
+    group : array (atoms, releases)
+        As for :class:`Atoms`; the last atoms may be of no release.
+    """
+
+    known: KnownPeople
+    releases: tuple[Disclosure, ...]
+    order: Ints
+    start: Ints
+    group: Ints
+
+    def __repr__(self) -> str:
+        return f"<Splitting by {len(self.releases):,} releases>"
+
+    @classmethod
+    def of(cls, known: KnownPeople) -> Splitting:
+        """Return all records in one."""
+        start = np.array([0, len(known)] if len(known) else [0])
+        order = np.arange(len(known), dtype=np.int32)
+        return cls(known, (), order, start, np.empty((len(start) - 1, 0), dtype=np.int64))
+
+    def by(self, *more: Disclosure) -> Splitting:
+        """Return the records split further by what releases tell apart."""
+        from tripcloak.ledger._kernels import split
+
+        order, start, group = self.order, self.start, self.group
+        first = sum(one.n_groups for one in self.releases)
+        for one in more:
+            self.known.learn(one)
+            code = np.zeros(len(self.known), dtype=np.int32)
+            code[self.known.place(one.record)] = one.group + 1
+            order, start, before, told = split(order, start, code, one.n_groups + 1)
+            group = np.column_stack([group[before], np.where(told > 0, told - 1 + first, NONE)])
+            first += one.n_groups
+        return Splitting(self.known, (*self.releases, *more), order, start, group)
+
+    def atoms(self) -> Atoms:
+        """Return the atoms that some release tells of, in the order of their groups."""
+        told = np.flatnonzero(np.any(self.group != NONE, axis=1))
+        places = told[np.lexsort(self.group[told].T[::-1])] if self.releases else told
+        weight = self.known.weight
+        size = np.diff(self.start)
+        if weight is not None and len(size):
+            size = np.add.reduceat(weight[self.order], self.start[:-1])
+        return Atoms(
+            group=self.group[places],
+            trips=size[places],
+            **self._seen(places, size[places]),
+            published=np.concatenate([one.trips for one in self.releases]).astype(np.int64),
+            start=np.cumsum([0, *(one.n_groups for one in self.releases)]),
+            adds_up=np.array([one.tells_trips for one in self.releases]),
+            room=np.hstack([one.room for one in self.releases]).astype(np.int64),
+            rounded=np.array([one.rounded is not None for one in self.releases]),
+        )
+
+    def _seen(self, places: Ints, trips: Ints) -> dict[str, Ints]:
+        """Return who is in which of some atoms."""
+        from tripcloak.ledger._kernels import people_of_sets
+
+        if all(one.counted == "trips" for one in self.releases):
+            return {"seen": np.repeat(np.arange(len(places)), trips), "seen_by": np.arange(trips.sum())}
+        ends = self.start[places], self.start[places + 1]
+        seen, seen_by = people_of_sets(self.order, *ends, self.known.person, self.known.n_people)
+        return {"seen": seen, "seen_by": seen_by}
 
 
 def _union(parts: Sequence[Ints]) -> Ints:
@@ -198,10 +293,3 @@ def _union(parts: Sequence[Ints]) -> Ints:
         if part is not union and not np.array_equal(part, union):
             union = np.union1d(union, part)
     return union
-
-
-def _numbered(keys: Ints) -> tuple[Ints, Ints]:
-    """Return the number of every key, and the key of every number."""
-    numbering = Numbering()
-    number = numbering.add(np.ascontiguousarray(keys).view(np.uint64))
-    return number.astype(np.int64), numbering.keys.view(keys.dtype)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
+from tripcloak.ledger.atoms import KnownPeople, Splitting
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Fact, Facts
@@ -30,8 +32,14 @@ from tripcloak.ledger.waiting import are_alike
 from tripcloak.promises import Promise
 from tripcloak.promises.allof import all_of
 
-SHARES = (1.0, 0.8, 0.5, 0.2)
-"""Shares of the limit that a method may use, so that the rest is left for what has to be withheld besides."""
+TRIES = 4
+"""How often a method is asked, each time with less of the limit, so that the rest is left for mending."""
+
+LESS = 0.8
+"""The share of what it was allowed before that a method is allowed at most when it is asked again."""
+
+AMPLE = 1.5
+"""How much more is left for mending than mending took."""
 
 NEARLY_ALL = 0.999
 """What zones that are kept may withhold; whether it is within the limit is seen afterwards."""
@@ -121,11 +129,11 @@ class Prevention:
         """
         promise = method.promise.resolve(matrix)
         ruled, limit = self._ruled(method, promise, matrix), method.suppression_limit
-        own = self._settled(ruled, [share * limit for share in SHARES], limit, matrix, progress)
+        own = self._settled(ruled, limit, TRIES, matrix, progress)
         kept = []
         for zones, before in self._zones_of_then(method, matrix):
             fixed = FixedZones(zones=zones, promise=ruled.promise)
-            found = self._settled(fixed, [NEARLY_ALL], limit, matrix, progress)
+            found = self._settled(fixed, limit, 1, matrix, progress)
             kept.append(found._replace(limit=self._limit_beside(before, found, limit, matrix)))
         within = [one for one in (own, *kept) if one.share <= one.limit]
         if not within:
@@ -167,26 +175,29 @@ class Prevention:
         return told
 
     def _settled(
-        self, solver: FlowMethod, limits: Sequence[float], limit: float, matrix: ODMatrix, progress: Progress
+        self, solver: FlowMethod, limit: float, tries: int, matrix: ODMatrix, progress: Progress
     ) -> _Answer:
         """Return what a method finds that adds no fact, or by how much that misses the limit.
 
         Parameters
         ----------
-        limits
-            What the method may withhold, one after the other until all that is withheld is within the limit.
+        tries
+            How often the method is asked; if once, it may withhold nearly all, as zones that are kept do.
         """
         least = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0, limit)
-        for allowed in limits:
+        allowed = limit if tries > 1 else NEARLY_ALL
+        for _ in range(tries):
+            most = LESS * allowed
             with suppress(ImpossibleRequestError):
                 answer = replace(solver, suppression_limit=allowed).anonymise(matrix, progress)
                 mended = self._mended(matrix, answer, progress)
-                if mended is None:
-                    continue
-                found = _Answer.of(matrix, answer, *mended, limit)
-                if found.share <= limit:
-                    return found
-                least = min(least, found, key=lambda one: one.share)
+                if mended is not None:
+                    found = _Answer.of(matrix, answer, *mended, limit)
+                    if found.share <= limit:
+                        return found
+                    least = min(least, found, key=lambda one: one.share)
+                    most = allowed - AMPLE * (found.share - limit)
+            allowed = most if most > 0 else LESS / 2 * allowed
         return least
 
     def _zones_of_then(self, method: FlowMethod, matrix: ODMatrix) -> list[tuple[KeptZones, Disclosure]]:
@@ -216,9 +227,15 @@ class Prevention:
         if promise.segments or promise.by_release or not exact or not self.coarsens:
             return method
         people = any(one.counted == "travellers" for one in self.earlier)
-        known = EarlierGroups.of(self.records, matrix.n_flows, exact, people=people)
+        known = EarlierGroups.of(self.records, matrix.n_flows, exact, people=people, known=self._before.known)
         k = min(one.k for one in self.earlier) if promise.k is None else self._k(promise.k)
         return replace(method, promise=all_of([promise, Remainders(least=k, earlier=known)]))
+
+    @cached_property
+    def _before(self) -> Splitting:
+        """Return all records, of before and now, as earlier releases tell them apart."""
+        known = KnownPeople([self.records.record, *(one.record for one in self.earlier)])
+        return Splitting.of(known).by(*self.earlier)
 
     def _k(self, own: float) -> int:
         return min(math.ceil(own), *(one.k for one in self.earlier))
@@ -229,7 +246,7 @@ class Prevention:
         for number in range(ROUNDS):
             left = replace(answer, group_of_flow=np.where(suppressed, -1, answer.group_of_flow))
             new = self.disclosing(left)
-            facts = attack([*self.earlier, *new], progress=progress)
+            facts = attack([*self.earlier, *new], before=self._before, progress=progress)
             if not facts.complete:
                 # What could not be looked at may tell anything.
                 return None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tripcloak.flows.model import Groups, KeyedRecords, Numbering
+from tripcloak.flows.model import Groups, KeyedRecords
+from tripcloak.flows.model.groups import Runs
 from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ledger.atoms import KnownPeople
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.promises import Passages, Promise
 
@@ -43,7 +46,13 @@ class EarlierGroups:
 
     @classmethod
     def of(
-        cls, records: KeyedRecords, n_flows: int, earlier: Sequence[Disclosure], *, people: bool
+        cls,
+        records: KeyedRecords,
+        n_flows: int,
+        earlier: Sequence[Disclosure],
+        *,
+        people: bool,
+        known: KnownPeople | None = None,
     ) -> EarlierGroups:
         """Return where the records of a new input were in earlier releases.
 
@@ -51,55 +60,73 @@ class EarlierGroups:
         ----------
         people
             Whether people are counted, and not trips.
+        known
+            All these records, where that is known already.
         """
-        numbering = Numbering()
-        own = _codes(numbering, records.record, records.person, people=people)
-        order = np.argsort(records.flow, kind="stable")
-        first = np.cumsum([0, *(one.n_groups for one in earlier)])
-        group = np.full((len(earlier), len(records)), -1, dtype=np.int64)
-        members, flows, whose = [], [], []
-        for number, one in enumerate(earlier):
-            at = np.minimum(np.searchsorted(records.record, one.record), max(len(records) - 1, 0))
-            known = records.record[at] == one.record
-            told = one.group != WITHHELD
-            group[number, at[known & told]] = one.group[known & told] + first[number]
-            members.append(one.group[told].astype(np.int64) + first[number])
-            flows.append(np.where(known, records.flow[at], -1)[told])
-            counted = people and one.counted == "travellers"
-            whose.append(_codes(numbering, one.record[told], one.person[told], people=counted))
-        member = np.concatenate(members)
-        by_group = np.argsort(member, kind="stable")
+        from tripcloak.ledger._kernels import sorted_by
+
+        known = known or KnownPeople([records.record, *(one.record for one in earlier)])
+        if people:
+            known.meet(records.record, records.person)
+            for one in earlier:
+                known.learn(one)
+        place = known.place(records.record)
+        flow = np.full(len(known), -1, dtype=np.int32)
+        flow[place] = records.flow
+        whose = _Whose(known, people=people, some=any(one.counted == "trips" for one in earlier))
+        start, order = sorted_by(records.flow, n_flows)
+        members = [_members(one, known, flow, whose) for one in earlier]
+        ends = np.cumsum([0, *(len(own[1]) for own in members)])
         return cls(
-            start=np.searchsorted(records.flow[order], np.arange(n_flows + 1)),
-            person=own[order],
-            group=_joined(group, [one.record[one.group != WITHHELD] for one in earlier])[:, order],
-            group_start=np.searchsorted(member[by_group], np.arange(first[-1] + 1)),
-            member_flow=np.concatenate(flows)[by_group].astype(np.int64),
-            member_person=np.concatenate(whose)[by_group],
-            n_people=len(numbering),
+            start=start,
+            person=whose.of(place[order], told_apart=True),
+            group=np.stack([row[place[order]] for row in _joined(earlier, known)]),
+            group_start=np.concatenate(
+                [*(own[0][:-1] + end for own, end in zip(members, ends, strict=False)), ends[-1:]]
+            ),
+            member_flow=np.concatenate([own[1] for own in members]),
+            member_person=np.concatenate([own[2] for own in members]),
+            n_people=whose.n,
         )
 
 
-def _codes(numbering: Numbering, record: Ints, person: Ints, *, people: bool) -> Ints:
-    """Return a number for every person, -1 for nobody; where trips are counted every record is one."""
-    codes = numbering.add(person if people else record).astype(np.int64)
-    return np.where(person == record, -1, codes) if people else codes
+class _Whose:
+    """Numbers for people, or for records where nobody is told apart, as in some releases."""
+
+    def __init__(self, known: KnownPeople, *, people: bool, some: bool) -> None:
+        self.known, self.people = known, people
+        self.shift = known.n_people if people else 0
+        self.n = self.shift + (len(known) if some or not people else 0)
+
+    def of(self, place: Ints, *, told_apart: bool) -> Ints:
+        """Return whose the records at some places are, -1 for nobody."""
+        return self.known.person[place] if self.people and told_apart else place + np.int32(self.shift)
 
 
-def _joined(group: Ints, published: Sequence[Ints]) -> Ints:
-    """Return the groups with releases that share no published record joined into one partition."""
+def _members(one: Disclosure, known: KnownPeople, flow: Ints, whose: _Whose) -> tuple[Ints, Ints, Ints]:
+    """Return where the records of each group of a release begin, the flow of each now, and whose it is."""
+    from tripcloak.ledger._kernels import sorted_by
+
+    start, order = sorted_by(one.group, one.n_groups)
+    place = known.place(one.record)[order]
+    return start, flow[place], whose.of(place, told_apart=one.counted == "travellers")
+
+
+def _joined(earlier: Sequence[Disclosure], known: KnownPeople) -> list[Ints]:
+    """Return the groups of all records; releases that share no published one are one partition."""
     rows: list[Ints] = []
-    taken: list[Ints] = []
-    for own, records in zip(group, published, strict=True):
-        for number, others in enumerate(taken):
-            if not len(np.intersect1d(others, records, assume_unique=True)):
-                rows[number] = np.where(own >= 0, own, rows[number])
-                taken[number] = np.union1d(others, records)
+    first = 0
+    for one in earlier:
+        own = np.full(len(known), -1, dtype=np.int32)
+        own[known.place(one.record)] = np.where(one.group != WITHHELD, one.group + np.int32(first), -1)
+        first += one.n_groups
+        for number, others in enumerate(rows):
+            if not np.any((others >= 0) & (own >= 0)):
+                rows[number] = np.maximum(own, others)
                 break
         else:
             rows.append(own)
-            taken.append(records)
-    return np.array(rows)
+    return rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,6 +151,7 @@ class Remainders(Promise):
 
     least: int
     earlier: EarlierGroups = field(repr=False)
+    _decided: dict[bytes, Bools] = field(default_factory=dict, repr=False)
 
     @property
     def monotone(self) -> Promise:
@@ -142,12 +170,19 @@ class Remainders(Promise):
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether nothing of few people is left."""
+        runs = groups.runs
+        # Products are the same whatever share may be withheld, and methods are asked with several.
+        mark = hashlib.blake2b(b"".join(np.ascontiguousarray(part).tobytes() for part in runs)).digest()
+        if mark not in self._decided:
+            self._decided[mark] = self._of(runs)
+        return self._decided[mark]
+
+    def _of(self, runs: Runs) -> Bools:
         from tripcloak.ledger._kernels import remainders_hold
 
         one = self.earlier
-        runs = groups.runs
         return remainders_hold(
-            (runs.flows.astype(np.int64), runs.first.astype(np.int64), runs.last.astype(np.int64)),
+            (runs.flows, runs.first.astype(np.int64), runs.last.astype(np.int64)),
             (one.start, one.person),
             one.group,
             (one.group_start, one.member_flow, one.member_person),

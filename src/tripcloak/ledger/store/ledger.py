@@ -139,6 +139,7 @@ class Ledger:
         self.entries = entries
         self._alone = False
         self._held: tuple[list[Written], KnownRecords] | None = None
+        self._told: tuple[list[int], KnownRecords, list[Disclosure]] | None = None
 
     def __repr__(self) -> str:
         return f"<Ledger of {len(self.releases):,} releases>"
@@ -178,9 +179,7 @@ class Ledger:
     def known(self) -> KnownRecords:
         """Return the records of all releases."""
         files = _record_files(self.entries)
-        if not self._alone:
-            return read_records(self.folder, files)
-        # Who is alone needs them twice: to be checked, and to be added to.
+        # A run needs them several times: to look for a release, to check it, and to be added to.
         if self._held is None or self._held[0] != files:
             self._held = files, read_records(self.folder, files)
         return self._held[1]
@@ -190,8 +189,12 @@ class Ledger:
         counting = [one for one in self.releases if one.counts and one.facts["parts"]]
         if not counting:
             return []
-        made = Disclosures(self.known())
-        return [one for release in counting for one in self._parts(release, made)]
+        numbers, known = [one.number for one in counting], self.known()
+        if self._told is None or self._told[:2] != (numbers, known):
+            made = Disclosures(known)
+            told = [one for release in counting for one in self._parts(release, made)]
+            self._told = numbers, known, told
+        return self._told[2]
 
     def _parts(self, release: RecordedRelease, made: Disclosures) -> list[Disclosure]:
         """Return what one release tells: its flows first, then every segment."""
@@ -226,7 +229,7 @@ class Ledger:
             try:
                 yield
             finally:
-                self._alone, self._held = False, None
+                self._alone = False
 
     def set_cap(self, cap: Cap, *, reason: str) -> None:
         """Set what may be spent from now on; what was spent stays spent."""
