@@ -32,7 +32,7 @@ from tripcloak.promises import (
     all_of,
 )
 from tripcloak.promises.dominance import LargestPart
-from tripcloak.promises.promise import PromiseOnPromise
+from tripcloak.promises.promise import OfProducts, PromiseOnPromise
 from tripcloak.promises.segments import SegmentName
 
 PEOPLE = KAnonymity(k=10, unit="travellers")
@@ -77,7 +77,7 @@ def test_no_promise_is_left_out() -> None:
     ours = {one for one in subclasses(Promise) if one.__module__.startswith("tripcloak.promises.")}
     named = {one for one in ours if "kind" in vars(one)}
     assert {type(promise) for promise in EXAMPLES.values()} == named
-    assert ours - named == {LargestPart, PromiseOnPromise, TrajectoryPromise}
+    assert ours - named == {LargestPart, OfProducts, PromiseOnPromise, TrajectoryPromise}
     for kind, promise in EXAMPLES.items():
         assert promise.kind == kind
         assert Promise.of_kind(kind) is type(promise)

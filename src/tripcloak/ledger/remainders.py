@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from tripcloak.flows.model.groups import Runs
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger.atoms import KnownPeople
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
-from tripcloak.promises import Passages, Promise
+from tripcloak.promises import Passages
+from tripcloak.promises.promise import OfProducts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,7 +131,7 @@ def _joined(earlier: Sequence[Disclosure], known: KnownPeople) -> list[Ints]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Remainders(Promise):
+class Remainders(OfProducts):
     """A flow leaves nothing of few people when earlier flows are taken from it, or it from those.
 
     It has no kind: no manifest states it, as it says nothing of the release alone.
@@ -146,27 +147,11 @@ class Remainders(Promise):
         Where the records were in earlier releases.
     """
 
-    joins: ClassVar[bool] = True
     lacks: ClassVar[str] = "remainders are of flows that are safe by themselves: give them together with k"
 
     least: int
     earlier: EarlierGroups = field(repr=False)
     _decided: dict[bytes, Bools] = field(default_factory=dict, repr=False)
-
-    @property
-    def monotone(self) -> Promise:
-        """Raise: nothing of it is."""
-        raise NotImplementedError(self.lacks)
-
-    @property
-    def by_product(self) -> tuple[Promise, ...]:
-        """Return the rule itself."""
-        return (self,)
-
-    @property
-    def private_facts(self) -> dict[str, Any]:
-        """Return nothing."""
-        return {}
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether nothing of few people is left."""

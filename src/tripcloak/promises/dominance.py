@@ -12,7 +12,7 @@ import numpy as np
 from tripcloak.ground.arrays import Bools
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
-from tripcloak.promises.promise import FlowGroups, Input, Largest, Passages, Promise, Volume
+from tripcloak.promises.promise import FlowGroups, Input, Largest, OfProducts, Passages, Volume
 
 MOST = 10**6
 """The largest denominator of a share: products with numbers of trips then fit 64 bits."""
@@ -21,7 +21,7 @@ VOLUMES: tuple[Volume, ...] = ("trips", "population")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LargestPart(Promise):
+class LargestPart(OfProducts):
     """A rule on the largest parts of a flow: what one traveller has of it, and the next one.
 
     It is not monotone: a group that contains a group without a dominant traveller may have one. So it is
@@ -29,27 +29,11 @@ class LargestPart(Promise):
     it is withheld.
     """
 
-    joins: ClassVar[bool] = True
     of: tuple[Volume, ...] = ("trips",)
 
     def __post_init__(self) -> None:
         if not self.of or not set(self.of) <= set(VOLUMES):
             raise InputError(f"{self.kind} looks at {' or '.join(VOLUMES)}; got {self.of!r}")
-
-    @property
-    def monotone(self) -> Promise:
-        """Raise: nothing of it is."""
-        raise InputError(self.lacks)
-
-    @property
-    def by_product(self) -> tuple[Promise, ...]:
-        """Return the rule itself."""
-        return (self,)
-
-    @property
-    def private_facts(self) -> dict[str, Any]:
-        """Return nothing."""
-        return {}
 
     @property
     def parts_of(self) -> tuple[Volume, ...]:

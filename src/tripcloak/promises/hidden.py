@@ -10,14 +10,14 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.promises.promise import UNITS, FlowGroups, Input, Passages, Promise, Unit, whole_number
+from tripcloak.promises.promise import UNITS, FlowGroups, Input, OfProducts, Passages, Unit, whole_number
 
 MOST_TIMES = 10
 """More would make flows coarser than anybody could want."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class HiddenChoices(Promise):
+class HiddenChoices(OfProducts):
     """A flow is released only if it reaches a threshold of its own, drawn from k to twice k by a secret.
 
     The methods are known, and refine wherever k allows it: a flow that was not split further would tell
@@ -42,7 +42,6 @@ class HiddenChoices(Promise):
     """
 
     kind: ClassVar[str] = "hidden choices"
-    joins: ClassVar[bool] = True
     needs_products: ClassVar[bool] = True
     lacks: ClassVar[str] = "hidden choices draw thresholds above k: give them together with k-anonymity"
 
@@ -63,16 +62,6 @@ class HiddenChoices(Promise):
     def highest(self) -> int:
         """Return the largest threshold that may be drawn."""
         return self.times * int(self.k)
-
-    @property
-    def monotone(self) -> Promise:
-        """Raise: nothing of it is."""
-        raise InputError(self.lacks)
-
-    @property
-    def by_product(self) -> tuple[Promise, ...]:
-        """Return the rule itself."""
-        return (self,)
 
     @property
     def private_facts(self) -> dict[str, Any]:

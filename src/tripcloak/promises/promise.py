@@ -423,6 +423,27 @@ release of the same people, and it does not hide that something is true of every
         return {unit: whole_number(k) for unit, k in self.thresholds.items()}
 
 
+class OfProducts(Promise):
+    """A rule that is decided of every group by itself, and is not monotone: nothing follows from parts."""
+
+    joins: ClassVar[bool] = True
+
+    @property
+    def monotone(self) -> Promise:
+        """Raise: nothing of it is."""
+        raise InputError(self.lacks)
+
+    @property
+    def by_product(self) -> tuple[Promise, ...]:
+        """Return the rule itself."""
+        return (self,)
+
+    @property
+    def private_facts(self) -> dict[str, Any]:
+        """Return nothing."""
+        return {}
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PromiseOnPromise(Promise):
     """Another promise, held to in a way of its own; what is not said anew is what the other one says."""

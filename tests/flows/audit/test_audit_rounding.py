@@ -19,12 +19,14 @@ from tripcloak.flows.keywords import flow_method, keywords
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.protection import round_to
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.rounding import RoundTo
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import values_of
 from tripcloak.promises import KAnonymity
 from tripcloak.receiving.check import check_release
 from tripcloak.records.source import TripSource
+from worlds.released_flows import Folder
 from worlds.trips import some_trips, write_csv
 
 SECRET = "a secret of these tests"
@@ -197,3 +199,47 @@ def test_secrets_are_those_of_a_file_or_of_the_hidden_choices(tmp_path: Path) ->
         asked(round=5, method="laplace", epsilon=1.0)
     with pytest.raises(InputError, match="goes with"):
         asked(secret=str(file))
+
+
+@pytest.fixture(scope="module")
+def with_tables(trips: Path, tmp_path_factory: pytest.TempPathFactory) -> AnonymisationOutcome:
+    return anonymise(
+        AnonymisationRequest(
+            source=TripSource(paths=(str(trips),)),
+            method=ODkAnon(promise=KAnonymity(k=6, unit="travellers"), suppression_limit=0.2),
+            zoning=Zoning(spec="h3:9"),
+            round_to=RoundTo(3, SECRET),
+            tables=TablesWanted(levels=(9, 7), margins=True),
+            out=tmp_path_factory.mktemp("tables") / "out",
+        )
+    )
+
+
+def test_totals_and_levels_are_sums_of_rounded_flows(with_tables: AnonymisationOutcome, trips: Path) -> None:
+    assert broken(with_tables.out, trips) == ()
+    assert all(finding.ok for finding in check_flows(with_tables.out / "release"))
+    flows = parquet.read_table(with_tables.out / "release" / "flows.parquet").to_pylist()
+    rows = parquet.read_table(with_tables.out / "release" / "tables.parquet").to_pylist()
+    total = sum(flow["trips"] for flow in flows)
+    assert len({(row["origin_level"], row["destination_level"]) for row in rows}) > 5
+    by_table: dict[tuple[str, str], int] = {}
+    for row in rows:
+        assert row["trips"] % 3 == 0
+        table = row["origin_level"], row["destination_level"]
+        by_table[table] = by_table.get(table, 0) + row["trips"]
+    assert set(by_table.values()) == {total}
+    for row in rows:
+        if (row["origin_level"], row["destination_level"]) == ("own", "all"):
+            assert row["trips"] == sum(one["trips"] for one in flows if one["origin"] == row["origin"])
+
+
+@pytest.mark.parametrize(
+    ("amounts", "rule"), [((3,), "tables-add-up"), ((3, -3), "tables-add-up"), ((1,), "tables-match-recount")]
+)
+def test_other_numbers_in_tables_are_caught(
+    with_tables: AnonymisationOutcome, trips: Path, tmp_path: Path, amounts: tuple[int, ...], rule: str
+) -> None:
+    folder = Folder(Path(shutil.copytree(with_tables.out, tmp_path / "out")))
+    folder.edit_rows("release/tables.parquet", add(*amounts))
+    folder.refresh()
+    assert rule in broken(folder.path, trips)

@@ -92,11 +92,6 @@ class TablesWanted:
                 f"{spelt('l')}, {spelt('l_places')} or {spelt('hide_choices')}: what a total counts would "
                 "tell of the places or the thresholds of what it does not"
             )
-        if told.base is not None:
-            raise InputError(
-                f"{spelt('with_margins')} and {spelt('with_levels')} do not go together with "
-                f"{spelt('round', told.base)} yet; leave out one of them"
-            )
         if "trips" not in told.columns:
             raise InputError(
                 f"{spelt('with_margins')} and {spelt('with_levels')} publish trips, which are not published "

@@ -24,7 +24,8 @@ def lay_tables(matrix: ODMatrix, release: Release, wanted: TablesWanted) -> Tabl
     Released groups are bricks. Where zones of one axis never overlap, withheld flows are collected upwards:
     from the finest table to the coarsest, what is in no brick yet and shares a cell becomes one if it is
     safe, and if it comes from so many cells of the finer tables that each of them may still be empty. It is
-    counted in that table and in those that are coarser on both axes.
+    counted in that table and in those that are coarser on both axes. Where numbers are rounded, tables are
+    sums of the released ones alone.
 
     Examples
     --------
@@ -53,7 +54,10 @@ def lay_tables(matrix: ODMatrix, release: Release, wanted: TablesWanted) -> Tabl
     wanted.check_method(release.method, noisy=release.promise.noisy, draws_zones=strange)
     wanted.check(release.promise, release.publication)
     tiers = Tiers.of(matrix, release, wanted)
-    laid = _Laying(matrix, release, tiers).laid()
+    if release.promise.rounding is None:
+        laid = _Laying(matrix, release, tiers).laid()
+    else:
+        laid = np.full(len(tiers.rows), NONE)
     return tables_of(matrix, release, wanted, laid, tiers)
 
 

@@ -26,6 +26,8 @@ def totals_table(matrix: ODMatrix, release: Release) -> pa.Table:
     import pyarrow as pa
 
     tables = _laid(release)
+    # Where numbers are rounded, bricks are released flows and no others.
+    told = tables.trips if release.rounded is None else release.published("trips")
     trees = [tree for tree, _ in matrix.axes]
     parts = []
     for table in tables.tables:
@@ -34,7 +36,7 @@ def totals_table(matrix: ODMatrix, release: Release) -> pa.Table:
         tiers = [[tier] * len(names[0]) for tier in (table.origin_tier, table.destination_tier)]
         texts = dict(zip((*LEVELS, *SPACE), (*tiers, *names), strict=True))
         columns = {name: pa.array(column, pa.string()) for name, column in texts.items()}
-        parts.append(pa.table({**columns, "trips": table.summed(tables.trips)}))
+        parts.append(pa.table({**columns, "trips": table.summed(told)}))
     return totals_as_published(pa.concat_tables(parts), order_of(tables))
 
 
@@ -84,6 +86,8 @@ def tables_entry(
 def not_counted(facts: Mapping[str, Any], trips: int) -> dict[str, Any]:
     """Return what is told of the trips that a table does not count: no more than follows from the flows.
 
+    That is nothing where nothing is told of those.
+
     Parameters
     ----------
     facts
@@ -97,6 +101,8 @@ def not_counted(facts: Mapping[str, Any], trips: int) -> dict[str, Any]:
     >>> not_counted(facts, 960)
     {'at_least': 0, 'at_most': 40, 'words': 'at most 4.0 % of the trips'}
     """
+    if facts["withheld"]["at_most"] is None:
+        return dict(facts["withheld"])
     more = trips - facts["released"]
     least, most = (max(facts["withheld"][end] - more, 0) for end in ("at_least", "at_most"))
     low, high = (100 * end / (trips + end) if trips + end else 0.0 for end in (least, most))
