@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import attackers, cases, drawing, peers, rivals, trajectories
+from benchmarks import attackers, cases, drawing, peers, rivals, totals, trajectories
 from benchmarks.lines import Line, Skipped
 
 Case = Callable[[Path], Iterable[Line | Skipped]]
@@ -58,6 +58,7 @@ def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
         "peers": peers.peers,
         "attacks": attackers.attackers,
         "trajectories": lambda folder: trajectories.trajectories(folder, sizes, data),
+        "totals": totals.totals,
         "measuring": cases.measuring,
         "rebuilding": drawing.rebuilding,
         "frames": lambda folder: cases.frames(folder, 1_000_000 if quick else 10_000_000),

@@ -8,11 +8,16 @@ import sys
 import time
 from typing import Any
 
+import numpy as np
+
 from benchmarks.papers.datasets import MADE
 from benchmarks.stations import Stations
 from tripcloak import METHODS, KAnonymity, ODkAnon, TripSource, Zoning, audit_matrix, measure, read_matrix
 from tripcloak.flows.methods import FlowMethod, SlotBySlot
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release.bricks import TablesWanted
+from tripcloak.flows.release.laying import lay_tables
+from tripcloak.hierarchy import Hierarchy
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "suppression": {"suppression_limit": 0.999},
@@ -191,6 +196,56 @@ def ends(path: str, out: str) -> dict[str, int]:
     return {"trips": len(columns["trip"])}
 
 
+def tables(depth: str, rows: str, levels: str, out: str = "") -> dict[str, float]:
+    """Return what it costs to protect totals and several heights of one release among themselves.
+
+    Rows of trips between the tiles of two quadtrees of this depth; flows of ten trips and more are released,
+    and so many heights above the tiles beside them. Given a file, every flow is written to it, with its
+    brick and its cell in every table; 0 stands for none.
+    """
+    wanted = TablesWanted(levels=tuple(range(1, int(levels) + 1)), margins=True)
+    small, matrix = (_nested_tiles(*size) for size in ((int(levels), 3_000), (int(depth), int(rows))))
+    lay_tables(small, _chosen("suppression", "trips").anonymise(small), wanted)
+    release = _chosen("suppression", "trips").anonymise(matrix)
+    started = _cpu_s()
+    made = lay_tables(matrix, release, wanted)
+    spent = _cpu_s() - started
+    if out:
+        ids, flows, brick = matrix.origins.zones.ids, matrix.flows, made.brick_of_flow
+        cells = {
+            f"table{at}": np.append(table.cell_of_brick, -1)[brick] + 1
+            for at, table in enumerate(made.tables)
+        }
+        ends = {"origin": ids[flows.origin], "destination": ids[flows.destination], "trips": flows.trips}
+        _write({**ends, "released": release.group_of_flow + 1, **cells}, out)
+    counted = [int(table.summed(made.trips).sum()) for table in made.tables]
+    return {
+        "cpu_s": spent,
+        "groups": release.n_groups,
+        "cells": release.n_groups + sum(len(table.origin) for table in made.tables),
+        "bricks": len(made.laid_at),
+        "counted": sum(counted) / len(counted) / int(matrix.flows.trips.sum()),
+    }
+
+
+def _nested_tiles(depth: int, rows: int) -> ODMatrix:
+    """Return trips between places of very different size, in four quarters of quarters."""
+    names, parents = ["q"], [-1]
+    for level in range(depth):
+        first = len(names) - 4**level
+        for at in range(first, first + 4**level):
+            names += [f"{names[at]}{digit}" for digit in range(4)]
+            parents += [at] * 4
+    tree = Hierarchy.from_parents(names, parents)
+    draw = np.random.default_rng(7)
+    size = draw.pareto(2.0, (2, tree.n_tiles)) + 0.1
+    origin, destination = (
+        draw.choice(tree.n_tiles, rows, p=side / side.sum()).astype(np.int32) for side in size
+    )
+    trips = np.ceil(6 * draw.pareto(1.2, rows)).astype(np.int64)
+    return ODMatrix.from_trips(tree, tree, origin, destination, trips=trips)
+
+
 def releases(path: str, folder: str) -> dict[str, float]:
     """Return the smallest group our audit finds in the release of every k-anonymous method.
 
@@ -263,7 +318,7 @@ def _peak_mb() -> float:
 if __name__ == "__main__":
     told = (
         *(solve, dendrogram, hourly, stations, clustering, grouping, ends, releases, metrics, reference),
-        door,
+        *(door, tables),
     )
     tasks = {task.__name__: task for task in told}
     print(json.dumps(tasks[sys.argv[1]](*sys.argv[2:])))
