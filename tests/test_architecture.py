@@ -49,6 +49,7 @@ WING = (
         "planning",
         "series",
         "attacking",
+        "linking",
         "regions",
         "trips",
     ),

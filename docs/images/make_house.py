@@ -51,7 +51,7 @@ WINGS = {
             Room(
                 "the road",
                 (
-                    "anonymise · publish · planning · series · describe · checking (a folder)",
+                    "anonymise · notes · publish · planning · series · describe · checking",
                     "keywords · protection (what is asked for) · rewriting (byte by byte)",
                 ),
             ),
@@ -96,7 +96,7 @@ WINGS = {
             Room(
                 "the road",
                 (
-                    "anonymise · regions · checking · attacking · trips (for flows)",
+                    "anonymise · regions · checking · attacking · linking · trips",
                     "keywords (what is asked for) · rewriting (byte by byte)",
                 ),
             ),
