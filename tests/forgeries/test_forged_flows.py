@@ -22,6 +22,7 @@ from tripcloak.flows.methods import NestedCut
 from tripcloak.flows.methods.fixed_zones import FixedZones
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.flows.release.keeping import read_kept
+from tripcloak.flows.release.rounding import RoundTo
 from tripcloak.flows.rewriting import ReadAs, rewritten_flows
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PUBLIC_FILES, json_text
@@ -201,3 +202,36 @@ def test_no_forgery_of_kept_zones_or_a_period_passes(trips: Path, tmp_path: Path
     assert len(made) > 20
     found, _ = auditor.unnoticed(made, tmp_path / "forged")
     assert [name for name in found if not is_about(name, INVISIBLE)] == []
+
+
+ENTRIES_OF_ROUNDING = ("promise", "columns", "columns_words", "withheld", "released", "smallest")
+"""Entries of a manifest that say something else where numbers are rounded."""
+
+LESS_PROMISED = {"promise.promises.1.sums": "less is promised than is kept"}
+
+
+def test_no_forgery_of_rounded_numbers_passes(trips: Path, tmp_path: Path) -> None:
+    source = TripSource(paths=(str(trips),))
+    method = NestedCut(promise=KAnonymity(k=6, unit="travellers"), suppression_limit=0.3)
+    anonymise(
+        AnonymisationRequest(
+            source=source,
+            method=method,
+            zoning=Zoning(spec="h3:8"),
+            round_to=RoundTo(3, "a secret of these tests"),
+            out=tmp_path / "out",
+        )
+    )
+    auditor = Auditor(
+        tmp_path / "out",
+        PUBLIC_FILES,
+        lambda folder: rewritten_flows(folder, READ),
+        lambda folder: audit_against(folder, (str(trips),)),
+    )
+    assert auditor.passes(auditor.safe)
+    made = [
+        one for one in everywhere(auditor.safe) if one.name.split()[1].split(".")[0] in ENTRIES_OF_ROUNDING
+    ]
+    assert len(made) > 40
+    found, _ = auditor.unnoticed(sampled(made, 3), tmp_path / "forged")
+    assert [name for name in found if not is_about(name, {**INVISIBLE, **LESS_PROMISED})] == []

@@ -507,7 +507,7 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 rules.append(read_rule(part))
             case "hidden choices":
                 hidden = read_hidden(part)
-            case "rounding":
+            case "rounding" if rounding is None:
                 rounding = read_rounding(part)
             case _:
                 raise unreadable(f"{ENTRY}.kind", "one that this audit knows, where it may stand")
