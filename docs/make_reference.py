@@ -21,9 +21,12 @@ Every public name of `tripcloak` (`import tripcloak as tc`) and `tripcloak.traje
 docstrings by `make docs`. [In Python](python.md) says how they go together.
 """
 VERBS = ("anonymise", "describe", "compare", "open", "audit", "measures")
+SEVERAL = ("series", "difference")
+"""Verbs on several releases of flows."""
 RESULTS = (
     *("ReleasedFlows", "ReleasedSegments", "ReleasedTrajectories"),
     *("ReleaseAudit", "ReleaseMeasures", "InputSummary", "MethodComparison"),
+    *("ReleasedSeries", "ReleaseDifference"),
 )
 METHODS = tuple(
     kind.__name__ for registry in (tc.METHODS, tc.TRAJECTORY_METHODS) for kind in registry.values()
@@ -57,8 +60,8 @@ def rendered() -> str:
 
 def grouped() -> dict[str, list[str]]:
     """Return all public names by what they are, each once."""
-    verbs = [*VERBS, *(f"trajectories.{name}" for name in VERBS)]
-    left = [name for name in tc.__all__ if name not in {*VERBS, "__version__"}]
+    verbs = [*VERBS, *SEVERAL, *(f"trajectories.{name}" for name in VERBS)]
+    left = [name for name in tc.__all__ if name not in {*VERBS, *SEVERAL, "__version__"}]
     left += [f"trajectories.{name}" for name in tc.trajectories.__all__ if name not in {*VERBS, *tc.__all__}]
 
     def taken(of: Callable[[str], bool]) -> list[str]:

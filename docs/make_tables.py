@@ -82,6 +82,11 @@ def types() -> str:
             [one for one in asked if one.name not in known],
         ),
         typed(
+            "SeriesOptions(TypedDict, total=False)",
+            "Options of methods that can plan a series.",
+            method_options(keywords("series")),
+        ),
+        typed(
             "TrajectoryOptions(TypedDict, total=False)",
             "Options of single methods on trajectories.",
             TRAJECTORY_METHODS.shared_options(),

@@ -10,6 +10,7 @@ The front door::
     release.audit(), release.measures(), release.plot(), release.save("out")
     tc.describe(trips); tc.compare(trips, k=[5, 10]).table
     tc.open("out"); tc.audit("out", against="trips.parquet"); tc.check("out/release")
+    tc.series(trips, periods="month", out="months"); tc.difference("may", "june").table
     tc.trajectories.anonymise(points, k=5)    # the same verbs on trajectories
 
 Keywords and their defaults are those of the command line. What a release shows may be published; what must
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from tripcloak.api.checks import audit, check, measures, open
     from tripcloak.api.flows import ReleasedFlows, ReleasedSegments, anonymise, compare, describe
     from tripcloak.api.results import InputSummary, MethodComparison, ReleaseAudit, ReleaseMeasures
+    from tripcloak.api.several import ReleaseDifference, ReleasedSeries, difference, series
     from tripcloak.api.trajectories import ReleasedTrajectories
     from tripcloak.comparing.compare import ComparisonPlan
     from tripcloak.flows.anonymise import AnonymisationRequest
@@ -114,6 +116,10 @@ _HOMES = {
     "check": "api.checks",
     "compare": "api.flows",
     "describe": "api.flows",
+    "difference": "api.several",
+    "series": "api.several",
+    "ReleaseDifference": "api.several",
+    "ReleasedSeries": "api.several",
     "measures": "api.checks",
     "open": "api.checks",
     "ReleasedFlows": "api.flows",
@@ -237,9 +243,11 @@ __all__ = [
     "ProductCut",
     "Release",
     "ReleaseAudit",
+    "ReleaseDifference",
     "ReleaseMeasures",
     "ReleasedFlows",
     "ReleasedSegments",
+    "ReleasedSeries",
     "ReleasedTrajectories",
     "Suppression",
     "Survey",
@@ -266,6 +274,7 @@ __all__ = [
     "check",
     "compare",
     "describe",
+    "difference",
     "k_merge",
     "measure",
     "measure_trajectories",
@@ -275,6 +284,7 @@ __all__ = [
     "publish",
     "read_matrix",
     "read_trajectories",
+    "series",
     "synth",
     "trajectories",
     "write_city",

@@ -23,6 +23,8 @@ VERBS: dict[str, tuple[Callable[..., Any], Any]] = {
     "anonymise": (tc.anonymise, typed.AnonymiseKeywords),
     "describe": (tc.describe, typed.DescribeKeywords),
     "compare": (tc.compare, typed.CompareKeywords),
+    "series": (tc.series, typed.SeriesKeywords),
+    "difference": (tc.difference, None),
     "audit": (tc.audit, None),
     "measures": (tc.measures, None),
     "trajectories anonymise": (tc.trajectories.anonymise, typed.AnonymiseTrajectoriesKeywords),
@@ -59,7 +61,7 @@ def test_every_option_is_a_keyword_with_the_same_default(command: str) -> None:
     parameters = {
         name: None if one.default is one.empty else one.default
         for name, one in inspect.signature(verb).parameters.items()
-        if one.kind is not one.POSITIONAL_ONLY and name != "folder"
+        if one.kind not in (one.POSITIONAL_ONLY, one.VAR_POSITIONAL) and name != "folder"
     }
     assert parameters.pop("progress") is None
     assert parameters == options(command)

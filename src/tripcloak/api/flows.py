@@ -157,7 +157,7 @@ def describe(
     """
     from tripcloak.flows.describe import describe as looked_at
 
-    source, values = _source("describe", data, dict(keywords))
+    source, values = flow_source("describe", data, dict(keywords))
     with shown(progress) as told:
         found = looked_at(source, zoning(values), k=values["k"], memory=values["memory"], progress=told)
     return summary_of_flows(found)
@@ -192,7 +192,7 @@ def compare(
 
     given = dict(keywords)
     out, force = given.pop("out", None), bool(given.pop("force", False))
-    source, values = _source("compare", data, given)
+    source, values = flow_source("compare", data, given)
     with shown(progress) as told:
         found = MethodComparison(compared(ComparisonPlan.of(source, values), told))
     if out is not None:
@@ -476,7 +476,7 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
         given["method"], chosen = chosen, None
     elif isinstance(chosen, type):
         given["method"], chosen = getattr(chosen, "name", chosen.__name__), None
-    source, values = _source("anonymise", data, given)
+    source, values = flow_source("anonymise", data, given)
     by, zones = segments(values), zoning(values)
     if chosen is not None and zones.kept is not None:
         raise InputError(f"{called('zones_from')} keeps zones, and needs no {called('method')}; leave it out")
@@ -517,7 +517,7 @@ def _with_given(method: FlowMethod, given: Mapping[str, Any], values: dict[str, 
     return replace(method, **fields)
 
 
-def _source(name: str, data: Inputs, given: dict[str, Any]) -> tuple[TripSource, dict[str, Any]]:
+def flow_source(name: str, data: Inputs, given: dict[str, Any]) -> tuple[TripSource, dict[str, Any]]:
     """Return what to read, and the value of every keyword."""
     settled = plain(with_zones(given))
     columns = {role: text for role, text in settled.items() if isinstance(text, str)}

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from tripcloak.api.method_options import AnonymiseOptions, FlowOptions, Time, TrajectoryOptions
+from tripcloak.api.method_options import (
+    AnonymiseOptions,
+    FlowOptions,
+    SeriesOptions,
+    Time,
+    TrajectoryOptions,
+)
 
 if TYPE_CHECKING:
     from tripcloak.api.inputs import Table
@@ -111,6 +117,30 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     slot: Time | None
     fold: str | None
     period: str | None
+    out: str | PathLike[str] | None
+    force: bool
+
+
+class SeriesKeywords(TripKeywords, SeriesOptions, total=False):
+    """The keywords of ``series``."""
+
+    method: str
+    periods: str | None
+    pilot: str | None
+    cumulative: bool
+    k: float
+    unit: str | Sequence[str] | None
+    k_population: float | str | None
+    suppress: float
+    publish: str
+    sign: str | PathLike[str] | None
+    ledger: str | PathLike[str] | None
+    needs_approvals: int | None
+    l: int | None  # noqa: E741
+    dominance: float | None
+    p_percent: float | None
+    time_slot: Time | None
+    fold: str | None
     out: str | PathLike[str] | None
     force: bool
 

@@ -36,6 +36,21 @@ class AnonymiseOptions(FlowOptions, total=False):
     time_weight: float | None
 
 
+class SeriesOptions(TypedDict, total=False):
+    """Options of methods that can plan a series."""
+
+    loss: str | None
+    time_limit: Time | None
+    certify: Time | None
+    first: str | None
+    v_target: float | None
+    multiplier: float | None
+    table_memory: float | None
+    levels: int | None
+    tolerance: float | None
+    m: int | None
+
+
 class TrajectoryOptions(TypedDict, total=False):
     """Options of single methods on trajectories."""
 

@@ -65,7 +65,7 @@ class ReleaseAudit:
     @property
     def table(self) -> pandas.DataFrame:
         """Return one row a rule: its name, whether it holds, its state, and in words what was found."""
-        return to_pandas(_arrow([finding.to_dict() for finding in self.findings]))
+        return to_pandas(arrow_of([finding.to_dict() for finding in self.findings]))
 
     @property
     def private(self) -> Mapping[str, Any]:
@@ -192,7 +192,7 @@ class ReleaseMeasures(Mapping[str, Any]):
     def table(self) -> pandas.DataFrame:
         """Return one row a measure; those within others have names of several words."""
         rows = [{"measure": name, "value": value} for name, value in self._plain()]
-        return to_pandas(_arrow(rows))
+        return to_pandas(arrow_of(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as ``tripcloak measures --json`` prints them."""
@@ -280,7 +280,7 @@ class InputSummary:
     @property
     def table(self) -> pandas.DataFrame:
         """Return, for flows, the share of the trips below k at each height; for trajectories, the spread."""
-        return to_pandas(_arrow(self._rows))
+        return to_pandas(arrow_of(self._rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``tripcloak describe --json`` prints."""
@@ -377,7 +377,7 @@ class MethodComparison:
     @property
     def table(self) -> pandas.DataFrame:
         """Return one row a release: what was asked for, what is lost, and what it took."""
-        return to_pandas(_arrow(self._told["rows"]))
+        return to_pandas(arrow_of(self._told["rows"]))
 
     @property
     def best(self) -> str | None:
@@ -518,7 +518,8 @@ def _masked(value: Any, column: str = "") -> str:
     return f"{value:,.4g}" if isinstance(value, float) else str(value)
 
 
-def _arrow(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def arrow_of(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return rows as a table."""
     import pyarrow as pa
 
     return pa.Table.from_pylist([dict(row) for row in rows])

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from tripcloak.flows.reading.matrix import MatrixReading
     from tripcloak.flows.release import Bound
     from tripcloak.ground.keys import SigningKey
+    from tripcloak.ground.memory import Memory as MemoryLimit
     from tripcloak.ground.progress import Progress
     from tripcloak.ledger.store import Ledger, RecordedRelease
+    from tripcloak.records.files.frames import Input
     from tripcloak.records.segments import SegmentBy
 
 
@@ -80,7 +82,7 @@ def command(
         memory=given["memory"],
         force=force,
     )
-    by, key, ledger = segments(given), signing_key(given), _ledger(given)
+    by, key, ledger = segments(given), signing_key(given), ledger_given(given)
     if by and not given["segment_joint"]:
         release_segments(request, by, draws=given["draws"], key=key, json=json)
         return
@@ -92,7 +94,7 @@ def command(
             once_read=_warn if json else _tell,
         )
         outcome, recorded = _made(told, ledger, given, progress)
-        sign([out], request, key, progress)
+        sign([out], request.source.paths, request.memory, key, progress)
     if json:
         print_json(outcome.to_dict() | ({} if recorded is None else {"ledger": recorded.in_short()}))
     else:
@@ -101,9 +103,9 @@ def command(
         show(*([] if recorded is None else [recorded.words()]))
 
 
-def _ledger(given: Given) -> "Ledger | None":
+def ledger_given(given: Given) -> "Ledger | None":
     """Return the ledger that the release is to be recorded in, if any; without one nothing is loaded."""
-    if given["ledger"] is None and given["needs_approvals"] is None and given["ledger_mode"] == "coarsen":
+    if given["ledger"] is None and given["needs_approvals"] is None and given.get("ledger_mode") in (None, "coarsen"):
         return None
     from tripcloak.ledger.releasing import ledger_of
 
@@ -144,14 +146,18 @@ def _tell(reading: "MatrixReading", segment: str = "") -> None:
 
 
 def sign(
-    folders: Iterable[Path], request: "AnonymisationRequest", key: "SigningKey | None", progress: "Progress"
+    folders: Iterable[Path],
+    inputs: "tuple[Input, ...]",
+    memory: "MemoryLimit",
+    key: "SigningKey | None",
+    progress: "Progress",
 ) -> None:
     """Audit releases against the raw input and sign what was found, if there is a key."""
     from tripcloak.flows.checking import sign_release
 
     if key is not None:
         for folder in folders:
-            sign_release(folder, request.source.paths, key, memory=request.memory, progress=progress)
+            sign_release(folder, inputs, key, memory=memory, progress=progress)
 
 
 def _show(outcome: "AnonymisationOutcome", *, waits: bool = False) -> None:
@@ -236,7 +242,8 @@ def release_segments(
             once_read=lambda name, reading: said(reading, f"{name}: "),
             progress=progress,
         )
-        sign([one.out for one in outcomes.released.values()], request, key, progress)
+        folders = [one.out for one in outcomes.released.values()]
+        sign(folders, request.source.paths, request.memory, key, progress)
     if json:
         print_json(outcomes.to_dict())
         return

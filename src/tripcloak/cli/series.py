@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tripcloak.cli.anonymise import ledger_given, sign
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
-from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, table
+from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, show_signed, table
 from tripcloak.flows.keywords import keywords, series_method, zoning
-from tripcloak.records.keywords import trip_source
+from tripcloak.records.keywords import signing_key, trip_source
 
 if TYPE_CHECKING:
-    from tripcloak.flows.series import SeriesOutcome
+    from tripcloak.flows.series import SeriesOutcome, SeriesRequest
+    from tripcloak.ground.progress import Progress
+    from tripcloak.ledger.store import Ledger, RecordedRelease
 
 
 @takes(lambda: keywords("series"))
@@ -37,10 +40,12 @@ def command(
 
       tripcloak series trips.parquet --periods month --cumulative --out months
 
+      tripcloak series trips.parquet --periods month --out months --ledger ledger --sign publisher.key
+
       tripcloak series trips.parquet --periods week --pilot 2024-W21 --suppress 20% --out weeks --json
     """
     from tripcloak.flows.anonymise import ReleaseRequest
-    from tripcloak.flows.series import SeriesRequest, make_series
+    from tripcloak.flows.series import SeriesRequest
 
     release = ReleaseRequest(
         source=trip_source(inputs, given),
@@ -57,12 +62,31 @@ def command(
         cumulative=given["cumulative"],
         force=force,
     )
+    key, ledger = signing_key(given), ledger_given(given)
     with progress_on_stderr() as progress:
-        outcome = make_series(request, progress)
+        outcome, recorded = _made(request, ledger, given["needs_approvals"], progress)
+        for name, one in outcome.released.items():
+            sign([one.out], outcome.inputs[name], release.memory, key, progress)
     if json:
-        print_json(outcome.to_dict())
+        told = {} if ledger is None else {"ledger": [one.in_short() for one in recorded]}
+        print_json(outcome.to_dict() | told)
     else:
         _show(outcome)
+        show_signed(key)
+        show(*(one.words() for one in recorded))
+
+
+def _made(
+    request: "SeriesRequest", ledger: "Ledger | None", approvals: int | None, progress: "Progress"
+) -> "tuple[SeriesOutcome, tuple[RecordedRelease, ...]]":
+    """Return the series, written, and what a ledger has of its releases."""
+    from tripcloak.flows.series import make_series
+
+    if ledger is None:
+        return make_series(request, progress), ()
+    from tripcloak.ledger.releasing import series_with_ledger
+
+    return series_with_ledger(request, ledger, approvals_needed=approvals, progress=progress)
 
 
 def _show(outcome: "SeriesOutcome") -> None:

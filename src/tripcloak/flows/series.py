@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,6 +42,7 @@ from tripcloak.ground.folders import (
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.during import find_periods
+from tripcloak.records.files.frames import Input
 from tripcloak.records.source import TripSource
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class SeriesRequest:
         The period to plan the zones on; all of them at once if not given.
     cumulative : bool
         Whether sums from the first period until each are published too.
+    recorded : callable, optional
+        Given each release and the folder that it goes to; they are written within what it returns.
     """
 
     release: ReleaseRequest
@@ -76,6 +79,7 @@ class SeriesRequest:
     pilot: str | None = None
     cumulative: bool = False
     force: bool = False
+    recorded: Callable[[MadeRelease, Path], AbstractContextManager[None]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,6 +94,8 @@ class SeriesOutcome:
         Periods that cannot be made safe even taken whole, and why.
     plan : Plan
         The zones, and how they suit every period.
+    inputs : dict
+        Period to the inputs that it was read from.
     """
 
     released: dict[str, AnonymisationOutcome]
@@ -97,6 +103,7 @@ class SeriesOutcome:
     plan: Plan
     digest: str
     out: Path
+    inputs: dict[str, tuple[Input, ...]]
 
     def __repr__(self) -> str:
         return f"<SeriesOutcome: {', '.join(self.released)}>"
@@ -164,9 +171,18 @@ def make_series(request: SeriesRequest, progress: Progress = silent) -> SeriesOu
         plan = _stated(_planned(settled, whole, parts, progress), method, parts, whole)
         by_name = {one.name: one for one in sources}
         made = {part.name: _made(settled, by_name[part.name], plan.zones, progress) for part in parts}
-    written = _written(made, plan, request, parts_of_folder, withheld, progress)
+    with ExitStack() as records:
+        for name, one in made.items():
+            if request.recorded is not None:
+                records.enter_context(request.recorded(one, request.out / name))
+        written = _written(made, plan, request, parts_of_folder, withheld, progress)
     return SeriesOutcome(
-        released=written, withheld=withheld, plan=plan, digest=plan.zones.digest, out=request.out
+        released=written,
+        withheld=withheld,
+        plan=plan,
+        digest=plan.zones.digest,
+        out=request.out,
+        inputs={name: by_name[name].source.paths for name in written},
     )
 
 
@@ -216,6 +232,8 @@ def _opened(request: SeriesRequest) -> Iterator[tuple[TripSource, list[PeriodSou
 
 def _by_input(source: TripSource) -> list[PeriodSource]:
     """Return every input as a period, by the name of its file."""
+    if not all(isinstance(path, str) for path in source.paths):
+        raise InputError(f"a table in memory has no name that could be a period's; give {called('periods')}")
     names = [
         re.sub(r"[^\w.=-]", "_", str(path).rstrip("/").rpartition("/")[2]).split(".")[0]
         for path in source.paths

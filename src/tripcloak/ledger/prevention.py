@@ -202,7 +202,7 @@ class Prevention:
 
     def _zones_of_then(self, method: FlowMethod, matrix: ODMatrix) -> list[tuple[KeptZones, Disclosure]]:
         """Return the zones of earlier releases of much the same records with what they tell, latest first."""
-        if method.draws_zones:
+        if method.draws_zones or isinstance(method, FixedZones):
             return []
         found = []
         axes = tuple(axis for axis, _ in zip(AXES, matrix.axes, strict=False))

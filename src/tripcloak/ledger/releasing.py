@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
@@ -23,6 +23,7 @@ from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.flows.release import Publish, Release
 from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.rounding import RoundTo, rounded_release
+from tripcloak.flows.series import SeriesOutcome, SeriesRequest, make_series
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, refuse_if_taken
 from tripcloak.ground.given_paths import given_path
@@ -74,6 +75,28 @@ def anonymise_with_ledger(
     with recorded(made, request.out, ledger, guard=guard, approvals_needed=approvals_needed):
         outcome = write_release(made, request.out, force=request.force, progress=progress)
     return outcome, ledger.releases[-1]
+
+
+def series_with_ledger(
+    request: SeriesRequest,
+    ledger: Ledger,
+    *,
+    approvals_needed: int | None = None,
+    progress: Progress = silent,
+) -> tuple[SeriesOutcome, tuple[RecordedRelease, ...]]:
+    """Return a series whose releases a ledger checks and records, and what it has of each.
+
+    They are recorded before any is written; where one would add a fact, none is.
+    """
+
+    def within(made: MadeRelease, out: Path) -> AbstractContextManager[None]:
+        return recorded(made, out, ledger, approvals_needed=approvals_needed)
+
+    asked = replace(request, release=read_by(request.release, ledger), recorded=within)
+    outcome = make_series(asked, progress)
+    folders = {str((request.out / name).absolute()) for name in outcome.released}
+    latest = {one.facts["folder"]: one for one in ledger.releases if one.facts["folder"] in folders}
+    return outcome, tuple(latest.values())
 
 
 def ledger_of(given: Mapping[str, Any]) -> Ledger | None:
