@@ -22,7 +22,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ledger.account import Account, Cap, OverdrawnError, read_together
 from tripcloak.ledger.adding import add_release
 from tripcloak.ledger.releasing import anonymise_with_ledger
-from tripcloak.ledger.store import Ledger, open_ledger
+from tripcloak.ledger.store import Ledger, open_ledger, spent
 from tripcloak.ledger.store.columns import ABSENT, KnownRecords
 from tripcloak.ledger.store.spent import Charges, told_together
 from worlds.depth import deeper
@@ -65,6 +65,21 @@ def test_the_account_is_that_of_whoever_pays_most(
         sum(cost.as_rho for cost, inside in history if any(whose[n] == one for n in inside)) for one in whose
     ]
     assert account.rho == pytest.approx(max(rho))
+
+
+def test_too_many_sets_of_releases_are_charged_as_the_largest_could_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody is in all three; where sets are too many to look at each, somebody is taken to be."""
+    record = np.arange(3, dtype=np.uint64)
+    known = KnownRecords(record, record + np.uint64(100), np.ones(3, dtype=np.int64))
+    kinds = [Spending(float(n)) for n in (1, 2, 4)]
+    charges = Charges.of(known, ((kind, np.where(record == n, ABSENT, -1)) for n, kind in enumerate(kinds)))
+    assert sorted(sum(one.epsilon for one in told) for told in charges.together()) == [3.0, 5.0, 6.0]
+    monkeypatch.setattr(spent, "MOST_SETS", 3)
+    assert len(charges.together()) == 3
+    monkeypatch.setattr(spent, "MOST_SETS", 2)
+    assert charges.together() == [tuple(kinds)]
 
 
 @pytest.mark.parametrize(

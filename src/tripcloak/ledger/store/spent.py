@@ -16,6 +16,9 @@ from tripcloak.ledger.store.chain import Entry
 from tripcloak.ledger.store.columns import ABSENT, KnownRecords
 from tripcloak.ledger.store.releases import RecordedRelease
 
+MOST_SETS = 1000
+"""Different sets of releases that people are in, up to which each is looked at."""
+
 
 def cap_of(entries: Sequence[Entry]) -> Cap | None:
     """Return the cap that stands: the last one that was set."""
@@ -121,6 +124,9 @@ class Charges:
             Which people are looked at; all by default.
         """
         rows = _distinct(self.times if among is None else self.times[among])
+        if len(rows) > MOST_SETS:
+            # As if somebody were in each kind as often as anybody is: never too little.
+            rows = rows.max(axis=0, keepdims=True)
         largest = [row for row in rows if np.count_nonzero((rows >= row).all(axis=1)) == 1]
         return [
             tuple(kind for kind, n in zip(self.kinds, row.tolist(), strict=True) for _ in range(n))
