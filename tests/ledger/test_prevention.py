@@ -168,6 +168,19 @@ def test_a_limit_is_passed_for_numbers_that_stand_and_for_nothing_else(home, tmp
     assert ledger.releases[1].facts["waiting"]["in_place_of"] == [1]
 
 
+def test_numbers_stand_beside_zones_that_were_asked_for(home, tmp_path):
+    """After an erasure the same zones can be had on request, though more than the limit is withheld."""
+    init_ledger(tmp_path / "ledger")
+    asked = {"k": 5, "suppress": 0.2, "ledger": tmp_path / "ledger"}
+    trips = str(home / "trips.csv")
+    tc.anonymise(trips, zones="h3:8", **asked, out=tmp_path / "before")
+    where = CASES["one person erased"][1]["where"]
+    after = tc.anonymise(trips, zones_from=tmp_path / "before", where=where, **asked, out=tmp_path / "after")
+    assert 0.2 < after.measures()["S"] <= 0.25
+    assert after.audit(zones_from=tmp_path / "before").safe
+    assert not len(difference([tmp_path / "before", tmp_path / "after"]).facts)
+
+
 def held(limit: float, *, told: bool = True) -> float:
     """Return the limit for an answer that withholds a quarter of a matrix, told before or not."""
     tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])

@@ -202,8 +202,12 @@ class Prevention:
 
     def _zones_of_then(self, method: FlowMethod, matrix: ODMatrix) -> list[tuple[KeptZones, Disclosure]]:
         """Return the zones of earlier releases of much the same records with what they tell, latest first."""
-        if method.draws_zones or isinstance(method, FixedZones):
+        if method.draws_zones:
             return []
+        if isinstance(method, FixedZones):
+            # Zones that were asked for are not exchanged, but numbers of before stand beside them as well.
+            alike = [one for one in reversed(self.earlier) if are_alike(one, self.records.record)]
+            return [(method.zones, one) for one in alike[:THEN]]
         found = []
         axes = tuple(axis for axis, _ in zip(AXES, matrix.axes, strict=False))
         for one in reversed(self.earlier):
