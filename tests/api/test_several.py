@@ -120,6 +120,8 @@ def test_what_releases_tell_together(trips: Any, tmp_path: Path) -> None:
     shown = found._repr_html_()
     assert "Do not publish these together" in shown
     assert table.how[0] not in shown
+    public = tc.difference(tmp_path / "5", tmp_path / "7", public=True).words
+    assert public == tc.difference(tmp_path / "5/release", tmp_path / "7/release").words != found.words
     nothing = tc.difference(tmp_path / "5", tmp_path / "5", against=trips, k=2)
     assert nothing.safe
     assert nothing.table.columns.tolist() == table.columns.tolist()

@@ -89,6 +89,7 @@ def series(data: Inputs, /, *, progress: Shown = None, **keywords: Unpack[Series
 def difference(
     *releases: str | PathLike[str],
     against: Inputs | None = None,
+    public: bool = False,
     k: int | None = None,
     memory: str | None = None,
     progress: Shown = None,
@@ -101,10 +102,12 @@ def difference(
     Parameters
     ----------
     *releases
-        Folders that ``save``, or ``tripcloak anonymise --out``, has written, with their private parts.
+        Folders that ``save``, or ``tripcloak anonymise --out``, has written.
     against
         Where the raw input of all of them lies now: a table, paths, or several of these; where each was read
         from, if not given.
+    public
+        Look at the public parts alone, as readers can; so it is done, too, where there are no others.
     k
         Look for facts about fewer people; the smallest k that any promises, if not given.
     progress
@@ -123,12 +126,14 @@ def difference(
     (False, ['kind', 'unit', 'least', 'most', 'people', 'releases', 'how'])
     """
     from tripcloak.ledger.difference import difference as told_together
+    from tripcloak.ledger.reader import public_alone, public_difference
 
     folders = [given_path(one) for one in releases]
     inputs = () if against is None else take(against, Points({}, ENDS))
     with shown(progress) as told:
-        found = told_together(folders, inputs=inputs, k=k, memory=memory, progress=told)
-    return ReleaseDifference(found)
+        if public or (not inputs and public_alone(folders)):
+            return ReleaseDifference(public_difference(folders, k=k, progress=told))
+        return ReleaseDifference(told_together(folders, inputs=inputs, k=k, memory=memory, progress=told))
 
 
 class ReleasedSeries(Mapping[str, ReleasedFlows]):
