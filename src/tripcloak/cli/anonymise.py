@@ -105,7 +105,11 @@ def command(
 
 def ledger_given(given: Given) -> "Ledger | None":
     """Return the ledger that the release is to be recorded in, if any; without one nothing is loaded."""
-    if given["ledger"] is None and given["needs_approvals"] is None and given.get("ledger_mode") in (None, "coarsen"):
+    if (
+        given["ledger"] is None
+        and given["needs_approvals"] is None
+        and given.get("ledger_mode") in (None, "coarsen")
+    ):
         return None
     from tripcloak.ledger.releasing import ledger_of
 
