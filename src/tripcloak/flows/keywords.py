@@ -305,9 +305,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "series":
         times = tuple(one for one in _times() if one.name in ("time_slot", "fold"))
         wanted = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, DIVERSITY[0], *PARTS)
-        # A series keeps its zones, so that there is no other way to choose.
-        kept = tuple(one for one in LEDGER if one.name != "ledger_mode")
-        own = (_METHOD, *SERIES, *wanted, *ZONES, *times, SIGN, *kept)
+        own = (_METHOD, *SERIES, *wanted, *ZONES, *times, SIGN, LEDGER[0], LEDGER[-1])
         return (*own, *read, *_timeless(_on_trees()))
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
