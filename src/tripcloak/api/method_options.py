@@ -40,6 +40,7 @@ class SeriesOptions(TypedDict, total=False):
     """Options of methods that can plan a series."""
 
     loss: str | None
+    withhold: str | None
     time_limit: Time | None
     certify: Time | None
     first: str | None
