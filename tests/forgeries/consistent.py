@@ -37,6 +37,8 @@ def rewrite(folder: Path, facts: Facts | None = None, **tables: pa.Table) -> Non
     assert written.flows is not None
     assert written.zones is not None
     assert written.segments is None or len(written.segments)
+    assert written.totals is None or len(written.totals)
+    assert written.levels is None or len(written.levels)
     vars(written).update(tables)
     for one in REWRITINGS:
         if one.write is not None:

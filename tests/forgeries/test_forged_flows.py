@@ -18,14 +18,15 @@ from forgeries.json_trees import forged_texts, forged_trees
 from forgeries.parquet_files import forged_tables
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
-from tripcloak.flows.methods import NestedCut
+from tripcloak.flows.methods import NestedCut, TwinCut
 from tripcloak.flows.methods.fixed_zones import FixedZones
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.keeping import read_kept
 from tripcloak.flows.release.rounding import RoundTo
 from tripcloak.flows.rewriting import ReadAs, rewritten_flows
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PUBLIC_FILES, json_text
+from tripcloak.ground.folders import LEVEL_FILES, PUBLIC_FILES, TABLE_FILES, json_text
 from tripcloak.ground.public_files import another_manifest
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.promises import KAnonymity
@@ -235,3 +236,27 @@ def test_no_forgery_of_rounded_numbers_passes(trips: Path, tmp_path: Path) -> No
     assert len(made) > 40
     found, _ = auditor.unnoticed(sampled(made, 3), tmp_path / "forged")
     assert [name for name in found if not is_about(name, {**INVISIBLE, **LESS_PROMISED})] == []
+
+
+def test_no_forgery_of_tables_beside_the_flows_passes(trips: Path, tmp_path: Path) -> None:
+    """Totals and heights: whatever is forged in their entries, rows or zones is caught."""
+    method = TwinCut(promise=KAnonymity(k=3), suppression_limit=0.5)
+    wanted = TablesWanted(levels=(7, 6), margins=True)
+    source = TripSource(paths=(str(trips),))
+    request = AnonymisationRequest(
+        source=source, method=method, zoning=Zoning(spec="h3:8"), tables=wanted, out=tmp_path / "out"
+    )
+    anonymise(request)
+    safe = tmp_path / "out"
+    auditor = Auditor(
+        safe,
+        (*PUBLIC_FILES, *TABLE_FILES, *LEVEL_FILES),
+        lambda folder: rewritten_flows(folder, READ),
+        lambda folder: audit_against(folder, (str(trips),)),
+    )
+    entries = [one for one in everywhere(safe) if one.name.split()[1].split(".")[0] == "tables"]
+    rows = [one for one in forged_tables(safe) if one.name.startswith(("tables", "levels"))]
+    assert len(entries) > 100
+    assert len(rows) > 40
+    found, _ = auditor.unnoticed([*sampled(entries, 12), *sampled(rows, 5)], tmp_path / "forged")
+    assert found == []
