@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
+from tripcloak.flows.keywords import segments
 from tripcloak.flows.methods import TwinCut
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import InputError
@@ -131,6 +132,13 @@ def test_slots_of_the_day_must_divide_it_and_need_times(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "trips.csv", rows)
     with pytest.raises(InputError, match="need the start of every trip"):
         made(path, tmp_path / "out", every_segment=parted_by("start_time:6h"))
+
+
+def test_where_it_is_safe_is_about_one_release() -> None:
+    asked = {"segment": ("sex",), "segment_where_safe": True}
+    with pytest.raises(InputError, match="one release of all segments"):
+        segments({**asked, "segment_joint": False})
+    assert segments({**asked, "segment_joint": True}) == parted_by("sex")
 
 
 def test_one_release_alone_needs_several_tables(trips: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,7 +39,7 @@ class SegmentBy:
     Examples
     --------
     >>> SegmentBy.parse("age:10")
-    SegmentBy(column='age', width=10, minutes=None, timezone=None)
+    SegmentBy(column='age', width=10)
     >>> str(SegmentBy.parse("start_time:6h").by_clock_of("Europe/Paris"))
     'start_time:6h@Europe/Paris'
     >>> SegmentBy.parse("age:0")
@@ -49,8 +49,8 @@ class SegmentBy:
 
     column: str
     width: int | None = None
-    minutes: int | None = None
-    timezone: str | None = None
+    minutes: int | None = field(default=None, repr=False)
+    timezone: str | None = field(default=None, repr=False)
 
     @classmethod
     def parse(cls, text: str) -> SegmentBy:
