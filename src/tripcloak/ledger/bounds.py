@@ -26,6 +26,10 @@ SMALL = 12
 """Atoms of a part in which they tighten all bounds; in wider ones those of the shuttle stand."""
 
 
+CLOSE = 1e-6
+"""What linear programmes may be off by."""
+
+
 class Span(NamedTuple):
     """The least and the greatest total that is possible."""
 
@@ -129,18 +133,26 @@ def _solve(rows: dict[str, Any], members: Ints, asked: Ints, least: Ints, most: 
     limits = np.column_stack([least[members], most[members]])
     # Where groups of three releases cross, a fraction of a trip may fit where no whole one does.
     whole = np.full(len(members), int(len(members) <= SMALL))
-    for one in asked:
-        for sign in (1, -1):
-            cost = np.zeros(len(members))
-            cost[one] = sign
-            answer = linprog(cost, **rows, bounds=limits, integrality=whole)
-            if answer.status != 0:
-                continue
-            # Trips are whole: a bound between two numbers is the inner one, but for what floats lose.
-            if sign > 0:
-                least[members[one]] = max(least[members[one]], int(np.ceil(answer.fun - 1e-6)))
-            else:
-                most[members[one]] = min(most[members[one]], int(np.floor(-answer.fun + 1e-6)))
+    empty = np.zeros(len(members), dtype=bool)
+    # One that may be empty is no fact, whatever its most is; most of them are in one and the same solution.
+    single = np.split(asked, len(asked))
+    for some in [asked, *single] if len(asked) > 1 else single:
+        if len(some) == 1 and empty[some[0]]:
+            continue
+        cost = np.zeros(len(members))
+        cost[some] = 1
+        fewest = linprog(cost, **rows, bounds=limits, integrality=whole)
+        if fewest.status != 0:
+            continue
+        empty |= fewest.x < CLOSE
+        if len(some) > 1 or empty[some[0]]:
+            continue
+        # Trips are whole: a bound between two numbers is the inner one, but for what floats lose.
+        at = members[some[0]]
+        least[at] = max(least[at], int(np.ceil(fewest.fun - CLOSE)))
+        greatest = linprog(-cost, **rows, bounds=limits, integrality=whole)
+        if greatest.status == 0:
+            most[at] = min(most[at], int(np.floor(-greatest.fun + CLOSE)))
 
 
 def _sums(atoms: Atoms, members: Ints, fixed: Ints) -> dict[str, Any]:
