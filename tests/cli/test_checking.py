@@ -230,3 +230,15 @@ def test_the_options_of_reading_are_remembered(tripcloak, tmp_path, rows):
     source = json.loads((tmp_path / "out" / "private" / "run.json").read_text())["source"]
     assert source["columns"]["person"] == "x_person_id"
     assert source["where"] == "x_weight > '1'"
+
+
+def test_an_order_on_the_part_of_one_traveller_is_not_met_where_nothing_is_promised(tripcloak, made, trips):
+    against = ("audit", made, "--against", trips)
+    told = tripcloak(*against, "--dominance", "50%", "--json")
+    assert told.code == 1
+    broken = [finding["rule"] for finding in told.json["findings"] if not finding["ok"]]
+    assert broken == ["no-traveller-dominates"]
+    assert tripcloak(*against, "--p-percent", 10).code == 1
+    for wrong in (("--dominance", 1), ("--dominance", 0), ("--p-percent", 0), ("--p-percent", 100.5)):
+        assert tripcloak(*against, *wrong).code == 2
+    assert "Leave it out" in tripcloak(*against, "--p-percent", 10, "--sign", "publisher.key").words

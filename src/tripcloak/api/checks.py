@@ -51,6 +51,8 @@ def audit(
     l: int | None = None,  # noqa: E741
     l_places: int | None = None,
     t: float | None = None,
+    dominance: float | None = None,
+    p_percent: float | None = None,
     zones_from: str | Path | None = None,
     sign: str | Path | None = None,
     memory: str | None = None,
@@ -84,6 +86,7 @@ def audit(
     [True, False]
     """
     ordered: dict[str, Any] = {"k": k, "m": m, "l": l, "l_places": l_places, "t": t, "zones_from": zones_from}
+    ordered |= {"dominance": dominance, "p_percent": p_percent}
     asked = {name: value for name, value in ordered.items() if value is not None}
     release = open(folder)
     _refuse_of_flows(release, set(asked) - {"k"})

@@ -281,6 +281,8 @@ class ReleasedFlows(Released):
         l: int | None = None,  # noqa: E741
         l_places: int | None = None,
         t: float | None = None,
+        dominance: float | None = None,
+        p_percent: float | None = None,
         zones_from: str | PathLike[str] | None = None,
         sign: str | PathLike[str] | None = None,
         memory: str | None = None,
@@ -292,7 +294,7 @@ class ReleasedFlows(Released):
         ----------
         against
             The raw input; what the release was made from if not given.
-        k, m, l, l_places, t
+        k, m, l, l_places, t, dominance, p_percent
             What was ordered, where the release must hold it even if its manifest promises less.
         zones_from
             The release or series that zones were taken from, to be compared with.
@@ -304,6 +306,7 @@ class ReleasedFlows(Released):
 
         inputs, key = self._inputs(against), self._key(sign)
         diversity = {"tiles": l, "places": l_places}
+        parts = {"dominance": dominance, "p-percent": p_percent}
         with shown(progress) as told, self._at_home() as home:
             verdict = audit_against(
                 home,
@@ -312,12 +315,13 @@ class ReleasedFlows(Released):
                 known_items=m,
                 diversity={what: least for what, least in diversity.items() if least is not None},
                 closeness=t,
+                parts={kind: number for kind, number in parts.items() if number is not None},
                 earlier=None if zones_from is None else Path(zones_from),
                 sign=key,
                 memory=memory,
                 progress=told,
             )
-        return self._judged(verdict, k, m, l, l_places, t)
+        return self._judged(verdict, k, m, l, l_places, t, dominance, p_percent)
 
     def measures(
         self,

@@ -77,6 +77,7 @@ def _audit_flows(given: Given, folder: Path, against: list[str], *, json: bool) 
     from tripcloak.flows.checking import audit_against
 
     diversity = {"tiles": given["l"], "places": given["l_places"]}
+    parts = {"dominance": given["dominance"], "p-percent": given["p_percent"]}
     with progress_on_stderr() as progress:
         verdict = audit_against(
             folder,
@@ -85,6 +86,7 @@ def _audit_flows(given: Given, folder: Path, against: list[str], *, json: bool) 
             known_items=given["m"],
             diversity={what: least for what, least in diversity.items() if least is not None},
             closeness=given["t"],
+            parts={kind: number for kind, number in parts.items() if number is not None},
             earlier=None if given["zones_from"] is None else Path(given["zones_from"]),
             sign=signing_key(given),
             memory=given["memory"],

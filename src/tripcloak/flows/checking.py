@@ -40,6 +40,7 @@ def audit_against(
     known_items: int | None = None,
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
+    parts: Mapping[str, float] | None = None,
     earlier: Path | None = None,
     sign: SigningKey | None = None,
     memory: Memory = None,
@@ -57,13 +58,16 @@ def audit_against(
         How many items of a trip somebody may know for it to hold; all of them if not given.
     diversity, closeness
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
+    parts
+        The same for the part that one traveller has of a flow: ``dominance`` or ``p-percent``.
     earlier
         The release or series that zones are said to be from, to be compared.
     sign
         Signs the verdict, which is then written into the public part; nothing else can be ordered.
     """
     if sign is not None:
-        refuse_orders({"k": k, "m": known_items, "l": diversity, "t": closeness})
+        of_parts = {name.replace("-", "_"): number for name, number in (parts or {}).items()}
+        refuse_orders({"k": k, "m": known_items, "l": diversity, "t": closeness, **of_parts})
     source, zoning = how_it_was_read(folder, inputs)
     tiling = parse_tiling(zoning.spec, zones=zoning.zones, zone_id=zoning.zone_id, area=zoning.area)
     with opened(source, memory=memory) as (con, canonical), plain_errors():
@@ -74,6 +78,7 @@ def audit_against(
             known_items=known_items,
             diversity=diversity,
             closeness=closeness,
+            parts=parts,
             earlier=earlier,
             tiling=tiling,
             each_trip_is_a_person=canonical.people_once,

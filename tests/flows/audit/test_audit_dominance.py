@@ -138,3 +138,19 @@ def test_promised_it_needs_no_band(tmp_path: Path) -> None:
     assert facts["promise"]["promises"][1] == {"kind": "dominance", "of": ["trips"], "share": 0.5}
     readme = " ".join((out / "release" / "README.md").read_text().split())
     assert "no single id has more than 50 % of the trips of a flow" in readme
+
+
+@pytest.mark.parametrize(
+    ("promised", "kind", "met", "unmet"),
+    [(Dominance(share=0.5), "dominance", 0.5, 0.499), (PPercent(p=90), "p-percent", 90, 90.1)],
+    ids=["dominance", "p-percent"],
+)
+def test_an_order_for_more_than_is_promised_is_not_met(
+    tmp_path: Path, promised: Any, kind: str, met: float, unmet: float
+) -> None:
+    raw = rows(10)
+    file, out = made(tmp_path / "in", raw, promised)
+    for number, broken in ((met, ()), (unmet, ("no-traveller-dominates",))):
+        assert audit_against(out, (str(file),), parts={kind: number}).broken == broken
+    other = "p-percent" if kind == "dominance" else "dominance"
+    assert audit_against(out, (str(file),), parts={other: 0.9}).broken == ("no-traveller-dominates",)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tripcloak.flows.audit.columns import TOLERANCE
 from tripcloak.ground.entries import is_number, unreadable
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 
 ENTRY = "promise"
 VOLUMES = ("trips", "population")
@@ -58,6 +60,38 @@ def read_rule(told: Mapping[str, Any]) -> PartRule:
         raise unreadable(f"{ENTRY}.{name}", "a share of a flow")
     exact = Fraction(repr(float(number)))
     return PartRule(kind, exact if kind == "dominance" else exact / 100, tuple(of))
+
+
+def check_ordered(parts: Mapping[str, float]) -> None:
+    """Raise where an order on the largest parts of a flow means nothing.
+
+    >>> check_ordered({"dominance": 1.5})
+    Traceback (most recent call last):
+    tripcloak.InputError: the largest share of one traveller lies above 0 and below 1; got 1.5
+    """
+    share, percent = parts.get("dominance"), parts.get("p-percent")
+    if share is not None and not 0 < share < 1:
+        raise InputError(f"the largest share of one traveller lies above 0 and below 1; got {share:g}")
+    if percent is not None and not 0 < percent <= 100:
+        raise InputError(f"{spelt('p_percent')} lies above 0 and is at most 100; got {percent:g}")
+
+
+def weaker_than_ordered(rules: Iterable[PartRule], parts: Mapping[str, float]) -> str | None:
+    """Return what a manifest does not promise though it was ordered.
+
+    >>> half = read_rule({"kind": "dominance", "share": 0.5, "of": ["trips"]})
+    >>> weaker_than_ordered([half], {"dominance": 0.5})
+    >>> weaker_than_ordered([half], {"dominance": 0.4})
+    'the manifest does not promise the dominance of 0.4 that was ordered'
+    """
+    rules = list(rules)
+    for kind, number in parts.items():
+        told = [rule.share for rule in rules if rule.kind == kind]
+        exact = Fraction(repr(float(number)))
+        fits = max(told) <= exact if told and kind == "dominance" else bool(told) and min(told) >= exact / 100
+        if not fits:
+            return f"the manifest does not promise the {kind} of {number:g} that was ordered"
+    return None
 
 
 def largest_sql(parts: str, key: str) -> str:

@@ -32,6 +32,7 @@ def audit_folder(
     diversity: Mapping[str, int] | None = None,
     closeness: float | None = None,
     known_items: int | None = None,
+    parts: Mapping[str, float] | None = None,
     earlier: Path | None = None,
     tiling: Tiling | None = None,
     each_trip_is_a_person: bool = False,
@@ -57,6 +58,8 @@ def audit_folder(
         The same for l-diversity (of ``tiles`` or ``places``) and t-closeness.
     known_items
         For how many known items of a trip k was ordered, if not for all of them.
+    parts
+        What was ordered of the part that one traveller has of a flow: ``dominance`` or ``p-percent``.
     earlier
         The release or series that zones are said to be from, to be compared.
     tiling
@@ -82,6 +85,7 @@ def audit_folder(
         diversity=dict(diversity or {}),
         closeness=closeness,
         known_items=known_items,
+        parts=dict(parts or {}),
         earlier=earlier,
     )
     case = FlowEvidence(folder, con, request=request, loaders=loaders, tiling=tiling)

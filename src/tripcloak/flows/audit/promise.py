@@ -12,7 +12,7 @@ from typing import Any
 
 from tripcloak.flows.audit.calendar import FOLDS
 from tripcloak.flows.audit.columns import TOLERANCE, UNITS, StatedColumns, read_columns
-from tripcloak.flows.audit.dominance import PartRule, read_rule
+from tripcloak.flows.audit.dominance import PartRule, check_ordered, read_rule
 from tripcloak.flows.audit.grids import H3Grid, NamedGrid, grid_of
 from tripcloak.flows.audit.hidden import HiddenThresholds, read_hidden
 from tripcloak.flows.audit.privacy import NOISE, Privacy, read_privacy
@@ -43,6 +43,9 @@ class AuditRequest:
         How many different tiles or places every released zone must cover.
     closeness
         How far the destinations of an origin zone may be from those of all.
+    parts
+        What one traveller may have of a flow: the largest share (``dominance``), or within how many percent
+        nobody in it can tell it (``p-percent``).
     earlier
         The release or series that zones are said to be from, to be compared.
 
@@ -60,6 +63,7 @@ class AuditRequest:
     diversity: Mapping[str, int] = field(default_factory=dict)
     closeness: float | None = None
     known_items: int | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
     earlier: Path | None = None
 
     def __post_init__(self) -> None:
@@ -83,6 +87,7 @@ class AuditRequest:
             raise InputError(
                 f"t is a share of the volume, neither none nor all of it; got {self.closeness:g}"
             )
+        check_ordered(self.parts)
 
     def thresholds(self, main: str) -> dict[str, float]:
         """Return the threshold that was ordered, by unit; ``main`` is the unit where none was named."""

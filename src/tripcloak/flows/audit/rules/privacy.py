@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tripcloak.flows.audit.columns import UNITS
-from tripcloak.flows.audit.dominance import in_words, largest_sql, said_of_halves
+from tripcloak.flows.audit.dominance import in_words, largest_sql, said_of_halves, weaker_than_ordered
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence, column_names
 from tripcloak.flows.audit.noise import (
     CANNOT_TELL,
@@ -67,6 +67,8 @@ def zones_diverse(case: FlowEvidence) -> str | Remark | None:
 @BOOK.rule("no-traveller-dominates", "recount")
 def no_traveller_dominates(case: FlowEvidence) -> str | Remark | None:
     """Where it is promised, no traveller has too large a part of a released flow."""
+    if weaker := weaker_than_ordered(case.promise.part_rules, case.request.parts):
+        return weaker
     if not case.promise.part_rules:
         return NotPromised(
             "not promised: how much of a flow one traveller may have (no dominance, no p percent)"
