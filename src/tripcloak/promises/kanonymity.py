@@ -86,14 +86,9 @@ class KAnonymity(Promise):
     def safe(self, groups: FlowGroups) -> Bools:
         """Return, for every group, whether its support reaches k."""
         (unit,) = self.thresholds
-        # People cannot outnumber their trips, and trips are cheaper to count.
-        enough: Bools = groups.support("trips" if unit == "travellers" else unit) >= self.k
-        if unit != "travellers" or not enough.all():
-            return enough if unit != "travellers" else enough & self._travellers(groups)
-        return self._travellers(groups)
-
-    def _travellers(self, groups: FlowGroups) -> Bools:
-        reached: Bools = groups.support("travellers", cap=int(self.k)) >= self.k
+        # Travellers need not be counted any further than that.
+        cap = {"cap": int(self.k)} if unit == "travellers" else {}
+        reached: Bools = groups.support(unit, **cap) >= self.k
         return reached
 
     def to_manifest(self) -> dict[str, Any]:

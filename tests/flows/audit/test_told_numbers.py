@@ -14,7 +14,8 @@ import pytest
 from tripcloak.flows.audit.noise import _laplace, laplace_within
 from tripcloak.flows.audit.rules import privacy as on_privacy
 from tripcloak.flows.audit.rules.manifest import _statements, _typical
-from tripcloak.ground.rulebook import Remark
+from tripcloak.flows.audit.withheld import told_band
+from tripcloak.ground.rulebook import BrokenPart, Remark
 
 
 @pytest.fixture
@@ -124,3 +125,17 @@ def test_noise_is_tried_for_no_error_at_all_and_for_one_as_likely_as_not() -> No
     }
     sure = {round(float(laplace_within(reach, np.array([-5]), 10.0)[0]), 6): reach for reach in (0, 6)}
     assert {sure[one[0]]: one[1] for one in hits if one[2] == 1} == {0: (False,), 6: (True,)}
+
+
+def test_a_band_is_told_with_both_of_its_ends_or_none() -> None:
+    def told(least: Any, most: Any, words: Any = "not told") -> tuple[int, int] | None:
+        return told_band({"withheld": {"at_least": least, "at_most": most, "words": words}})
+
+    assert told(None, None) is None
+    assert told(0, 9) == (0, 9)
+    for half in ((None, 9), (0, None), (0.5, 9), (True, 9), (None, None, 3)):
+        with pytest.raises(BrokenPart):
+            told(*half)
+    for entry in (None, {}, {"at_least": 0, "at_most": 9}):
+        with pytest.raises(BrokenPart):
+            told_band({"withheld": entry})

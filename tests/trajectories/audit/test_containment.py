@@ -47,6 +47,15 @@ def test_counts_equal_those_of_every_pair(
     agree(samples_of(trajectories), spans_of(makers[kind](trajectories)))
 
 
+def test_more_samples_than_are_looked_at_to_cut_them_are_counted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trajectories = made(users=8, samples=6, seed=3, spread=3, days=1)
+    for enough in (5, 24, 48, 49):
+        monkeypatch.setattr(containment, "ENOUGH", enough)
+        agree(samples_of(trajectories), spans_of(merged_release(trajectories)))
+
+
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=40, deadline=None)
 def test_counts_are_exact_where_samples_lie_on_the_edges_of_boxes(seed: int) -> None:

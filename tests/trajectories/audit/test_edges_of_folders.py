@@ -428,3 +428,24 @@ def test_blanks_and_entries_that_stand_there_twice_are_found(tmp_path):
         assert "twice" in fault(tmp_path, WHOLE, other)
     with pytest.raises(BrokenPart, match="values that it should not"):
         fault(tmp_path, {**WHOLE, "parameters": {}, "released": {"samples": float("nan")}})
+
+
+@pytest.mark.parametrize(
+    ("edges", "lats", "tight"),
+    [
+        ((-180.0, 80.0, 180.0, 90.0), (80.0, 85.0), True),
+        ((-180.0, -90.0, 180.0, -80.0), (-85.0, -80.0), True),
+        # It ends beside the pole, further out than any of its edges.
+        ((-180.0, 80.0, 180.0, 89.9), (80.0, 85.0), False),
+        ((-180.0, -89.9, 180.0, -80.0), (-85.0, -80.0), False),
+        ((-180.0, 79.0, 180.0, 90.0), (80.0, 85.0), False),
+        ((-180.0, 80.0, 181.0, 90.0), (80.0, 85.0), False),
+        ((-179.0, 80.0, 181.0, 90.0), (80.0, 85.0), False),
+    ],
+)
+def test_around_a_pole_a_box_goes_up_to_it_and_no_further_down_than_its_edges(edges, lats, tight):
+    up = (lats[1] - lats[0]) * np.array(on_samples.ALONG)
+    ring = np.concatenate([lats[0] + up, lats[1] - up] * 2)[None]
+    west, south, east, north = (np.array([[side]]) for side in edges)
+    part = on_samples.DegreesPart(west, south, east, north, np.zeros_like(ring), ring)
+    assert on_samples._is_tight(part).tolist() == [tight]

@@ -187,3 +187,21 @@ def test_a_box_around_a_pole_reaches_that_one_though_it_spans_half_the_earth(pol
     assert (found[0], found[2]) == (-180.0, 180.0)
     assert pole in (found[1], found[3])
     assert -pole not in (found[1], found[3])
+
+
+@pytest.mark.parametrize(
+    ("beyond", "wide", "loose"),
+    [
+        ((0.011, 0.0), 1.0, True),
+        ((0.0, 0.011), 1.0, True),
+        ((0.01, 0.01), 1.0, False),
+        ((9e-7, 9e-7), 1e-6, False),
+        ((1.1e-6, 0.0), 1e-6, True),
+        ((2e-6, 2e-6), 1.0, False),
+    ],
+)
+def test_a_closer_look_pays_where_a_box_grew_by_a_hundredth_and_a_decimal(
+    beyond: tuple[float, float], wide: float, loose: bool
+) -> None:
+    found = Degrees(*(np.array([side]) for side in (0.0, 0.0, wide, wide)))
+    assert trajectory_degrees._loose(found, *(np.array([one]) for one in beyond)).tolist() == [loose]
