@@ -232,7 +232,9 @@ def test_the_options_of_reading_are_remembered(tripcloak, tmp_path, rows):
     assert source["where"] == "x_weight > '1'"
 
 
-def test_an_order_on_the_part_of_one_traveller_is_not_met_where_nothing_is_promised(tripcloak, made, trips):
+def test_an_order_on_the_part_of_one_traveller_is_not_met_where_nothing_is_promised(
+    tripcloak, made, trips, tmp_path
+):
     against = ("audit", made, "--against", trips)
     told = tripcloak(*against, "--dominance", "50%", "--json")
     assert told.code == 1
@@ -241,4 +243,6 @@ def test_an_order_on_the_part_of_one_traveller_is_not_met_where_nothing_is_promi
     assert tripcloak(*against, "--p-percent", 10).code == 1
     for wrong in (("--dominance", 1), ("--dominance", 0), ("--p-percent", 0), ("--p-percent", 100.5)):
         assert tripcloak(*against, *wrong).code == 2
-    assert "Leave it out" in tripcloak(*against, "--p-percent", 10, "--sign", "publisher.key").words
+    assert tripcloak("keygen", tmp_path / "publisher").code == 0
+    signed = tripcloak(*against, "--p-percent", 10, "--sign", tmp_path / "publisher.key")
+    assert "what is signed is what the release promises" in signed.words

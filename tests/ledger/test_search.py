@@ -72,6 +72,28 @@ def test_flows_beside_a_run_are_no_part_of_it_even_of_the_first(way: Any, beside
     assert found.tolist() == [holds]
 
 
+@pytest.mark.parametrize("way", [remainders_hold, remainders_hold.py_func])
+@pytest.mark.parametrize(("k", "holds"), [(2, True), (3, False)])
+def test_k_people_who_are_in_no_earlier_group_are_enough_and_one_fewer_are_not(
+    way: Any, k: int, holds: bool
+) -> None:
+    record = np.arange(1, 4, dtype=np.uint64)
+    person = np.array([101, 102, 102], dtype=np.uint64)
+    withheld = np.full(3, -1, dtype=np.int32)
+    earlier = Disclosure(name="", record=record, person=person, group=withheld, trips=np.empty(0, int), k=2)
+    flow = np.zeros(3, dtype=np.int32)
+    known = EarlierGroups.of(KeyedRecords(record=record, person=person, flow=flow), 1, [earlier], people=True)
+    found = way(
+        (np.array([0]), np.array([0]), np.array([1])),
+        (known.start, known.person),
+        known.group,
+        (known.group_start, known.member_flow, known.member_person),
+        known.n_people,
+        k,
+    )
+    assert found.tolist() == [holds]
+
+
 @pytest.mark.parametrize(
     ("run", "words"),
     [
