@@ -239,14 +239,7 @@ AUDITED = (
     privacy("l", "The l that was ordered, on tiles.", metavar="L", kind="whole number"),
     privacy("l_places", "The l that was ordered, on places.", metavar="L", kind="whole number"),
     privacy("t", "The t that was ordered.", metavar="T", kind="number"),
-    privacy(
-        "dominance",
-        "The largest share of one traveller that was ordered.",
-        metavar="SHARE",
-        kind="number",
-        reads="share",
-    ),
-    privacy("p_percent", "The percent that were ordered.", metavar="P", kind="number"),
+    *(replace(one, help=f"Ordered: {one.help[0].lower()}{one.help[1:]}") for one in PARTS),
 )
 COMPARED_ZONES = replace(
     ZONES_FROM, help="The release or series that zones were taken from, to be compared with.", group="run"
