@@ -422,6 +422,6 @@ def test_a_link_into_the_public_part_of_a_release_is_refused_too(tmp_path):
 def test_a_file_is_no_place_for_a_release_though_it_is_to_be_replaced(tmp_path):
     (tmp_path / "out").write_text("notes")
     for force in (False, True):
-        with pytest.raises(OutputExistsError, match="is a file"):
+        with pytest.raises(OutputExistsError, match=r"is a file; .* needs a folder$"):
             refuse_if_taken(tmp_path / "out", force=force)
     assert (tmp_path / "out").read_text() == "notes"
