@@ -45,7 +45,7 @@ FLOW_AUDIT = (
         "flows/audit",
         "arithmetic stated trees audit_boxes audit_unions audit_itemsets audit_worlds noise_trials",
     ),
-    *_files("flows/audit", "told_numbers audit_rounding"),
+    *_files("flows/audit", "told_numbers box_facts audit_rounding"),
     *FLOW_ROAD,
     *FLOW_FORGERIES,
 )

@@ -177,3 +177,13 @@ def test_rows_dropped_are_told_from_k_people_on() -> None:
     page = manifest(matrix, release, dropped=dropped, people={"bad_time": 5, "swapped": 4}, tilings={})
     assert page["dropped_rows"] == {"bad_time": 5}
     assert told(matrix, release, **dropped)["dropped_rows"] == {"bad_time": 5, "swapped": 90}
+
+
+def test_a_period_or_a_segment_is_told_where_the_release_is_about_one_alone() -> None:
+    matrix = Case(trees=(FOUR, FOUR), rows=tuple(Row("a", "b") for _ in range(12))).matrix()
+    release = ODkAnon(promise=KAnonymity(k=5, unit="trips")).anonymise(matrix)
+    page = manifest(matrix, release, dropped={}, tilings={})
+    assert not {"during", "segment"} & set(page)
+    part = {"sex": "F"}
+    page = manifest(matrix, release, dropped={}, tilings={}, during="2026-03", segment=part)
+    assert (page["during"], page["segment"]) == ("2026-03", part)

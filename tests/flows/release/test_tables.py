@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import shapely
 
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.flows.release.tables import (
     POINTS,
+    _geometries,
     _is_ring,
     flows_over_time,
     flows_table,
@@ -181,3 +183,20 @@ def test_a_ring_is_flat_at_every_point_and_has_no_hole() -> None:
     assert not _is_ring({"type": "Polygon", "coordinates": [[(0, 0, 7), *ring[1:]]]})
     assert not _is_ring({"type": "Polygon", "coordinates": [ring, ring]})
     assert not _is_ring({"type": "MultiPolygon", "coordinates": [[ring]]})
+
+
+def test_outlines_with_holes_or_heights_keep_them() -> None:
+    ring = [(0.0, 0.0), (9.0, 0.0), (9.0, 9.0), (0.0, 0.0)]
+    hole = [(7.0, 5.0), (8.0, 5.0), (8.0, 6.0), (7.0, 5.0)]
+    shapes = [
+        shapely.Polygon(ring),
+        shapely.Polygon(ring, [hole]),
+        shapely.Polygon([(*point, 3.0) for point in ring]),
+        shapely.MultiPolygon([shapely.Polygon(hole)]),
+        shapely.Polygon(hole),
+    ]
+    found = _geometries([*shapely.to_wkb(shapes, output_dimension=3).tolist(), None])
+    assert found[-1] is None
+    for shape, outline in zip(shapes, found, strict=False):
+        assert outline is not None
+        assert shapely.to_wkt(shapely.geometry.shape(outline)) == shapely.to_wkt(shape)
