@@ -14,11 +14,11 @@ ATOMS = Atoms(
     group=np.array([[0, 2], [0, 3], [1, 3]]),
     trips=np.array([7, 1, 9]),
     published=np.array([8, 9, 7, 10]),
-    seen=np.array([0, 1, 2]),
-    seen_by=np.array([0, 1, 2]),
+    seen=np.repeat([0, 1, 2], [5, 1, 9]),
+    seen_by=np.arange(15),
     start=np.array([0, 2, 4]),
 )
-"""Three atoms in a row, of two releases: their sums leave one solution."""
+"""Three atoms in a row, of 5, 1 and 9 people in two releases: their sums leave one solution."""
 ALL = np.ones(3, dtype=bool)
 
 
@@ -56,13 +56,14 @@ def test_a_fact_names_every_sum_that_its_atom_is_in() -> None:
     (fact,) = bounded(ATOMS, ALL, 3)
     assert (fact.least, fact.most, fact.people, fact.atoms.tolist()) == (1, 1, 1, [1])
     assert fact.terms == (Term(1, 0, 0, 8), Term(1, 1, 1, 10))
-    # Seven of one person are a fact too where k is larger, and the first groups are named as any other.
+    # Where k is larger, seven are a fact too, and the first groups are named as any other.
     first, _ = bounded(ATOMS, ALL, 8)
     assert first.terms == (Term(1, 0, 0, 8), Term(1, 1, 0, 7))
     assert bounded(ATOMS, ~ALL, 8) == []
 
 
-def test_trips_are_few_below_k_and_some_from_one_on() -> None:
-    assert [fact.atoms.tolist() for fact in bounded(ATOMS, ALL, 9)] == [[0], [1]]
-    assert [fact.atoms.tolist() for fact in bounded(ATOMS, ALL, 10)] == [[0], [1], [2]]
-    assert bounded(ATOMS, ALL, 1) == []
+@pytest.mark.parametrize(
+    ("k", "few"), [(1, []), (2, [1]), (5, [1]), (6, [0, 1]), (9, [0, 1]), (10, [0, 1, 2])]
+)
+def test_trips_are_few_below_k_and_exact_ones_are_a_fact_of_few_people(k: int, few: list[int]) -> None:
+    assert [fact.atoms.tolist() for fact in bounded(ATOMS, ALL, k)] == [[atom] for atom in few]

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from tripcloak.flows.model import KeyedRecords
-from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import silent
+from tripcloak.ledger import prevention
 from tripcloak.ledger._kernels import remainders_hold
 from tripcloak.ledger.disclosing import _recorded_inputs, _Told
 from tripcloak.ledger.disclosure import Disclosure
@@ -27,27 +28,38 @@ class Withholding:
     suppression_limit: float = 0.0
 
     def anonymise(self, matrix: Any, progress: Any) -> Any:
-        if self.suppression_limit > 0.5:
-            raise ImpossibleRequestError("not so much")
         return SimpleNamespace(share=self.suppression_limit)
 
 
-@pytest.mark.parametrize(("limit", "share"), [(0.5, 0.5), (0.49, 0.375), (0.375, 0.375), (0.1, 0.25)])
-def test_the_first_answer_within_the_limit_is_taken_else_the_least(
-    monkeypatch: pytest.MonkeyPatch, limit: float, share: float
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What is settled on where mending takes so much more."""
+
+    def found(more: float | None, limit: float, tries: int) -> Any:
+        def mended(_: Any, answer: Any, withheld: Any, attacks: int, *others: Any) -> _Answer:
+            return _Answer(answer, withheld, answer.share + more, 1.0, attacks, *others)
+
+        monkeypatch.setattr(_Answer, "of", mended)
+        left = None if more is None else (np.zeros(1, dtype=bool), 1)
+        monkeypatch.setattr(Prevention, "_mended", lambda *_: left)
+        one: Any = Prevention(earlier=(), records=None, disclosing=None)  # type: ignore[arg-type]
+        return one._settled(Withholding(), limit, tries, None, silent)
+
+    return found
+
+
+def test_an_answer_at_the_very_limit_is_taken_and_one_beyond_it_asked_for_again(settled: Any) -> None:
+    assert settled(0.0, 0.5, 3).share == 0.5
+    again = settled(0.125, 0.5, 3)
+    assert again.share == 0.5 - prevention.AMPLE * 0.125 + 0.125 <= 0.5
+
+
+def test_where_no_answer_is_within_the_limit_the_least_is_told_and_where_none_is_safe_nothing(
+    settled: Any,
 ) -> None:
-    """Whatever is mended takes an eighth more; a limit that cannot be kept is passed over."""
-
-    def mended(_: Any, answer: Any, withheld: Any, attacks: int, *more: Any) -> _Answer:
-        return _Answer(answer, withheld, answer.share + 0.125, 1.0, attacks, *more)
-
-    monkeypatch.setattr(_Answer, "of", mended)
-    monkeypatch.setattr(Prevention, "_mended", lambda *_: (np.zeros(1, dtype=bool), 1))
-    prevention: Any = Prevention(earlier=(), records=None, disclosing=None)  # type: ignore[arg-type]
-    answer = prevention._settled(Withholding(), [0.6, 0.375, 0.25, 0.125], limit, None, silent)
-    assert answer.share == share
-    monkeypatch.setattr(Prevention, "_mended", lambda *_: None)
-    nothing = prevention._settled(Withholding(), [0.375], 1.0, None, silent)
+    assert 0.9 < settled(0.9, 0.1, 3).share < 1.0
+    assert settled(0.0, 0.1, 1).share == prevention.NEARLY_ALL
+    nothing = settled(None, 1.0, 3)
     assert (nothing.answer, nothing.share) == (None, 1.0)
 
 

@@ -65,3 +65,9 @@ def test_so_many_are_tried_and_no_more(monkeypatch):
 def test_of_points_that_were_moved_nothing_is_told():
     people = made(users=12, samples=3, seed=4)
     assert guess_owner(people, find_trajectory_method("w4m")(k=2).anonymise(people)) is None
+
+
+@pytest.mark.parametrize(("people", "right"), [(100, 34), (99, 40), (10, 30), (9, None)])
+def test_whole_numbers_are_told_of_a_hundred_people_and_tens_of_fewer(people: int, right: int | None) -> None:
+    chances = [1.0] * round(0.336 * people) + [0.0] * (people - round(0.336 * people))
+    assert OwnerGuess.of(chances, chances).right == right
