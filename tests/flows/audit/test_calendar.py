@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, timedelta
+
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tripcloak.flows.audit import calendar
+from tripcloak.flows.audit.raw import _slot
 from tripcloak.hierarchy import time_hierarchy
 from tripcloak.hierarchy.time import folded_hierarchy
 
@@ -79,3 +83,39 @@ def test_folded_times_are_those_of_the_hierarchy(fold: str, minutes: int) -> Non
             line.append(int(tree.parent[line[-1]]))
         assert list(calendar.above(zone, minutes, fold)) == [ids[above] for above in line]
     assert calendar.span("2026-01-05T08", minutes, fold) is None
+
+
+@pytest.mark.parametrize("minutes", SLOTS)
+def test_raw_times_lie_in_the_slots_that_the_calendar_names(minutes: int) -> None:
+    """By the clock of the place, an hour ahead of the world's in winter and two in summer."""
+    into = {
+        "2026-01-05 07:38:00+00": (datetime(2026, 1, 5), 518),
+        "2026-07-06 22:00:00+00": (datetime(2026, 7, 7), 0),
+    }
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        for written, (day, minute) in into.items():
+            slot = _slot(minutes, "Europe/Paris", None, None)
+            row = f"(select timestamptz '{written}' as start_time)"
+            ((found,),) = con.execute(f"select {slot} from {row}").fetchall()
+            begin = day + timedelta(minutes=minute // minutes * minutes)
+            assert found == calendar.name(calendar.Span(begin, minutes), minutes)
+
+
+@pytest.mark.parametrize(
+    ("written", "there"),
+    [
+        ("2026-01-04 22:59:59+00", False),
+        ("2026-01-04 23:00:00+00", True),
+        ("2026-01-05 22:59:59+00", True),
+        ("2026-01-05 23:00:00+00", False),
+    ],
+)
+def test_a_period_ends_with_its_last_day_by_the_clock_of_the_place(written: str, there: bool) -> None:
+    period = (date(2026, 1, 5), date(2026, 1, 5))
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        slot = _slot(1440, "Europe/Paris", None, period)
+        row = f"(select timestamptz '{written}' as start_time)"
+        ((found,),) = con.execute(f"select {slot} from {row}").fetchall()
+    assert found == ("2026-01-05" if there else None)
