@@ -10,6 +10,7 @@ import pytest
 from tripcloak.promises import CoLocation, Containment
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.audit.containment import Supports
+from tripcloak.trajectories.audit.memory import shape_faults
 from tripcloak.trajectories.audit.promise import (
     Stated,
     companion_faults,
@@ -188,3 +189,11 @@ def test_points_are_one_step_wide_and_no_more():
     for side in ("t1", "x1", "y1"):
         wide = with_side(points, side, 0, int(getattr(points.boxes, side)[0]) + 1)
         assert "companions-reach-k" in broken(wide, still)
+
+
+def test_samples_that_are_no_trajectorys_are_nothing_released():
+    assert shape_faults(SAFE) is None
+    nobodys = replace(SAFE, offsets=np.array([0]))
+    assert shape_faults(nobodys) == "nothing is released"
+    nothing = replace(SAFE, offsets=np.array([0]), boxes=Boxes(*(side[:0] for side in SAFE.boxes)))
+    assert shape_faults(nothing) == "nothing is released"
