@@ -33,6 +33,11 @@ def privacy(name: str, words: str, **said: Any) -> Option:
     return Option(name=name, help=words, group="privacy", **said)
 
 
+def _switch(name: str, words: str, group: Any = "privacy") -> Option:
+    """Return a keyword that is off unless it is asked for."""
+    return Option(name=name, help=words, kind="switch", default=False, group=group)
+
+
 def _several(one: Option, metavar: str, reads: str = "numbers") -> Option:
     """Return a keyword that takes several numbers in place of one."""
     words = f"{one.help.rstrip('.')}; several separated by commas."
@@ -105,11 +110,9 @@ ROUND = privacy(
     least=2,
 )
 TABLES = (
-    privacy(
+    _switch(
         "with_margins",
         "Publish totals too: of every origin, of every destination, and of all, safe beside the flows.",
-        kind="switch",
-        default=False,
     ),
     privacy(
         "with_levels",
@@ -155,11 +158,9 @@ PARTS = (
     ),
 )
 HIDING = (
-    privacy(
+    _switch(
         "hide_choices",
         "Draw every flow's own threshold, from k to twice k, by a secret: coarse flows then tell nothing.",
-        kind="switch",
-        default=False,
     ),
     privacy(
         "hide_up_to",
@@ -185,19 +186,15 @@ SEGMENTS = (
         kind="texts",
         group="segments",
     ),
-    Option(
-        name="segment_joint",
-        help="Instead one release, in which every segment of every released flow is safe.",
-        kind="switch",
-        default=False,
-        group="segments",
+    _switch(
+        "segment_joint",
+        "Instead one release, in which every segment of every released flow is safe.",
+        "segments",
     ),
-    Option(
-        name="segment_where_safe",
-        help="With --segment-joint: zones for everybody; a flow tells the segments that are safe in it.",
-        kind="switch",
-        default=False,
-        group="segments",
+    _switch(
+        "segment_where_safe",
+        "With --segment-joint: zones for everybody; a flow tells the segments that are safe in it.",
+        "segments",
     ),
     Option(
         name="draws",
@@ -225,12 +222,10 @@ SERIES = (
         metavar="PERIOD",
         group="run",
     ),
-    Option(
-        name="cumulative",
-        help="Publish the sums from the first period until each, too: of published numbers alone.",
-        kind="switch",
-        default=False,
-        group="run",
+    _switch(
+        "cumulative",
+        "Publish the sums from the first period until each, too: of published numbers alone.",
+        "run",
     ),
 )
 AUDITED = (
