@@ -29,7 +29,7 @@ def _note_on_columns(release: Release) -> list[str]:
     told = release.publication
     return (
         []
-        if told.steps or not (words := told.words())
+        if told.steps or told.base is not None or not (words := told.words())
         else [f"{words} ({spelt('publish', release.publish)})"]
     )
 

@@ -91,7 +91,8 @@ def determined_sets(block: Block, below: int, effort: Effort = USUAL) -> tuple[l
     --------
     >>> block = Block([], [{0: 1, 1: 1}, {0: 1}, {1: 1}], [np.array([7]), np.array([7, 8]), np.array([9])])
     >>> determined_sets(block, 3)
-    ([Determined(columns=(0, 1), factors={0: Fraction(1, 1)})], True)
+    ([Determined(columns=(0, 1), factors={0: Fraction(1, 1)}),
+      Determined(columns=(0, 2), factors={1: Fraction(1, 1)})], True)
     >>> determined_sets(block, 2)
     ([], True)
     """

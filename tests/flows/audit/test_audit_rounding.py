@@ -80,6 +80,7 @@ def test_what_it_costs_stays_inside(made: AnonymisationOutcome, trips: Path) -> 
     assert set(costs) == {"rounding_mean", "rounding_zone", "rounding_total"}
     assert 0 < costs["rounding_mean"] < 3
     assert made.to_dict()["measures"] == made.measures
+    assert not any("--publish" in note or "multiples" in note for note in made.notes)
     again = measure_against(made.out, (str(trips),))
     assert {name: again[name] for name in costs} == costs
     public = b"".join(path.read_bytes() for path in sorted((made.out / "release").iterdir()))

@@ -176,8 +176,8 @@ POPULATION = KAnonymity(k=10, unit="population")
 @pytest.mark.parametrize(
     ("promise", "base", "words"),
     [
-        (TEN, 4, "Take a base that divides k: 2, 5, 10"),
-        (TEN, 20, "Take a base that divides k"),
+        (TEN, 4, r"Take a base that divides k \(2, 5, 10\): round=2$"),
+        (TEN, 20, r"Take a base that divides k \(2, 5, 10\): round=10$"),
         (POPULATION, 5, "population alone is protected"),
         (all_of([TEN, TCloseness(t=0.5)]), 5, "does not go with"),
     ],

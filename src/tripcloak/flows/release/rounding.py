@@ -58,7 +58,7 @@ def refuse_rounding(promise: Promise, base: int) -> None:
     >>> refuse_rounding(KAnonymity(k=10, unit="trips"), 5)
     >>> refuse_rounding(KAnonymity(k=10, unit="trips"), 4)
     Traceback (most recent call last):
-    tripcloak.InputError: numbers from k = 10 on cannot be multiples of 4: the smallest would be told as 8 ...
+    tripcloak.InputError: numbers from k = 10 on cannot be multiples of 4: the smallest would be told as ...
     """
     asked = spelt("round", base)
     if promise.segments or promise.by_release or not promise.joins:
@@ -77,7 +77,8 @@ def refuse_rounding(promise: Promise, base: int) -> None:
         fits = [number for number in range(2, least + 1) if least % number == 0]
         raise InputError(
             f"numbers from k = {least:,} on cannot be multiples of {base:,}: the smallest would be told as "
-            f"{least // base * base:,}. Take a base that divides k: {', '.join(map(str, fits[-6:]))}"
+            f"{least // base * base:,}. Take a base that divides k ({', '.join(map(str, fits[-6:]))}): "
+            f"{spelt('round', max((one for one in fits if one <= base), default=fits[0]))}"
         )
 
 
