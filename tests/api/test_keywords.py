@@ -31,8 +31,8 @@ VERBS: dict[str, tuple[Callable[..., Any], Any]] = {
     "trajectories describe": (tc.trajectories.describe, typed.FixKeywords),
     "trajectories compare": (tc.trajectories.compare, typed.CompareTrajectoriesKeywords),
 }
-PRINTED = {"json", "markdown", "help"}
-"""What says how the command line prints."""
+PRINTED = {"json", "markdown", "help", "risk"}
+"""What says how the command line prints, and with which code it exits."""
 SEVERAL = {"regions"}
 """What makes several releases at once, where a verb returns one: in Python, ask for one box at a time."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tripcloak.api.checks import audit, measures, open
     from tripcloak.api.trajectories import anonymise, compare, describe
+    from tripcloak.trajectories.linking import link_releases
     from tripcloak.trajectories.model import Grid, Trajectories
     from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease, TrajectorySolution
 
@@ -20,6 +21,7 @@ _HOMES = {
     "TrajectorySolution": "release.release",
     "Trajectories": "model",
     "TrajectoryRelease": "release.release",
+    "link_releases": "linking",
 }
 _VERBS = {
     "anonymise": "api.trajectories",
@@ -40,6 +42,7 @@ __all__ = [
     "audit",
     "compare",
     "describe",
+    "link_releases",
     "measures",
     "open",
 ]
