@@ -140,7 +140,7 @@ def test_records_lie_in_the_period_by_some_clock_of_the_earth(
     made: SeriesOutcome, moment: str | None, fits: bool
 ) -> None:
     with connect() as con:
-        con.execute("create table canonical (reason integer, start_time timestamptz)")
+        con.execute("create temp table canonical (reason integer, start_time timestamptz)")
         con.execute(
             "insert into canonical values (0, timestamptz '2024-05-15 12:00:00+00'), (0, ?)", [moment]
         )

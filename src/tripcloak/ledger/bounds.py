@@ -26,6 +26,9 @@ SMALL = 12
 """Atoms of a part in which they tighten all bounds; in wider ones those of the shuttle stand."""
 
 
+AT_ONCE = 5_000
+"""About how many atoms one linear programme takes, of many parts."""
+
 CLOSE = 1e-6
 """What linear programmes may be off by."""
 
@@ -121,11 +124,41 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     open_still &= (size <= SMALL) | ((size <= WIDE) & (span.most < k))
     least, most = span.least.copy(), span.most.copy()
     order = np.argsort(part, kind="stable")
+    ends = np.searchsorted(part[order], np.arange(part.max(initial=-1) + 2))
+    numbers = np.unique(part[open_still])
+    if not len(numbers):
+        return span
+    # Many parts at once: each is solved by itself there too, and a programme costs more than its solution.
+    for some in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(np.diff(ends)[numbers]) // AT_ONCE)) + 1):
+        members = np.concatenate([order[ends[one] : ends[one + 1]] for one in some])
+        open_still[members] &= ~_may_be_empty(_sums(atoms, members, fixed), members, open_still, part, span)
     for number in np.unique(part[open_still]):
-        members = order[np.searchsorted(part[order], number) : np.searchsorted(part[order], number, "right")]
+        members = order[ends[number] : ends[number + 1]]
         rows = _sums(atoms, members, fixed)
         _solve(rows, members, np.flatnonzero(open_still[members]), least, most)
     return Span(least, most)
+
+
+def _may_be_empty(rows: dict[str, Any], members: Ints, asked: Bools, part: Ints, span: Span) -> Bools:
+    """Return which members of some parts are empty in solutions that fit all sums, of those asked for.
+
+    Each programme asks for as little as possible of what was not empty yet. In small parts a solution counts
+    if it is in whole trips: elsewhere, as for the bounds, fractions do.
+    """
+    limits = np.column_stack([span.least[members], span.most[members]])
+    _, own, size = np.unique(part[members], return_inverse=True, return_counts=True)
+    left, empty = asked[members].copy(), np.zeros(len(members), dtype=bool)
+    while left.any():
+        found = linprog(left.astype(float), **rows, bounds=limits)
+        if found.status != 0:
+            break
+        broken = np.abs(found.x - np.rint(found.x)) > CLOSE
+        counts = (size > SMALL) | (np.bincount(own, broken) == 0)
+        new = left & (found.x < CLOSE) & counts[own]
+        if not new.any():
+            break
+        empty, left = empty | new, left & ~new
+    return empty
 
 
 def _solve(rows: dict[str, Any], members: Ints, asked: Ints, least: Ints, most: Ints) -> None:

@@ -216,7 +216,7 @@ class Prevention:
                 trees = dict(zip(axes, (tree for tree, _ in matrix.axes), strict=True))
                 # What tables count of withheld flows is in no pair of zones that could be kept.
                 kept = np.logical_and.reduce(
-                    [np.isin(one.zones[axis], trees[axis].zones.ids) for axis in axes], axis=0
+                    [_among(one.zones[axis], trees[axis].zones.ids) for axis in axes], axis=0
                 )
                 names = {axis: zones[kept].tolist() for axis, zones in one.zones.items()}
                 cut = all(_apart(tree, one.zones[axis]) for axis, tree in trees.items())
@@ -323,7 +323,7 @@ class _Answer(NamedTuple):
 
 def _apart(tree: Hierarchy, names: Ints) -> bool:
     """Return whether no zone of some names holds another one of them."""
-    known = np.isin(tree.zones.ids, names)
+    known = _among(tree.zones.ids, names)
     for zone in np.flatnonzero(known):
         above = tree.parent[zone]
         while above >= 0:
@@ -331,6 +331,12 @@ def _apart(tree: Hierarchy, names: Ints) -> bool:
                 return False
             above = tree.parent[above]
     return True
+
+
+def _among(some: Ints, names: Ints) -> Bools:
+    """Return which names are among others; numpy's own way takes their product where names are objects."""
+    known = set(names.tolist())
+    return np.fromiter((name in known for name in some.tolist()), dtype=bool, count=len(some))
 
 
 def smallest(facts: Facts, first_new: int, new: Sequence[Disclosure], answer: Release) -> Ints:
