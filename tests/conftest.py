@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from worlds.depth import DEEP, EXAMPLES, PROFILE, deeper
-from worlds.engines import share_engines
 
 pytest_plugins = ["worlds.requests", "worlds.browser"]
 
@@ -24,9 +23,6 @@ if worker and sys.platform != "win32":
     from worlds.compiling import compile_in_turn
 
     compile_in_turn()
-
-if not DEEP:
-    share_engines()
 
 QUICK_ENOUGH = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

@@ -55,7 +55,7 @@ def test_a_release_is_found_however_it_is_named(tripcloak, flows, part):
 def test_the_public_folder_alone_is_enough_under_any_name(tripcloak, received):
     told = tripcloak("check", received, "--json")
     assert (told.code, told.err) == (0, "")
-    assert {one["state"] for one in told.json["findings"]} == {"ok"}
+    assert {one["state"] for one in told.json["findings"]} <= {"ok", "not promised"}
     rules = {one["rule"] for one in told.json["findings"]}
     assert {"files-complete", "digests-match", "manifest-as-written", "readme-as-written"} <= rules
 

@@ -17,7 +17,7 @@ from tripcloak.hierarchy import Hierarchy
 EVERYWHERE = -1
 
 
-@BOOK.rule("tables-of-safe-sets", "recount")
+@BOOK.rule("tables-match-recount", "recount")
 def tables_of_safe_sets(case: MatrixCase) -> str | Remark | None:
     """Tables beside the flows count whole sets of records, each safe, in zones that hold them."""
     tables = case.release.tables

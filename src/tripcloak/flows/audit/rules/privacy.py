@@ -250,11 +250,7 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
 
 @BOOK.rule("segments-safe", "recount")
 def segments_safe(case: FlowEvidence) -> str | Remark | None:
-    """Where it is promised, every segment of every released flow is safe and told right.
-
-    Where segments are told if they are safe, those that are not told of a flow are two or more, and safe
-    together.
-    """
+    """Where it is promised, every segment of every released flow is safe and told right."""
     if not case.promise.segments:
         return NotPromised("not promised: that every segment of the people is safe on its own")
     case.load("segments")
