@@ -221,10 +221,7 @@ def smallest_support(case: MatrixCase) -> dict[str, float]:
 
 @BOOK.rule("segments-safe", "recount")
 def segments_safe(case: MatrixCase) -> str | Remark | None:
-    """Where it is promised, every segment reaches every threshold in every group that it is told of.
-
-    Of those that are not told of a group one does, and there are two or more of them.
-    """
+    """Where it is promised, every segment reaches every threshold in every group that it is told of."""
     stated, parts = case.promise.segments, case.release.promise.segments
     if tuple(part.name for part in parts) != stated:
         return "the release promises other segments than it was made for"
