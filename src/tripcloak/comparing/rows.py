@@ -57,6 +57,7 @@ LOSS = (
     ComparisonColumn(
         "CPC", "CPC", "share that the rebuilt and the true matrix have in common", "figure", "higher"
     ),
+    ComparisonColumn("CPC_shares", "CPC sh.", "the same of shares, whatever the totals", "figure", "higher"),
     ComparisonColumn(
         "E", "E", "volume on the wrong pair of tiles; never rank by it alone", "figure", "lower"
     ),
@@ -216,7 +217,7 @@ def _memory(name: str) -> float | None:
 
 MEASURES = (
     *("S", "G", "G_observed", "E", "D", "C_DM", "C_AVG", "GDM_mean", "GDM_median", "GDM_std"),
-    *("CPC", "trip_length_emd_km", "top_flow_agreement"),
+    *("CPC", "CPC_shares", "trip_length_emd_km", "top_flow_agreement"),
 )
 """The measures of a row, by their symbols, in the order of tables."""
 

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.flows import measures as oracle
-from tripcloak.flows.measures import cpc, distribution_loss, measure, reconstruction_loss, top_flow_agreement
+from tripcloak.flows.measures import (
+    cpc,
+    cpc_of_shares,
+    distribution_loss,
+    measure,
+    reconstruction_loss,
+    top_flow_agreement,
+)
 from tripcloak.flows.measures._kernels import next_released, sum_of_covering
 from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.model import ODMatrix
@@ -25,6 +32,7 @@ MEASURES = {
     reconstruction_loss: oracle.reconstruction_loss,
     distribution_loss: oracle.distribution_loss,
     cpc: oracle.cpc,
+    cpc_of_shares: oracle.cpc_of_shares,
 }
 
 
@@ -81,7 +89,7 @@ def test_shares_of_covering_groups_are_added_up(drawn: tuple[list, list, list]) 
 
 @given(drawn=drawn_releases(), volume=VOLUMES)
 def test_fidelity_stays_in_its_range(drawn: Drawn, volume: Volume) -> None:
-    for function, most in ((reconstruction_loss, 2), (distribution_loss, 2), (cpc, 1)):
+    for function, most in ((reconstruction_loss, 2), (distribution_loss, 2), (cpc, 1), (cpc_of_shares, 1)):
         found = function(drawn.matrix, drawn.release, volume=volume)
         assert found is None or 0 <= found <= most * (1 + 1e-12)
 
@@ -92,6 +100,13 @@ def test_with_nothing_suppressed_cpc_is_one_minus_half_the_loss(drawn: Drawn, vo
     if loss is not None:
         assert cpc(drawn.matrix, drawn.release, volume=volume) == pytest.approx(1 - loss / 2, abs=1e-12)
         assert distribution_loss(drawn.matrix, drawn.release, volume=volume) == pytest.approx(loss, abs=1e-12)
+
+
+@given(drawn=drawn_releases(), volume=VOLUMES)
+def test_shares_in_common_are_one_minus_the_total_variation(drawn: Drawn, volume: Volume) -> None:
+    loss = distribution_loss(drawn.matrix, drawn.release, volume=volume)
+    found = cpc_of_shares(drawn.matrix, drawn.release, volume=volume)
+    assert found == (None if loss is None else pytest.approx(1 - loss / 2, abs=1e-12))
 
 
 @given(drawn=drawn_releases(suppress=False), volume=VOLUMES)

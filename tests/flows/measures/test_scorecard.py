@@ -14,7 +14,7 @@ from tripcloak.promises import Volume
 from worlds.releases import Drawn, drawn_releases
 
 KEYS = ["G", "G_observed", "E", "D", "S", "C_DM", "C_AVG", "GDM_mean", "GDM_median", "GDM_std", "CPC"]
-KEYS += ["trip_length_emd_km", "top_flow_agreement"]
+KEYS += ["CPC_shares", "trip_length_emd_km", "top_flow_agreement"]
 TIMED = [*KEYS[:2], "G_time", *KEYS[2:]]
 VOLUMES = st.sampled_from(["trips", "population"])
 
@@ -37,6 +37,7 @@ def test_the_scorecard_holds_what_each_function_says(drawn: Drawn, volume: Volum
         "GDM_median": moved[1],
         "GDM_std": moved[2],
         "CPC": metrics.cpc(*both, volume=volume),
+        "CPC_shares": metrics.cpc_of_shares(*both, volume=volume),
         "trip_length_emd_km": metrics.trip_length_distance(*both, volume=volume),
         "top_flow_agreement": metrics.top_flow_agreement(*both, volume=volume),
     }

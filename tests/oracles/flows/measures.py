@@ -133,6 +133,15 @@ def cpc(world: World) -> float | None:
     return ratio(2 * in_common, world.total + world.released)
 
 
+def cpc_of_shares(world: World) -> float | None:
+    if world.total == 0 or world.released == 0:
+        return None
+    before, after = world.original(), world.rebuilt()
+    return float(
+        sum(min(after.get(p, 0) / world.released, before.get(p, 0) / world.total) for p in world.cells())
+    )
+
+
 class Given(NamedTuple):
     """A released group: the cells of the input it covers, how many cells it says it has, its volume."""
 

@@ -5,7 +5,13 @@ data that is not released, so their values are for the data owner; see docs/meas
 """
 
 from tripcloak.flows.measures.distances import Displacement, displacement, trip_length_distance
-from tripcloak.flows.measures.fidelity import cpc, distribution_loss, reconstruction_loss, top_flow_agreement
+from tripcloak.flows.measures.fidelity import (
+    cpc,
+    cpc_of_shares,
+    distribution_loss,
+    reconstruction_loss,
+    top_flow_agreement,
+)
 from tripcloak.flows.measures.rounding import RoundingError, rounding_error
 from tripcloak.flows.measures.scorecard import measure
 from tripcloak.flows.measures.sizes import (
@@ -21,6 +27,7 @@ __all__ = [
     "RoundingError",
     "average_group_size",
     "cpc",
+    "cpc_of_shares",
     "discernability",
     "displacement",
     "distribution_loss",

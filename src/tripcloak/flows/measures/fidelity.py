@@ -52,6 +52,29 @@ def cpc(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> 
     return cpc_of(ReleaseComparison.of(matrix, release, volume))
 
 
+def cpc_of_shares(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:
+    """Return CPC_shares, what both matrices have in common as shares of their own totals; 0 to 1.
+
+    It is one minus the total variation between the two distributions, 1 - D / 2: a release that counts
+    only some trips of every traveller, or has a noisy total, is judged by its shape.
+
+    Examples
+    --------
+    Of five trips two are withheld: three of eight are common, and of shares 0.6 and 1 it is 0.6.
+
+    >>> from tripcloak.flows.methods import Suppression
+    >>> from tripcloak.promises import KAnonymity
+    >>> from tripcloak.hierarchy import Hierarchy
+    >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
+    >>> ends, trips = np.array([0, 1]), np.array([3, 2])
+    >>> matrix = ODMatrix.from_trips(tree, tree, ends, ends, trips=trips)
+    >>> release = Suppression(promise=KAnonymity(k=3), suppression_limit=0.4).anonymise(matrix)
+    >>> cpc_of_shares(matrix, release), cpc(matrix, release)
+    (0.6, 0.75)
+    """
+    return cpc_of_shares_of(ReleaseComparison.of(matrix, release, volume))
+
+
 def reconstruction_loss_of(comparison: ReleaseComparison) -> float | None:
     """Return E of a comparison."""
     misplaced = np.abs(comparison.reconstructed - comparison.original).sum()
@@ -71,6 +94,14 @@ def cpc_of(comparison: ReleaseComparison) -> float | None:
     """Return CPC of a comparison."""
     in_common = np.minimum(comparison.reconstructed, comparison.original).sum()
     return ratio(2 * float(in_common), comparison.released_total + comparison.total)
+
+
+def cpc_of_shares_of(comparison: ReleaseComparison) -> float | None:
+    """Return CPC_shares of a comparison."""
+    if comparison.total == 0 or comparison.released_total == 0:
+        return None
+    shares = comparison.reconstructed / comparison.released_total
+    return float(np.minimum(shares, comparison.original / comparison.total).sum())
 
 
 TOP = 100

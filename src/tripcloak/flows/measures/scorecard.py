@@ -6,6 +6,7 @@ from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.measures.distances import displacement_of, trip_length_distance_of
 from tripcloak.flows.measures.fidelity import (
     cpc_of,
+    cpc_of_shares_of,
     distribution_loss_of,
     reconstruction_loss_of,
     top_flow_agreement_of,
@@ -60,6 +61,7 @@ def measure(matrix: ODMatrix, release: Release, volume: Volume | None = None) ->
         "GDM_median": None if metres is None else metres.median,
         "GDM_std": None if metres is None else metres.std,
         "CPC": cpc_of(both),
+        "CPC_shares": cpc_of_shares_of(both),
         "trip_length_emd_km": trip_length_distance_of(both),
         "top_flow_agreement": top_flow_agreement_of(both),
         **_of_rounding(release),
