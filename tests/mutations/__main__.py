@@ -12,27 +12,26 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-from mutations.known import Known, read_known
+from mutations.known import Known, read_known, reason_for
 from mutations.mutants import Mutant, mutants_of
 from mutations.reach import Reach
 from mutations.running import Bench, Result
-from mutations.targets import PACKAGE, ROOT, TESTS
+from mutations.targets import LINES, PACKAGE, ROOT, TESTS, part_of
 
 SEEN = ROOT / ".mutations"
-WANTED = 0.95
-"""The share of mutants that change something and must be caught."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Return 0 where enough mutants are caught, 1 where not, and 2 where tests fail without any."""
     asked = _asked(arguments)
-    chosen = choose(all_mutants(asked.module), 0 if asked.all else asked.sample, asked.seed)
+    chosen = choose(all_mutants(*asked.module or ()), 0 if asked.all else asked.sample, asked.seed)
     known = read_known()
     done = _read(asked.results, chosen)
-    waiting = [mutant for mutant in chosen if mutant not in done and mutant.name not in known]
+    listed = [mutant for mutant in chosen if reason_for(mutant, known)]
+    waiting = [mutant for mutant in chosen if mutant not in done and mutant not in set(listed)]
     print(f"{len(chosen):,} mutants, {len(waiting):,} of them to be tried", flush=True)
     sound = not waiting or _try(waiting, done, asked)
-    enough = report(list(done.values()), [mutant for mutant in chosen if mutant.name in known], known)
+    enough = report([one for one in done.values() if one.mutant not in set(listed)], listed, known)
     return enough if sound else 2
 
 
@@ -65,12 +64,12 @@ def _try(waiting: list[Mutant], done: dict[Mutant, Result], asked: argparse.Name
     return not bench.unsound
 
 
-def all_mutants(module: str | None = None) -> list[Mutant]:
+def all_mutants(*modules: str) -> list[Mutant]:
     """Return the mutants of all modules, or of those whose path begins so."""
     return [
         mutant
         for name in TESTS
-        if name.startswith(module or "")
+        if name.startswith(modules or "")
         for mutant in mutants_of(PACKAGE / name, name)
     ]
 
@@ -85,23 +84,29 @@ def choose(mutants: list[Mutant], sample: int, seed: int) -> list[Mutant]:
 
 
 def report(results: Iterable[Result], listed: list[Mutant], known: Known) -> int:
-    """Print who was caught, room by room, and who was not; return whether that is enough."""
+    """Print who was caught, room by room, and who was not; return whether that is enough in every part."""
     rooms: dict[str, Counter[bool]] = defaultdict(Counter)
+    parts: dict[str, Counter[bool]] = defaultdict(Counter)
     results = list(results)
     for result in results:
         rooms[result.mutant.module.rpartition("/")[0]][result.caught] += 1
-    print(f"\n{'room':<28}{'tried':>7}{'caught':>8}{'share':>9}")
-    for room, numbers in [*sorted(rooms.items()), ("all", sum(rooms.values(), Counter[bool]()))]:
-        share = numbers[True] / max(numbers.total(), 1)
-        print(f"{room:<28}{numbers.total():>7,}{numbers[True]:>8,}{share:>8.1%}")
+        parts[part_of(result.mutant.module)][result.caught] += 1
+    print(f"\n{'room':<40}{'tried':>7}{'caught':>8}{'share':>9}")
+    for room, numbers in [*sorted(rooms.items()), *sorted(parts.items())]:
+        print(f"{room:<40}{numbers.total():>7,}{numbers[True]:>8,}{_share(numbers):>8.1%}")
     for mutant in listed:
-        print(f"changes nothing that matters: {mutant}\n    {known[mutant.name]}")
-    missed = [result for result in results if not result.caught]
-    for result in missed:
-        print(f"{result.outcome}: {result.mutant}")
-    enough = len(results) - len(missed) >= WANTED * len(results)
-    print(f"{'at least' if enough else 'fewer than'} {WANTED:.0%} caught")
-    return 0 if enough else 1
+        print(f"changes nothing that matters: {mutant}\n    {reason_for(mutant, known)}")
+    for result in results:
+        if not result.caught:
+            print(f"{result.outcome}: {result.mutant}")
+    short = [part for part, numbers in parts.items() if _share(numbers) < LINES[part]]
+    for part in sorted(parts):
+        print(f"{part}: {'fewer than' if part in short else 'at least'} {LINES[part]:.0%} caught")
+    return 1 if short else 0
+
+
+def _share(numbers: Counter[bool]) -> float:
+    return numbers[True] / numbers.total()
 
 
 def _asked(arguments: list[str] | None) -> argparse.Namespace:
@@ -109,7 +114,8 @@ def _asked(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=300, help="how many mutants, drawn at random")
     parser.add_argument("--all", action="store_true", help="every mutant (days)")
     parser.add_argument("--seed", type=int, default=1, help="another seed draws others")
-    parser.add_argument("--module", help="only modules whose path below src/tripcloak begins so")
+    told = "only modules whose path below src/tripcloak begins so; may be given several times"
+    parser.add_argument("--module", action="append", help=told)
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--limit", type=float, default=1800, help="seconds a mutant may take")
     parser.add_argument("--reach", type=Path, default=SEEN, help="where it is kept what tests run")

@@ -79,6 +79,11 @@ class Mutant:
         """Return what it is known by; lines may move."""
         return self.module, self.scope, self.shown
 
+    @property
+    def name_of_line(self) -> tuple[str, str, str]:
+        """Return what all mutants of its line are known by."""
+        return self.module, self.scope, self.shown.partition("  ->  ")[0]
+
     def applied(self, source: bytes) -> bytes:
         """Return the module with the mistake in it."""
         return source[: self.start] + self.after.encode() + source[self.end :]

@@ -12,7 +12,7 @@ from subprocess import run
 from mutations.__main__ import all_mutants, choose, main
 from mutations.known import read_known
 from mutations.mutants import Mutant, mutants_of
-from mutations.targets import PACKAGE, ROOT, TESTS, modules
+from mutations.targets import JUDGES, LINES, PACKAGE, ROOT, TESTS, modules, part_of
 
 GUARD = '''"""Not a == b, but words."""
 from typing import Literal
@@ -103,6 +103,7 @@ def test_every_module_that_judges_is_mutated_and_has_tests() -> None:
         assert tests, module
         assert len(set(tests)) == len(tests), module
         assert not [test for test in tests if not (ROOT / test).is_file()], module
+    assert {part_of(module) for module in TESTS} == set(LINES)
     # Where there is no mistake to make, there is nothing to hold: front doors alone.
     bare = set(TESTS) - {mutant.module for mutant in every_mutant()}
     assert not {module for module in bare if not module.endswith("__init__.py")}
@@ -116,7 +117,7 @@ def test_a_sample_is_the_same_for_a_seed_and_mutants_keep_to_their_lines() -> No
 
 
 def test_listed_mutants_are_there_and_have_reasons() -> None:
-    there = {mutant.name for mutant in every_mutant()}
+    there = {name for mutant in every_mutant() for name in (mutant.name, mutant.name_of_line)}
     for name, reason in read_known().items():
         assert name in there, name
         assert len(reason) > 20, name
@@ -234,9 +235,15 @@ def test_a_planted_survivor_is_reported(tmp_path: Path) -> None:
     assert said[2] == "[]", "what is watched does as it always does"
     assert {line for line in said if line.startswith("met")} == {f"met {at} {who}" for at, who in MET.items()}
     assert said[-1] == "1 0"
-    assert [line.split() for line in said if line.startswith("all")] == [
-        ["all", "2", "1", "50.0%"],
-        ["all", "1", "1", "100.0%"],
+    assert [
+        line.split()[-3:] for line in said if line.startswith(JUDGES) and "%" in line and ":" not in line
+    ] == [
+        ["2", "1", "50.0%"],
+        ["1", "1", "100.0%"],
+    ]
+    assert [line for line in said if line.startswith(f"{JUDGES}:")] == [
+        f"{JUDGES}: fewer than 95% caught",
+        f"{JUDGES}: at least 95% caught",
     ]
     assert "survived: guard.py:2 in passes: return number >= k  ->  return number > k" in said
     assert "    as an example" in said

@@ -87,8 +87,8 @@ def _steps(
     if "steps" not in facts:
         return {}
     others = [name for name in columns if name != volume]
-    k = stated.thresholds.get("travellers", stated.thresholds.get("trips", 0))
-    right = {name: int(k) for name in others}
+    thresholds = stated.thresholds
+    right = {name: int(thresholds.get("travellers") or thresholds["trips"]) for name in others}
     if not others or facts["steps"] != right or not all(type(n) is int for n in facts["steps"].values()):
         raise unreadable("steps", "k for every number but the volume, where there are several")
     return right

@@ -502,10 +502,10 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
             case "k-anonymity":
                 unit, k = _threshold(part)
                 kinds |= {part.get("id_is")} if unit == "travellers" else set()
-                thresholds[unit] = max(k, thresholds.get(unit, 0))
+                thresholds[unit] = max(k, thresholds.get(unit, k))
             case "l-diversity":
                 what, least = _floor(part)
-                floors[what] = max(least, floors.get(what, 0))
+                floors[what] = max(least, floors.get(what, least))
             case "t-closeness":
                 closeness = min(_closeness(part), 1.0 if closeness is None else closeness)
             case "dominance" | "p-percent":

@@ -29,8 +29,8 @@ class StatedRounding(NamedTuple):
         >>> StatedRounding(5, True).fits({"travellers": 10.0}), StatedRounding(4, True).fits({"trips": 10.0})
         (True, False)
         """
-        least = max((k for unit, k in thresholds.items() if unit != "population"), default=0.0)
-        return least > 0 and least % self.base == 0
+        least = max((k for unit, k in thresholds.items() if unit != "population"), default=None)
+        return least is not None and least % self.base == 0
 
     def broken(self, told: str, recount: str) -> str:
         """Return SQL that is true where a published number is no multiple, or not close to the recount.
