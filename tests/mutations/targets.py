@@ -54,7 +54,10 @@ FLOW_AUDIT = (
         "flows/audit",
         "arithmetic stated trees audit_boxes audit_unions audit_itemsets audit_worlds noise_trials",
     ),
-    *_files("flows/audit", "stated_parts told_numbers box_facts audit_rounding"),
+    *_files(
+        "flows/audit",
+        "stated_parts stated_tables named_grids noise_edges told_numbers box_facts audit_rounding",
+    ),
     *FLOW_ROAD,
     *FLOW_FORGERIES,
 )
@@ -66,7 +69,7 @@ TRACK_RELEASE = _all_files("trajectories/release")
 TRACK_FORGERIES = _files("forgeries", "forged_trajectories")
 TRACK_AUDIT = (
     *_files("trajectories/audit", "edges_in_memory edges_of_folders audit_release containment raw_record"),
-    *_files("trajectories/audit", "audit_folder hidden_messages guess"),
+    *_files("trajectories/audit", "audit_folder hidden_messages guess stated_trajectories"),
     *_files("trajectories", "dropped_fixes rewritten"),
     *TRACK_FORGERIES,
 )

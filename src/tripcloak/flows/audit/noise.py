@@ -212,8 +212,6 @@ def too_few_made_up(privacy: Privacy, made_up: int, could_be: int) -> bool:
     """
     q = math.exp(-1 / privacy.noise_scale)
     stays = 1 - q ** math.ceil(privacy.threshold) / (1 + q)
-    if could_be <= made_up:
-        return False
     return chernoff(could_be - made_up, could_be, stays) > math.log(1 / FALSE_ALARM)
 
 
@@ -223,7 +221,7 @@ def chernoff(successes: int, n: int, mean: float) -> float:
     >>> round(chernoff(10, 10, 0.5) / math.log(2), 6), chernoff(5, 10, 0.5)
     (10.0, 0.0)
     """
-    if n == 0 or mean >= 1 or successes <= n * mean:
+    if successes <= n * mean:
         return 0.0
     share = successes / n
     failing = (1 - share) * math.log((1 - share) / (1 - mean)) if share < 1 else 0.0
