@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from tripcloak.cli.interrupt import INTERRUPT
-from tripcloak.ground.engine import do_without_data_frames
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
+from tripcloak.ground.sparing import load_sparingly
 from tripcloak.ground.spelling import spelt_as_flags
 from tripcloak.records.files.standard_input import forget_input
 
@@ -16,7 +16,7 @@ from tripcloak.records.files.standard_input import forget_input
 def main() -> None:
     """Run the command line; exit 0 done, 1 the answer is no, 2 bad usage or input, 3 our own bug."""
     INTERRUPT.watch()
-    do_without_data_frames()
+    load_sparingly()
     try:
         code = run()
     except BaseException:

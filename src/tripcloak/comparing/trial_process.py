@@ -25,9 +25,9 @@ from tripcloak.flows.measures import measure
 from tripcloak.flows.model import Flows, ODMatrix, Travellers, TripEndSource
 from tripcloak.flows.release import Release, released_zones
 from tripcloak.flows.release.public import typical_zone_km2
-from tripcloak.ground.engine import do_without_data_frames
 from tripcloak.ground.errors import InternalError, TripcloakError
 from tripcloak.ground.memory import Budget
+from tripcloak.ground.sparing import load_sparingly
 from tripcloak.ground.spelling import spelt_as_flags
 from tripcloak.pages.raster import MapFrame
 from tripcloak.pages.small_maps import SmallMap, small_map
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> None:
     """Run one trial and write down, line by line, how far it has come and what came of it."""
     shared, answers, parent, *places = (int(argument) for argument in arguments)
     _end_with(parent)
-    do_without_data_frames()
+    load_sparingly()
     workspace: Workspace = take(shared, Address(*places[:2]))
     trial: Trial = take(shared, Address(*places[2:4]))
     with os.fdopen(answers, "w", encoding="utf-8") as file, spelt_as_flags(workspace.flags):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,25 +19,6 @@ if TYPE_CHECKING:
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that ask a program to stop."""
-
-
-class _NoDataFrames:
-    """A finder that says of pandas that it is not installed."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Raise if pandas is asked for; leave everything else to the next finder."""
-        if name == "pandas":
-            raise ModuleNotFoundError("this process works without data frames", name=name)
-
-
-def do_without_data_frames() -> None:
-    """Have nothing load pandas in this process, from now on.
-
-    Arrow and DuckDB load it where it is installed, in case somebody hands them a frame. A process of the
-    command line has none, and would pay half a second and 80 MB.
-    """
-    sys.meta_path.insert(0, _NoDataFrames)
 
 
 @contextmanager

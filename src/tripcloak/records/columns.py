@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tripcloak.ground.errors import InputError, MissingColumnError
 from tripcloak.ground.spelling import spelt
@@ -177,6 +178,7 @@ def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(seen.values())
 
 
+@lru_cache(maxsize=4096)
 def plain_name(name: str) -> str:
     """Return a column name without case, spaces, dots and underscores."""
     return re.sub(r"[^0-9a-z]", "", name.lower())

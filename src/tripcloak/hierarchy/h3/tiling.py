@@ -290,4 +290,10 @@ def _drawn_km2(members: tuple[str, ...], resolution: int) -> float:
 def _outlined(members: tuple[str, ...], resolution: int) -> Outlined:
     if members == (WORLD,):
         return Outlined(rectangle_outline(-90, -180, 90, 180), EARTH_KM2)
-    return tiles_outline(tuple(text_to_cells(members).tolist()), resolution)
+    return tiles_outline(_numbers(members), resolution)
+
+
+@lru_cache(maxsize=1 << 16)
+def _numbers(members: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the cells of a few texts, asked for one by one and again and again."""
+    return tuple(text_to_cells(members).tolist())

@@ -155,22 +155,25 @@ def _sample(con: duckdb.DuckDBPyConnection, table: Table, names: Sequence[str]) 
 
 _GAPS = " '\u2019\u00a0\u202f"
 _SIGN = r"[-+]?"
-_SHAPES: dict[str, re.Pattern[str]] = {
-    name: re.compile(pattern)
-    for name, pattern in (
-        ("whole", rf"{_SIGN}\d+"),
-        # Three digits after one point: a fraction, unless other numbers show that points part thousands.
-        ("one point", rf"{_SIGN}[1-9]\d{{0,2}}\.\d{{3}}"),
-        ("plain", rf"{_SIGN}(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"),
-        # Groups of three after a comma: a fraction of three digits, or thousands.
-        ("either", rf"{_SIGN}[1-9]\d{{0,2}},\d{{3}}"),
-        ("comma", rf"{_SIGN}\d*,\d+"),
-        ("thousands", rf"{_SIGN}[1-9]\d{{0,2}}((,\d{{3}})+\.\d*|(,\d{{3}}){{2,}})"),
-        ("points", rf"{_SIGN}[1-9]\d{{0,2}}((\.\d{{3}})+,\d*|(\.\d{{3}}){{2,}})"),
-        ("gaps", rf"{_SIGN}[1-9]\d{{0,2}}([{_GAPS}]\d{{3}})+(\.\d*)?"),
-        ("gaps and comma", rf"{_SIGN}[1-9]\d{{0,2}}([{_GAPS}]\d{{3}})+,\d*"),
+# All in one pattern, so that a cell is looked at once; it is of the first shape that fits.
+_SHAPE = re.compile(
+    "|".join(
+        f"(?P<{name}>{shape})"
+        for name, shape in (
+            ("whole", rf"{_SIGN}\d+"),
+            # Three digits after one point: a fraction, unless other numbers show that points part thousands.
+            ("one_point", rf"{_SIGN}[1-9]\d{{0,2}}\.\d{{3}}"),
+            ("plain", rf"{_SIGN}(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"),
+            # Groups of three after a comma: a fraction of three digits, or thousands.
+            ("either", rf"{_SIGN}[1-9]\d{{0,2}},\d{{3}}"),
+            ("comma", rf"{_SIGN}\d*,\d+"),
+            ("thousands", rf"{_SIGN}[1-9]\d{{0,2}}((,\d{{3}})+\.\d*|(,\d{{3}}){{2,}})"),
+            ("points", rf"{_SIGN}[1-9]\d{{0,2}}((\.\d{{3}})+,\d*|(\.\d{{3}}){{2,}})"),
+            ("gaps", rf"{_SIGN}[1-9]\d{{0,2}}([{_GAPS}]\d{{3}})+(\.\d*)?"),
+            ("gaps_and_comma", rf"{_SIGN}[1-9]\d{{0,2}}([{_GAPS}]\d{{3}})+,\d*"),
+        )
     )
-}
+)
 _COORDINATE = ("lat", "lon")
 
 
@@ -179,7 +182,7 @@ def _numbers(
 ) -> dict[str, Writing]:
     """Return how the numbers of each role are written; what one column shows settles the others."""
     shapes = {role: _shapes(texts) for role, texts in cells.items()}
-    comma = decimal == "comma" or any({"comma", "points", "gaps and comma"} & s for s in shapes.values())
+    comma = decimal == "comma" or any({"comma", "points", "gaps_and_comma"} & s for s in shapes.values())
     point = decimal == "point" or any("thousands" in s for s in shapes.values())
     return {
         role: _writing(role, seen, columns[role], comma=comma, point=point, said=decimal is not None)
@@ -188,15 +191,13 @@ def _numbers(
 
 
 def _shapes(texts: Iterable[str]) -> set[str]:
-    return {
-        next((name for name, shape in _SHAPES.items() if shape.fullmatch(text)), "other")
-        for text in set(texts)
-    }
+    found = (_SHAPE.fullmatch(text) for text in set(texts))
+    return {(match.lastgroup if match else None) or "other" for match in found}
 
 
 def _writing(role: str, seen: set[str], column: str, *, comma: bool, point: bool, said: bool) -> Writing:
-    gaps = _GAPS if {"gaps", "gaps and comma"} & seen else ""
-    if {"comma", "points", "gaps and comma"} & seen and "thousands" not in seen:
+    gaps = _GAPS if {"gaps", "gaps_and_comma"} & seen else ""
+    if {"comma", "points", "gaps_and_comma"} & seen and "thousands" not in seen:
         # Beside fractions after a point, points cannot stand between thousands.
         return Writing(comma=True, thousands="." if "points" in seen and "plain" not in seen else gaps)
     if "thousands" in seen:
