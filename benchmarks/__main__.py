@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import attackers, cases, drawing, peers, rivals, totals, trajectories
+from benchmarks import attackers, cases, contest, drawing, peers, rivals, totals, trajectories
 from benchmarks.lines import Line, Skipped
 
 Case = Callable[[Path], Iterable[Line | Skipped]]
@@ -57,6 +57,7 @@ def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
         "the-rest": rivals.the_rest,
         "peers": peers.peers,
         "attacks": attackers.attackers,
+        "contest": contest.contest,
         "trajectories": lambda folder: trajectories.trajectories(folder, sizes, data),
         "totals": totals.totals,
         "measuring": cases.measuring,
