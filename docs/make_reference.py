@@ -21,11 +21,11 @@ Every public name of `tripcloak` (`import tripcloak as tc`) and `tripcloak.traje
 docstrings by `make docs`. [In Python](python.md) says how they go together.
 """
 VERBS = ("anonymise", "describe", "compare", "open", "audit", "measures")
-SEVERAL = ("series", "difference")
-"""Verbs on several releases of flows."""
+SEVERAL = ("series", "difference", "score")
+"""Verbs on releases of flows alone."""
 RESULTS = (
     *("ReleasedFlows", "ReleasedSegments", "ReleasedTrajectories"),
-    *("ReleaseAudit", "ReleaseMeasures", "InputSummary", "MethodComparison"),
+    *("ReleaseAudit", "ReleaseMeasures", "ReleaseScore", "InputSummary", "MethodComparison"),
     *("ReleasedSeries", "ReleaseDifference"),
 )
 METHODS = tuple(

@@ -10,6 +10,7 @@ The front door::
     release.audit(), release.measures(), release.plot(), release.save("out")
     tc.describe(trips); tc.compare(trips, k=[5, 10]).table
     tc.open("out"); tc.audit("out", against="trips.parquet"); tc.check("out/release")
+    tc.score("out", against="trips.parquet")  # on the scale of NIST's temporal map challenge
     tc.series(trips, periods="month", out="months"); tc.difference("may", "june").table
     tc.trajectories.anonymise(points, k=5)    # the same verbs on trajectories
 
@@ -45,9 +46,15 @@ from tripcloak._version import __version__
 
 if TYPE_CHECKING:
     from tripcloak import synth, trajectories
-    from tripcloak.api.checks import audit, check, measures, open
+    from tripcloak.api.checks import audit, check, measures, open, score
     from tripcloak.api.flows import ReleasedFlows, ReleasedSegments, anonymise, compare, describe
-    from tripcloak.api.results import InputSummary, MethodComparison, ReleaseAudit, ReleaseMeasures
+    from tripcloak.api.results import (
+        InputSummary,
+        MethodComparison,
+        ReleaseAudit,
+        ReleaseMeasures,
+        ReleaseScore,
+    )
     from tripcloak.api.several import ReleaseDifference, ReleasedSeries, difference, series
     from tripcloak.api.trajectories import ReleasedTrajectories
     from tripcloak.comparing.compare import ComparisonPlan
@@ -122,11 +129,13 @@ _HOMES = {
     "ReleasedSeries": "api.several",
     "measures": "api.checks",
     "open": "api.checks",
+    "score": "api.checks",
     "ReleasedFlows": "api.flows",
     "ReleasedSegments": "api.flows",
     "ReleasedTrajectories": "api.trajectories",
     "ReleaseAudit": "api.results",
     "ReleaseMeasures": "api.results",
+    "ReleaseScore": "api.results",
     "InputSummary": "api.results",
     "MethodComparison": "api.results",
     "Cdr": "synth",
@@ -245,6 +254,7 @@ __all__ = [
     "ReleaseAudit",
     "ReleaseDifference",
     "ReleaseMeasures",
+    "ReleaseScore",
     "ReleasedFlows",
     "ReleasedSegments",
     "ReleasedSeries",
@@ -284,6 +294,7 @@ __all__ = [
     "publish",
     "read_matrix",
     "read_trajectories",
+    "score",
     "series",
     "synth",
     "trajectories",

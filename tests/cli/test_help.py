@@ -24,6 +24,8 @@ COMMANDS = (
     "analyse",
     "measures",
     "metrics",
+    "score",
+    "score nist",
     "methods",
     "demo",
     "synth",
@@ -39,7 +41,7 @@ COMMANDS = (
     *(f"trajectories {name}" for name in ("anonymise", "audit", "describe", "measures", "attack", "compare")),
     *(f"trajectories {name}" for name in ("trips", "methods")),
 )
-GROUPS = {"synth", "ledger", "trajectories"}
+GROUPS = {"synth", "score", "ledger", "trajectories"}
 HEAVY = {
     "numpy",
     "duckdb",

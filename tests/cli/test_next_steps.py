@@ -43,6 +43,8 @@ BAD_LINES = [
     ("exposure {trips} --unit population", "`--unit travellers`"),
     (f"reconstruct {{folder}} --zones {{folder}}/none.geojson {OUT}", "`tripcloak anonymise`"),
     ("measures {folder} --against {trips}", "`tripcloak anonymise`"),
+    ("score nist {folder} --against {trips}", "`tripcloak anonymise`"),
+    ("score nist {trips} --against {trips} --subsamples few", "--subsamples"),
     ("trajectories describe {folder}/bare.csv", "(--lat NAME)"),
     (f"trajectories anonymise {{fixes}} --method none {OUT}", "`tripcloak trajectories methods`"),
     (f"trajectories anonymise {{fixes}} --k 99 {OUT}", "`tripcloak trajectories describe FILE`"),

@@ -1,4 +1,4 @@
-"""Analysis: what people do with a release: flows between zones of their own, profiles, land use, topics."""
+"""Analysis: what people do with a release: flows between zones, profiles, land use, topics, scores."""
 
 from tripcloak.analysis.agreement import (
     AgreementSpread,

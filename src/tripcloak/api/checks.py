@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tripcloak.api.flows import ReleasedFlows
-from tripcloak.api.inputs import Inputs
+from tripcloak.api.inputs import Inputs, Points, take
 from tripcloak.api.progress import Shown, shown
 from tripcloak.api.released import PublicFolder
-from tripcloak.api.results import CheckedRelease, ReleaseAudit, ReleaseMeasures
+from tripcloak.api.results import CheckedRelease, ReleaseAudit, ReleaseMeasures, ReleaseScore
 from tripcloak.api.trajectories import ReleasedTrajectories
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import public_part, read_manifest
@@ -170,6 +172,56 @@ def measures(
     release = open(folder)
     _refuse_of_flows(release, set(asked))
     return release.measures(against, memory=memory, progress=progress, **asked)
+
+
+def score(
+    made: Inputs,
+    against: Inputs,
+    *,
+    scale: str = "nist",
+    areas: str = "h3:7",
+    subsamples: Sequence[float] = (10, 40, 70),
+    memory: str | None = None,
+    progress: Shown = None,
+) -> ReleaseScore:
+    """Return what a release of flows, or a synthetic table, is worth on the scale of a contest.
+
+    ``nist`` is sprint 3 of NIST's temporal map challenge: marginals by area and shift, the graph of areas,
+    and how many individuals are alike. The numbers look at unreleased data and stay inside.
+
+    Parameters
+    ----------
+    made
+        The folder of a release, or a table of trips in the contest's schema.
+    against
+        The raw input of the release, or the true table in the contest's schema.
+    areas
+        Of a release: the tiles that stand for the contest's areas.
+    subsamples
+        Percentages of true individuals that are scored beside it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     found = tc.score(f"{place}/out", against=trips, subsamples=[40])
+    >>> found.table["name"].tolist(), 0 < found.score < 1000
+    (['release', '40 %'], True)
+    """
+    from tripcloak.analysis.scoring import score_release, score_tables
+
+    if scale != "nist":
+        raise InputError(f"{called('scale')} must be nist; got {scale!r}")
+    truth = take(against, Points())
+    with shown(progress) as told:
+        if isinstance(made, (str, os.PathLike)) and Path(made).is_dir():
+            asked: dict[str, Any] = {"areas": areas, "subsamples": subsamples}
+            return ReleaseScore(score_release(Path(made), truth, **asked, memory=memory, progress=told))
+        tables = take(made, Points())
+        return ReleaseScore(score_tables(tables, truth, subsamples=subsamples, memory=memory, progress=told))
 
 
 def _refuse_of_flows(release: ReleasedFlows | ReleasedTrajectories, asked: set[str]) -> None:

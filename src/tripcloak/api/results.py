@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
+    from tripcloak.analysis.scoring import ContestScores
     from tripcloak.comparing.choice import Choice
     from tripcloak.comparing.compare import Comparison
     from tripcloak.comparing.rows import ComparisonColumn
@@ -219,6 +220,55 @@ class ReleaseMeasures(Mapping[str, Any]):
         if not any(said for *_, said in rows):
             table = CardTable(columns=("measure", "value"), rows=[row[:2] for row in rows])
         return card("Measures", table=table, foot=INTERNAL)
+
+
+class ReleaseScore:
+    """What a release is worth on the scale of a contest; computed from unreleased data, so it stays inside.
+
+    Examples
+    --------
+    >>> import tripcloak as tc
+    >>> one = {"taxi_id": [1], "shift": [0], "pickup_community_area": [8], "dropoff_community_area": [9]}
+    >>> import pyarrow as pa
+    >>> tc.score(pa.table(one), against=pa.table(one), subsamples=())
+    <ReleaseScore: 1000.0 of 1000; internal>
+    """
+
+    def __init__(self, found: ContestScores) -> None:
+        self._found = found
+
+    @property
+    def score(self) -> float:
+        """Return the score, 0 to 1000; of several epsilons their mean."""
+        return self._found.score
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return how records came about, and what does not count."""
+        return self._found.notes
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """Return one row for what was scored and one for each subsample of the truth, part by part."""
+        return to_pandas(arrow_of(self._rows()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``tripcloak score nist --json`` prints."""
+        return self._found.to_dict()
+
+    def _rows(self) -> list[dict[str, Any]]:
+        told = self._found.to_dict()["rows"]
+        return [{name: value for name, value in row.items() if name != "columns"} for row in told]
+
+    def __repr__(self) -> str:
+        return f"<ReleaseScore: {self.score:.1f} of 1000; internal>"
+
+    def _repr_html_(self) -> str:
+        names = ("name", "score", "k_marginal", "graph", "conjunctions")
+        rows = [[row["name"], *(figure(row[name]) for name in names[1:])] for row in self._rows()]
+        words = [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
+        table = CardTable(columns=("", *(name.replace("_", "-") for name in names[1:])), rows=rows)
+        return card(f"NIST score {self.score:.1f}", words=words, table=table, foot=INTERNAL)
 
 
 def _measures_in_words() -> dict[str, str]:

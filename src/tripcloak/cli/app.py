@@ -20,6 +20,8 @@ COMMANDS = {
     "check": "check:command",
     "difference": "difference:command",
     "measures": "measures:command",
+    "score": "score:root",
+    "score nist": "score:nist",
     "compare": "compare:command",
     "methods": "methods:command",
     "presets": "presets:command",
