@@ -54,9 +54,10 @@ FLOW_AUDIT = (
         "flows/audit",
         "arithmetic stated trees audit_boxes audit_unions audit_itemsets audit_worlds noise_trials",
     ),
+    *_files("flows/audit", "stated_parts stated_tables named_grids noise_edges outlines_edges told_numbers"),
     *_files(
         "flows/audit",
-        "stated_parts stated_tables named_grids noise_edges told_numbers box_facts audit_rounding",
+        "box_facts audit_rounding",
     ),
     *FLOW_ROAD,
     *FLOW_FORGERIES,

@@ -19,6 +19,7 @@ from tripcloak.ground.rulebook import BrokenPart
 TILE = "8a1fb46622dffff"
 PARENT = "891fb46622fffff"
 UNION = f"{PARENT}/0236"
+BASE, ELSEWHERE = h3.cell_to_parent(TILE, 0), h3.latlng_to_cell(0.0, 0.0, 0)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,7 @@ def test_how_high_a_zone_stands() -> None:
     assert cells.height_and_tiles("x", 10) is None
     assert cells.height_and_tiles("world", 2) == (3, h3.get_num_cells(2))
     assert cells.height_and_tiles("world", 2, unions=True) == (7, h3.get_num_cells(2))
+    assert cells.height_and_tiles(BASE, 2) == (2, h3.cell_to_children_size(BASE, 2))
     assert cells.height_and_tiles(PARENT, 11, unions=True) == (6, 49)
     assert cells.height_and_tiles(UNION, 10, unions=True) == (2, 4)
 
@@ -131,6 +133,7 @@ def test_a_zone_lies_in_an_area() -> None:
     assert not grid.inside("x", PARENT)
     assert not grid.inside(PARENT, "x")
     assert not grid.inside(TILE, h3.latlng_to_cell(0.0, 0.0, 9))
+    assert (grid.inside(TILE, BASE), grid.inside(TILE, ELSEWHERE)) == (True, False)
     tree = Quadtree(2)
     assert tree.inside("q01", "q0")
     assert not tree.inside("q011", "q0")
@@ -229,6 +232,9 @@ def test_bands_end_at_shares_that_each_absent_pair_alone_may_hold() -> None:
     assert withheld._steps(band_case(zones=100, thresholds={"trips": 11.0})) == ends[1:]
     assert withheld._steps(band_case(zones=100, thresholds={"trips": 3.0, "travellers": 11.0})) == ends[1:]
     assert withheld._steps(band_case(zones=100, thresholds={"trips": 3.0, "population": 500.0})) == ends
+    fewest = band_case(flows=11, thresholds={"trips": 3.0, "travellers": 4.0})
+    assert withheld._steps(fewest) == [last]
+    assert withheld._steps(band_case(flows=12, thresholds={"trips": 4.0})) == [last]
     assert withheld._steps(band_case(zones=100, limit=0.1)) == [*ends[:3], (100, 10.0)]
 
 
@@ -263,6 +269,11 @@ def test_without_a_limit_nothing_is_said_of_it() -> None:
         ("q", (0.0, 170.0, 8.0, -170.0), (-180, 0, 180, 8)),
         ("q1", (0.0, 170.0, 8.0, -170.0), (-180, 0, -170, 4)),
         ("q0", (0.0, 170.0, 8.0, -170.0), (170, 0, 180, 4)),
+        ("q", (0.0, 179.5, 8.0, -179.5), (-180, 0, 180, 8)),
+        ("q", (0.0, 170.0, 8.0, 179.5), (170, 0, 179.5, 8)),
+        ("q", (0.0, 180.0, 8.0, -170.0), (-180, 0, -170, 8)),
+        ("q", (0.0, 170.0, 8.0, 180.0), (170, 0, 180, 8)),
+        ("q", (0.0, -190.0, 8.0, -170.0), (-180, 0, 180, 8)),
     ],
 )
 def test_a_quarter_of_a_study_area(zone: str, area: Any, bounds: Any) -> None:
@@ -287,6 +298,7 @@ def test_areas_are_the_same_but_for_slivers() -> None:
 def test_areas_overlap_by_more_than_a_sliver() -> None:
     one, thin = shapely.box(0, 0, 1, 1), shapely.box(0, 1 - 5e-10, 1, 2)
     assert overlapping([one, thin]) == 0
+    assert overlapping([one, shapely.box(1, 0, 2, 1)]) == 0
     assert overlapping([one, shapely.box(0, 1 - 5e-9, 1, 2)]) == 2
     assert overlapping([one, shapely.box(0, 0.5, 1, 2), shapely.box(5, 5, 6, 6)]) == 2
     assert overlapping([one, shapely.box(0, 0.5, 1, 2), shapely.box(0.9, 0, 2, 0.1)]) == 3

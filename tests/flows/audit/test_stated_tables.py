@@ -46,6 +46,8 @@ def test_what_is_stated_is_read() -> None:
     timed = read_tables(case(slotted, grid=False, slot=60))
     assert timed is not None
     assert timed.timed
+    own, zero, one = ("own", "own"), ("0", "0"), ("1", "1")
+    assert list(timed.steps()) == [(own, zero), (zero, one)]
 
 
 SIDES = [table("own", "all"), table("all", "own"), table("all", "all")]
@@ -56,8 +58,8 @@ SIDES = [table("own", "all"), table("all", "own"), table("all", "all")]
     [
         {"levels": [6, 8]},
         {"levels": [8, 8, 6]},
-        {"levels": [8.0, 6]},
-        {"levels": [8, -1]},
+        {"levels": [8.0, 6], "counted": [table(8.0, 8.0), table(6, 6)]},
+        {"levels": [8, -1], "counted": [table(8, 8), table(-1, -1)]},
         {"levels": "86"},
         {"levels": (8, 6)},
         {"margins": 0},
@@ -138,17 +140,30 @@ def test_a_root_is_a_resolution_a_cell_or_what_covers_the_tiles_of_a_base_cell()
     assert _tops("h3:9/root=5", [TILE]) == {"": 5}
     assert _tops("h3:9/root=12", [TILE]) == {"": 12}
     assert _tops(f"h3:9/root={h3.cell_to_parent(TILE, 4)}", [TILE]) == {"": 4}
+    assert _tops(f"h3:9/root={base}", [TILE]) == {"": 0}
     assert _tops("h3:9", near) == {base: 8}
     assert _tops("h3:9", [near[1], near[0], near[2]]) == {base: 8}
     other = h3.latlng_to_cell(-33.9, 151.2, 9)
     assert _tops("h3:9", [TILE, other]) == {base: 9, h3.cell_to_parent(other, 0): 9}
 
 
+def lift(zones: list[str], tiles: list[str], levels: tuple[int, ...], spec: str) -> dict[int, dict[str, str]]:
+    stands: Any = SimpleNamespace(promise=SimpleNamespace(spec=spec))
+    return _lifted_cells(stands, zones, tiles, levels)
+
+
+def test_a_base_cell_is_the_highest_and_tiles_of_one_may_share_a_lower_one() -> None:
+    base = h3.cell_to_parent(TILE, 0)
+    assert lift([base, f"{base}/0236"], [], (0,), "h3:2")[0] == {base: base, f"{base}/0236": base}
+    near = sorted(h3.cell_to_children(h3.cell_to_parent(TILE, 8), 9))
+    assert lift([TILE], near, (0,), "h3:9")[0] == {TILE: h3.cell_to_parent(TILE, 8)}
+
+
 def test_zones_are_lifted_to_a_level_and_no_higher_than_the_root() -> None:
     parent = {at: h3.cell_to_parent(TILE, at) for at in range(9)}
     union = f"{parent[7]}/12"
     zones = [TILE, parent[7], union, "world"]
-    lifted = _lifted_cells(SimpleNamespace(promise=SimpleNamespace(spec="h3:9/root=6")), zones, [], (8, 7, 5))  # type: ignore[arg-type]
+    lifted = lift(zones, [], (8, 7, 5), "h3:9/root=6")
     assert lifted[8] == {TILE: parent[8], parent[7]: parent[7], union: union, "world": "world"}
     assert lifted[7] == {TILE: parent[7], parent[7]: parent[7], union: parent[7], "world": "world"}
     assert lifted[5] == {TILE: parent[6], parent[7]: parent[6], union: parent[6], "world": "world"}

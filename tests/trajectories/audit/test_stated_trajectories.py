@@ -25,7 +25,9 @@ from tripcloak.trajectories.audit.promise import (
     two_sided_faults,
     understand,
 )
+from tripcloak.trajectories.audit.rules import files
 from tripcloak.trajectories.audit.rules import manifest as rules
+from tripcloak.trajectories.release import published
 
 HELD = {"kind": "containment", "k": 3, "id_is": "person"}
 NEAR = {"kind": "colocation", "k": 3, "id_is": "person", "delta": 5.5}
@@ -71,6 +73,7 @@ def test_what_is_stated_is_read() -> None:
     [
         None,
         {**HELD, "kind": "noise"},
+        {**NEAR, "kind": "noise"},
         {**HELD, "k": 1},
         {**HELD, "k": 3.0},
         {**HELD, "id_is": "ghost"},
@@ -196,6 +199,10 @@ def test_a_manifest_lacks_nothing_and_says_nothing_by_its_blanks(tmp_path: Path)
         rules.manifest_whole(case(facts(), tmp_path / "nowhere"))
     with pytest.raises(BrokenPart):
         rules.manifest_whole(written(tmp_path, facts(released={"trajectories": float("nan"), "samples": 9})))
+
+
+def test_files_are_read_in_the_parts_that_they_are_written_in() -> None:
+    assert published.BATCH == files.PART == 2**19
 
 
 def test_no_less_is_promised_than_was_ordered() -> None:

@@ -84,7 +84,7 @@ class H3Grid:
         at, within = cells.resolution_of(zone), cells.resolution_of(area)
         if at is None or within is None or at < within:
             return False
-        return cells.ancestor(zone, within) == area if within >= 0 else True
+        return cells.ancestor(zone, within) == area
 
     def number(self, area: str, height: int) -> int:
         """Return how many cells cover an area when none is higher than this.

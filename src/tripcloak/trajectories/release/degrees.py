@@ -50,7 +50,7 @@ def bending_of(grid: Grid, boxes: Boxes) -> Bending | None:
         *(np.linspace(-far, far, LATTICE) + side.mean() for side, far in zip(sides, reach, strict=True))
     )
     lon, lat = grid.unproject(x, y)
-    if not (np.isfinite(lon).all() and np.isfinite(lat).all() and np.abs(lat).max() < POLAR):
+    if not (np.isfinite(lon).all() and np.abs(lat).max() < POLAR):
         return None
     middle = float(lon[LATTICE // 2, LATTICE // 2])
     lon = _turned(lon, middle)
