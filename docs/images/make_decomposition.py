@@ -33,10 +33,12 @@ class Watched(Decomposition):
         self.answers: list[Bools] = []
         super().round(reached)
 
-    def _solve(self, first: int) -> tuple[float, Bools, Bools]:
-        found: tuple[float, Bools, Bools] = super()._solve(first)
-        self.answers.append(found[1])
-        return found
+    def _solve(self, first: int) -> float:
+        saved = super()._solve(first)
+        released = np.zeros(len(self.products), dtype=bool)
+        released[self._left.rows] = self._chosen[first]
+        self.answers.append(released)
+        return saved
 
 
 def main() -> None:

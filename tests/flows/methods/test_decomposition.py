@@ -138,7 +138,9 @@ def test_the_best_nested_cut_is_that_of_the_plain_twin(mode: str, given_shares: 
     tile = [zone < tree.n_tiles for tree, zone in zip(products.axes, products.zone, strict=True)]
     whole = products.zone[second] == products.axes[second].root
     arguments = numbers["shift"], products.up[first], products.up[second], whole, tile[first], tile[second]
-    saved, chosen, undivided = (kernel if mode == "compiled" else kernel.py_func)(*arguments)
+    n = len(products)
+    sums, chosen, undivided = np.empty((2, n)), np.empty(n, dtype=bool), np.ones(n, dtype=bool)
+    saved = (kernel if mode == "compiled" else kernel.py_func)(*arguments, sums, chosen, undivided)
     best = oracle.best_nested(*(array.tolist() for array in arguments))
     assert saved == best.saved
     # Of two equal ways the undivided one is taken by both.

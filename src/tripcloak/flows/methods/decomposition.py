@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from tripcloak.flows.methods.narrowing import narrow
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.flows.methods.tree_method import least_mean
 from tripcloak.ground.arrays import Bools
 
-INERTIA = 0.7
+INERTIA = 0.8
 """How much of the last pull is kept: single answers swing from side to side, and their sum does not."""
 
 PRICE_WEIGHT = 200.0
 """How much the price moves against the shifts, where it hides or releases a volume of the limit's size."""
 
-PATIENCE, SHORTER = 10, 0.7
-"""After so many rounds that prove nothing new the steps become shorter, by this factor."""
+PACE, PATIENCE, SHORTER = 1.5, 10, 0.7
+"""How long the first steps are, against those that would end where they aim at if all were straight; after
+so many rounds that prove nothing new they become shorter, by this factor."""
 
-FURTHEST = 1.4
+FURTHEST = 1.1
 """The price grows or falls by no more than this factor in a round."""
+
+RANGE = 0.8, 1.25
+"""Products are narrowed for prices from here to there times the one at hand, and anew beyond."""
 
 
 class Decomposition:
@@ -54,17 +59,16 @@ class Decomposition:
         self.products, self.price = products, price
         self.bound, self.settled = 0.0, False
         self._volumes, self._released = (products.total, budget), products.total - budget
+        self._keeps_safe = keeps_safe
         n = len(products)
-        self._shift, self._pull, self._price_pull = np.zeros(n), np.zeros(n), 0.0
-        self._shares = np.empty(n), np.empty(n)
-        self._least = -np.inf if keeps_safe else 0.0
-        free = np.isfinite(products.loss)
-        self._loss, self._volume = np.where(free, products.loss, 0.0), np.where(free, products.volume, 0.0)
-        self._pace, self._idle = 1.0, 0
-        trees = tuple(zip(products.axes, products.zone, strict=True))
-        self._tile = tuple(zone < tree.n_tiles for tree, zone in trees)
-        self._whole = tuple(zone == tree.root for tree, zone in trees)
-        self._undivided: tuple[Bools, Bools] = self._whole[0], self._whole[1]
+        self._shifts, self._pulls, self._price_pull = np.zeros(n), np.zeros(n), 0.0
+        self._pace, self._idle = PACE, 0
+        self._narrow()
+
+    @property
+    def size(self) -> int:
+        """Return how many products every round looks at."""
+        return len(self._left.rows)
 
     def round(self, reached: float) -> None:
         """Solve both problems, raise the bound if they prove more, and move towards what was reached.
@@ -76,14 +80,16 @@ class Decomposition:
         """
         from tripcloak.flows.methods._kernels.decomposition import move_shift, pull_apart, share_savings
 
-        price, volume = self.price, self._volume
-        saving = np.maximum(volume * (price - self._loss), self._least)
+        price, saving = self.price, self._saving
+        np.multiply(self._volume, price - self._loss, out=saving)
+        if not self._keeps_safe:
+            np.maximum(saving, 0.0, out=saving)
         share_savings(saving, self._shift, *self._shares)
-        (saved, first, own), (more, second, others) = self._solve(ORIGIN), self._solve(DESTINATION)
-        self._undivided = own, others
-        proven = least_mean(price * self.products.total - saved - more, price, *self._volumes)
+        saved = self._solve(ORIGIN) + self._solve(DESTINATION)
+        proven = least_mean(price * self.products.total - saved, price, *self._volumes)
         self._note(proven)
-        released, apart, length = pull_apart(saving, volume, (first, second), INERTIA, self._pull)
+        chosen = self._chosen[0], self._chosen[1]
+        released, apart, length = pull_apart(saving, self._volume, chosen, INERTIA, self._pull)
         # The more is hidden beyond the budget the more the price must rise.
         self._price_pull = self._released - released + INERTIA * self._price_pull
         weight = PRICE_WEIGHT * apart / self._released**2 if apart else 1.0
@@ -93,29 +99,41 @@ class Decomposition:
             return
         step = self._pace * (reached - proven) * self._released / length
         move_shift(saving, self._pull, step, self._shift)
-        self.price = float(
-            np.clip(price + step * weight * self._price_pull, price / FURTHEST, price * FURTHEST)
-        )
+        self._go_to(price + step * weight * self._price_pull)
 
     def cut(self, axis: int) -> Bools:
         """Return the zones of an axis that the problem which cuts it first would rather not divide."""
-        own = np.ones(len(self.products.axes[axis]), dtype=bool)
-        whole = self._whole[1 - axis]
-        own[self.products.zone[axis][whole]] = self._undivided[axis][whole]
+        own = ~self._left.divided[axis]
+        whole = self._left.whole[1 - axis]
+        own[self._left.zone[axis][whole]] = self._undivided[axis][whole]
         return own
 
-    def _solve(self, first: int) -> tuple[float, Bools, Bools]:
+    def _solve(self, first: int) -> float:
         from tripcloak.flows.methods._kernels.decomposition import best_nested
 
-        second, up = 1 - first, self.products.up
-        return best_nested(
-            self._shares[first],
-            up[first],
-            up[second],
-            self._whole[second],
-            self._tile[first],
-            self._tile[second],
-        )
+        second, left = 1 - first, self._left
+        answer = self._sums, self._chosen[first], self._undivided[first]
+        ways = left.up[first], left.up[second], left.whole[second], left.last[first], left.last[second]
+        return float(best_nested(self._shares[first], *ways, *answer))
+
+    def _go_to(self, price: float) -> None:
+        """Move the price, by no more than a step may, and take up again what is needed there."""
+        self.price = float(np.clip(price, self.price / FURTHEST, self.price * FURTHEST))
+        if not self._prices[0] <= self.price <= self._prices[1]:
+            self._shifts[self._left.rows], self._pulls[self._left.rows] = self._shift, self._pull
+            self._narrow()
+
+    def _narrow(self) -> None:
+        """Leave out what no best pair of cuts needs at prices about the one at hand."""
+        self._prices = self.price * RANGE[0], self.price * RANGE[1]
+        left = self._left = narrow(self.products, self._prices, keeps_safe=self._keeps_safe)
+        n = len(left.rows)
+        self._shift, self._pull = self._shifts[left.rows], self._pulls[left.rows]
+        free = np.isfinite(left.loss)
+        self._loss, self._volume = np.where(free, left.loss, 0.0), np.where(free, left.volume, 0.0)
+        self._saving, self._shares, self._sums = np.empty(n), np.empty((2, n)), np.empty((2, n))
+        self._chosen = np.empty((2, n), dtype=bool)
+        self._undivided = np.ones((2, n), dtype=bool)
 
     def _note(self, proven: float) -> None:
         """Keep what was proven if it is more, and shorten the steps if it has not been for long."""

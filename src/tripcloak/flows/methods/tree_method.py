@@ -60,6 +60,8 @@ class PriceSearch:
         A loss per unit that nothing released goes below; as a price it proves itself as a bound.
     possible : bool
         Everything in one group may be released, so that some release keeps any limit.
+    close : float
+        The share of the cost by which a price must be better for the search to go on.
     bound : float
         The largest proven lower bound so far on the mean loss of any release within the budget.
     price : float
@@ -71,6 +73,7 @@ class PriceSearch:
     total: float
     least: float = 0.0
     possible: bool = True
+    close: float = CLOSE
     bound: float = field(init=False)
     price: float = field(init=False)
 
@@ -106,7 +109,7 @@ class PriceSearch:
                 break
             price = (above.loss - below.loss) / (below.hidden - above.hidden)
             middle = self.offer(price)
-            if middle.cost >= (above.loss + price * above.hidden) * (1 - CLOSE):
+            if middle.cost >= (above.loss + price * above.hidden) * (1 - self.close):
                 break
             above, below = (middle, below) if middle.hidden <= self.budget else (above, middle)
         return below if below.hidden <= self.budget else above

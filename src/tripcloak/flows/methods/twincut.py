@@ -32,14 +32,18 @@ from tripcloak.promises import Promise
 POOL = 3
 """Pairs of cuts that start the turns at the next price."""
 
-ROUNDS = 150
-"""Rounds of the proof where no time is given for it: they take less than the search itself."""
+EFFORT, FEWEST, MOST = 100_000_000, 80, 150
+"""Products that the proof looks at where no time is given for it, in rounds from the fewest to the most: that
+takes less time than the search itself."""
 
 NEAR = 1.005
 """How near the best possible is near enough for the proof to end, where no time is given for it."""
 
-FRESH = 50
+FRESH = 30
 """After so many rounds the cuts of the proof are tried as a new start."""
+
+ROUGHLY = 1e-3
+"""How closely the prices of the nested problems are found."""
 
 DEARER = (1.0, 1.1, 1.25, 1.5)
 """By how much the price of the proof is raised until a new start keeps the limit."""
@@ -91,7 +95,7 @@ class TwinCut(TreeMethod):
         bound, price, starts = self._relaxations(pairs)
         uniform = pairs.best_uniform()
         starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
-        best = _search(pairs, starts, price, clock, progress)
+        best, price = _search(pairs, starts, price, clock, progress)
         settled, proven = self._prove(pairs, _settled(pairs, best), price, clock, progress)
         bound = max(bound, proven)
         solution, mean = _solution(matrix, pairs, settled), settled.mean
@@ -109,6 +113,8 @@ class TwinCut(TreeMethod):
             allowed = nested(products, first)
             limit = self.suppression_limit
             search = partition_search(products, allowed, limit, keeps_safe=self.keeps_safe)
+            # They are beginnings: the proof goes on from them.
+            search.close = ROUGHLY
             offer = search.run(highest_price(products))
             bound, price = max(bound, search.bound), max(price, offer.price)
             # The first axis' cut: products with a whole second axis that are not split on the first.
@@ -126,15 +132,18 @@ class TwinCut(TreeMethod):
         """Return the best pair of cuts after new starts from the proof, and what no pair goes below."""
         if not pairs.products.complete:
             return settled, 0.0
-        proof = Decomposition(pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe)
         effort = Clock(self.certify)
+        if effort.is_up():
+            return settled, 0.0
+        proof = Decomposition(pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe)
+        rounds = int(np.clip(EFFORT // proof.size, FEWEST, MOST)) if self.certify is None else None
         for number in count(1):
             if clock.is_up() or effort.is_up() or proof.settled:
                 break
-            if self.certify is None and (number > ROUNDS or settled.mean <= proof.bound * NEAR):
+            if rounds is not None and (number > rounds or settled.mean <= proof.bound * NEAR):
                 break
             proof.round(settled.mean)
-            progress("proving", number, ROUNDS if self.certify is None else None)
+            progress("proving", number, rounds)
             if number % FRESH == 0:
                 settled = min(settled, _fresh(pairs, proof, settled), key=_by_mean)
         return settled, proof.bound
@@ -176,8 +185,8 @@ def _rivals(matrix: ODMatrix, promise: Promise, limit: float) -> list[Solution]:
 
 def _search(
     pairs: CutPairSearch, starts: list[CutPair], price: float, clock: Clock, progress: Progress
-) -> CutPair:
-    """Return the best pair within the budget over all prices that the search visits."""
+) -> tuple[CutPair, float]:
+    """Return the best pair within the budget over all prices that the search visits, and the critical one."""
     pool = list(starts)
     within = [pair for pair in starts if pair.hidden <= pairs.budget]
     rounds = 0
@@ -197,10 +206,10 @@ def _search(
         solve(price)
         possible = bool(pairs.free.all())
         search = PriceSearch(solve, pairs.budget, pairs.products.total, possible=possible)
-        search.run(highest_price(pairs.products), clock.is_up)
+        price = search.run(highest_price(pairs.products), clock.is_up).price
     if not within:
         raise beyond_limit(1.0)
-    return min(within, key=lambda pair: (pairs.mean(pair), pair.hidden))
+    return min(within, key=lambda pair: (pairs.mean(pair), pair.hidden)), price
 
 
 def _different(pairs: list[CutPair]) -> list[CutPair]:

@@ -28,21 +28,25 @@ def best_nested(
     whole: NDArray[np.bool_],
     tile_first: NDArray[np.bool_],
     tile_second: NDArray[np.bool_],
-) -> tuple[float, NDArray[np.bool_], NDArray[np.bool_]]:  # pragma: no cover - compiled
+    sums: NDArray[np.float64],
+    chosen: NDArray[np.bool_],
+    undivided: NDArray[np.bool_],
+) -> float:  # pragma: no cover - compiled
     """Return the most that one cut saves whose every zone has a cut of the other axis of its own.
 
-    And which products it is made of, and, for those that are whole on the second axis, whether their
-    zone of the first is better undivided. A saving may be negative: what is not split is taken, and
-    tiles cannot be split. Products stand behind those they are a part of.
+    ``chosen`` tells which products it is made of, and ``undivided``, of those that are whole on the second
+    axis, whether their zone of the first is better undivided. A saving may be negative: what is not split
+    is taken, and tiles cannot be split. Products stand behind those they are a part of. ``sums`` is room
+    to work in, two numbers a product: to ask for it anew every time takes as long as the work.
     """
     n = len(saving)
-    below_first, below_second = np.zeros(n), np.zeros(n)
-    taken, undivided = np.empty(n, np.bool_), np.ones(n, np.bool_)
+    sums[:] = 0.0
+    below_first, below_second = sums
     best = 0.0
     for p in range(n - 1, -1, -1):
         best = saving[p]
-        taken[p] = tile_second[p] or best >= below_second[p]
-        if not taken[p]:
+        chosen[p] = tile_second[p] or best >= below_second[p]
+        if not chosen[p]:
             best = below_second[p]
         if up_second[p] >= 0:
             below_second[up_second[p]] += best
@@ -54,16 +58,18 @@ def best_nested(
                 below_first[up_first[p]] += best
     # The root came last, so `best` is the whole problem's. From here on: what was taken is chosen if it is
     # reached, through zones of the first axis that are divided, then through products that are not taken.
-    outside, inside = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    # The sums have served: they say now how a product is reached, and whether what lies below it is.
+    outside, inside = sums
     for p in range(n):
         if whole[p]:
             above = up_first[p]
-            outside[p] = above < 0 or (outside[above] and not undivided[above])
-            inside[p] = outside[p] and undivided[p]
+            outside[p] = above < 0 or (outside[above] == 1.0 and not undivided[above])
+            reached = outside[p] == 1.0 and undivided[p]
         else:
-            above = up_second[p]
-            inside[p] = inside[above] and not taken[above]
-    return best, inside & taken, undivided
+            reached = inside[up_second[p]] == 1.0
+        inside[p] = reached and not chosen[p]
+        chosen[p] = reached and chosen[p]
+    return best
 
 
 @njit(cache=True)
