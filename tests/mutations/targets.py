@@ -54,10 +54,12 @@ FLOW_AUDIT = (
         "flows/audit",
         "arithmetic stated trees audit_boxes audit_unions audit_itemsets audit_worlds noise_trials",
     ),
-    *_files("flows/audit", "stated_parts stated_tables named_grids noise_edges outlines_edges told_numbers"),
+    *_files(
+        "flows/audit", "stated_parts stated_tables named_grids noise_edges outlines_edges rules_in_memory"
+    ),
     *_files(
         "flows/audit",
-        "box_facts audit_rounding",
+        "told_numbers box_facts audit_rounding",
     ),
     *FLOW_ROAD,
     *FLOW_FORGERIES,

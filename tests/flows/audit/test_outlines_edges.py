@@ -68,6 +68,29 @@ def test_another_shape_is_none_of_a_tile(shape: Any) -> None:
     assert wrong(drawn(shape=shape)) == 1
 
 
+@pytest.mark.parametrize(
+    ("shape", "sound"),
+    [
+        (shapely.box(-1, -1, 1, 1), True),
+        (shapely.MultiPolygon([shapely.box(-1, -1, 1, 1), shapely.box(5, 5, 6, 6)]), True),
+        (shapely.box(1, 1, 2, 2), False),
+        (shapely.Polygon(), False),
+        (shapely.Polygon([(-1, -1), (1, 1), (1, -1), (-1, 1), (-2, 0)]), False),
+        (shapely.box(-9, -9, 9, 9).difference(shapely.box(2, 2, 3, 3)), False),
+    ],
+)
+def test_an_outline_is_a_valid_area_without_holes_around_its_point(shape: Any, sound: bool) -> None:
+    assert outlines._sound(Drawn(TILE, shape, 1.0, 0.0, 0.0)) == sound
+
+
+def test_an_outline_is_that_of_its_own_zone() -> None:
+    far = drawn(h3.latlng_to_cell(10.0, 20.0, 10))
+    assert wrong(far) == 0
+    assert wrong(far._replace(zone=TILE)) == 1
+    assert wrong(far._replace(zone="nowhere")) == 1
+    assert wrong(far._replace(zone="nowhere"), drawn()) == 1
+
+
 def test_a_hole_is_none() -> None:
     middle = shapely.Point(drawn().lon, drawn().lat)
     holed = drawn().shape.difference(shapely.affinity.translate(middle, 1e-5).buffer(1e-6))
@@ -158,7 +181,9 @@ def test_what_is_cut_off_goes_on_at_the_other_side() -> None:
     assert not outlines._fits_together(walk(south))
     assert not outlines._fits_together(walk(north, (-180, 1, -180, 2)))
     assert not outlines._fits_together(walk(north, (-180, 3, -180, 1)))
-    assert outlines._fits_together(walk(north, (180, 4, 180, 5), (-180, 5, -180, 4), south, (1, 90, 2, 90)))
+    assert outlines._fits_together(
+        walk(north, (180, 4, 180, 5), (-180, 5, -180, 4), south, (1, 90, 2, 90), (180, 90, 9, 90))
+    )
 
 
 def test_a_holder_knows_the_cells_below_its_members() -> None:
