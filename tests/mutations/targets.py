@@ -72,7 +72,9 @@ TRACK_RELEASE = _all_files("trajectories/release")
 TRACK_FORGERIES = _files("forgeries", "forged_trajectories")
 TRACK_AUDIT = (
     *_files("trajectories/audit", "edges_in_memory edges_of_folders audit_release containment raw_record"),
-    *_files("trajectories/audit", "audit_folder hidden_messages guess stated_trajectories"),
+    *_files(
+        "trajectories/audit", "audit_folder hidden_messages guess stated_trajectories sample_rules_in_memory"
+    ),
     *_files("trajectories", "dropped_fixes rewritten"),
     *TRACK_FORGERIES,
 )
@@ -140,7 +142,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         (*MATRIX_AUDIT, *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds")),
     ),
     "flows/release/keeping.py": KEPT_ZONES,
-    "flows/audit/rules/during.py": KEPT_ZONES,
+    "flows/audit/rules/during.py": (*KEPT_ZONES, *_files("flows/audit", "rules_in_memory")),
     "flows/audit/rules/kept.py": KEPT_ZONES,
     **dict.fromkeys(
         _room("trajectories/release"),

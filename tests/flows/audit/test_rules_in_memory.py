@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from tripcloak.flows.audit.encoding import H3Encoder
 from tripcloak.flows.audit.promise import AuditRequest
-from tripcloak.flows.audit.rules import counts, privacy, tables
-from tripcloak.flows.audit.totals import StatedTables
-from tripcloak.ground.rulebook import NotPromised, Remark
+from tripcloak.flows.audit.rules import counts, during, manifest, privacy, tables
+from tripcloak.flows.audit.totals import StatedTables, _lifted_by_tree
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
+from tripcloak.hierarchy.tiling import OUTSIDE
 from worlds.made_evidence import PEOPLE, TRIPS, WEIGHTS, made, released
 
 FLOWS = [("a", "b", 9, 3), ("b", "a", 4, 4)]
@@ -459,3 +461,96 @@ def test_a_zone_of_a_level_lies_in_its_parent(
     zone: str, height: int, tiles: int, parent: Any, true: bool
 ) -> None:
     assert tables._true_zone(made().promise.names, zone, height, tiles, parent) == true
+
+
+@pytest.mark.parametrize(
+    ("told", "first", "last"),
+    [
+        ("2024-02", "2024-02-01", "2024-02-29"),
+        ("2024-12", "2024-12-01", "2024-12-31"),
+        ("2024-W01", "2024-01-01", "2024-01-07"),
+        ("2024-W52", "2024-12-23", "2024-12-29"),
+        ("2024-05-01", "2024-05-01", "2024-05-01"),
+    ],
+)
+def test_a_period_is_a_month_a_week_or_a_day(told: str, first: str, last: str) -> None:
+    assert [day.isoformat() for day in during._days(told)] == [first, last]
+    for wrong in (f"{told}x", "2024", "2024-13", "2024-W54", "2024-02-30", 202402, None):
+        with pytest.raises(BrokenPart):
+            during._days(wrong)
+
+
+PARENT, TILE, OTHER = "881fb46623fffff", "891fb46622fffff", "891fb46741bffff"
+
+
+def test_ids_name_cells_that_are_as_fine_as_tiles_or_finer() -> None:
+    child = "8a1fb46622dffff"
+    ids = [TILE, child, PARENT, "x", OTHER]
+    outside = int(OUTSIDE)
+    assert H3Encoder(9, None).of_ids(ids).tolist() == [
+        int(TILE, 16),
+        int(TILE, 16),
+        outside,
+        outside,
+        int(OTHER, 16),
+    ]
+    assert H3Encoder(9, PARENT).of_ids(ids).tolist() == [int(TILE, 16), int(TILE, 16), *[outside] * 3]
+    base = "801ffffffffffff"
+    found = H3Encoder(9, base).of_ids(ids).tolist()
+    assert found == [int(TILE, 16), int(TILE, 16), outside, outside, int(OTHER, 16)]
+
+
+TABLES = "origin_level varchar, destination_level varchar, origin varchar, destination varchar, trips bigint"
+
+
+@pytest.mark.parametrize(
+    ("told", "promise", "wrong"),
+    [
+        (13, PEOPLE, None),
+        (16, PEOPLE, None),
+        (15, PEOPLE, "wrong"),
+        (12, PEOPLE, "wrong"),
+        (None, PEOPLE, "wrong"),
+        (13, ROUNDED, None),
+        (16, ROUNDED, "wrong"),
+    ],
+)
+def test_a_table_holds_the_flows_and_besides_nothing_or_enough(told: Any, promise: Any, wrong: Any) -> None:
+    case = released(made(promise), FLOWS)
+    rows = [] if told is None else [("all", "all", "all", "all", told)]
+    case.table("audit_tables", TABLES, [*rows, ("own", "all", "a", "all", 99)])
+    stated = StatedTables((), True, False, ())
+    assert kind(tables._sums(case, stated, ("own", "own"), ("all", "all"))) == wrong
+
+
+def test_zones_of_a_quadtree_are_lifted_by_what_is_left_of_its_depth() -> None:
+    tree = [("q", None, 2), ("q0", "q", 1), ("q01", "q0", 0), ("q1", "q", 1), ("q12", "q1", 0)]
+    for spec, levels in (
+        ("quadtree:2", {2: "q01", 1: "q0", 0: "q"}),
+        ("file:a", {0: "q01", 1: "q0", 2: "q"}),
+    ):
+        case = made(hierarchy={"spec": spec})
+        case.table(
+            "audit_tree",
+            "axis varchar, zone varchar, parent varchar, height int",
+            [("origin", *row) for row in tree],
+        )
+        case.table("audit_origin_own", "base varchar", [("q01",), ("q01",), ("q",)])
+        found = _lifted_by_tree(case, "origin", levels)
+        assert found == {level: {"q01": zone, "q": "q"} for level, zone in levels.items()}
+
+
+@pytest.mark.parametrize(
+    ("words", "found"), [("at least 3 people", None), ("at least 4 people", "wrong"), ("people", "wrong")]
+)
+def test_the_words_of_a_promise_give_its_numbers(words: str, found: Any) -> None:
+    assert kind(manifest._sentence(made(facts={"promise": {"sentence": words}}))) == found
+    with pytest.raises(BrokenPart, match="sentence"):
+        manifest._sentence(made(facts={"promise": {"sentence": 3}}))
+
+
+def test_as_many_people_stand_behind_dropped_rows_as_are_promised_or_ordered() -> None:
+    assert manifest._least(made()) == 3
+    assert manifest._least(made(order=AuditRequest(k=5))) == 5
+    assert manifest._least(made(order=AuditRequest(k=2))) == 3
+    assert manifest._least(noisy()) == 0

@@ -207,4 +207,4 @@ def _dropped(case: FlowEvidence) -> dict[str, Any]:
 
 def _least(case: FlowEvidence) -> float:
     """Return how many people, or rows without ids, must stand behind a number of dropped rows."""
-    return max(case.promise.row_threshold, *case.ordered.values(), 0)
+    return max([case.promise.row_threshold, *case.ordered.values()])
