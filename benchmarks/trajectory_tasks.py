@@ -16,8 +16,8 @@ from tripcloak.ground.errors import TripcloakError
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import measure_trajectories
 from tripcloak.trajectories.methods.kmerge import pair_costs
-from tripcloak.trajectories.methods.kscale import SquareTree, squares
 from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.partners import SquareTree, squares
 from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories

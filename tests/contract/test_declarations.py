@@ -21,7 +21,7 @@ from tripcloak.records.keywords import trip_source
 from tripcloak.records.source import TripSource
 from tripcloak.trajectories.keywords import keywords as trajectory_keywords
 from tripcloak.trajectories.keywords import trajectory_source
-from tripcloak.trajectories.methods.kscale import CONSTRAINTS
+from tripcloak.trajectories.methods.kscale import PICKS
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 from tripcloak.trajectories.reading import TrajectorySource
@@ -74,7 +74,7 @@ def test_values_are_those_of_the_types(registry: Registry[Any], name: str) -> No
 
 def test_the_constraints_that_are_allowed_are_those_that_can_be_met() -> None:
     (constraint,) = (one for one in TRAJECTORY_METHODS.options("k-scale") if one.name == "constraint")
-    assert set(constraint.values) == set(CONSTRAINTS)
+    assert set(constraint.values) == {*PICKS, "full"}
 
 
 def test_time_plays_no_part_where_there_is_none() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracles.trajectories import merging as oracle_merging
-from tripcloak.trajectories.methods.kscale import Squares
+from tripcloak.trajectories.methods.partners import Squares
 from tripcloak.trajectories.model import Trajectories
 
 

@@ -15,17 +15,8 @@ from tripcloak.ground.progress import silent
 from tripcloak.trajectories.methods._kernels import kscale as _kernels
 from tripcloak.trajectories.methods._kernels import merging as merging_kernels
 from tripcloak.trajectories.methods.kmerge import k_merge, pair_costs
-from tripcloak.trajectories.methods.kscale import (
-    KScale,
-    SparseCosts,
-    Squares,
-    SquareTree,
-    full,
-    k_pick,
-    nu_k_pick,
-    sparse_costs,
-    squares,
-)
+from tripcloak.trajectories.methods.kscale import KScale, k_pick, nu_k_pick
+from tripcloak.trajectories.methods.partners import SparseCosts, Squares, SquareTree, sparse_costs, squares
 from tripcloak.trajectories.model import Grid, Trajectories
 from worlds.trajectories import made, without_ties
 
@@ -177,18 +168,6 @@ def test_k_pick_says_when_candidates_do_not_allow_it() -> None:
     )
     with pytest.raises(ImpossibleRequestError, match="raise the number of neighbours"):
         k_pick(star, 2)
-
-
-@pytest.mark.parametrize("k", [2, 3, 7])
-def test_full_consistency_makes_disjoint_clusters_of_k_or_more(k: int) -> None:
-    sets = full(all_costs(PEOPLE), k)
-    clusters = [
-        frozenset(sets.members[a:b].tolist()) for a, b in zip(sets.offsets, sets.offsets[1:], strict=False)
-    ]
-    assert all(i in cluster for i, cluster in enumerate(clusters))
-    assert all(clusters[j] == cluster for cluster in clusters for j in cluster)
-    assert min(map(len, clusters)) >= k
-    assert sets.members[sets.offsets[:-1]].tolist() == list(range(40))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 99)), unique=True), st.integers(1, 9))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.ground.threads import processors
-from tripcloak.trajectories.methods.kmerge import Merged, k_merge, pair_costs
+from tripcloak.trajectories.methods.kmerge import k_merge, merge_groups, pair_costs
 from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
-from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
+from tripcloak.trajectories.release.release import TrajectorySolution
 
 PAIRS = 1 << 18
 """About so many pairs are merged between two reports of progress."""
@@ -197,7 +197,7 @@ class TrajectoryGlove(TrajectoryMethod):
             "pairs_merged": trajectories.n_users * (trajectories.n_users - 1) // 2,
             "group_merges": pool.merges,
         }
-        return _released(trajectories, groups, facts)
+        return merge_groups(trajectories, groups, facts)
 
 
 def greedy_groups(pool: Pool, k: int, progress: Progress = silent) -> list[Ints]:
@@ -237,22 +237,3 @@ def _join(trajectories: Trajectories, groups: list[Ints], members: Ints) -> None
 
     cheapest = min(range(len(groups)), key=growth)
     groups[cheapest] = np.sort(np.concatenate((groups[cheapest], members)))
-
-
-def _released(trajectories: Trajectories, groups: list[Ints], facts: dict[str, Any]) -> TrajectorySolution:
-    """Return the solution in which everybody of a group is released as its merge."""
-    merged: list[Merged] = [k_merge(trajectories, members) for members in groups]
-    group_of = np.empty(trajectories.n_users, dtype=np.int64)
-    for at, members in enumerate(groups):
-        group_of[members] = at
-    lengths = np.array([len(one.boxes.t0) for one in merged])[group_of]
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
-    sides = (np.concatenate([merged[at].boxes[side] for at in group_of]) for side in range(6))
-    box_of = np.empty(trajectories.n_samples, dtype=np.int64)
-    for members, one in zip(groups, merged, strict=True):
-        at = 0
-        for member in members:
-            begin, end = trajectories.offsets[member : member + 2]
-            box_of[begin:end] = one.box_of[at : at + end - begin] + offsets[member]
-            at += end - begin
-    return TrajectorySolution(offsets, Boxes(*sides), np.arange(trajectories.n_users), box_of, facts)

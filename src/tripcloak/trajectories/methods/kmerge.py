@@ -5,6 +5,7 @@ Mishra and Fiore 2025, III-A, after Gramaglia et al. 2017.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,31 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.threads import blocks, in_threads
 from tripcloak.trajectories.model import Trajectories
-from tripcloak.trajectories.release.release import Boxes
+from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 
 BLOCK = 4096
 """Pairs, or merges, that one thread takes at a time."""
+
+
+class Rates(NamedTuple):
+    """What a sample costs in a box, in steps: the sum of these, none below 0.
+
+    Attributes
+    ----------
+    product : float
+        For duration x (width + height), as the paper has it in equation 4.
+    time : float
+        For the duration.
+    space : float
+        For width + height.
+    """
+
+    product: float = 1.0
+    time: float = 0.0
+    space: float = 0.0
+
+
+PAPERS = Rates()
 
 
 class Merged(NamedTuple):
@@ -26,7 +48,8 @@ class Merged(NamedTuple):
     boxes : Boxes
         The generalised samples, by time.
     cost : float
-        Sum over all samples of duration x (width + height) of the box they are in, in steps of the grid.
+        Sum over all samples of what the box they are in costs: duration x (width + height) in steps of
+        the grid, unless other rates were asked for.
     box_of : array of int
         The box of every sample, one member after the other.
     """
@@ -36,7 +59,7 @@ class Merged(NamedTuple):
     box_of: Ints
 
 
-def k_merge(trajectories: Trajectories, members: Any) -> Merged:
+def k_merge(trajectories: Trajectories, members: Any, rates: Rates = PAPERS) -> Merged:
     """Return the cheapest generalised trajectory that holds every sample of all members.
 
     A generalised sample holds one sample or more of every member, and generalised samples do not
@@ -56,11 +79,40 @@ def k_merge(trajectories: Trajectories, members: Any) -> Merged:
     size = int(trajectories.lengths[members].sum())
     at = _kernels.merge_buffers(size)
     _kernels.lay_many(at, *_columns(trajectories), members)
-    cost = float(_kernels.cover(at, size, np.inf))
+    cost = float(_kernels.cover(at, size, np.inf, tuple(map(float, rates))))
     boxes = Boxes(*(np.empty(size, dtype=np.int32) for _ in Boxes._fields))
     box_of = np.empty(size, dtype=np.int64)
     many = _kernels.write_runs(at, size, tuple(boxes), 0, box_of)
     return Merged(Boxes(*(side[:many] for side in boxes)), cost, box_of)
+
+
+def merge_groups(
+    trajectories: Trajectories, groups: Sequence[Ints], facts: Mapping[str, Any], rates: Rates = PAPERS
+) -> TrajectorySolution:
+    """Return the solution in which everybody of a group is released as its merge.
+
+    Examples
+    --------
+    >>> from tripcloak.trajectories import Grid, Trajectories
+    >>> two = Trajectories.of(user=[0, 0, 1, 1], t=[0, 9, 1, 9], x=[5, 0, 6, 0], y=[0, 0, 0, 0], grid=Grid())
+    >>> merge_groups(two, [np.array([0, 1])], {}).boxes.t1.tolist()
+    [2, 10, 2, 10]
+    """
+    merged = [k_merge(trajectories, members, rates) for members in groups]
+    group_of = np.empty(trajectories.n_users, dtype=np.int64)
+    for at, members in enumerate(groups):
+        group_of[members] = at
+    lengths = np.array([len(one.boxes.t0) for one in merged])[group_of]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    sides = (np.concatenate([merged[at].boxes[side] for at in group_of]) for side in range(6))
+    box_of = np.empty(trajectories.n_samples, dtype=np.int64)
+    for members, one in zip(groups, merged, strict=True):
+        at = 0
+        for member in members:
+            begin, end = trajectories.offsets[member : member + 2]
+            box_of[begin:end] = one.box_of[at : at + end - begin] + offsets[member]
+            at += end - begin
+    return TrajectorySolution(offsets, Boxes(*sides), np.arange(trajectories.n_users), box_of, facts)
 
 
 def pair_costs(trajectories: Trajectories, first: Any, second: Any, *, jobs: int = 1) -> Floats:

@@ -16,167 +16,12 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import blocks, in_threads, processors
-from tripcloak.trajectories.methods.kmerge import merge_sets
+from tripcloak.trajectories.methods.grouping import PARTNERS, best_groups
+from tripcloak.trajectories.methods.kmerge import merge_groups, merge_sets
 from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
+from tripcloak.trajectories.methods.partners import SparseCosts, sparse_costs
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
-
-LEAF = 32
-"""Squares in a leaf of the tree."""
-
-
-class Squares(NamedTuple):
-    """The square of each trajectory: centre of mass, and the radius of gyration as half its side.
-
-    In steps of the grid. A trajectory that never moves has half a step: a sample is a box itself.
-    """
-
-    x: Floats
-    y: Floats
-    half: Floats
-
-
-def squares(trajectories: Trajectories) -> Squares:
-    """Return each trajectory's square.
-
-    The centre is the mean of all samples; the radius weighs each sample by the time until the next
-    one (the last: one step), as the paper's footnote 5 does.
-
-    Examples
-    --------
-    >>> from tripcloak.trajectories import Grid, Trajectories
-    >>> one = Trajectories.of(user=[0, 0, 0], t=[0, 1, 2], x=[0, 0, 6], y=[1, 1, 1], grid=Grid())
-    >>> [side.round(3).tolist() for side in squares(one)]
-    [[2.0], [1.0], [2.828]]
-    """
-    begins = trajectories.offsets[:-1]
-    places = [column.astype(np.float64) for column in (trajectories.x, trajectories.y)]
-    x, y = (np.add.reduceat(place, begins) / trajectories.lengths for place in places)
-    spent = np.diff(trajectories.t.astype(np.float64), append=0.0)
-    spent[trajectories.offsets[1:] - 1] = 1.0
-    owner = trajectories.owner
-    apart = (places[0] - x[owner]) ** 2 + (places[1] - y[owner]) ** 2
-    radius = np.sqrt(np.add.reduceat(spent * apart, begins) / np.add.reduceat(spent, begins))
-    return Squares(x, y, np.maximum(radius, 0.5))
-
-
-class SquareTree:
-    """Squares in a tree, to find the nearest ones.
-
-    The distance is (1 - c) / (1 + c) where squares overlap, c being twice their common area over the
-    sum of their areas, and 1 plus the Manhattan distance of their centres where they do not. (The
-    paper divides by the union; twice the common area over the union is 2 for equal squares, and the
-    distance would be negative. By their order alone both are the same.)
-
-    Nodes are boxes of centres and half sides. The proxy is no metric, so their bounds come from the
-    greatest overlap a square of the node can have, not from the triangle inequality: exact all the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tree = SquareTree(Squares(np.array([0.0, 1, 50]), np.zeros(3), np.ones(3)))
-    >>> tree.nearest(slice(0, 3), 1).tolist()
-    [[1], [0], [1]]
-    """
-
-    def __init__(self, of: Squares) -> None:
-        from tripcloak.trajectories.methods._kernels import kscale as _kernels
-
-        self._squares = of
-        self._tree = _kernels.plant(*of, LEAF)
-
-    def nearest(self, rows: slice, many: int) -> Ints:
-        """Return the nearest other squares of each of these rows, nearest first, ties by row."""
-        from tripcloak.trajectories.methods._kernels import kscale as _kernels
-
-        return _kernels.nearest(*self._squares, *self._tree, rows.start, rows.stop, many)
-
-
-ROWS = 256
-"""Trajectories whose candidates one thread takes at a time."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SparseCosts:
-    """The cheapest partners of each trajectory among its nearest ones, cheapest first.
-
-    Attributes
-    ----------
-    partners : array of int32, one row a trajectory
-        Whom to merge with; ties in cost by row.
-    costs : array of float
-        The cost of that merge in steps: its mean a sample, or its total.
-    passed_over, given_up, merged : int
-        How many candidate pairs a bound ruled out before the merge, during it, or not at all.
-    """
-
-    partners: Ints
-    costs: Floats
-    passed_over: int
-    given_up: int
-    merged: int
-
-    def facts(self) -> dict[str, Any]:
-        """Return how many pairs there were and how many the bounds spared."""
-        pairs = self.passed_over + self.given_up + self.merged
-        return {
-            "candidates": pairs,
-            "passed_over": self.passed_over,
-            "given_up": self.given_up,
-            "merged": self.merged,
-            "spared": 1 - self.merged / pairs,
-        }
-
-
-def sparse_costs(
-    trajectories: Trajectories,
-    *,
-    neighbours: int,
-    kept: int,
-    by_total: bool = False,
-    jobs: int,
-    progress: Progress,
-) -> SparseCosts:
-    """Return the ``kept`` cheapest partners of each trajectory among its ``neighbours`` nearest ones.
-
-    Costs are symmetric: the mean over the samples of both (eq. 4), or their sum. What is kept is exact;
-    of the rest, most is never merged to the end, since its cost is known to be too high before that.
-    """
-    from tripcloak.trajectories.methods._kernels import kscale as _kernels
-
-    tree = SquareTree(squares(trajectories))
-    columns = trajectories.t, trajectories.x, trajectories.y, trajectories.offsets
-    extent = _extent(trajectories)
-
-    def of_block(rows: slice) -> tuple[Ints, Floats, Ints]:
-        candidates = tree.nearest(rows, neighbours)
-        return _kernels.cheapest(*columns, extent, rows.start, candidates, kept, by_total)
-
-    found, done = [], 0
-    for block in in_threads(of_block, blocks(trajectories.n_users, ROWS), jobs):
-        found.append(block)
-        done += len(block[0])
-        progress("comparing trajectories", done, trajectories.n_users)
-    partners, costs, tallies = zip(*found, strict=True)
-    passed_over, given_up, merged = (int(part) for part in np.sum(tallies, axis=0))
-    return SparseCosts(
-        partners=np.concatenate(partners),
-        costs=np.concatenate(costs),
-        passed_over=passed_over,
-        given_up=given_up,
-        merged=merged,
-    )
-
-
-def _extent(trajectories: Trajectories) -> Ints:
-    """Return the least and greatest x and y of each trajectory."""
-    begins = trajectories.offsets[:-1]
-    sides = [
-        ends.reduceat(column, begins)
-        for column in (trajectories.x, trajectories.y)
-        for ends in (np.minimum, np.maximum)
-    ]
-    return np.stack(sides, axis=1)
 
 
 class MergeSets(NamedTuple):
@@ -236,46 +81,6 @@ def k_pick(costs: SparseCosts, k: int) -> MergeSets:
     return picked_sets(n, picks // n, picks % n)
 
 
-def full(costs: SparseCosts, k: int) -> MergeSets:
-    """Return disjoint clusters of k trajectories or more; all of a cluster are released as one and the same.
-
-    Trajectories whose k - 1 cheapest partners are cheap come first, each with its cheapest partners that
-    are still free. Who is left without k - 1 free partners joins the cluster of the cheapest one.
-    """
-    cluster = _seeded_clusters(costs, k)
-    n = len(cluster)
-    order = np.argsort(cluster, kind="stable")
-    sizes = np.bincount(cluster)
-    begins = np.concatenate(([0], np.cumsum(sizes)))
-    lengths = sizes[cluster]
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
-    members = order[np.arange(offsets[-1]) + np.repeat(begins[cluster] - offsets[:-1], lengths)]
-    # The first member of a set is the one it is released as.
-    mine = np.flatnonzero(members == np.repeat(np.arange(n), lengths))
-    members[mine] = members[offsets[:-1]]
-    members[offsets[:-1]] = np.arange(n)
-    return MergeSets(offsets, members)
-
-
-def _seeded_clusters(costs: SparseCosts, k: int) -> Ints:
-    """Return the cluster of each trajectory."""
-    n = len(costs.partners)
-    cluster = np.full(n, -1)
-    n_clusters = 0
-    for seed in np.argsort(costs.costs[:, k - 2], kind="stable"):
-        if cluster[seed] >= 0:
-            continue
-        free = costs.partners[seed][cluster[costs.partners[seed]] < 0][: k - 1]
-        if len(free) == k - 1:
-            cluster[seed], cluster[free] = n_clusters, n_clusters
-            n_clusters += 1
-    # Whoever is left has a settled partner: it was passed over because one of its k - 1 or more was taken.
-    for one in np.flatnonzero(cluster < 0):
-        partners = costs.partners[one]
-        cluster[one] = cluster[partners[cluster[partners] >= 0][0]]
-    return cluster
-
-
 def _whole(costs: Floats, n: int) -> Floats:
     """Return costs as whole numbers of the finest unit in which sums of n of them stay exact.
 
@@ -310,8 +115,8 @@ def picked_sets(n: int, picker: Ints, picked: Ints, cheapest: Ints | None = None
     return MergeSets(offsets, members, len(idle))
 
 
-CONSTRAINTS = {"nu-k-pick": nu_k_pick, "k-pick": k_pick, "full": full}
-"""The paper's constraints by name, each with the paper's way to meet it."""
+PICKS = {"nu-k-pick": nu_k_pick, "k-pick": k_pick}
+"""The constraints under which people are picked, each with the paper's way to meet it."""
 
 
 ROUNDS = 64
@@ -466,20 +271,39 @@ class KScale(TrajectoryMethod):
         neighbours = min(self.neighbours or max(LEAST, PER_K * self.k), trajectories.n_users - 1)
         jobs = processors(self.jobs)
         together = self.constraint == "nu-k-pick" and self.picking == "together"
-        kept = neighbours
-        if self.constraint == "nu-k-pick":
-            kept = min(neighbours, max(CHOICE // self.k, 4 * self.k)) if together else self.k - 1
         costs = sparse_costs(
-            trajectories, neighbours=neighbours, kept=kept, by_total=together, jobs=jobs, progress=progress
+            trajectories,
+            neighbours=neighbours,
+            kept=self._kept(neighbours),
+            by_total=together,
+            jobs=jobs,
+            progress=progress,
         )
+        facts = {"neighbours": neighbours, "pairs": costs.facts()}
+        if self.constraint == "full":
+            found = best_groups(
+                trajectories, costs, self.k, neighbours=neighbours, jobs=jobs, progress=progress
+            )
+            progress("merging trajectories", 0, None)
+            return merge_groups(trajectories, found.groups, {**facts, "search": found.facts}, found.rates)
         if together:
             sets = pick_together(trajectories, costs, self.k, jobs=jobs, progress=progress)
         else:
-            sets = CONSTRAINTS[self.constraint](costs, self.k)
+            sets = PICKS[self.constraint](costs, self.k)
         progress("merging trajectories", 0, None)
         offsets, boxes, box_of, _ = merge_sets(trajectories, sets.offsets, sets.members, jobs=jobs)
-        facts = {"neighbours": neighbours, "pairs": costs.facts(), "sets": _set_facts(sets)}
+        facts["sets"] = _set_facts(sets)
         return TrajectorySolution(offsets, boxes, np.arange(trajectories.n_users), box_of, facts)
+
+    def _kept(self, neighbours: int) -> int:
+        """Return how many of its cheapest candidates are kept of each trajectory."""
+        if self.constraint == "full":
+            return min(neighbours, max(PARTNERS, 4 * self.k))
+        if self.constraint == "k-pick":
+            return neighbours
+        return (
+            min(neighbours, max(CHOICE // self.k, 4 * self.k)) if self.picking == "together" else self.k - 1
+        )
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that play a part: only nu-k-pick can be met in two ways."""

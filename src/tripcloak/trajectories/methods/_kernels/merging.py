@@ -20,8 +20,8 @@ CHECKED_EVERY = 16
 LOOKS_BACK = 256
 """A look over more boundaries than this would cost more than it saves."""
 
-LEAST = 2.0
-"""What a sample costs at least: one step of time, one wide and one high."""
+PAPERS = (1.0, 0.0, 0.0)
+"""What a sample costs by equation 4: duration x (width + height) of its box. See :func:`_price`."""
 
 
 class MergeBuffers(NamedTuple):
@@ -61,17 +61,28 @@ def merge_buffers(size: int) -> MergeBuffers:
     )
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _price(rates: tuple[float, float, float], duration: int, sides: int) -> Any:
+    """Return what a sample costs in a box of this duration, width and height together.
+
+    The rates are those of their product, of time and of space. None is below 0, so what is inside costs
+    no more than what is around it; on that all that is left out of the search rests.
+    """
+    return rates[0] * (float(duration) * sides) + rates[1] * duration + rates[2] * sides
+
+
 @njit(cache=True, nogil=True)
-def cover(at: MergeBuffers, n: int, limit: float) -> Any:
+def cover(at: MergeBuffers, n: int, limit: float, rates: tuple[float, float, float]) -> Any:
     """Fill in the cheapest cover of the samples in the buffers by runs, and return its cost.
 
-    A run costs its samples x duration x (width + height). Only indivisible runs are tried: with
+    A run costs its samples x the price of its box. Only indivisible runs are tried: with
     p = reach[j], a run (i, j] with i <= reach[p] falls into two runs that together cost no more.
 
     Returns infinity as soon as the cost must exceed ``limit``.
     """
     t, x, y, cost, reach, queue = at.t, at.x, at.y, at.cost, at.reach, at.queue
     cost[0] = 0.0
+    least = _price(rates, 1, 2)
     head, tail, enters, look = 0, 0, 0, CHECKED_EVERY
     known, seen, x0, x1, y0, y1 = -1, 0, 0, 0, 0, 0
     for j in range(1, n + 1):
@@ -90,10 +101,10 @@ def cover(at: MergeBuffers, n: int, limit: float) -> Any:
             x0, x1 = min(x0, x[s]), max(x1, x[s])
             y0, y1 = min(y0, y[s]), max(y1, y[s])
         seen = j
-        cost[j], at.back[j] = _cheapest_start(t, x, y, cost, queue, j, head, tail, x0, x1, y0, y1)
+        cost[j], at.back[j] = _cheapest_start(t, x, y, cost, queue, j, head, tail, x0, x1, y0, y1, rates)
         if j >= look:
             look = j + CHECKED_EVERY
-            if j - p < LOOKS_BACK and _least_so_far(cost, p, j, queue[head]) + LEAST * (n - j) > limit:
+            if j - p < LOOKS_BACK and _least_so_far(cost, p, j, queue[head]) + least * (n - j) > limit:
                 return np.inf
     return cost[n] if cost[n] <= limit else np.inf
 
@@ -133,6 +144,7 @@ def _cheapest_start(
     x1: int,
     y0: int,
     y1: int,
+    rates: tuple[float, float, float],
 ) -> tuple[float, int]:
     """Return the least cost of a cover up to j, and where its last run starts.
 
@@ -142,7 +154,7 @@ def _cheapest_start(
     best, start, q, end = np.inf, -1, tail - 1, t[j - 1] + 1
     i, floor = queue[q], cost[queue[head]]
     while True:
-        run = float(j - i) * (end - t[i]) * (x1 - x0 + y1 - y0 + 2)
+        run = float(j - i) * _price(rates, end - t[i], x1 - x0 + y1 - y0 + 2)
         if cost[i] + run < best:
             best, start = cost[i] + run, i
         q -= 1
@@ -198,7 +210,7 @@ def pair_cost(
     at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int, limit: float
 ) -> Any:
     """Return the total cost of merging two trajectories; infinity if it is above the limit."""
-    return cover(at, lay_pair(at, t, x, y, offsets, first, second), limit)
+    return cover(at, lay_pair(at, t, x, y, offsets, first, second), limit, PAPERS)
 
 
 @njit(cache=True, nogil=True)
@@ -214,7 +226,7 @@ def pair_costs(t: Ints, x: Ints, y: Ints, offsets: Ints, first: Ints, second: In
     costs = np.empty(len(first))
     for i in range(len(first)):
         n = lay_pair(at, t, x, y, offsets, first[i], second[i])
-        costs[i] = cover(at, n, np.inf) / n
+        costs[i] = cover(at, n, np.inf, PAPERS) / n
     return costs
 
 
@@ -316,7 +328,7 @@ def write_runs(at: MergeBuffers, n: int, boxes: tuple[Ints, ...], first: int, bo
 @njit(cache=True, nogil=True)
 def own_cost(at: MergeBuffers, n: int) -> float:
     """Return what the first member's own samples cost in the cheapest cover of the samples in the buffers."""
-    cover(at, n, np.inf)
+    cover(at, n, np.inf, PAPERS)
     total, j = 0.0, n
     while j > 0:
         i = at.back[j]
@@ -360,7 +372,7 @@ def merge_sets(
     for i in range(n_sets):
         mine = members[set_offsets[i] : set_offsets[i + 1]]
         n = lay_many(at, t, x, y, offsets, mine)
-        costs[i] = cover(at, n, np.inf)
+        costs[i] = cover(at, n, np.inf, PAPERS)
         length = offsets[mine[0] + 1] - offsets[mine[0]]
         many[i] = write_runs(at, n, boxes, box_offsets[i], box_of[own : own + length])
         own += length
