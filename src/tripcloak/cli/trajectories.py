@@ -348,7 +348,8 @@ def attack(
         typer.Option(
             metavar="NAMES",
             help="points, window, places, home-work, location, location-sequence, location-time, "
-            "unique-location, location-frequency, location-probability, location-proportion, owner, or all.",
+            "unique-location, location-frequency, location-probability, location-proportion, owner, "
+            "whereabouts, or all.",
             rich_help_panel=ATTACKER,
         ),
     ] = "points",
@@ -385,7 +386,8 @@ def attack(
 
     Shares of people: found for certain, hidden among fewer than 5, and the mean chance of a guess.
 
-    owner asks which of the released trajectories that fit is the person's own, by simple guesses.
+    owner asks which of the released trajectories that fit is the person's own, by simple guesses;
+    whereabouts, how often the boxes of one that fits hold the person at other moments.
 
     The numbers look at unreleased data: keep them inside.
 
@@ -441,6 +443,8 @@ def _show_attacks(rows: "tuple[AttackRow, ...]") -> None:
     for row in rows:
         if row.after is not None and "named" in row.after:
             _show_guesses(row, row.after["named"])
+        if row.after is not None and "held" in row.after:
+            _show_whereabouts(row, row.after["held"])
 
 
 def _known(row: "AttackRow") -> str:
@@ -452,6 +456,12 @@ def _show_guesses(row: "AttackRow", named: dict[str, float]) -> None:
     of_whom = f"{row.kind}, {_known(row)} known"
     show(f"{of_whom}: a blind guess among those that fit names {named['blind']:.1%} of people.")
     show(f"{of_whom}: the best simple guess ({best}) names {named[best]:.1%} of people.")
+
+
+def _show_whereabouts(row: "AttackRow", held: dict[str, float]) -> None:
+    of_whom = f"{row.kind}, {_known(row)} known"
+    show(f"{of_whom}: at another moment the box of one that fits holds the person in {held['fitting']:.1%}.")
+    show(f"{of_whom}: the box of any released trajectory does in {held['anybody']:.1%}.")
 
 
 def _found(row: "AttackRow") -> list[str]:

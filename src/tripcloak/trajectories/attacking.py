@@ -91,7 +91,7 @@ def all_or_some(kinds: Sequence[str], *, released: bool) -> tuple[str, ...]:
     """Return the attacks that are meant: all that there can be, with a release or without, or those named.
 
     >>> len(all_or_some(["all"], released=True)), len(all_or_some(["all"], released=False))
-    (12, 11)
+    (13, 11)
     >>> all_or_some(["points"], released=False)
     ('points',)
     """

@@ -15,6 +15,8 @@ from tripcloak.trajectories.release.release import TrajectoryRelease
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 FEWER = (2, 5, 10)
+CHANCES = {"owner": "named", "whereabouts": "held"}
+"""What the chances of an attack are of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +36,9 @@ class AttackResult:
         known, the fewest that anything fits. One: the person is found, unless the trajectory is somebody
         else's, which can only be where samples were moved. None: the attacker looks in vain.
     chances : dict of str to array of float64
-        Of ``owner`` alone: the chance of each person that a guess names the own released trajectory, for
-        a blind guess and some simple ones.
+        Of ``owner``: the chance of each person that a guess names the own released trajectory, for a blind
+        guess and some simple ones. Of ``whereabouts``: the share of other samples of the person that the
+        box of their moment holds, in a trajectory that fits and in any.
 
     Examples
     --------
@@ -73,7 +76,7 @@ class AttackResult:
             "matches": _quantiles(found),
             "risk": _quantiles(self.risk),
             **(
-                {"named": {name: _share(right) for name, right in self.chances.items()}}
+                {CHANCES[self.kind]: {name: _share(right) for name, right in self.chances.items()}}
                 if self.chances
                 else {}
             ),
@@ -135,6 +138,7 @@ ATTACKS: dict[str, Attack] = {
         _worst("location-probability", "different places and their shares of all visits", "places"),
         _worst("location-proportion", "different places and visits in proportion to each other", "places"),
         Attack("owner", "samples, and guesses whose of those that fit is", "samples", None, released=True),
+        Attack("whereabouts", "samples, and reads where it was at other times", "samples", 3, released=True),
     )
 }
 """All attacks by name. Those that try everything are of Pellungrini et al. (2017), as in scikit-mobility."""
@@ -162,7 +166,8 @@ def attack(
     kind
         One of :data:`ATTACKS`. The attacks of Pellungrini et al. (2017), which scikit-mobility offers
         too, try everything that could be known of a person and report the worst. ``owner`` guesses which
-        of the released trajectories that fit is the person's own.
+        of the released trajectories that fit is the person's own. ``whereabouts`` takes any that fits and
+        reads off its boxes where the person was at other moments; people without any are left out.
     knowledge
         How many samples, places or hours are known; all of them where somebody has fewer.
         The attack's own number if not given; of ``owner`` that is everything.
@@ -198,10 +203,16 @@ def attack(
             kind, known, "originals", rows, match_originals(trajectories, rows, kind, settings)
         )
     from tripcloak.trajectories.attacks.releases import match_release, name_owners
+    from tripcloak.trajectories.attacks.whereabouts import read_whereabouts
 
     if kind == "owner":
         return AttackResult(
             kind, known, "release", rows, *name_owners(trajectories, release, rows, known, settings)
+        )
+    if kind == "whereabouts":
+        rows = rows[trajectories.lengths[rows] > settings.known]
+        return AttackResult(
+            kind, known, "release", rows, *read_whereabouts(trajectories, release, rows, settings)
         )
     matches = match_release(trajectories, release, rows, kind, settings)
     return AttackResult(kind, known, "release", rows, matches)
