@@ -263,7 +263,7 @@ class _Search:
                 self._pairs,
                 self._partners,
                 self._grouped,
-                tuple(map(float, self.rates)),
+                self.rates.floats,
                 self._k,
                 people[block],
                 self._looked,

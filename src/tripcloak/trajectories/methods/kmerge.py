@@ -36,6 +36,11 @@ class Rates(NamedTuple):
     time: float = 0.0
     space: float = 0.0
 
+    @property
+    def floats(self) -> tuple[float, float, float]:
+        """Return them as compiled loops take them; whole numbers would be another kind of loop."""
+        return float(self.product), float(self.time), float(self.space)
+
 
 PAPERS = Rates()
 
@@ -79,7 +84,7 @@ def k_merge(trajectories: Trajectories, members: Any, rates: Rates = PAPERS) -> 
     size = int(trajectories.lengths[members].sum())
     at = _kernels.merge_buffers(size)
     _kernels.lay_many(at, *_columns(trajectories), members)
-    cost = float(_kernels.cover(at, size, np.inf, tuple(map(float, rates))))
+    cost = float(_kernels.cover(at, size, np.inf, rates.floats))
     boxes = Boxes(*(np.empty(size, dtype=np.int32) for _ in Boxes._fields))
     box_of = np.empty(size, dtype=np.int64)
     many = _kernels.write_runs(at, size, tuple(boxes), 0, box_of)
