@@ -33,9 +33,8 @@ def test_it_is_what_looking_at_every_box_says(seed: int) -> None:
         assert found.matches[at] == len(fitting)
         held = [holds(boxes, s) for boxes in fitting for s in others]
         assert found.chances["fitting"][at] == pytest.approx(np.mean(held) if held else 0)
-        if fitting:
-            anybody = np.mean([holds(boxes, s) for boxes in rows for s in others])
-            assert found.chances["anybody"][at] == pytest.approx(anybody)
+        anybody = np.mean([holds(boxes, s) for boxes in rows for s in others])
+        assert found.chances["anybody"][at] == pytest.approx(anybody)
 
 
 def test_one_box_for_all_tells_all_and_what_was_is_told_by_itself() -> None:
@@ -53,10 +52,11 @@ def test_who_is_the_same_as_others_is_held_at_all_times() -> None:
     assert told["unique"] == 0
 
 
-def test_people_without_another_moment_are_left_out() -> None:
+def test_people_without_another_moment_are_in_no_share() -> None:
     people = Trajectories.of(user=[0, 1, 1], t=[0, 0, 5], x=[0] * 3, y=[0] * 3, grid=Grid())
     found = attack(people, "whereabouts", knowledge=1, release=one_box_release(people))
-    assert found.rows.tolist() == [1]
+    assert found.matches.tolist() == [2, 2]
+    assert found.chances["fitting"].tolist() == [1.0]
 
 
 def test_there_must_be_a_release() -> None:

@@ -167,7 +167,7 @@ def attack(
         One of :data:`ATTACKS`. The attacks of Pellungrini et al. (2017), which scikit-mobility offers
         too, try everything that could be known of a person and report the worst. ``owner`` guesses which
         of the released trajectories that fit is the person's own. ``whereabouts`` takes any that fits and
-        reads off its boxes where the person was at other moments; people without any are left out.
+        reads off its boxes where the person was at other moments; who has none plays no part in that.
     knowledge
         How many samples, places or hours are known; all of them where somebody has fewer.
         The attack's own number if not given; of ``owner`` that is everything.
@@ -210,7 +210,6 @@ def attack(
             kind, known, "release", rows, *name_owners(trajectories, release, rows, known, settings)
         )
     if kind == "whereabouts":
-        rows = rows[trajectories.lengths[rows] > settings.known]
         return AttackResult(
             kind, known, "release", rows, *read_whereabouts(trajectories, release, rows, settings)
         )

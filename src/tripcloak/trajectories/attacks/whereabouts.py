@@ -26,8 +26,8 @@ def read_whereabouts(
     matches : array of int64
         Released trajectories that hold the known samples.
     chances : dict of str to array of float64
-        For each person the share of the other samples that lie within the answer: ``fitting``, by one
-        of those that fit; ``anybody``, by any released trajectory. 0 where there is no other sample.
+        For each person with other samples the share of these that lie within the answer: ``fitting``, by
+        one of those that fit, 0 where none does; ``anybody``, by any released trajectory.
 
     Examples
     --------
@@ -50,16 +50,18 @@ def read_whereabouts(
     known[random_points(trajectories, settings.known, settings.seed)] = True
     random = np.random.default_rng(settings.seed)
     anybody = np.sort(random.permutation(release.n_released)[:ANYBODY])
-    matches, held, by_chance = np.zeros(len(rows), np.int64), np.zeros(len(rows)), np.zeros(len(rows))
+    matches = np.zeros(len(rows), np.int64)
+    held: list[float] = []
+    by_chance: list[float] = []
     for at, row in enumerate(rows):
         mine = np.arange(trajectories.offsets[row], trajectories.offsets[row + 1])
         others = every[mine[~known[mine]]]
         fitting = boxes.holding_all(every[mine[known[mine]]])
         matches[at] = len(fitting)
-        if len(others) and len(fitting):
-            held[at] = boxes.hold(fitting, others).mean()
-            by_chance[at] = boxes.hold(anybody, others).mean()
-    return matches, {"fitting": held, "anybody": by_chance}
+        if len(others):
+            held.append(float(boxes.hold(fitting, others).mean()) if len(fitting) else 0.0)
+            by_chance.append(float(boxes.hold(anybody, others).mean()))
+    return matches, {"fitting": np.array(held), "anybody": np.array(by_chance)}
 
 
 class _Boxes:
