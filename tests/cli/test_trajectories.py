@@ -272,10 +272,16 @@ def test_methods_side_by_side(tripcloak, calls):
     assert kscale["smallest_support"] >= 2
     assert (kscale["created"], kscale["deleted"]) == (0, 0)
     assert w4m["promise"] == "colocation"
+    assert 0 < kscale["guessed_blindly"] <= 50
+    assert (w4m["guessed"], w4m["guessed_blindly"]) == (None, None)
+    assert all(row["cpu_seconds"] > 0 for row in (kscale, w4m))
+    assert told.json["recommended"] == "k-scale"
     lines = tripcloak(*arguments, "--markdown").out.splitlines()
     assert [line.split(" | ")[0] for line in lines] == ["| method", "| :--", "| k-scale", "| w4m"]
     assert "(k, delta) only" in lines[3]
-    assert "k-scale" in tripcloak(*arguments).out
+    assert lines[0].split(" | ")[1] == "CPU s"
+    assert lines[2].split(" | ")[-2] == str(kscale["guessed"])
+    assert told.json["advice"] in " ".join(tripcloak(*arguments).out.split())
 
 
 def test_a_comparison_without_a_release_is_a_no(tripcloak, calls):

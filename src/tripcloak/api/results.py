@@ -12,7 +12,6 @@ from tripcloak.api.card import INTERNAL, CardTable, Fact, card
 from tripcloak.api.tables import to_pandas
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import Finding, Verdict
-from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
     import pandas
@@ -433,13 +432,14 @@ class MethodComparison:
     def best(self) -> str | None:
         """Return the method to use at the first k and limit that were asked for; None where there is none.
 
-        Of flows, ``choices`` says why, and has the others. Of trajectories it is the safe release in which
-        whole trajectories hide people whose samples moved least.
+        Of flows, ``choices`` says why, and has the others. Of trajectories it is the safe release whose
+        samples moved least, of those in which a simple guess is right no more often than one time in k if
+        there are any.
         """
         if self.choices:
             return self.choices[0].method
-        safe = [row for row in self._told["rows"] if row.get("safe") and not _moves_samples(row["promise"])]
-        return min(safe, key=lambda row: row["spatial_km"])["method"] if safe else None
+        recommended: str | None = self._told.get("recommended")
+        return recommended
 
     def save(self, out: str | Path, *, force: bool = False) -> Path:
         """Write ``compare.html``, ``.md``, ``.csv`` and ``.json`` to a folder, and return where it is."""
@@ -509,6 +509,8 @@ def _trajectory_columns() -> tuple[ComparisonColumn, ...]:
         ComparisonColumn("time_minutes", "time error, min", "how far they are from the true time", "figure"),
         ComparisonColumn("created", "created", "share of the samples that were made up", "share"),
         ComparisonColumn("deleted", "deleted", "share of the samples that were left out", "share"),
+        ComparisonColumn("smallest_support", "smallest", "released trajectories that fit anybody", "whole"),
+        ComparisonColumn("guessed", "guessed", "of 100 people whom a simple guess names", "whole"),
         ComparisonColumn("cpu_seconds", "CPU s", "processor seconds", "seconds"),
     )
 
@@ -530,16 +532,6 @@ def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{method} (k = {', '.join(ks)}): {reason}." if several and ks else f"{method}: {reason}."
         for (method, reason), ks in told.items()
     ]
-
-
-def _moves_samples(kind: str) -> bool:
-    """Return whether a promise on trajectories is kept by moving samples away.
-
-    >>> _moves_samples("containment"), _moves_samples("colocation")
-    (False, True)
-    """
-
-    return Promise.of_kind(kind).moves_samples
 
 
 def figure(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -13,11 +14,14 @@ from tripcloak.comparing.rows import timed
 from tripcloak.ground.errors import TripcloakError
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.promises import Promise
+from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import sample_errors
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
+from tripcloak.trajectories.release.guess import OwnerGuess
 
 REHEARSED = 12
 """People of the run that comes before the one that is measured."""
@@ -28,7 +32,10 @@ class TrajectoryRow:
     """One method: what it took, how far its samples are from the original ones, and whether it is safe.
 
     ``reason`` says why there is no release; everything else is None then. Errors are means over samples
-    that were not deleted, ``created`` and ``deleted`` shares of all samples.
+    that were not deleted, ``created`` and ``deleted`` shares of all samples. ``guessed`` says of how many
+    people in 100 a simple guess by somebody who knows all samples names the right trajectory, and
+    ``guessed_blindly`` the same of any guess among those that fit; None where samples are moved, and of few
+    people. It ``withstands`` a guess if that is right no more often than one time in k.
     """
 
     method: str
@@ -45,6 +52,14 @@ class TrajectoryRow:
     deleted_users: float | None = None
     safe: bool | None = None
     smallest_support: int | None = None
+    guessed: int | None = None
+    guessed_blindly: int | None = None
+    withstands: bool = False
+
+    @property
+    def hides(self) -> bool:
+        """Return whether it is safe by a promise that whole trajectories hide people."""
+        return bool(self.safe and self.promise) and not Promise.of_kind(str(self.promise)).moves_samples
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,9 +72,35 @@ class TrajectoryComparison:
     def __repr__(self) -> str:
         return f"<TrajectoryComparison: {', '.join(row.method for row in self.rows)}>"
 
+    @property
+    def best(self) -> TrajectoryRow | None:
+        """Return the row to use: it withstands a guess, or else hides people, and its samples moved least."""
+        hiding = [row for row in self.rows if row.hides]
+        return min([row for row in hiding if row.withstands] or hiding, key=_error, default=None)
+
+    def advice(self) -> str:
+        """Return in words which method to use, and why."""
+        row = self.best
+        if row is None:
+            return "Nothing to recommend: no release hides people among whole trajectories."
+        moved = f"samples are moved by {_error(row):,.3g} km and {row.time_minutes:,.3g} minutes on average"
+        if row.withstands:
+            return (
+                f"Use {row.method}: of the safe releases in which a simple guess is right no more often than "
+                f"one time in k it is the closest; {moved}. None proves how close the best possible is."
+            )
+        guessed = "is not told of so few people" if row.guessed is None else f"is {row.guessed} in 100"
+        return (
+            f"Of the safe releases {row.method} is the closest; {moved}. How often a simple guess names the "
+            f"right trajectory {guessed}, and one time in k would be {100 / row.k:.3g}: no release here "
+            "withstands a guess."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
+            "recommended": None if self.best is None else self.best.method,
+            "advice": self.advice(),
             "users": self.reading.trajectories.n_users,
             "samples": self.reading.trajectories.n_samples,
             "grid": vars(self.reading.trajectories.grid),
@@ -90,6 +131,7 @@ def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progres
         return TrajectoryRow(method=method.name, k=method.k, reason=str(error))
     progress(f"checking {method.name}", 0, None)
     audit, errors = audit_release(trajectories, release), sample_errors(trajectories, release)
+    guess = guess_owner(trajectories, release)
     return TrajectoryRow(
         method=method.name,
         k=method.k,
@@ -104,7 +146,26 @@ def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progres
         deleted_users=errors.deleted_users,
         safe=audit.safe,
         smallest_support=audit.smallest_support,
+        guessed=None if guess is None else guess.right,
+        guessed_blindly=None if guess is None else guess.blind,
+        withstands=guess is not None and _withstands(guess, method.k),
     )
+
+
+def _withstands(guess: OwnerGuess, k: int) -> bool:
+    """Return whether a guess is right no more often than one time in k, as far as it is told.
+
+    >>> [_withstands(OwnerGuess(people=1000, right=right, blind=19), 5) for right in (20, 21, None)]
+    [True, False, False]
+    >>> _withstands(OwnerGuess(people=60, right=40, blind=40), 3)
+    True
+    """
+    once = OwnerGuess.of([1 / k] * guess.people, [1 / k] * guess.people).right
+    return guess.right is not None and once is not None and guess.right <= once
+
+
+def _error(row: TrajectoryRow) -> float:
+    return math.inf if row.spatial_km is None else row.spatial_km
 
 
 def _rehearse(method: TrajectoryMethod, trajectories: Trajectories) -> None:

@@ -206,7 +206,8 @@ def _search(
         solve(price)
         possible = bool(pairs.free.all())
         search = PriceSearch(solve, pairs.budget, pairs.products.total, possible=possible)
-        price = search.run(highest_price(pairs.products), clock.is_up).price
+        search.run(highest_price(pairs.products), clock.is_up)
+        price = search.price or price
     if not within:
         raise beyond_limit(1.0)
     return min(within, key=lambda pair: (pairs.mean(pair), pair.hidden)), price
