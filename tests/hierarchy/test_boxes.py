@@ -84,7 +84,7 @@ def test_count_before_counts_one_by_one(
 ) -> None:
     n = len(rank)
     asked = sorted((min(upto, n), *sorted((min(low, n), min(high, n)))) for upto, low, high in questions)
-    upto, low, high = np.array(asked, dtype=np.int64).reshape(-1, 3).T
+    upto, low, high = np.array(asked, dtype=np.int64).reshape(-1, 3).T.copy()
     # Ranks are places among n values, as sorting gives them.
     ranks = [min(value, n - 1) for value in rank]
     count = count_before if compiled else count_before.py_func

@@ -243,7 +243,7 @@ def test_atoms_are_those_of_plain_sets(disclosures: list[Disclosure]) -> None:
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 2), st.integers(-1, 2)), max_size=8))
 def test_records_are_sorted_and_split_as_plain_sets_are(way: str, rows: list[tuple[int, int, int]]) -> None:
     chosen = {"compiled": lambda kernel: kernel, "plain": lambda kernel: kernel.py_func}[way]
-    code, other, person = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+    code, other, person = np.array(rows, dtype=np.int32).reshape(-1, 3).T.copy()
     start, order = chosen(sorted_by)(code, 4)
     runs = [order[a:b].tolist() for a, b in pairwise(start)]
     assert runs == oracle.sorted_by(code.tolist(), 4)

@@ -58,7 +58,7 @@ def worlds(draw: st.DrawFn) -> tuple[KeyedRecords, int, list[Disclosure], list[l
 def test_remainders_are_those_of_sets(way, world, k):
     now, n_flows, earlier, runs = world
     known = EarlierGroups.of(now, n_flows, earlier, people=True)
-    flows = np.concatenate([np.array(run) for run in runs])
+    flows = np.concatenate([np.array(run, dtype=np.int32) for run in runs])
     last = np.cumsum([len(run) for run in runs])
     first = last - [len(run) for run in runs]
     good = COMPILED[way](

@@ -121,7 +121,7 @@ def test_travellers_told_in_steps_may_be_as_many_as_the_step_leaves_open(step: i
 def first_holds(way: Any, known: EarlierGroups, k: int) -> bool:
     """Return what the kernel says of the product of the first flow alone."""
     (holds,) = way(
-        (np.array([0]), np.array([0]), np.array([1])),
+        (np.array([0], dtype=np.int32), np.array([0]), np.array([1])),
         (known.start, known.person),
         known.group,
         (known.group_start, known.member_flow, known.member_person),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.trajectories import stays as oracle
+from tripcloak.ground.arrays import to_read
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories._kernels import mark_arrivals
 from tripcloak.trajectories.model import Grid, Trajectories
@@ -43,7 +44,7 @@ def test_arrivals_are_those_of_the_plain_twin(mark):
     draw = np.random.default_rng(5)
     visits = walks(*(draw.integers(0, 9, (30, 3)).tolist() for _ in range(5)))
     found = np.zeros(len(visits.x), dtype=bool)
-    mark(visits.offsets, visits.x, visits.y, 3.0, found)
+    mark(to_read(visits.offsets), visits.x.copy(), visits.y.copy(), 3.0, found)
     assert 5 < found.sum() < len(found)
     people = [slice(*visits.offsets[i : i + 2]) for i in range(5)]
     plain = [oracle.mark_arrivals(visits.x[own], visits.y[own], 3.0) for own in people]

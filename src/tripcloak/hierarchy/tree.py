@@ -65,7 +65,7 @@ class Lineage:
     @cached_property
     def by_rank(self) -> Ints:
         """Return the ancestors, tiles in that order."""
-        return self.ancestors[:, self.leaves]
+        return np.ascontiguousarray(self.ancestors[:, self.leaves])
 
     @cached_property
     def behind(self) -> Ints:

@@ -249,7 +249,7 @@ def people_of_sets(
                 stamp[who] = one
                 seen[n], seen_by[n] = one, who
                 n += 1
-        seen_by[before:n] = np.sort(seen_by[before:n])
+        seen_by[before:n].sort()
     return seen[:n], seen_by[:n]
 
 

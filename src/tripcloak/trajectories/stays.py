@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints, to_read
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes
@@ -77,7 +77,7 @@ def find_stays(visits: Visits, *, metres: float = 200.0, minutes: float = 20.0) 
         raise InputError("a stay needs a positive number of metres, and minutes that are 0 or more")
     arrives = np.zeros(len(visits.x), dtype=bool)
     x, y = visits.x.astype(np.float64), visits.y.astype(np.float64)
-    mark_arrivals(visits.offsets, x, y, float(metres), arrives)
+    mark_arrivals(to_read(visits.offsets), x, y, float(metres), arrives)
     first = np.flatnonzero(arrives)
     sizes = np.diff(first, append=len(x))
     owner = np.searchsorted(visits.offsets, first, side="right") - 1

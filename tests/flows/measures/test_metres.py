@@ -39,7 +39,7 @@ def lines(metres: float, n: int = 20_000) -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("metres", [0.01, 30, 5_000, 100_000, 499_000])
 def test_short_lines_are_right_to_a_millimetre(metres: float) -> None:
     lat, lon, to_lat, to_lon = lines(metres)
-    rows = np.arange(len(lat))
+    rows = np.arange(len(lat), dtype=np.int32)
     here, there = places(lat, lon), places(to_lat, to_lon)
     assert np.abs(there - oracle.places(to_lat, to_lon)).max() < 1e-8
     ends = lat, lon, to_lat, to_lon

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from oracles.flows import kernels as oracle
 from tripcloak.flows.model import _kernels
+from tripcloak.ground.arrays import to_read
 
 # Keys that collide in a small table, keys at the ends of 64 bits, and the one value that is no key.
 keys = st.lists(
@@ -146,7 +147,7 @@ def test_find_pairs(kernel: Any, table: list[tuple[int, int]], wanted: list[tupl
     firsts = np.array([first for first, _ in table], dtype=np.int64)
     offsets = np.searchsorted(firsts, np.arange(8))
     second = np.array([second for _, second in table], dtype=np.int32)
-    a, b = np.array(wanted, dtype=np.int32).reshape(-1, 2).T
+    a, b = map(to_read, np.array(wanted, dtype=np.int32).reshape(-1, 2).T)
     assert kernel(offsets, second, a, b).tolist() == oracle.find_pairs(table, wanted)
 
 

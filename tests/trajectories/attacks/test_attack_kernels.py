@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import attacks as oracle
+from tripcloak.ground.arrays import to_read
 from tripcloak.trajectories.attacks._kernels import originals, releases
 
 HELD = st.dictionaries(st.integers(0, 4), st.integers(1, 3).map(float), min_size=1)
@@ -85,7 +86,7 @@ def test_the_fewest_in_proportion_are_found(people: list[oracle.Held], known: in
 @given(SEQUENCES, st.integers(1, 4))
 @FEW
 def test_the_fewest_who_follow_are_found(people: list[list[int]], known: int) -> None:
-    offsets = np.array([0, *accumulate(map(len, people))])
+    offsets = to_read(np.array([0, *accumulate(map(len, people))]))
     keys = [sorted(place * originals.WIDTH + at + 1 for at, place in enumerate(one)) for one in people]
     by_code, whose, _ = holders([dict.fromkeys(one, 1.0) for one in people])
     mine, known = people[0], min(known, len(people[0]))
@@ -123,7 +124,7 @@ def released(draw: st.DrawFn) -> list[list[tuple[int, ...]]]:
 
 def boxes_of(release: list[list[tuple[int, ...]]]) -> tuple[Any, Any, Any]:
     """Return where each trajectory's boxes begin, the boxes, and the frame around them."""
-    starts = np.array([0, *accumulate(map(len, release))])
+    starts = to_read(np.array([0, *accumulate(map(len, release))]))
     boxes = np.array([box for one in release for box in one], np.int32)
     frames = [[f(box[side] for box in one) for side, f in enumerate((min, max) * 3)][2:] for one in release]
     return starts, boxes, np.array(frames)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import containment as oracle
+from tripcloak.ground.arrays import to_read
 from tripcloak.trajectories.audit import _kernels, containment
 from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_companions, count_supports
 from tripcloak.trajectories.model import Trajectories
@@ -93,7 +94,7 @@ def test_marked_cells_are_those_that_boxes_touch() -> None:
     random = np.random.default_rng(3)
     lows = random.integers(0, 16, size=(3, 40)).astype(np.uint8)
     highs = np.minimum(lows + random.integers(0, 9, size=(3, 40)), 15).astype(np.uint8)
-    offsets = np.arange(0, 41, 2)
+    offsets = to_read(np.arange(0, 41, 2))
     cells = [[] for _ in range(20)]
     for box in range(40):
         ranges = [range(low, high + 1) for low, high in zip(lows[:, box], highs[:, box], strict=True)]

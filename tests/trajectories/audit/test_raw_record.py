@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import containment as oracle
+from tripcloak.ground.arrays import to_read
 from tripcloak.promises import CoLocation, Containment
 from tripcloak.trajectories.audit import _kernels, audit_release, containment
 from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_raw_supports
@@ -69,7 +70,7 @@ def test_compiled_loops_equal_their_twins(seed):
         held = _kernels.find_held(
             np.arange(len(order)),
             *dropped.offsets[person : person + 2],
-            *dropped[1:],
+            *map(to_read, dropped[1:]),
             there.starts,
             there.boxes,
         )

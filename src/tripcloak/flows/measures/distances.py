@@ -125,14 +125,15 @@ class GeodesicPlaces:
         """Return the metres from points in degrees to zones; NaN where a zone has no point."""
         from tripcloak.flows.measures._kernels import metres_to
 
-        metres = metres_to(lat, lon, self.table, rows)
+        metres = metres_to(lat, lon, self.table, rows.astype(np.int32, copy=False))
         return _mend_long(metres, lat, lon, self.lat, self.lon, rows)
 
     def metres_to(self, other: GeodesicPlaces, rows: Ints, other_rows: Ints) -> Floats:
         """Return the metres from zones to other zones; NaN where either has no point."""
         from tripcloak.flows.measures._kernels import metres_between
 
-        metres = metres_between(self.table, rows, other.table, other_rows)
+        here, there = (one.astype(np.int32, copy=False) for one in (rows, other_rows))
+        metres = metres_between(self.table, here, other.table, there)
         return _mend_long(metres, self.lat[rows], self.lon[rows], other.lat, other.lon, other_rows)
 
 

@@ -119,7 +119,9 @@ class Descent:
         last = axes[-1].tree.lineage
         self.rank = last.rank[axes[-1].codes]
         self.by_rank, self.behind = last.by_rank, last.behind
-        self.rank_loss = None if self.zone_loss is not None else self.losses[-1][:, last.leaves]
+        self.rank_loss = (
+            None if self.zone_loss is not None else np.ascontiguousarray(self.losses[-1][:, last.leaves])
+        )
         deepest = np.full(matrix.n_flows, len(self.by_rank), dtype=np.int32)
         every = np.arange(matrix.n_flows, dtype=np.int32)
         self.sorted = sort_flows(every, last.rank, axes[-1].codes, deepest)

@@ -51,7 +51,7 @@ class Numbering:
 
         self._make_room(self._n + len(keys))
         number = np.empty(len(keys), np.int32)
-        signed = np.ascontiguousarray(keys, dtype=np.uint64).view(np.int64)
+        signed = np.require(keys, np.uint64, ["C", "W"]).view(np.int64)
         self._n = number_into(signed, self._slot_key, self._slot_number, self._found, self._n, number)
         return number
 

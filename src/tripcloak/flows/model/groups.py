@@ -133,7 +133,7 @@ class Groups:
         flows = self.matrix.flows
         parts = flows.repeats if volume == "trips" else flows.weights
         assert parts is not None
-        first, second = largest_in_runs(*self.runs, *self._travellers, parts)
+        first, second = largest_in_runs(*self.runs, *self._travellers, parts.astype(np.float64, copy=False))
         if volume == "trips":
             return Largest(first.astype(np.int64), second.astype(np.int64))
         return Largest(first, second)

@@ -19,7 +19,7 @@ from tripcloak.flows.model.flows import (
     flows_from_trips,
     represented_by,
 )
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints, to_read
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt
@@ -337,7 +337,9 @@ class ODMatrix:
         wanted = destination
         if slot is not None and self.times is not None:
             wanted = destination.astype(np.int64) * self.times.n_tiles + slot
-        return find_pairs(self.origin_offsets, self._within_origin, origin, wanted)
+        within = self._within_origin
+        asked = to_read(np.asarray(origin, np.int32)), to_read(np.asarray(wanted, within.dtype))
+        return find_pairs(self.origin_offsets, within, *asked)
 
     def digest(self) -> str:
         """Return a fingerprint of the flows that does not depend on the order of the input's rows."""

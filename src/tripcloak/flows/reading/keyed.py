@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.model import NOBODY, KeyedRecords
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Ints, to_read
 from tripcloak.ground.errors import InternalError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class RecordDigests:
         _, where, data = column.buffers()
         offsets = np.frombuffer(where, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
         letters = np.frombuffer(data, dtype=np.uint8) if data is not None else np.empty(0, np.uint8)
-        return siphash_texts(letters, offsets, *_halves(self._first))
+        return siphash_texts(to_read(letters), offsets, *_halves(self._first))
 
     def of_people(self, texts: pa.Array, number: Ints) -> Ints:
         """Return the digests of a batch's people, 0 for nobody, and remember them by number.

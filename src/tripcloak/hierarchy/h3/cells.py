@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints, to_read
 from tripcloak.hierarchy.geometry import to_degrees, unit_vectors
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys
 
@@ -234,7 +234,9 @@ def _run(lat: Floats, lon: Floats, resolution: int, grid: _Grid, header: np.uint
     frames, spacing = _frames(resolution)
     margin = max(_DOUBT_RADIANS / spacing, _LEAST_DOUBT)
     turned = _turned().astype(np.uint64)
-    return encode_cells(lat, lon, resolution, frames, *grid, turned, digit_of, header, margin)
+    return encode_cells(
+        to_read(lat), to_read(lon), resolution, frames, *grid, turned, digit_of, header, margin
+    )
 
 
 @cache

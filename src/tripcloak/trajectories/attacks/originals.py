@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints, to_read
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.threads import in_threads, processors
 from tripcloak.trajectories.model import Trajectories
@@ -300,7 +300,7 @@ def _following(trajectories: Trajectories, rows: Ints, settings: Settings) -> In
 
     def least(row: int) -> int:
         known = min(settings.known, int(trajectories.lengths[row]))
-        told = (trajectories.offsets, places, keys, index.by_code, index.whose)
+        told = (to_read(trajectories.offsets), places, keys, index.by_code, index.whose)
         return least_following(row, index.of(row)[0], *told, known)
 
     return for_each(rows, lambda: least, settings.jobs)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints, narrowed, to_read
 from tripcloak.ground.threads import in_threads, processors
 from tripcloak.trajectories.attacks.originals import (
     PRECISIONS,
@@ -86,7 +86,7 @@ def _covering(
 
     def least(row: int) -> int:
         known = known_of(row)
-        marks = mark_covering(known, release.offsets, boxes, frames)
+        marks = mark_covering(known, to_read(release.offsets), boxes, frames)
         return least_common(marks, np.arange(len(known) + 1), min(many, len(known)))
 
     return for_each(rows, lambda: least, settings.jobs)
@@ -96,7 +96,7 @@ def _passing(trajectories: Trajectories, release: TrajectoryRelease, rows: Ints,
     from tripcloak.trajectories.attacks._kernels.releases import least_passing
 
     boxes, _ = _boxes(release)
-    everybody = np.arange(release.n_released)
+    everybody, offsets = np.arange(release.n_released), to_read(release.offsets)
     codes = place_codes(trajectories)
 
     def least(row: int) -> int:
@@ -104,7 +104,7 @@ def _passing(trajectories: Trajectories, release: TrajectoryRelease, rows: Ints,
         _, first, places = np.unique(codes[mine], return_index=True, return_inverse=True)
         x, y = (side[mine][first].astype(np.int64) for side in (trajectories.x, trajectories.y))
         known = min(settings.known, len(places))
-        return least_passing(x, y, places.astype(np.int64), release.offsets, boxes, everybody, known)
+        return least_passing(x, y, places.astype(np.int64), offsets, boxes, everybody, known)
 
     return for_each(rows, lambda: least, settings.jobs)
 
@@ -163,9 +163,9 @@ def name_owners(
     if known is not None:
         trajectories = only(trajectories, random_points(trajectories, known, settings.seed))
     samples = trajectories.take(rows)
-    boxes = np.ascontiguousarray(np.stack(release.boxes, axis=1))
+    boxes = np.ascontiguousarray(np.stack(narrowed(*release.boxes), axis=1))
     lengths = (release.boxes.t1 - release.boxes.t0).astype(np.int64)
-    told = (release.offsets, boxes, np.add.reduceat(lengths, release.offsets[:-1]))
+    told = (to_read(release.offsets), boxes, np.add.reduceat(lengths, release.offsets[:-1]))
     screen = _screen(release, boxes, whole=known is None)
     matches, chances = np.zeros(len(rows), np.int64), np.zeros((len(rows), len(GUESSES)))
     workers = processors(settings.jobs)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Floats, Ints, narrowed, to_read
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.threads import in_threads, processors
 
@@ -106,6 +106,7 @@ def count_supports(samples: Samples, spans: BoxSpans, *, jobs: int | None = None
     n, released = len(samples.offsets) - 1, len(spans.offsets) - 1
     if n < 1 or released < 1:
         return Supports(*(np.zeros(size, np.int64) for size in (n, n, released)))
+    samples = _to_read(samples)
     order, marks, released_side = _marked(samples, spans)
     workers = processors(jobs)
     support, both = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -196,12 +197,12 @@ def count_raw_supports(samples: Samples, dropped: Samples, spans: BoxSpans) -> R
     """
     from tripcloak.trajectories.audit._kernels import find_held, find_holding
 
-    dropped = _within(dropped, spans)
+    dropped = _to_read(_within(dropped, spans))
     people = np.flatnonzero(np.diff(dropped.offsets))
     fewest = np.zeros((len(people), 2), np.int64)
     if not len(people) or len(spans.offsets) < 2:
         return RawSupports(people, *fewest.T)
-    own = _of(samples, people)
+    own = _to_read(_of(samples, people))
     _, marks, released = _marked(own, spans)
     for at, (first, last) in enumerate(
         zip(dropped.offsets[people], dropped.offsets[people + 1], strict=True)
@@ -211,6 +212,11 @@ def count_raw_supports(samples: Samples, dropped: Samples, spans: BoxSpans) -> R
         held = find_held(rows, first, last, *dropped[1:], released.starts, released.boxes)
         fewest[at] = [_fewest(held[verdict[rows] >= least]) for least in (1, 2)]
     return RawSupports(people, *fewest.T)
+
+
+def _to_read(samples: Samples) -> Samples:
+    """Return samples in the one form that kernels are given."""
+    return Samples(to_read(samples.offsets), *narrowed(*samples[1:]))
 
 
 def _of(samples: Samples, people: Ints) -> Samples:
@@ -292,11 +298,11 @@ def _in_order(spans: BoxSpans, order: Ints) -> tuple[Ints, Any]:
     lengths = np.diff(spans.offsets)[order]
     starts = np.concatenate(([0], np.cumsum(lengths)))
     rows = np.arange(starts[-1]) + np.repeat(spans.offsets[:-1][order] - starts[:-1], lengths)
-    columns = spans[1:]
-    boxes = np.empty((len(rows), 6), np.result_type(*columns))
+    columns = narrowed(*spans[1:])
+    boxes = np.empty((len(rows), 6), columns[0].dtype)
     for at, column in enumerate(columns):
-        boxes[:, at] = np.asarray(column)[rows]
-    return starts, boxes
+        boxes[:, at] = column[rows]
+    return to_read(starts), boxes
 
 
 def count_companions(
@@ -324,7 +330,14 @@ def count_companions(
     group = _same_times(offsets, t)
     order = np.lexsort((x[offsets[:-1]], group))
     ends = np.searchsorted(group[order], group[order], side="right")
-    columns = (order, ends, offsets, np.asarray(x, np.float64), np.asarray(y, np.float64), float(delta))
+    columns = (
+        order,
+        ends,
+        to_read(offsets),
+        np.asarray(x, np.float64),
+        np.asarray(y, np.float64),
+        float(delta),
+    )
     workers = processors(jobs)
     near = list(
         in_threads(

@@ -43,5 +43,6 @@ def closest_with_sums(
             step = min(over, moved[at] - max(values[at] - low, 0))
             moved[at] -= step
             over -= step
-        result[first[run] : first[run + 1]] = moved
+        for at in range(n):
+            result[first[run] + at] = moved[at]
     return result

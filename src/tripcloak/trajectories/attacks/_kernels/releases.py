@@ -79,8 +79,8 @@ def least_passing(
     """
     people = np.empty((known + 1, len(candidates)), np.int64)
     reached = np.empty((known + 1, len(candidates)), np.int64)
-    people[0] = candidates
-    reached[0] = starts[candidates]
+    for p in range(len(candidates)):
+        people[0, p], reached[0, p] = candidates[p], starts[candidates[p]]
     lengths = np.full(known + 1, len(candidates), np.int64)
     own, tried = np.zeros(known + 1, np.int64), np.zeros(known + 1, np.int64)
     best, level, far = len(candidates) + 1, 0, int(np.int64(_FAR))
@@ -223,7 +223,8 @@ def guess_owners(
             cost, reached = _fit(first, last, t, x, y, starts[r], starts[r + 1], boxes, whole)
             if cost < 0:
                 continue
-            scores[1:] = float(starts[r] - starts[r + 1]), cost, float(durations[r]), reached
+            scores[1], scores[2] = float(starts[r] - starts[r + 1]), cost
+            scores[3], scores[4] = float(durations[r]), reached
             for g in range(guesses):
                 if scores[g] < least[g]:
                     least[g], tied[g], right[g] = scores[g], 0, 0

@@ -37,7 +37,10 @@ def plant(x: Floats, y: Floats, half: Floats, leaf: int) -> tuple[Ints, Ints, Fl
                 widest, axis = extent[v, 2 * a + 1] - extent[v, 2 * a], a
         if 2 * v + 2 < len(rows):
             values = (x if axis == 0 else y if axis == 1 else half)[mine]
-            order[rows[v, 0] : rows[v, 1]] = mine[np.argsort(values, kind="mergesort")]
+            ordered = mine[np.argsort(values, kind="mergesort")]
+            # One by one: what assigns slices is compiled with words for those that do not fit.
+            for i in range(len(ordered)):
+                mine[i] = ordered[i]
             middle = (rows[v, 0] + rows[v, 1]) // 2
             rows[2 * v + 1, 0], rows[2 * v + 1, 1] = rows[v, 0], middle
             rows[2 * v + 2, 0], rows[2 * v + 2, 1] = middle, rows[v, 1]
@@ -150,7 +153,9 @@ def nearest(
                 if r != i:
                     key = proxy(x[i], y[i], half[i], x[r], y[r], half[r])
                     held = keep(keys, held_rows, held, key, r)
-        found[i - start] = held_rows[_ranked(keys, held_rows)]
+        ranked = _ranked(keys, held_rows)
+        for at in range(many):
+            found[i - start, at] = held_rows[ranked[at]]
     return found
 
 

@@ -245,13 +245,20 @@ def lay_many(at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, members
     _sort_by_time(at, offsets, members, n)
     for i in range(n):
         at.reach[i] = at.member[at.place[i]]
-    at.member[:n] = at.reach[:n]
+    _copy(at.reach, at.member, n)
     for column in (at.t, at.x, at.y):
         for i in range(n):
             at.reach[i] = column[at.place[i]]
-        column[:n] = at.reach[:n]
+        _copy(at.reach, column, n)
     _find_reach(at, n, len(members))
     return n
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _copy(numbers: Ints, to: Ints, n: int) -> None:
+    # One by one: what assigns slices is compiled with words for those that do not fit, which takes seconds.
+    for i in range(n):
+        to[i] = numbers[i]
 
 
 @njit(cache=True, nogil=True)
