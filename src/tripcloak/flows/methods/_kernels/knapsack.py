@@ -55,7 +55,7 @@ def knapsack(
             if before[0] >= 0:
                 looks += (before[1] - before[0]) * (end - own)
                 start, end = end, _add_joint(rows, end, before, own, limits)
-            table[up] = start, end
+            table[up, 0], table[up, 1] = start, end
         if end < 0 or looks > LOOKS * room:
             return np.zeros(n, np.int8), -1.0, 0.0
     if own == end:

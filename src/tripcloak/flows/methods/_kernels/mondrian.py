@@ -73,8 +73,9 @@ def median_cuts(
             continue
         # The larger part waits, so the one on top of it is at most half of what they were together.
         larger = middle - start > end - middle
-        waiting[depth] = (start, middle) if larger else (middle, end)
-        waiting[depth + 1] = (middle, end) if larger else (start, middle)
+        below, above = ((start, middle), (middle, end)) if larger else ((middle, end), (start, middle))
+        waiting[depth, 0], waiting[depth, 1] = below
+        waiting[depth + 1, 0], waiting[depth + 1, 1] = above
         depth += 2
     return group
 

@@ -56,7 +56,8 @@ def least_common(
     for at in range(items - 1, -1, -1):
         j = order[at]
         worth[at] = worth[at + 1] + strongest[j]
-        every[at] = every[at + 1] & rows[starts[j] + strongest[j] - 1]
+        for w in range(words):
+            every[at, w] = every[at + 1, w] & rows[starts[j] + strongest[j] - 1, w]
     floor = _shared(every[0], every[0])
     best = 64 * words + 1
     taken = np.full((known + 1, words), _ONES)
@@ -74,7 +75,8 @@ def least_common(
             item[level], option[level] = at + 1, 0
             continue
         option[level] = m + 1
-        taken[level + 1] = taken[level] & rows[starts[j] + m]
+        for w in range(words):
+            taken[level + 1, w] = taken[level, w] & rows[starts[j] + m, w]
         rest = left[level] - m - 1
         if worth[at + 1] < rest:
             continue
@@ -177,7 +179,8 @@ def least_proportional(
     _unseat(codes, by_code, whose, seats)
     order = np.argsort(by_code[codes + 1] - by_code[codes], kind="mergesort")
     people = np.empty((known + 1, seated), np.int64)
-    people[0] = np.arange(seated)
+    for p in range(seated):
+        people[0, p] = p
     lengths = np.full(known + 1, seated, np.int64)
     chosen = np.zeros(known + 1, np.int64)
     best, level = seated + 1, 0

@@ -236,7 +236,8 @@ def cheapest(
             if cost < np.inf:
                 held = keep(keys, rows, held, cost * share, j)
         ranked = _ranked(keys, rows)
-        partners[r], costs[r] = rows[ranked], keys[ranked]
+        for place in range(many):
+            partners[r, place], costs[r, place] = rows[ranked[place]], keys[ranked[place]]
     return partners, costs, tally
 
 
