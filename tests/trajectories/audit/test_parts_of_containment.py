@@ -1,0 +1,94 @@
+"""What counts who contains whom, piece by piece: who is asked about, and which rows are whose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tripcloak.ground.errors import InternalError
+from tripcloak.trajectories.audit import containment
+from tripcloak.trajectories.audit._kernels import SPACE, TIMES
+from tripcloak.trajectories.audit.containment import BoxSpans, Samples
+
+SAMPLES = Samples(np.array([0, 2, 2, 5]), *(np.arange(5) + shift for shift in (0, 10, 20)))
+BOXES = np.array([[0, 5, 10, 20, 0, 9], [5, 9, 20, 30, 9, 10], [2, 3, 12, 14, 4, 6]])
+SPANS = BoxSpans(np.array([0, 2, 3]), *BOXES.T)
+
+
+def test_samples_of_some_people_are_theirs() -> None:
+    own = containment._of(SAMPLES, np.array([2, 0]))
+    assert own.offsets.tolist() == [0, 3, 5]
+    assert (own.t.tolist(), own.x.tolist(), own.y.tolist()) == (
+        [2, 3, 4, 0, 1],
+        [12, 13, 14, 10, 11],
+        [22, 23, 24, 20, 21],
+    )
+
+
+@pytest.mark.parametrize(
+    ("t", "x", "y", "inside"),
+    [
+        (0, 10, 0, True),
+        (8, 29, 9, True),
+        (-1, 10, 0, False),
+        (9, 10, 0, False),
+        (0, 9, 0, False),
+        (0, 30, 0, False),
+        (0, 10, -1, False),
+        (0, 10, 10, False),
+    ],
+)
+def test_only_what_lies_where_something_was_released_is_asked_about(
+    t: int, x: int, y: int, inside: bool
+) -> None:
+    """Between two samples of others, so that it is still known whose each is."""
+    columns = (np.array([1, number, 1, 1]) for number in (t, x, y))
+    dropped = Samples(np.array([0, 1, 2, 4]), *columns)
+    dropped = dropped._replace(x=np.where([False, True, False, False], x, 15))
+    found = containment._within(dropped, SPANS)
+    assert found.offsets.tolist() == [0, 1, 1 + inside, 3 + inside]
+    assert len(found.t) == len(found.x) == len(found.y) == 3 + inside
+
+
+def test_the_fewest_rows_that_hold_what_one_holds() -> None:
+    assert containment._fewest(np.zeros((0, 2), dtype=bool)) == 0
+    held = np.array([[True, False], [True, True], [True, False], [False, False]])
+    assert containment._fewest(held) == 1
+    assert containment._fewest(held[[0, 2, 3]]) == 2
+    assert containment._fewest(held[[3, 3]]) == 2
+
+
+def test_bins_hold_about_as_many_samples_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = Samples(np.array([0, 1000]), *(np.arange(1000) * factor for factor in (1, 2, 3)))
+    cuts = containment._cuts(samples)
+    assert [len(cut) for cut in cuts] == [TIMES - 1, SPACE - 1, SPACE - 1]
+    for cut, column, number in zip(cuts, samples[1:], (TIMES, SPACE, SPACE), strict=True):
+        held = np.bincount(np.searchsorted(cut, column, side="right"), minlength=number)
+        assert held.max() - held.min() <= 2
+    bins, same = containment._sample_bins(samples, cuts)
+    assert bins is same
+    monkeypatch.setattr(containment, "ENOUGH", 7)
+    np.testing.assert_array_equal(containment._sample_bins(samples, cuts)[0], bins)
+    assert [len(cut) for cut in containment._cuts(samples)] == [len(cut) for cut in cuts]
+
+
+def test_a_box_reaches_from_its_first_bin_to_the_last_before_its_end() -> None:
+    cuts = [np.array([5, 10]), np.array([50]), np.array([500])]
+    boxes = np.array([[5, 10, 0, 50, 499, 501], [4, 11, 50, 51, 500, 501], [0, 5, 0, 51, 0, 500]])
+    first, last = containment._box_bins(boxes, cuts)
+    assert first.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    assert last.tolist() == [[1, 2, 0], [0, 1, 1], [1, 1, 0]]
+
+
+def test_boxes_are_put_into_another_order_trajectory_by_trajectory() -> None:
+    starts, rows = containment._in_order(SPANS, np.array([1, 0]))
+    assert starts.tolist() == [0, 1, 3]
+    assert rows.tolist() == BOXES[[2, 0, 1]].tolist()
+
+
+@pytest.mark.parametrize("offsets", [[0, 2, 2, 3], [1, 2, 3], [0, 3, 2]])
+def test_every_released_trajectory_has_a_box(offsets: list[int]) -> None:
+    cuts = containment._cuts(SAMPLES)
+    with pytest.raises(InternalError):
+        containment._near_each_other(SPANS._replace(offsets=np.array(offsets)), cuts)
+    assert sorted(containment._near_each_other(SPANS, cuts).tolist()) == [0, 1]
