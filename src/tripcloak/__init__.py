@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from tripcloak.flows.methods.glove import Glove, GloveSk
     from tripcloak.flows.methods.km_apriori import KMApriori
     from tripcloak.flows.methods.mondrian import Mondrian
-    from tripcloak.flows.methods.noise import InfTDA, Laplace
+    from tripcloak.flows.methods.noise import InfTDA, Laplace, NoisyCut
     from tripcloak.flows.methods.odkanon import ODkAnon
     from tripcloak.flows.methods.oigh import OIGH
     from tripcloak.flows.methods.productcut import NestedCut, ProductCut
@@ -147,6 +147,7 @@ _HOMES = {
     "Laplace": "flows.methods",
     "Mondrian": "flows.methods",
     "NestedCut": "flows.methods",
+    "NoisyCut": "flows.methods",
     "OIGH": "flows.methods",
     "ODkAnon": "flows.methods",
     "ProductCut": "flows.methods",
@@ -246,6 +247,7 @@ __all__ = [
     "MissingFileError",
     "Mondrian",
     "NestedCut",
+    "NoisyCut",
     "ODMatrix",
     "ODkAnon",
     "OutputExistsError",

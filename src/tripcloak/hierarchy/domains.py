@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from tripcloak.hierarchy.h3.cells import (
 from tripcloak.hierarchy.h3.tiling import WORLD, cell_zones
 from tripcloak.hierarchy.quadtree import QuadtreeTiling
 from tripcloak.hierarchy.tiling import Keys
-from tripcloak.hierarchy.tree import Hierarchy, Zones
+from tripcloak.hierarchy.tree import Geometry, Hierarchy, Zones
 
 NO_CELL = np.uint64(0)
 """The key of the world, which is no H3 cell."""
@@ -107,11 +109,15 @@ class H3Domain:
     def released(self, zones: Keys, tree: Hierarchy) -> tuple[Zones, Ints]:
         """Return facts about the cells, and each one's row."""
         cells, row = np.unique(zones, return_inverse=True)
-        height = self._height(cells) if len(cells) else 0
-        made = cell_zones(
-            cells[cells != NO_CELL], self.resolution, world=self.cell is None and height > self.resolution
-        )
-        return _observed(made, cells, self.lift(tree, height)), row.astype(np.int32)
+        made = cell_zones(cells[cells != NO_CELL], self.resolution, world=bool((cells == NO_CELL).any()))
+        return _observed(made, cells, partial(self.lift, tree)), row.astype(np.int32)
+
+    def tiles(self, zones: Keys) -> Ints:
+        """Return the number of tiles inside every cell."""
+        world = zones == NO_CELL
+        some = np.where(world, base_cells()[0], zones).astype(np.uint64)
+        whole = np.int64(2 + 120 * 7**self.resolution)
+        return np.where(world, whole, descendants(some, self.resolution))
 
     def _height(self, cells: Keys) -> int:
         return self.resolution - (-1 if cells[0] == NO_CELL else int(resolution_of(cells[:1])[0]))
@@ -164,9 +170,19 @@ class QuadtreeDomain:
     def released(self, zones: Keys, tree: Hierarchy) -> tuple[Zones, Ints]:
         """Return facts about the cells, and each one's row."""
         cells, row = np.unique(zones, return_inverse=True)
-        level = _level(int(cells[0])) if len(cells) else 0
-        made = self.tiling.cells(cells ^ np.uint64(4**level), self.height - level)
-        return _observed(made, cells, self.lift(tree, self.height - level)), row.astype(np.int32)
+        levels = np.array([_level(key) for key in cells.tolist()], dtype=np.int64)
+        # Deeper cells have larger keys, so that cells of one level stand together.
+        parts = [
+            self.tiling.cells(cells[levels == level] ^ np.uint64(4**level), self.height - level)
+            for level in np.unique(levels).tolist() or [0]
+        ]
+        return _observed(joined_zones(parts), cells, partial(self.lift, tree)), row.astype(np.int32)
+
+    def tiles(self, zones: Keys) -> Ints:
+        """Return the number of tiles inside every cell."""
+        known, row = np.unique(zones, return_inverse=True)
+        sizes = [4 ** (self.height - _level(key)) for key in known.tolist()]
+        return np.array(sizes, dtype=np.int64)[row]
 
 
 def _level(key: int) -> int:
@@ -174,11 +190,47 @@ def _level(key: int) -> int:
     return (key.bit_length() - 1) // 2
 
 
-def _observed(zones: Zones, keys: Keys, of_tile: Keys) -> Zones:
-    """Return zones with the number of tiles that occur below them, given the zone of each of those."""
-    tiles = np.sort(of_tile)
-    below = np.searchsorted(tiles, keys, side="right") - np.searchsorted(tiles, keys, side="left")
+def _observed(zones: Zones, keys: Keys, lifted: Callable[[int], Keys]) -> Zones:
+    """Return zones with the number of tiles that occur below them, given their zones at every height."""
+    below = np.zeros(len(keys), dtype=np.int64)
+    for height in np.unique(zones.height).tolist():
+        tiles, here = np.sort(lifted(height)), zones.height == height
+        first, last = (np.searchsorted(tiles, keys[here], side=side) for side in ("left", "right"))
+        below[here] = last - first
     return replace(zones, tiles_observed=below)
+
+
+def joined_zones(parts: Sequence[Zones]) -> Zones:
+    """Return several zones as one table, in the order given.
+
+    >>> tree = Hierarchy.from_parents(["a", "b", "ab"], [2, 2, -1])
+    >>> joined_zones([tree.zones, tree.zones]).ids.tolist()
+    ['a', 'b', 'ab', 'a', 'b', 'ab']
+    """
+    if len(parts) == 1:
+        return parts[0]
+    names = ("ids", "height", "tiles", "tiles_observed", "area_km2", "lat", "lon")
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+    }
+    outlined = all(part.shape is not None for part in parts)
+    return Zones(**columns, shape=_JoinedShapes(tuple(parts)) if outlined else None)
+
+
+@dataclass(frozen=True, eq=False)
+class _JoinedShapes:
+    """Outlines of several zones as one table."""
+
+    parts: tuple[Zones, ...]
+
+    def __call__(self, row: int) -> Geometry:
+        for part in self.parts:
+            if row < len(part):
+                outline = part.outline(row)
+                assert outline is not None
+                return outline
+            row -= len(part)
+        raise IndexError(row)
 
 
 FANOUT = 8
@@ -216,8 +268,12 @@ class Domain(Protocol):
     def released(self, zones: Keys, tree: Hierarchy) -> tuple[Zones, Ints]:
         """Return facts about zones, and the row of every zone given in them.
 
-        The tree says which tiles occur; only ``tiles_observed`` depends on it.
+        The tree says which tiles occur; only ``tiles_observed`` depends on it. Zones may be of several
+        heights.
         """
+
+    def tiles(self, zones: Keys) -> Ints:
+        """Return the number of tiles of every zone, whether they occur or not."""
 
 
 def shared_domains(origins: Hierarchy, destinations: Hierarchy) -> tuple[Domain, Domain] | None:
@@ -338,6 +394,10 @@ class TreeDomain:
     def released(self, zones: Keys, tree: Hierarchy) -> tuple[Zones, Ints]:
         """Return the zones of the tree and the rows themselves."""
         return tree.zones, zones.astype(np.int32)
+
+    def tiles(self, zones: Keys) -> Ints:
+        """Return the number of tiles of every zone."""
+        return self.tree.zones.tiles[zones.astype(np.int64)]
 
 
 def _offsets(within: Ints, n: int) -> Ints:

@@ -15,6 +15,8 @@ from tripcloak.promises.counted import ONES, UNKNOWN, known_of, ones_of
 from tripcloak.promises.promise import FlowGroups, Passages, Promise, Unit, Volume
 
 UNITS = ("traveller", "trip")
+Detail = float | str | tuple[float, ...]
+"""A public fact about a mechanism."""
 NAMED = ("epsilon", "delta", "unit", "id_is", "contributions", "mechanism")
 
 
@@ -34,7 +36,8 @@ class DifferentialPrivacy(Promise):
     id_is
         What a traveller is: what the ids of the input stand for; None where trips are hidden.
     contributions
-        Trips of one traveller that are kept at most; 1 where a single trip is hidden.
+        Trips of one traveller that are kept at most; 1 where a single trip is hidden; None where what
+        all do is scaled to a norm that noisy numbers tell.
     mechanism
         What was done, in words.
     details
@@ -65,9 +68,9 @@ class DifferentialPrivacy(Promise):
     delta: float = 0.0
     unit: Literal["traveller", "trip"] = "traveller"
     id_is: str | None = None
-    contributions: int = 1
+    contributions: int | None = 1
     mechanism: str
-    details: tuple[tuple[str, float | str], ...] = ()
+    details: tuple[tuple[str, Detail], ...] = ()
 
     def __post_init__(self) -> None:
         if not (self.epsilon > 0 and math.isfinite(self.epsilon)):
@@ -78,7 +81,7 @@ class DifferentialPrivacy(Promise):
             raise InputError(f"the presence of one {' or of one '.join(UNITS)} is hidden; got {self.unit!r}")
         if self.id_is is not None and (self.id_is not in ONES or self.unit != "traveller"):
             raise InputError(f"ids stand for {', '.join(ONES)}, where travellers are hidden")
-        if self.contributions < 1:
+        if self.contributions is not None and self.contributions < 1:
             raise InputError(f"contributions must be 1 or more; got {self.contributions}")
 
     def safe(self, groups: FlowGroups) -> Bools:
@@ -121,8 +124,15 @@ class DifferentialPrivacy(Promise):
     def sentence(self) -> str:
         """Return the promise in words."""
         delta = f", delta {self.delta:g}" if self.delta else ""
-        each = f", at most {self.contributions:,} trips each" if self.unit == "traveller" else ""
+        each = f", {self._each}" if self.unit == "traveller" else ""
         return f"differential privacy of every {self._hidden} (epsilon {self.epsilon:g}{delta}{each})"
+
+    @property
+    def _each(self) -> str:
+        """Return how much of a traveller counts."""
+        if self.contributions is None:
+            return "each scaled to one norm"
+        return f"at most {self.contributions:,} trips each"
 
     def counted(self) -> dict[str, str]:
         """Return whose presence is hidden."""
@@ -140,7 +150,8 @@ class DifferentialPrivacy(Promise):
         named = {name: getattr(self, name) for name in NAMED}
         if self.id_is is None:
             del named["id_is"]
-        return {"differential_privacy": named | dict(self.details)}
+        details = {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in self.details}
+        return {"differential_privacy": named | details}
 
     def to_manifest(self) -> dict[str, Any]:
         """Return plain values for JSON, details among them."""
@@ -149,7 +160,9 @@ class DifferentialPrivacy(Promise):
     @classmethod
     def _read(cls, told: dict[str, Any]) -> Self:
         named = {name: told.pop(name) for name in NAMED if name != "id_is"}
-        return cls(**named, id_is=told.pop("id_is", None), details=tuple(told.items()))
+        id_is = told.pop("id_is", None)
+        details = ((name, tuple(fact) if isinstance(fact, list) else fact) for name, fact in told.items())
+        return cls(**named, id_is=id_is, details=tuple(details))
 
     def in_full(self) -> Passages:
         """Return what is promised of noisy numbers, in short, and what is not."""
@@ -157,10 +170,13 @@ class DifferentialPrivacy(Promise):
         scale = f" (scale {noise['noise_scale']:.4g})" if "noise_scale" in noise else ""
         how = f"{self.mechanism[:1].upper()}{self.mechanism[1:]}{scale}"
         chance = f", but for a chance of {self.delta:g}" if self.delta else ""
+        one = ones_of(self.id_is).one
         counted = (
-            f"Trips that were counted of every {ones_of(self.id_is).one}: {self.contributions:,} at most."
-            if self.unit == "traveller"
-            else "A traveller who made several trips is hidden less well than one trip is."
+            "A traveller who made several trips is hidden less well than one trip is."
+            if self.unit == "trip"
+            else f"What every {one} did was scaled down to one norm before it was counted."
+            if self.contributions is None
+            else f"Trips that were counted of every {one}: {self.contributions:,} at most."
         )
         area = f" (zone `{noise['study_area']}`)" if "study_area" in noise else ""
         return Passages(

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from tripcloak.flows.audit import audit_files, audit_folder, audit_matrix
-from tripcloak.flows.methods.noise import InfTDA, Laplace, NoisyMethod
+from tripcloak.flows.methods.noise import InfTDA, Laplace, NoisyCut, NoisyMethod
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.rulebook import Verdict
@@ -68,8 +68,17 @@ METHODS: dict[str, tuple[str, NoisyMethod]] = {
 }
 
 
+SCALED: dict[str, tuple[str, NoisyMethod]] = {
+    "noisycut on cells": ("h3", NoisyCut(epsilon=2, height=2)),
+    "noisycut on squares": ("quadtree", NoisyCut(epsilon=2, contributions=5, height=1)),
+    "noisycut on tracts": ("tracts", NoisyCut(epsilon=1)),
+    "noisycut on trips": ("no ids", NoisyCut(epsilon=0.5, height=2)),
+}
+"""Methods that scale travellers: without noise, too, their numbers are not those of any trips."""
+
+
 def made(worlds: dict[str, World], name: str, factor: float = 1.0) -> tuple[World, Release]:
-    kind, method = METHODS[name]
+    kind, method = (METHODS | SCALED)[name]
     return worlds[kind], method.anonymise(worlds[kind].matrix, noise=Drawn(factor))
 
 
@@ -93,6 +102,30 @@ def test_honest_noise_passes_and_claims_no_k(name: str, worlds: dict[str, World]
         if "every pair" in name:
             assert report.smallest_support["trips"] == 0
     assert all(finding.ok for finding in audit_files(folder.path))
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_honest_noise_on_scaled_travellers_passes(
+    name: str, worlds: dict[str, World], tmp_path: Path
+) -> None:
+    world, release = made(worlds, name)
+    folder = world.publish(tmp_path / "out", release, unparsable=50)
+    for report in (audit_matrix(world.matrix, release), audit(world, folder)):
+        assert report.broken == ()
+    assert all(finding.ok for finding in audit_files(folder.path))
+
+
+@pytest.mark.parametrize("name", ["noisycut on cells", "noisycut on trips"])
+def test_exact_numbers_in_the_place_of_noisy_cuts_fail(
+    name: str, worlds: dict[str, World], tmp_path: Path
+) -> None:
+    world, release = made(worlds, name)
+    kept = release.group_of_flow >= 0
+    size = {"minlength": release.n_groups}
+    exact = np.bincount(release.group_of_flow[kept], world.matrix.flows.trips[kept], **size)
+    forged = replace(release, trips=np.where(exact > 0, exact, release.trips).astype(np.int64))
+    assert audit_matrix(world.matrix, forged).broken == ("noise-as-stated",)
+    assert "noise-as-stated" in audit(world, world.publish(tmp_path / "out", forged)).broken
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -168,6 +201,10 @@ def stated(release: Release, **facts: Any) -> Release:
         ("laplace on cells", {"noise_scale": 2.4}, "too small for the stated epsilon"),
         ("laplace on cells", {"delta": 1e-9}, "threshold is too low"),
         ("laplace on cells", {"threshold": 30}, "threshold is too low"),
+        ("noisycut on tracts", {"rho": 0.01}, "too small for the stated rho"),
+        ("noisycut on tracts", {"noise_scale": 0.1}, "too small for the stated norms"),
+        ("noisycut on tracts", {"norms": [9.0]}, "multipliers"),
+        ("noisycut on squares", {"contributions": 4}, "longer than the stated contributions"),
         ("inftda on tracts", {"noise_scale": 50.0}, "too small for the stated rho"),
         ("inftda on tracts", {"heights": 12}, "too small for the stated rho"),
         ("inftda on tracts", {"rho": 0.5}, "too large for the stated epsilon"),

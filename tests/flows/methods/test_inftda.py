@@ -16,7 +16,7 @@ from oracles.flows.noise import closest_with_sums as plain_twin
 from oracles.flows.noise import vectors
 from tripcloak.flows.methods import InfTDA
 from tripcloak.flows.methods._kernels.noise import closest_with_sums
-from tripcloak.flows.methods.noise import inftda as topdown
+from tripcloak.flows.methods.noise import parts as splitting
 from tripcloak.flows.methods.noise.noisy import bound_contributions
 from tripcloak.flows.methods.noise.source import OpenDPNoise, failure_chance, gaussian_scale, largest_rho
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
@@ -212,7 +212,7 @@ def test_no_order_gives_a_smaller_delta(order: float, rho: float, epsilon: float
 
 
 def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topdown, "MOST_PAIRS", 48)
+    monkeypatch.setattr(splitting, "MOST_PAIRS", 48)
     with pytest.raises(ImpossibleRequestError, match="more than 48 pairs of zones"):
         InfTDA(epsilon=1.0).anonymise(World("h3").matrix([Trip(0, 1, 5, 9)]), noise=Recorded())
 

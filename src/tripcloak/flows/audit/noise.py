@@ -177,10 +177,16 @@ def verdict(privacy: Privacy, numbers: NoisyNumbers) -> bool | None:
     True
     """
     alarm = math.log(TRIALS / FALSE_ALARM)
-    trials = list(_gaussian(privacy, numbers) if privacy.noise == "Gaussian" else _laplace(privacy, numbers))
+    trials = list(_trials(privacy, numbers))
     if any(trial.exponent > alarm for trial in trials):
         return False
     return True if any(trial.strongest > alarm for trial in trials) else None
+
+
+def _trials(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
+    if privacy.norms:
+        return _scaled(privacy, numbers)
+    return _gaussian(privacy, numbers) if privacy.noise == "Gaussian" else _laplace(privacy, numbers)
 
 
 def too_many(privacy: Privacy, numbers: NoisyNumbers) -> bool:
@@ -283,6 +289,26 @@ def _gaussian(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
             chance = np.minimum(3 * (2 * reach + 1) * gaussian_hit(exact - 1 - reach, scale), 1)
             clear = chance <= CLEAR
             yield NoiseTrial((error <= reach)[clear], np.sqrt(chance[clear]), exact is numbers.counted)
+
+
+WELL_ABOVE = 4
+"""Times the noise that numbers must have to be looked at; small ones share what noise left of others."""
+
+
+def _scaled(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
+    """Yield trials of Gaussian noise in numbers of travellers that were scaled, and then rescaled to a total.
+
+    A large number has noise of its own of half the stated scale at least, of whichever height it is and
+    whatever it was made to agree with. What is published lies above some threshold, of four standard
+    deviations at most: given that, it hits any number with a chance of about 2 / scale at most, by the hazard
+    of :func:`gaussian_hit`; the square root is for what numbers have in common. Where travellers are scaled, numbers would
+    not be those of all trips without noise either, so that nothing is told by their being far from those.
+    """
+    large = np.minimum(numbers.published, numbers.recount) >= WELL_ABOVE * privacy.noise_scale
+    error = np.abs(numbers.published - numbers.recount)[large]
+    for reach in {0, math.floor(privacy.noise_scale / 64)}:
+        chance = min(2 * (2 * reach + 1) / privacy.noise_scale, 1.0)
+        yield NoiseTrial(error <= reach, np.full(len(error), math.sqrt(chance)), privacy.unit == "trip")
 
 
 def gaussian_hit(beyond: Ints, scale: float) -> Floats:

@@ -14,7 +14,7 @@ NOISE = "differential privacy"
 """The kind of promise that is read here."""
 ENTRY = "promise"
 UNITS = ("traveller", "trip")
-OF_LAPLACE, OF_GAUSSIAN = {"threshold"}, {"rho", "heights"}
+OF_LAPLACE, OF_GAUSSIAN = {"threshold"}, {"rho", "heights", "multipliers", "norms"}
 STATED = {
     *("kind", "epsilon", "delta", "unit", "id_is", "contributions", "mechanism", "noise_scale", "study_area")
 }
@@ -32,8 +32,8 @@ class Privacy:
         The promise.
     unit : str
         Whose presence is hidden: that of a traveller, or of a single trip.
-    contributions : int
-        Trips of one traveller that are counted at most.
+    contributions : int, optional
+        Trips of one traveller that are counted at most; None where norms say it.
     noise : str
         Laplace or Gaussian.
     noise_scale : float
@@ -42,6 +42,11 @@ class Privacy:
         What a noisy number must reach to be published.
     rho, heights : float, int
         Of Gaussian noise: the zero-concentrated privacy of all of it, and how often noise was drawn.
+    multipliers : tuple of float
+        Where travellers are scaled: the standard deviation of every draw of noise, in multiples of what one
+        traveller can change there.
+    norms : tuple of float
+        The norm, in trips, that a traveller is scaled to at every height.
     study_area : str, optional
         The zone that holds all others.
     id_is : str, optional
@@ -51,12 +56,14 @@ class Privacy:
     epsilon: float
     delta: float
     unit: str
-    contributions: int
+    contributions: int | None
     noise: str
     noise_scale: float
     threshold: float = 1.0
     rho: float = 0.0
     heights: int = 1
+    multipliers: tuple[float, ...] = ()
+    norms: tuple[float, ...] = ()
     study_area: str | None = None
     id_is: str | None = None
 
@@ -64,7 +71,9 @@ class Privacy:
     def figures(self) -> str:
         """Return the numbers of the promise as words on it must give them."""
         delta = f", delta {self.delta:g}" if self.delta else ""
-        each = f", at most {self.contributions:,} trips each" if self.unit == "traveller" else ""
+        most = self.contributions
+        bound = "each scaled to one norm" if most is None else f"at most {most:,} trips each"
+        each = f", {bound}" if self.unit == "traveller" else ""
         return f"(epsilon {self.epsilon:g}{delta}{each})"
 
 
@@ -102,7 +111,8 @@ def _promise(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise unreadable(f"{ENTRY}.delta", "a chance from 0 to below 1")
     if unit not in UNITS:
         raise unreadable(f"{ENTRY}.unit", " or ".join(UNITS))
-    if type(each) is not int or not 1 <= each < 2**53 or (unit == "trip" and each != 1):
+    scaled = each is None and unit == "traveller" and bool(stated.get("norms"))
+    if not scaled and (type(each) is not int or not 1 <= each < 2**53 or (unit == "trip" and each != 1)):
         raise unreadable(f"{ENTRY}.contributions", "a whole number of 1 or more; 1 where trips are hidden")
     return {"epsilon": float(epsilon), "delta": float(delta), "unit": unit, "contributions": each}
 
@@ -121,7 +131,22 @@ def _noise(stated: Mapping[str, Any], kind: str) -> dict[str, Any]:
         raise unreadable(f"{ENTRY}.rho", "a number above 0")
     if type(heights) is not int or not 1 <= heights < 1000:
         raise unreadable(f"{ENTRY}.heights", "a whole number of 1 or more")
-    return {**numbers, "rho": float(rho), "heights": heights}
+    lists = {name: _figures(stated, name) for name in ("multipliers", "norms")}
+    if bool(lists["multipliers"]) != bool(lists["norms"]) or (
+        lists["norms"] and not (len(lists["norms"]) == heights and len(lists["multipliers"]) > heights)
+    ):
+        raise unreadable(
+            f"{ENTRY}.multipliers", "with norms, of which there is one a height, and more of them"
+        )
+    return {**numbers, "rho": float(rho), "heights": heights, **lists}
+
+
+def _figures(stated: Mapping[str, Any], name: str) -> tuple[float, ...]:
+    """Return a list of numbers above 0; none where it is not told."""
+    found = stated.get(name, [])
+    if not isinstance(found, list) or not all(is_number(one) and one > 0 for one in found):
+        raise unreadable(f"{ENTRY}.{name}", "numbers above 0")
+    return tuple(float(one) for one in found)
 
 
 def too_little(privacy: Privacy) -> str | None:
@@ -135,7 +160,10 @@ def too_little(privacy: Privacy) -> str | None:
     >>> too_little(Privacy(epsilon=1, delta=1e-6, noise_scale=5, **told))
     'the stated noise is too small for the stated epsilon'
     """
+    if privacy.multipliers:
+        return _too_little_scaled(privacy) or _too_concentrated(privacy)
     sensitivity, scale = privacy.contributions, privacy.noise_scale
+    assert sensitivity is not None
     if privacy.noise == "Laplace":
         if scale * privacy.epsilon < sensitivity * (1 - ROUNDING_TOLERANCE):
             return "the stated noise is too small for the stated epsilon"
@@ -144,8 +172,30 @@ def too_little(privacy: Privacy) -> str | None:
         return None
     if privacy.heights * sensitivity**2 > 2 * privacy.rho * scale**2 * (1 + ROUNDING_TOLERANCE):
         return "the stated noise is too small for the stated rho"
+    return _too_concentrated(privacy)
+
+
+def _too_concentrated(privacy: Privacy) -> str | None:
     if concentrated_delta(privacy.rho, privacy.epsilon) > privacy.delta * (1 + 1e-6):
         return "the stated rho is too large for the stated epsilon and delta"
+    return None
+
+
+def _too_little_scaled(privacy: Privacy) -> str | None:
+    """Return what is wrong with noise on travellers that are scaled.
+
+    A draw of z times what one traveller can change is 1 / (2 z²)-zCDP, and what draws cost adds up. The last
+    draws are those of the heights, from the study area down.
+    """
+    spent = math.fsum(1 / (2 * times**2) for times in privacy.multipliers)
+    if spent > privacy.rho * (1 + ROUNDING_TOLERANCE):
+        return "the stated noise is too small for the stated rho"
+    finest = privacy.multipliers[-1] * privacy.norms[-1]
+    if privacy.noise_scale < finest * (1 - ROUNDING_TOLERANCE):
+        return "the stated noise is too small for the stated norms"
+    most = privacy.contributions
+    if most is not None and max(privacy.norms) > most * (1 + ROUNDING_TOLERANCE):
+        return "the stated norms are longer than the stated contributions"
     return None
 
 
@@ -157,6 +207,7 @@ def shown_by_one(privacy: Privacy) -> float:
     nothing worse, since the chance that a pair stays hidden is log-concave in its trips.
     """
     rate, most = 1 / privacy.noise_scale, privacy.contributions
+    assert most is not None
     least = math.ceil(privacy.threshold)
 
     def reach(trips: int) -> float:

@@ -29,6 +29,7 @@ METHODS: Registry[FlowMethod] = Registry(
         "suppression": "suppression:Suppression",
         "laplace": "noise.laplace:Laplace",
         "inftda": "noise.inftda:InfTDA",
+        "noisycut": "noise.noisycut:NoisyCut",
     },
 )
 """Every method by its name, with its file and its class; a new one is one line more."""

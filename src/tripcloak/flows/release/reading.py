@@ -116,11 +116,12 @@ def _noisy_zones(told: Any, axis: str, domain: Domain, tree: Hierarchy) -> Zones
     order = np.argsort(column["zone"].astype(np.str_))
     ids, height, tiles, area, lat, lon = (values[order] for values in column.values())
     ids = ids.astype(np.str_)
-    occurring, _ = domain.released(domain.lift(tree, int(height[0])), tree)
-    at = np.minimum(np.searchsorted(ids, occurring.ids), len(ids) - 1)
     observed = np.zeros(len(ids), dtype=np.int64)
-    published = ids[at] == occurring.ids
-    observed[at[published]] = occurring.tiles_observed[published]
+    for one in np.unique(height).tolist():
+        occurring, _ = domain.released(domain.lift(tree, int(one)), tree)
+        at = np.minimum(np.searchsorted(ids, occurring.ids), len(ids) - 1)
+        published = ids[at] == occurring.ids
+        observed[at[published]] = occurring.tiles_observed[published]
     return Zones(ids, height, tiles, observed, area, lat, lon)
 
 

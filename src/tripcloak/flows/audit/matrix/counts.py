@@ -289,7 +289,7 @@ def _numbers(case: MatrixCase, privacy: Privacy) -> NoisyNumbers:
     group, groups = release.group_of_flow, release.n_groups
     kept = (group >= 0) & (group < groups)
     recount = np.bincount(group[kept], flows.trips[kept], minlength=groups).astype(np.int64)
-    if flows.travellers is None:
+    if flows.travellers is None or privacy.norms:
         return NoisyNumbers(release.trips, recount, recount, np.ones(groups, dtype=bool))
     if flows.repeats is None:
         raise BrokenPart("the matrix does not tell how many trips each traveller makes in each flow")
@@ -297,6 +297,7 @@ def _numbers(case: MatrixCase, privacy: Privacy) -> NoisyNumbers:
     origin, destination = (
         id_marks(tree.zones.ids[: tree.n_tiles].tolist())[tile[flow]] for tree, tile in case.matrix.axes[:2]
     )
+    assert privacy.contributions is not None
     counted = counted_trips(
         flows.travellers.people, origin, destination, flows.repeats, privacy.contributions
     )

@@ -229,7 +229,7 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
         f"""select pair, flow.trips::bigint as published, recount.trips as trips from audit_flows flow
         join (select * from audit_recount where pair > {WITHHELD}) recount using ({axes}) order by pair"""
     )
-    if privacy.unit == "trip" or case.value("select count(person) = 0 from audit_presence"):
+    if privacy.unit == "trip" or privacy.norms or case.value("select count(person) = 0 from audit_presence"):
         return NoisyNumbers(published, recount, recount, np.ones(len(pair), dtype=bool))
     keys = ", ".join(name for name in ("o", "d", "t") if name in case.columns("audit_presence"))
     of_row, person, trips, origin, destination = case.arrays(
@@ -240,6 +240,7 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
     names = dict(case.rows("select key, name from audit_names"))
     known, marks = np.array(sorted(names), dtype=np.uint64), id_marks(names[key] for key in sorted(names))
     origin, destination = (marks[np.searchsorted(known, side)] for side in (origin, destination))
+    assert privacy.contributions is not None
     counted = counted_trips(person, origin, destination, trips, privacy.contributions)
     total = int(counted.trips.sum())
     group = np.minimum(np.searchsorted(pair, of_row), len(pair) - 1)

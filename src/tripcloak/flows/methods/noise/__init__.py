@@ -3,5 +3,6 @@
 from tripcloak.flows.methods.noise.inftda import InfTDA
 from tripcloak.flows.methods.noise.laplace import Laplace
 from tripcloak.flows.methods.noise.noisy import NoisyMethod
+from tripcloak.flows.methods.noise.noisycut import NoisyCut
 
-__all__ = ["InfTDA", "Laplace", "NoisyMethod"]
+__all__ = ["InfTDA", "Laplace", "NoisyCut", "NoisyMethod"]

@@ -9,20 +9,17 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod, most_of
+from tripcloak.flows.methods.noise.parts import Parts, zones_of_flows
 from tripcloak.flows.methods.noise.source import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
-from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
-from tripcloak.ground.spelling import spelt
-from tripcloak.hierarchy import Domain, steps_down
+from tripcloak.hierarchy import steps_down
 from tripcloak.hierarchy.tiling import Keys
 from tripcloak.promises import DifferentialPrivacy
-
-MOST_PAIRS = 10_000_000
-"""Pairs of zones that may get noise at one height: some minutes of OpenDP's time."""
 
 
 class ZonePairs(NamedTuple):
@@ -39,14 +36,6 @@ def whole(domains: Domains, total: Ints, n_flows: int) -> ZonePairs:
     kept = total > 0
     of_flow = np.full(n_flows, 0 if kept.any() else -1, dtype=np.int32)
     return ZonePairs(domains[0].root[kept], domains[1].root[kept], total[kept], of_flow)
-
-
-def zones_of_flows(matrix: ODMatrix, domains: Domains, height: int) -> tuple[Keys, Keys]:
-    """Return the zones at most this high that every flow starts and ends in."""
-    origin, destination = (
-        domain.lift(tree, height)[tile] for domain, (tree, tile) in zip(domains, matrix.axes, strict=True)
-    )
-    return origin, destination
 
 
 def split(
@@ -73,15 +62,9 @@ def split(
 
     alive = np.flatnonzero(pairs.of_flow >= 0)
     within = pairs.of_flow[alive]
-    sides = [
-        _Side(domain, zones, height)
-        for domain, zones in zip(domains, (pairs.origin, pairs.destination), strict=True)
-    ]
-    sizes = sides[0].size * sides[1].size
-    _refuse_if_many(int(sizes.sum()))
-    first = np.concatenate(([0], np.cumsum(sizes)))
-    nth = [side.nth(within, zones[alive]) for side, zones in zip(sides, flows, strict=True)]
-    part = first[within] + nth[0] * sides[1].size[within] + nth[1]
+    parts = Parts(domains, pairs.origin, pairs.destination, height)
+    sizes, first = parts.sizes, parts.first
+    part = parts.holding(within, *(zones[alive] for zones in flows))
     exact = np.bincount(part, counted[alive], minlength=first[-1]).astype(np.int64)
     # A pair that is not split keeps its number; its exact one is not looked at again.
     noisy, open_ = np.zeros(first[-1], dtype=np.int64), np.repeat(sizes > 1, sizes)
@@ -92,41 +75,8 @@ def split(
     number[kept] = np.arange(len(kept), dtype=np.int32)
     of_flow = pairs.of_flow.copy()
     of_flow[alive] = number[part]
-    parent = np.searchsorted(first, kept, side="right") - 1
-    place = np.divmod(kept - first[parent], sides[1].size[parent])
-    origin, destination = (side.part(parent, at) for side, at in zip(sides, place, strict=True))
+    _, origin, destination = parts.zones(kept)
     return ZonePairs(origin, destination, trips[kept], of_flow)
-
-
-class _Side:
-    """One axis of some pairs of zones: the parts that each pair's zone is split into."""
-
-    def __init__(self, domain: Domain, zones: Keys, height: int) -> None:
-        known, row = np.unique(zones, return_inverse=True)
-        offsets, self._members = domain.split(known, height)
-        self._start = offsets[row]
-        self.size: Ints = offsets[row + 1] - offsets[row]
-        self._order = np.argsort(self._members)
-
-    def nth(self, pair: Ints, zone: Keys) -> Ints:
-        """Return which part of the zone of its pair a zone is."""
-        at = np.searchsorted(self._members, zone, sorter=self._order)
-        place: Ints = self._order[at] - self._start[pair]
-        return place
-
-    def part(self, pair: Ints, nth: Ints) -> Keys:
-        """Return the nth part of the zone of a pair."""
-        members: Keys = self._members[self._start[pair] + nth]
-        return members
-
-
-def _refuse_if_many(pairs: int) -> None:
-    # What is left after noise is no secret, so neither is this.
-    if pairs > MOST_PAIRS:
-        raise ImpossibleRequestError(
-            f"not possible: more than {MOST_PAIRS:,} pairs of zones would need noise at one height. "
-            f"Choose coarser zones ({spelt('height')}), a smaller epsilon or more contributions."
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,8 +134,9 @@ class InfTDA(NoisyMethod):
     ) -> Drawn:
         """Return noisy numbers of pairs of zones, all of one height."""
         steps, _, share = self._shares(domains)
-        scale = gaussian_scale(counted.most, share)
-        add = partial(noise.gaussian, scale=scale, sensitivity=counted.most, rho=share)
+        most = most_of(counted)
+        scale = gaussian_scale(most, share)
+        add = partial(noise.gaussian, scale=scale, sensitivity=most, rho=share)
         total = np.maximum(add(counted.trips.sum(keepdims=True)), 0)
         pairs = whole(domains, total, matrix.n_flows)
         for height in steps[1:]:
@@ -202,7 +153,7 @@ class InfTDA(NoisyMethod):
             hidden,
             self.delta,
             "discrete Gaussian noise on all pairs of zones, from the study area down, made to add up",
-            noise_scale=gaussian_scale(hidden.most, share),
+            noise_scale=gaussian_scale(most_of(hidden), share),
             rho=rho,
             heights=len(steps),
             study_area=domains[0].study_area,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod, most_of
 from tripcloak.flows.methods.noise.source import NoiseSource, in_chunks, laplace_scale
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
@@ -88,8 +88,8 @@ class Laplace(NoisyMethod):
         every = self._every(matrix, domains)
         numbers = _numbers(matrix, counted, domains, self._height(matrix), every=every)
         assert self.epsilon is not None
-        scale, least = self._noise(counted.most, every=every)
-        add = partial(noise.laplace, scale=scale, sensitivity=counted.most, epsilon=self.epsilon)
+        scale, least = self._noise(most_of(counted), every=every)
+        add = partial(noise.laplace, scale=scale, sensitivity=most_of(counted), epsilon=self.epsilon)
         noisy = in_chunks(add, numbers.exact, progress)
         shown = np.flatnonzero(noisy >= least)
         number = np.full(len(noisy) + 1, -1, dtype=np.int32)
@@ -107,7 +107,7 @@ class Laplace(NoisyMethod):
     ) -> DifferentialPrivacy:
         """Return what is promised of a release of such a matrix."""
         every = self._every(matrix, domains)
-        scale, least = self._noise(hidden.most, every=every)
+        scale, least = self._noise(most_of(hidden), every=every)
         which = "every pair of zones" if every else "pairs of zones that occur"
         return self.promised(
             hidden,

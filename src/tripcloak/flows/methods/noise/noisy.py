@@ -12,7 +12,7 @@ import numpy as np
 
 from tripcloak.flows.methods.method import FlowMethod, Solution
 from tripcloak.flows.methods.noise.source import NoiseSource, OpenDPNoise, require_opendp
-from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.model import ODMatrix, Travellers
 from tripcloak.flows.release import Release, build_noisy_release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
@@ -21,6 +21,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Domain, Hierarchy, shared_domains
 from tripcloak.promises import DifferentialPrivacy, Promise
+from tripcloak.promises.differential_privacy import Detail
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -32,14 +33,14 @@ class Hidden(NamedTuple):
     ----------
     unit : str
         That of a traveller, or of a single trip.
-    most : int
-        Trips by which one of them changes all numbers together, at most.
+    most : int, optional
+        Trips by which one of them changes all numbers together, at most; None where noise decides it.
     id_is : str, optional
         What a traveller is, where travellers are hidden.
     """
 
     unit: Literal["traveller", "trip"]
-    most: int
+    most: int | None
     id_is: str | None = None
 
 
@@ -54,11 +55,18 @@ class Contributions(NamedTuple):
 
     trips: Ints
     unit: Literal["traveller", "trip"]
-    most: int
+    most: int | None
     id_is: str | None = None
 
 
-def hidden_of(matrix: ODMatrix, most: int) -> Hidden:
+def most_of(hidden: Hidden | Contributions) -> int:
+    """Return the trips by which one traveller changes all numbers together, at most, where that is known."""
+    if hidden.most is None:
+        raise InternalError("it is not known how many trips of a traveller count; nothing was released")
+    return hidden.most
+
+
+def hidden_of(matrix: ODMatrix, most: int | None) -> Hidden:
     """Return whose presence is hidden when every traveller may add so many trips at most.
 
     Where there are no ids, every trip is hidden by itself. In tables in which everybody is counted once,
@@ -91,20 +99,27 @@ def bound_contributions(matrix: ODMatrix, most: int) -> Contributions:
     """
     flows, hidden = matrix.flows, hidden_of(matrix, most)
     if flows.travellers is None:
-        return Contributions(flows.trips, *hidden)
-    if flows.repeats is None:
+        return Contributions(flows.trips, hidden.unit, 1, hidden.id_is)
+    travellers, repeats = repeats_of(matrix)
+    kept = repeats.copy()
+    total = np.bincount(travellers.people, kept).astype(np.int64)
+    busy = np.flatnonzero(total[travellers.people] > most)
+    if len(busy):
+        kept[busy] = _sampled(matrix, busy, most)
+    flow = np.repeat(np.arange(matrix.n_flows), np.diff(travellers.offsets))
+    trips = np.bincount(flow, kept, minlength=matrix.n_flows).astype(np.int64)
+    return Contributions(trips, hidden.unit, most, hidden.id_is)
+
+
+def repeats_of(matrix: ODMatrix) -> tuple[Travellers, Ints]:
+    """Return who is in which flow, and how many trips each makes there, or raise if that is not told."""
+    flows = matrix.flows
+    if flows.travellers is None or flows.repeats is None:
         raise InputError(
             "this matrix does not tell how many trips each traveller makes in each flow; "
             "read it with repeats=True"
         )
-    kept = flows.repeats.copy()
-    total = np.bincount(flows.travellers.people, kept).astype(np.int64)
-    busy = np.flatnonzero(total[flows.travellers.people] > most)
-    if len(busy):
-        kept[busy] = _sampled(matrix, busy, most)
-    flow = np.repeat(np.arange(matrix.n_flows), np.diff(flows.travellers.offsets))
-    trips = np.bincount(flow, kept, minlength=matrix.n_flows).astype(np.int64)
-    return Contributions(trips, *hidden)
+    return flows.travellers, flows.repeats
 
 
 def _sampled(matrix: ODMatrix, rows: Ints, most: int) -> Ints:
@@ -206,6 +221,10 @@ class NoisyMethod(FlowMethod):
 
     noisy: ClassVar[bool] = True
     needs_repeats: ClassVar[bool] = True
+    scales: ClassVar[bool] = False
+    """Whether travellers are scaled to a norm, instead of some of their trips being counted."""
+    one_height: ClassVar[bool] = True
+    """Whether all released zones are of one height."""
 
     epsilon: float | None = option(
         None,
@@ -214,7 +233,7 @@ class NoisyMethod(FlowMethod):
         metavar="EPSILON",
     )
     delta: float = option(1e-6, help="Chance that the promise of epsilon fails.", metavar="CHANCE")
-    contributions: int = option(
+    contributions: int | None = option(
         10, help="Trips of one traveller that are counted at most.", metavar="N", least=1
     )
     height: int | None = option(
@@ -232,9 +251,12 @@ class NoisyMethod(FlowMethod):
             raise InputError(f"delta must be a chance from 0 to below 1; got {self.delta:g}")
         if 0 < self.delta < SMALLEST_DELTA:
             raise InputError(f"delta must be 0, or {SMALLEST_DELTA:g} or more; got {self.delta:g}")
-        if self.epsilon is not None and self.contributions / self.epsilon > LARGEST_NOISE:
+        if self.contributions is None and not self.scales:
+            raise InputError(f"{self.name} needs contributions, a whole number of 1 or more")
+        most = self.contributions or 1
+        if self.epsilon is not None and most / self.epsilon > LARGEST_NOISE:
             raise InputError(
-                f"epsilon {self.epsilon:g} with contributions {self.contributions:,} asks for noise of more "
+                f"epsilon {self.epsilon:g} with contributions {most:,} asks for noise of more "
                 f"than {LARGEST_NOISE:,} trips, in which every number drowns; choose a larger epsilon or "
                 "fewer contributions"
             )
@@ -282,7 +304,7 @@ class NoisyMethod(FlowMethod):
         started = time.perf_counter()
         domains = shared_domains(matrix.origins, matrix.destinations)
         assert domains is not None
-        counted = bound_contributions(matrix, self.contributions)
+        counted = self.count(matrix)
         drawn = self.draw(matrix, counted, domains, noise or OpenDPNoise(), progress)
         if len(drawn.trips) == 0:
             raise ImpossibleRequestError(
@@ -301,7 +323,7 @@ class NoisyMethod(FlowMethod):
             group_origin=origin,
             group_destination=destination,
             trips=drawn.trips,
-            homogeneous=True,
+            homogeneous=self.one_height,
             seconds=time.perf_counter() - started,
         )
 
@@ -315,6 +337,11 @@ class NoisyMethod(FlowMethod):
         domains = shared_domains(matrix.origins, matrix.destinations)
         assert domains is not None
         return self.stated(matrix, domains, hidden_of(matrix, self.contributions))
+
+    def count(self, matrix: ODMatrix) -> Contributions:
+        """Return the trips that are counted, of every traveller so many at most."""
+        assert self.contributions is not None
+        return bound_contributions(matrix, self.contributions)
 
     @abstractmethod
     def stated(
@@ -338,7 +365,7 @@ class NoisyMethod(FlowMethod):
         raise InternalError(f"{self.name} does not send flows to zones; nothing was released")
 
     def promised(
-        self, hidden: Hidden | Contributions, delta: float, mechanism: str, **details: float | str
+        self, hidden: Hidden | Contributions, delta: float, mechanism: str, **details: Detail
     ) -> DifferentialPrivacy:
         """Return what is promised."""
         assert self.epsilon is not None
