@@ -24,6 +24,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "atg-soft": {"suppression_limit": 0.999},
     "laplace": {"epsilon": 1.0},
     "inftda": {"epsilon": 1.0},
+    "noisycut": {"epsilon": 1.0},
 }
 """What a method needs beyond k: room to withhold all that is unsafe, or a budget for its noise."""
 

@@ -1,4 +1,4 @@
-"""laplace and inftda on the command line: asked for, told truly, audited, measured, and refused early."""
+"""Noisy methods on the command line: asked for, told truly, audited, measured, and refused early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worlds.trips import leaks, some_trips, write_csv
 
 Tripcloak = Callable[..., Any]
 
-METHODS = pytest.mark.parametrize("method", ["laplace", "inftda"])
+METHODS = pytest.mark.parametrize("method", ["laplace", "inftda", "noisycut"])
 HERE = ("--hierarchy", "h3:9", "--height", 3, "--epsilon", 5, "--contributions", 2)
 
 

@@ -47,7 +47,7 @@ def command(
 ) -> None:
     """Make a k-anonymous release of trips, check it, and write it to a folder.
 
-    The methods laplace and inftda make a differentially private one instead, which knows no k.
+    The methods laplace, inftda and noisycut make a differentially private one instead, which knows no k.
 
     DIR/release may be published; DIR/private must stay inside.
 

@@ -18,6 +18,7 @@ from tripcloak.flows.methods.noise.noisy_tree import NoisyLevel, reconcile
 from tripcloak.flows.methods.noise.noisycut import whole
 from tripcloak.flows.methods.noise.scaling import (
     CLASSES,
+    LONGEST,
     PARTS,
     class_norm,
     class_sizes,
@@ -279,6 +280,12 @@ def test_released_pairs_never_overlap() -> None:
 
     for first, second in combinations(range(release.n_groups), 2):
         assert apart(origin[first], origin[second]) or apart(destination[first], destination[second])
+
+
+def test_norms_whose_squares_are_not_exact_are_refused() -> None:
+    assert class_norm(CLASSES - 1, 1) == LONGEST == NoisyCut(contributions=LONGEST).contributions
+    with pytest.raises(InputError, match="contributions must be 1,048,576 at most"):
+        NoisyCut(contributions=LONGEST + 1)
 
 
 def test_gaussian_noise_needs_a_delta() -> None:

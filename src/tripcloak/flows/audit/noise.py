@@ -301,8 +301,8 @@ def _scaled(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
     A large number has noise of its own of half the stated scale at least, of whichever height it is and
     whatever it was made to agree with. What is published lies above some threshold, of four standard
     deviations at most: given that, it hits any number with a chance of about 2 / scale at most, by the hazard
-    of :func:`gaussian_hit`; the square root is for what numbers have in common. Where travellers are scaled, numbers would
-    not be those of all trips without noise either, so that nothing is told by their being far from those.
+    of :func:`gaussian_hit`; the square root is for what numbers have in common. Where travellers are scaled,
+    numbers would not be those of all trips without noise either: being far from those tells nothing.
     """
     large = np.minimum(numbers.published, numbers.recount) >= WELL_ABOVE * privacy.noise_scale
     error = np.abs(numbers.published - numbers.recount)[large]

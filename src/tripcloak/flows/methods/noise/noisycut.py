@@ -13,16 +13,17 @@ from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, H
 from tripcloak.flows.methods.noise.noisy_tree import Estimates, NoisyLevel, grow, reconcile
 from tripcloak.flows.methods.noise.scaling import (
     CLASSES,
+    LONGEST,
     PARTS,
     bounded_total,
     class_at,
     class_norm,
     class_sizes,
-    last_class,
     norm_classes,
     norms,
     presence_of,
     scaled,
+    seen_classes,
 )
 from tripcloak.flows.methods.noise.source import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.flows.model import ODMatrix
@@ -125,6 +126,11 @@ class NoisyCut(NoisyMethod):
         metavar="HEIGHT",
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.contributions is not None and self.contributions > LONGEST:
+            raise InputError(f"contributions must be {LONGEST:,} at most; got {self.contributions:,}")
+
     def check_request(self) -> None:
         """Raise if there is no epsilon or no delta."""
         super().check_request()
@@ -158,8 +164,7 @@ class NoisyCut(NoisyMethod):
             )
 
         levels = grow(matrix, domains, steps, bounded.counted, scales, add)
-        finest = len(levels) == len(steps)
-        pairs = cut(domains, levels, reconcile(levels), bounded.total, finest=finest)
+        pairs = cut(domains, levels, reconcile(levels), bounded.total, len(steps) - 1)
         stated = self.stated(matrix, domains, counted)
         facts = (
             ("noise_scale", scales[-1] / bounded.parts),
@@ -219,7 +224,7 @@ class NoisyCut(NoisyMethod):
             classes = [class_at(noisy, scale, UNSCALED) for noisy in sizes]
             allowed = [class_norm(number) for number in classes]
             # The norm at the study area is the number of trips: the total counts all of whoever is seen.
-            most = class_norm(last_class(sizes[0], scale, classes[0]), 1)
+            most = class_norm(seen_classes(sizes[0], scale)[1], 1)
         counted = scaled(present, matrix, domains, steps, allowed)
         return Bounded(counted, allowed, PARTS, total(bounded_total(present, most), most))
 
@@ -243,8 +248,7 @@ def cut(
     levels: Sequence[NoisyLevel],
     found: Sequence[Estimates],
     total: int,
-    *,
-    finest: bool = True,
+    deepest: int,
 ) -> Pairs:
     """Return pairs of zones that cover everything once, with whole numbers that add up to a total.
 
@@ -252,11 +256,11 @@ def cut(
 
     Parameters
     ----------
-    finest
-        The last level is as fine as zones may be.
+    deepest
+        The number of the finest level there may be; noise may have ended before.
     """
     parts = [_Parts.of(domains, levels, found, number) for number in range(1, len(levels))]
-    opened = _opened(found, parts, finest)
+    opened = _opened(found, parts, deepest)
     mass = [np.ones(1) if found[0].value[0] <= 0 else found[0].value]
     for number, below in enumerate(parts):
         mass.append(below.shared(mass[-1], opened[number]))
@@ -363,29 +367,31 @@ def clearly(size: Floats, variance: Floats) -> Floats:
     return found
 
 
-def _opened(found: Sequence[Estimates], parts: Sequence[_Parts], finest: bool) -> list[Bools]:
+def _opened(found: Sequence[Estimates], parts: Sequence[_Parts], deepest: int) -> list[Bools]:
     """Return, level by level, which pairs are split: a dynamic programme from the finest level up.
 
     What is misplaced by releasing a pair as it is: what its parts, as far as noise lets one tell, differ
     from an even spread, and what is misplaced inside them. What is misplaced by splitting it: the noise of
-    the parts that keep a number, what is misplaced inside those, and all that is left for the others.
+    the parts that keep a number, what is misplaced inside those, and all that is left for the others. A trip
+    that is misplaced counts once for every level at which it is, so that coarse levels matter, too, where
+    nothing can be told of tiles.
     """
     n = len(found)
     opened = [np.zeros(len(level.value), dtype=bool) for level in found]
     value = np.maximum(found[-1].value, 0)
-    inside = best = value * (0 if finest else 2 * SPREAD)
+    inside = best = 2 * SPREAD * value * (deepest - (n - 1))
     for number in range(n - 2, -1, -1):
         below, value = parts[number], np.maximum(found[number].value, 0)
-        size = len(value)
+        size, lower = len(value), deepest - number
         uneven = np.abs(below.value - below.even * value[below.parent])
         clear = clearly(uneven, below.deviation**2)
         # Numbers are scaled to their sum: the noise of one that holds nearly everything does not matter.
         others = 1 - np.minimum(below.value / np.maximum(value, 1e-9)[below.parent], 1)
-        noise = np.where(below.kept, MEAN_NOISE * below.deviation * others + best, 0)
-        split = below.sums(noise, size) + 2 * SPREAD * below.left(value)
+        noise = np.where(below.kept, lower * MEAN_NOISE * below.deviation * others + best, 0)
+        split = below.sums(noise, size) + lower * 2 * SPREAD * below.left(value)
         looked = np.bincount(below.parent, minlength=size) > 0
-        most = 2 * SPREAD * value
-        inside = np.where(looked, np.minimum(below.sums(clear + inside, size), most), most)
+        most = lower * 2 * SPREAD * value
+        inside = np.where(looked, np.minimum(below.sums(lower * clear + inside, size), most), most)
         # Where no part is clear there is nothing to tell apart.
         some = below.sums(below.kept.astype(float), size) > 0
         opened[number] = some & (split < inside)

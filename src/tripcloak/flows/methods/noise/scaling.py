@@ -22,7 +22,9 @@ PARTS = 1024
 """Parts that a trip is counted in."""
 CLASSES = 41
 """Classes of norms: up to 1, √2, 2, ... trips; the last one holds all that are longer."""
-CLEAR = 3.0
+LONGEST = 2**20
+"""Trips that anybody may be scaled to: squares of norms, in parts of a trip, then fit into 64 bits."""
+CLEAR = 2.0
 """Standard deviations that a class must be above 0 by to be believed to hold anybody."""
 
 
@@ -70,25 +72,30 @@ def class_sizes(classes: Ints) -> Ints:
 def class_at(noisy: Ints, scale: float, share: float) -> int:
     """Return the class up to which this share of the travellers lies, told from noisy sizes alone.
 
-    Sizes that may well be noise are taken for 0: there are many classes, and most are empty.
+    Only the largest class and those that join it are believed: there are many classes, most are empty, and
+    one of those may well look large by its noise.
 
-    >>> class_at(np.array([0, 60, 40, 5, 0]), 2.0, 0.5), class_at(np.array([0, 60, 40, 5, 0]), 2.0, 0.9)
-    (1, 2)
+    >>> class_at(np.array([0, 60, 40, 5, 0]), 2.0, 0.5), class_at(np.array([9, 0, 60, 40, 5]), 2.0, 0.9)
+    (1, 3)
     """
-    sizes = np.where(noisy > CLEAR * scale, noisy, 0)
-    if not sizes.any():
+    first, last = seen_classes(noisy, scale)
+    sizes = noisy[first : last + 1]
+    if sizes.sum() <= 0:
         return int(noisy.argmax())
-    return int(np.searchsorted(np.cumsum(sizes), share * sizes.sum()))
+    return first + int(np.searchsorted(np.cumsum(sizes), share * sizes.sum()))
 
 
-def last_class(noisy: Ints, scale: float, start: int) -> int:
-    """Return the last class that is seen to hold travellers, going up from one, told from noisy sizes alone.
+def seen_classes(noisy: Ints, scale: float) -> tuple[int, int]:
+    """Return the first and the last of the classes that are seen to hold travellers, in one run.
 
-    >>> last_class(np.array([0, 60, 40, 9, 2, 50]), 2.0, 1)
-    3
+    >>> seen_classes(np.array([9, 0, 60, 40, 5, 2, 50]), 2.0)
+    (2, 4)
     """
-    below = np.flatnonzero(noisy[start + 1 :] <= CLEAR * scale)
-    return start + int(below[0]) if len(below) else len(noisy) - 1
+    top = int(noisy.argmax())
+    empty = np.flatnonzero(noisy <= CLEAR * scale)
+    below, above = empty[empty < top], empty[empty > top]
+    first = int(below[-1]) + 1 if len(below) else 0
+    return first, int(above[0]) - 1 if len(above) else len(noisy) - 1
 
 
 def class_norm(number: int, parts: int = PARTS) -> int:
