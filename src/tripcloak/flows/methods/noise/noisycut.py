@@ -279,7 +279,7 @@ def whole(mass: Floats, total: int, order: Ints) -> Ints:
     """Return whole numbers in proportion to masses that add up to a total, rounded along an order.
 
     >>> whole(np.array([0.1, 0.4, 0.5]), 5, np.array([0, 1, 2])).tolist()
-    [0, 2, 3]
+    [1, 2, 2]
     """
     sums = np.cumsum(mass[order])
     ends = np.floor(sums / sums[-1] * total + 0.5).astype(np.int64)
