@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -14,14 +15,14 @@ from hypothesis import strategies as st
 from oracles import differencing as oracle
 from oracles.differencing import exposed_sets, plain_atoms, possible_totals
 from tripcloak.ground.errors import ImpossibleRequestError
-from tripcloak.ledger._kernels import enough_people, people_of_sets, sorted_by, split
+from tripcloak.ledger._kernels.groups import enough_people, people_of_sets, sorted_by, split
 from tripcloak.ledger.atoms import KnownPeople, Splitting, atoms_of
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.contraction import contract
 from tripcloak.ledger.disclosure import Disclosure, Rounded, with_totals
 from tripcloak.ledger.facts import Facts
 from tripcloak.ledger.prevention import number_added, refuse_new_facts
-from tripcloak.ledger.sets import USUAL, Block, determined_sets
+from tripcloak.ledger.sets import USUAL, Blocks, determined_sets
 from tripcloak.ledger.tying import tied_by_people
 
 
@@ -173,13 +174,64 @@ def test_more_choices_than_can_be_tried_are_searched() -> None:
     assert all(fact.least == fact.most == 1 for fact in found.found)
 
 
+Row: TypeAlias = dict[int, int]
+
+
+def blocks_of(blocks: Sequence[tuple[list[Row], list[Row]]], people: Sequence[set[int]]) -> Blocks:
+    """Return blocks of ties and columns as the arrays that they are searched in."""
+    rows = [row for ties, columns in blocks for row in (*ties, *columns)]
+    terms = [term for row in rows for term in row.items()]
+    unknown, coefficient = np.array(terms, dtype=np.int64).reshape(-1, 2).T.copy()
+    own = iter(people)
+    who = [sorted(next(own)) if tied else [] for ties, columns in blocks for tied in _columns(ties, columns)]
+    return Blocks(
+        np.cumsum([0, *(len(ties) + len(columns) for ties, columns in blocks)]),
+        np.array([len(ties) for ties, _ in blocks]),
+        (np.cumsum([0, *map(len, rows)]), unknown, coefficient),
+        (np.cumsum([0, *map(len, who)]), np.array([one for each in who for one in each], dtype=np.int64)),
+    )
+
+
+def _columns(ties: Sequence[Row], columns: Sequence[Row]) -> list[bool]:
+    return [False] * len(ties) + [True] * len(columns)
+
+
+@st.composite
+def block(draw: st.DrawFn, first: int) -> tuple[list[Row], list[Row]]:
+    """Draw ties and columns of a few unknowns."""
+    unknowns = st.integers(first, first + 4)
+    rows = st.dictionaries(unknowns, st.sampled_from([1, -1, 2, 3]), min_size=1, max_size=4)
+    return draw(st.lists(rows, max_size=3)), draw(st.lists(rows, min_size=1, max_size=6))
+
+
+@given(st.data(), st.integers(1, 4))
+def test_known_sets_are_those_that_a_plain_search_finds(data: st.DataObject, below: int) -> None:
+    drawn = [data.draw(block(first)) for first in (0, 5)]
+    n = sum(len(columns) for _, columns in drawn)
+    people = [data.draw(st.sets(st.integers(0, 5), min_size=1, max_size=3)) for _ in range(n)]
+    sets, complete = determined_sets(blocks_of(drawn, people), below)
+    assert complete
+    expected, row, at = set(), 0, 0
+    for ties, columns in drawn:
+        row += len(ties)
+        own = oracle.known_sets(ties, columns, people[at : at + len(columns)], below)
+        expected |= {frozenset(row + column for column in one) for one in own}
+        row, at = row + len(columns), at + len(columns)
+    assert {frozenset(one.columns.tolist()) for one in sets} == expected
+    rows = [each for ties, columns in drawn for each in (*ties, *columns)]
+    for one in sets:
+        value = dict(zip(one.unknowns.tolist(), one.factors.tolist(), strict=True))
+        totals = [sum(factor * value.get(unknown, 0) for unknown, factor in each.items()) for each in rows]
+        assert totals == [one.divisor * (at in one.columns) for at in range(len(rows))]
+
+
 @pytest.mark.parametrize("name", ["terms", "steps"])
 def test_what_takes_too_much_is_said(name: str) -> None:
     # A ring of unknowns, of which each column is the sum of two.
-    block = Block([], [{at: 1, (at + 1) % 6: 1} for at in range(6)], [np.array([at]) for at in range(6)])
+    ring = blocks_of([([], [{at: 1, (at + 1) % 6: 1} for at in range(6)])], [{at} for at in range(6)])
 
     def complete(most: int) -> bool:
-        return determined_sets(block, 3, USUAL._replace(**{name: most}))[1]
+        return determined_sets(ring, 3, USUAL._replace(**{name: most}))[1]
 
     least = min(most for most in range(200) if complete(most))
     assert least > 1

@@ -15,7 +15,7 @@ from oracles import differencing as oracle
 from tripcloak.flows.model import KeyedRecords, ODMatrix
 from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.ledger._kernels import remainders_hold
+from tripcloak.ledger._kernels.groups import remainders_hold
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.difference import difference
 from tripcloak.ledger.disclosure import Disclosure

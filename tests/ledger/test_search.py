@@ -14,7 +14,7 @@ from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import silent
 from tripcloak.ledger import prevention
-from tripcloak.ledger._kernels import remainders_hold
+from tripcloak.ledger._kernels.groups import remainders_hold
 from tripcloak.ledger.disclosing import _recorded_inputs, _Told
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.prevention import Prevention, _Answer

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 
@@ -162,3 +164,43 @@ def _partitions(earlier: Sequence[Disclosure]) -> list[list[set[int]]]:
         else:
             joined.append(parts)
     return [[part for part in parts if part] for parts in joined]
+
+
+def known_sets(
+    ties: Sequence[dict[int, int]],
+    columns: Sequence[dict[int, int]],
+    people: Sequence[set[int]],
+    below: int,
+) -> set[frozenset[int]]:
+    """Return the least sets of columns of fewer people that some unknowns single out, by trying all."""
+    unknowns = sorted({unknown for row in (*ties, *columns) for unknown in row})
+    sets = (
+        frozenset(one)
+        for size in range(1, len(columns) + 1)
+        for one in combinations(range(len(columns)), size)
+    )
+    found: list[frozenset[int]] = []
+    for one in sets:
+        if len(set().union(*(people[column] for column in one))) >= below or any(
+            each <= one for each in found
+        ):
+            continue
+        wanted = [0] * len(ties) + [int(column in one) for column in range(len(columns))]
+        rows = [[Fraction(row.get(unknown, 0)) for unknown in unknowns] for row in (*ties, *columns)]
+        if _can_be_solved([[*row, Fraction(value)] for row, value in zip(rows, wanted, strict=True)]):
+            found.append(one)
+    return set(found)
+
+
+def _can_be_solved(rows: list[list[Fraction]]) -> bool:
+    """Return whether linear equations have a solution; the last entry of each is what it equals."""
+    rest = rows
+    for at in range(len(rows[0]) - 1 if rows else 0):
+        pivot = next((row for row in rest if row[at]), None)
+        if pivot is not None:
+            rest = [
+                [one - row[at] / pivot[at] * other for one, other in zip(row, pivot, strict=True)]
+                for row in rest
+                if row is not pivot
+            ]
+    return not any(row[-1] for row in rest)

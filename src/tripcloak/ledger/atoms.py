@@ -243,7 +243,7 @@ class Splitting:
 
     def by(self, *more: Disclosure) -> Splitting:
         """Return the records split further by what releases tell apart."""
-        from tripcloak.ledger._kernels import split
+        from tripcloak.ledger._kernels.groups import split
 
         order, start, group = self.order, self.start, self.group
         first = sum(one.n_groups for one in self.releases)
@@ -277,7 +277,7 @@ class Splitting:
 
     def _seen(self, places: Ints, trips: Ints) -> dict[str, Ints]:
         """Return who is in which of some atoms."""
-        from tripcloak.ledger._kernels import people_of_sets
+        from tripcloak.ledger._kernels.groups import people_of_sets
 
         if all(one.counted == "trips" for one in self.releases):
             return {"seen": np.repeat(np.arange(len(places)), trips), "seen_by": np.arange(trips.sum())}
@@ -291,5 +291,7 @@ def _union(parts: Sequence[Ints]) -> Ints:
     union = parts[0]
     for part in parts[1:]:
         if part is not union and not np.array_equal(part, union):
-            union = np.union1d(union, part)
+            # Both ascend, which a stable sort makes use of.
+            both = np.sort(np.concatenate([union, part]), kind="stable")
+            union = both[np.append(True, both[1:] != both[:-1])[: len(both)]]
     return union

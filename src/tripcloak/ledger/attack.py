@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from functools import cached_property
-from math import lcm
+from math import gcd
 
 import numpy as np
 
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.atoms import Atoms, Splitting, atoms_of
 from tripcloak.ledger.bounds import bounded
-from tripcloak.ledger.contraction import Contraction, Forms, contract
+from tripcloak.ledger.contraction import Contraction, contract
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.ledger.elimination import Row
 from tripcloak.ledger.facts import Fact, Facts, Term
 from tripcloak.ledger.nested import fewer_people
-from tripcloak.ledger.sets import USUAL, Block, Determined, Effort, determined_sets
+from tripcloak.ledger.sets import USUAL, Determined, Effort, Hanging, determined_sets
 from tripcloak.ledger.tying import tied_by_people
 
 
@@ -113,61 +111,25 @@ class _Exact:
 
     def facts(self) -> tuple[list[Fact], bool]:
         """Return all facts, and whether those are all."""
-        found, complete = list(self._of_one_unknown()), True
-        for hanging in self._hanging():
-            sets, all_of_them = determined_sets(hanging.block, self.k, self.effort)
-            complete &= all_of_them
-            found += [self._fact(one.factors, hanging.atoms_of(one)) for one in sets]
-        return found, complete
-
-    @cached_property
-    def _alone(self) -> Bools:
-        """Return which unknowns hang together with no other, and need not be zero."""
-        alone: Bools = self.contraction.together == 1
-        alone[self.contraction.ties.unknown] = False
-        return alone
-
-    def _of_one_unknown(self) -> Iterator[Fact]:
-        """Yield the sets that one unknown alone decides: all its atoms, if it has all of them as often."""
-        left = self.contraction.left
-        here = self._alone[left.unknown] if len(left.unknown) else np.empty(0, dtype=bool)
-        order = np.flatnonzero(here)[np.argsort(left.unknown[here], kind="stable")]
-        if not len(order):
-            return
-        unknown, factor, atom = left.unknown[order], left.coefficient[order], left.row[order]
-        first = np.flatnonzero(np.diff(unknown, prepend=-1))
-        even = np.minimum.reduceat(factor, first) == np.maximum.reduceat(factor, first)
-        last = np.append(first[1:], len(order))
-        for a, b in zip(first[even], last[even], strict=True):
-            atoms = atom[a:b]
-            if self.atoms.different_people(atoms) < self.k:
-                yield self._fact({int(unknown[a]): Fraction(1, int(factor[a]))}, atoms)
-
-    def _hanging(self) -> Iterator[_Hanging]:
-        """Yield the unknowns that hang together with others, as far as something is left of them."""
-        left, ties = self.contraction.left, self.contraction.ties
-        part = np.where(self._alone, -1, self.contraction.part)
-        of_left, of_ties = (_by_part(part[forms.unknown]) for forms in (left, ties))
-        for number in np.unique(part[left.unknown]):
-            if number >= 0:
-                own, tied = of_left(number), of_ties(number)
-                yield _Hanging(self.atoms, _rows(left, own), list(_rows(ties, tied).values()))
+        hanging = Hanging.of(self.atoms, self.contraction)
+        sets, complete = determined_sets(hanging.blocks, self.k, self.effort)
+        return [self._fact(one, hanging.atoms_of(one)) for one in sets], complete
 
     @cached_property
     def _groups_of(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.contraction.unknown, kind="stable")
         return order, self.contraction.unknown[order]
 
-    def _fact(self, factors: Mapping[int, Fraction], atoms: Ints) -> Fact:
+    def _fact(self, one: Determined, atoms: Ints) -> Fact:
         order, sorted_unknown = self._groups_of
-        divisor = lcm(*(factor.denominator for factor in factors.values()))
+        common = gcd(one.divisor, *one.factors.tolist())
+        divisor = one.divisor // common
         terms = []
-        for unknown, factor in factors.items():
-            if factor:
-                first, last = np.searchsorted(sorted_unknown, (unknown, unknown + 1))
-                for group in order[first:last]:
-                    times = int(factor * divisor) * int(self.contraction.sign[group])
-                    terms.append(term_of(self.atoms, times, int(group)))
+        for unknown, factor in zip(one.unknowns.tolist(), one.factors.tolist(), strict=True):
+            first, last = np.searchsorted(sorted_unknown, (unknown, unknown + 1))
+            for group in order[first:last]:
+                times = factor // common * int(self.contraction.sign[group])
+                terms.append(term_of(self.atoms, times, int(group)))
         total = sum(term.factor * term.published for term in terms)
         holds = int(self.atoms.trips[atoms].sum())
         if total != divisor * holds:
@@ -183,43 +145,7 @@ class _Exact:
         )
 
 
-class _Hanging:
-    """Unknowns that hang together, with atoms of one form taken as one column."""
-
-    def __init__(self, atoms: Atoms, left: Mapping[int, Row], ties: Sequence[Row]) -> None:
-        members: dict[tuple[tuple[int, int], ...], list[int]] = {}
-        for atom, row in left.items():
-            members.setdefault(tuple(row.items()), []).append(atom)
-        self.members = [np.array(own) for own in members.values()]
-        people = [atoms.people_in(own) for own in self.members]
-        self.block = Block(ties, [dict(form) for form in members], people)
-
-    def atoms_of(self, one: Determined) -> Ints:
-        """Return the atoms of a set that is known."""
-        return np.concatenate([self.members[column] for column in one.columns])
-
-
 def term_of(atoms: Atoms, factor: int, group: int) -> Term:
     """Return a published number as a term of a fact."""
     release = atoms.release_of(group)
     return Term(factor, release, group - int(atoms.start[release]), int(atoms.published[group]))
-
-
-def _rows(forms: Forms, at: Ints) -> dict[int, Row]:
-    """Return the rows of some terms; the terms of each in one order."""
-    found: dict[int, Row] = {}
-    for row, unknown, factor in zip(*(part[at].tolist() for part in forms), strict=True):
-        found.setdefault(row, {})[unknown] = factor
-    return found
-
-
-class _by_part:
-    """Finds the places that belong to a part."""
-
-    def __init__(self, part: Ints) -> None:
-        self.order = np.argsort(part, kind="stable")
-        self.sorted = part[self.order]
-
-    def __call__(self, part: int) -> Ints:
-        first, last = np.searchsorted(self.sorted, (part, part + 1))
-        return self.order[first:last]

@@ -64,7 +64,7 @@ class EarlierGroups:
         known
             All these records, where that is known already.
         """
-        from tripcloak.ledger._kernels import sorted_by
+        from tripcloak.ledger._kernels.groups import sorted_by
 
         known = known or KnownPeople([records.record, *(one.record for one in earlier)])
         if people:
@@ -106,7 +106,7 @@ class _Whose:
 
 def _members(one: Disclosure, known: KnownPeople, flow: Ints, whose: _Whose) -> tuple[Ints, Ints, Ints]:
     """Return where the records of each group of a release begin, the flow of each now, and whose it is."""
-    from tripcloak.ledger._kernels import sorted_by
+    from tripcloak.ledger._kernels.groups import sorted_by
 
     start, order = sorted_by(one.group, one.n_groups)
     place = known.place(one.record)[order]
@@ -163,7 +163,7 @@ class Remainders(OfProducts):
         return self._decided[mark]
 
     def _of(self, runs: Runs) -> Bools:
-        from tripcloak.ledger._kernels import remainders_hold
+        from tripcloak.ledger._kernels.groups import remainders_hold
 
         one = self.earlier
         return remainders_hold(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
-from math import lcm
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from tripcloak.ground.arrays import Ints
-from tripcloak.ledger.elimination import Elimination, Row, fraction
+from tripcloak.ledger.atoms import Atoms
+from tripcloak.ledger.contraction import Contraction, Forms
+
+SEED = 20_240_902
+"""Decides the numbers by which forms are known; of 64 bits, so that no two forms ever share one."""
 
 
 class Effort(NamedTuple):
@@ -31,53 +30,48 @@ class Effort(NamedTuple):
         Choices that are looked at among columns that hang together.
     """
 
-    narrow: int = 40
-    terms: int = 5_000_000
-    steps: int = 20_000
+    narrow: int = 1_000
+    terms: int = 20_000_000
+    steps: int = 200_000
 
 
 USUAL = Effort()
-DEEP = 500
-"""Columns of one set, at most: people of so many different atoms could not be told from others."""
 
 
 class Determined(NamedTuple):
-    """A set of columns that adds up to a known number, and the factors of unknowns that show it."""
+    """Columns that add up to a known number: that of some unknowns by their factors, divided by a number."""
 
-    columns: tuple[int, ...]
-    factors: dict[int, Fraction]
+    columns: Ints
+    unknowns: Ints
+    factors: Ints
+    divisor: int
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Unknowns that hang together: what must be zero, and what every column adds up to.
+class Blocks:
+    """Unknowns that hang together, block by block: what must be zero, and what every column adds up to.
 
     Attributes
     ----------
-    ties : sequence of Row
-        Sums of unknowns that must be zero.
-    forms : sequence of Row
-        The sum of unknowns that each column adds up to.
-    people : sequence of arrays
-        Who is in each column.
+    start, n_ties : array
+        Where the rows of each block begin, and one more; how many of these, the first ones, must be zero.
+        The others are columns.
+    rows : tuple of arrays
+        Where the terms of each row begin, and one more; the unknowns; the coefficients.
+    people : tuple of arrays
+        Where the people of each row begin, and one more; the people.
     """
 
-    ties: Sequence[Row]
-    forms: Sequence[Row]
-    people: Sequence[Ints]
+    start: Ints
+    n_ties: Ints
+    rows: tuple[Ints, Ints, Ints]
+    people: tuple[Ints, Ints]
 
-    @cached_property
-    def rows_of(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the columns, and complements of ties, that an unknown is in, with its coefficient there."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        numbered = ((~at, row) for at, row in enumerate(self.ties))
-        for at, row in (*numbered, *enumerate(self.forms)):
-            for unknown, coefficient in row.items():
-                found.setdefault(unknown, []).append((at, coefficient))
-        return found
+    def __repr__(self) -> str:
+        return f"<Blocks: {len(self.n_ties):,} of {len(self.rows[0]) - 1:,} rows>"
 
 
-def determined_sets(block: Block, below: int, effort: Effort = USUAL) -> tuple[list[Determined], bool]:
+def determined_sets(blocks: Blocks, below: int, effort: Effort = USUAL) -> tuple[list[Determined], bool]:
     """Return all least sets of columns of fewer people whose total is known, and whether those are all.
 
     A set is least where no part of it is known; a set that holds a known one is no further fact.
@@ -89,145 +83,132 @@ def determined_sets(block: Block, below: int, effort: Effort = USUAL) -> tuple[l
 
     Examples
     --------
-    >>> block = Block([], [{0: 1, 1: 1}, {0: 1}, {1: 1}], [np.array([7]), np.array([7, 8]), np.array([9])])
-    >>> determined_sets(block, 3)
-    ([Determined(columns=(0, 1), factors={0: Fraction(1, 1)}),
-      Determined(columns=(0, 2), factors={1: Fraction(1, 1)})], True)
+    Three columns of two unknowns: their sum, and each of them.
+
+    >>> rows = np.array([0, 2, 3, 4]), np.array([0, 1, 0, 1]), np.array([1, 1, 1, 1])
+    >>> people = np.array([0, 1, 3, 4]), np.array([7, 7, 8, 9])
+    >>> block = Blocks(np.array([0, 3]), np.array([0]), rows, people)
+    >>> sets, complete = determined_sets(block, 3)
+    >>> [(one.columns.tolist(), one.unknowns.tolist(), one.factors.tolist()) for one in sets], complete
+    ([([0, 2], [1], [1]), ([0, 1], [0], [1])], True)
     >>> determined_sets(block, 2)
     ([], True)
     """
-    solved = Elimination(block.ties, block.forms, effort.terms)
-    if not solved.complete:
-        return [], False
-    checks = [_whole(check) for check in solved.checks]
-    complete = all(check is not None for check in checks)
-    sets: list[frozenset[int]] = []
-    for columns, own in _apart(len(block.forms), [check for check in checks if check is not None]):
-        search = _Search(columns, own, block.people, below, effort.steps)
-        sets += search.run()
-        complete &= search.complete
-    told = [_told(solved, columns) for columns in _least(sets)]
-    found = [one for one in told if _holds(one, block)]
-    return found, complete and len(found) == len(told)
+    from tripcloak.ledger._kernels.combining import known_sets
+
+    sizes = int(blocks.rows[1].max(initial=-1)) + 1, int(blocks.people[1].max(initial=-1)) + 1
+    limits = below, effort.terms, effort.steps
+    complete, sets, shown, divisor = known_sets(
+        (blocks.start, blocks.n_ties), blocks.rows, blocks.people, sizes, limits
+    )
+    return list(_each(sets, shown, divisor)), bool(complete.all())
 
 
-def _whole(check: Row) -> Row | None:
-    """Return a check in whole numbers; None where it is none of small ones."""
-    factors = {column: fraction(factor) for column, factor in check.items()}
-    common = lcm(*(one.denominator for one in factors.values() if one is not None))
-    whole = {column: int(one * common) for column, one in factors.items() if one is not None}
-    return whole if len(whole) == len(check) else None
+def _each(sets: tuple[Ints, Ints], shown: tuple[Ints, Ints, Ints], divisor: Ints) -> Iterator[Determined]:
+    for one in range(len(divisor)):
+        own = slice(shown[0][one], shown[0][one + 1])
+        columns = np.sort(sets[1][sets[0][one] : sets[0][one + 1]])
+        yield Determined(columns, shown[1][own], shown[2][own], int(divisor[one]))
 
 
-def _apart(n: int, checks: Sequence[Row]) -> Iterator[tuple[list[int], list[Row]]]:
-    """Yield columns that checks tie to each other, and to no others, with those checks."""
-    at = np.repeat(np.arange(len(checks)), [len(check) for check in checks])
-    column = np.array([column for check in checks for column in check], dtype=np.int64)
-    links = coo_array((np.ones(len(at)), (column, at + n)), shape=(n + len(checks),) * 2)
-    _, part = connected_components(links, directed=False)
-    found: dict[int, tuple[list[int], list[Row]]] = {}
-    for number, own in enumerate(part[:n].tolist()):
-        found.setdefault(own, ([], []))[0].append(number)
-    for check, own in zip(checks, part[n:].tolist(), strict=True):
-        found[own][1].append(check)
-    yield from found.values()
+@dataclass(frozen=True, eq=False)
+class Hanging:
+    """All that is left of some atoms, block by block; those of one form are one column.
 
-
-class _Search:
-    """Looks for all sets of columns that every check adds up to zero over.
-
-    A check that does not is one that further columns must mend: those are tried, each with all before it
-    barred. Sets are looked for column by column, of the shortest checks first; a column that all was found
-    of is barred from then on.
+    Attributes
+    ----------
+    start, atom : array
+        Where the atoms of each row begin, and one more, and they; rows that must be zero have none.
     """
 
-    def __init__(
-        self, columns: Sequence[int], checks: Sequence[Row], people: Sequence[Ints], below: int, steps: int
-    ) -> None:
-        self.checks, self.below, self.left = checks, below, steps
-        self.people = {column: frozenset(people[column].tolist()) for column in columns}
-        self.of: dict[int, list[int]] = {column: [] for column in columns}
-        for number, check in enumerate(checks):
-            for column in check:
-                self.of[column].append(number)
-        self.found: list[frozenset[int]] = []
+    blocks: Blocks
+    start: Ints
+    atom: Ints
 
-    @property
-    def complete(self) -> bool:
-        """Return whether the search came to its end."""
-        return self.left > 0
+    @classmethod
+    def of(cls, atoms: Atoms, contraction: Contraction) -> Hanging:
+        """Return what hangs together in a contraction, as far as something is left of it."""
+        ties, left, part = contraction.ties, contraction.left, contraction.part
+        columns = _Columns.of(left, part, contraction.n_unknowns)
+        tie_at = _starts(ties.row)
+        tie_part = part[ties.unknown[tie_at[:-1]]] if len(ties.row) else np.empty(0, dtype=np.int64)
+        kept = np.flatnonzero(np.isin(tie_part, columns.part))
+        whole = np.concatenate([tie_part[kept], columns.part])
+        order = np.lexsort((np.arange(len(whole)), whole))
+        start = np.append(np.flatnonzero(np.diff(whole[order], prepend=-1)), len(order))
+        is_tie = order < len(kept)
+        n_ties = np.add.reduceat(is_tie, start[:-1]) if len(order) else np.empty(0, dtype=np.int64)
+        # The terms of ties and columns, one behind the other, and then in the order of rows.
+        sides = (ties, tie_at[kept], tie_at[kept + 1]), (left, columns.first, columns.last)
+        shift = np.repeat([0, len(ties.row)], [len(kept), len(columns.part)])
+        first, last = (np.concatenate([side[end] for side in sides]) + shift for end in (1, 2))
+        taken, row_start = _ranges(first[order], last[order])
+        terms = Forms(*(np.concatenate(both) for both in zip(ties, left, strict=True)))
+        members, of_row = columns.members(order - len(kept))
+        return cls(
+            Blocks(
+                start,
+                n_ties.astype(np.int64),
+                (row_start, terms.unknown[taken], terms.coefficient[taken]),
+                _people(atoms, members, of_row),
+            ),
+            of_row,
+            members,
+        )
 
-    def run(self) -> list[frozenset[int]]:
-        """Return the sets of fewer people, among which are all least ones."""
-        barred: set[int] = set()
-        for column in sorted(self.of, key=self._shortest):
-            if not self.complete:
-                break
-            self._extend(frozenset(), column, {}, frozenset(), barred)
-            barred.add(column)
-        return self.found
-
-    def _shortest(self, column: int) -> tuple[int, int]:
-        return min((len(self.checks[number]) for number in self.of[column]), default=0), column
-
-    def _extend(
-        self, held: frozenset[int], column: int, sums: Row, people: frozenset[int], barred: set[int]
-    ) -> None:
-        """Find the sets that hold some columns and one more, and none that is barred."""
-        self.left -= 1
-        people |= self.people[column]
-        if len(people) >= self.below or not self.complete:
-            return
-        held |= {column}
-        if len(held) > DEEP:
-            self.left = 0
-            return
-        sums = dict(sums)
-        for number in self.of[column]:
-            sums[number] = sums.get(number, 0) + self.checks[number][column]
-        wrong = [self._ways(number, total, held, barred) for number, total in sums.items() if total]
-        if not wrong:
-            self.found.append(held)
-            return
-        ways = min(wrong, key=len)
-        for more in ways:
-            self._extend(held, more, sums, people, barred)
-            barred.add(more)
-        barred.difference_update(ways)
-
-    def _ways(self, number: int, total: int, held: frozenset[int], barred: set[int]) -> list[int]:
-        """Return columns of which one must be held too, so that a check may add up to zero."""
-        check = self.checks[number]
-        return [
-            column
-            for column, factor in check.items()
-            if (factor < 0) == (total > 0) and column not in held and column not in barred
-        ]
+    def atoms_of(self, one: Determined) -> Ints:
+        """Return the atoms of a set that is known."""
+        return np.concatenate([self.atom[self.start[row] : self.start[row + 1]] for row in one.columns])
 
 
-def _least(sets: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the sets that hold no other one."""
-    of: dict[int, list[frozenset[int]]] = {}
-    for one in sets:
-        for column in one:
-            of.setdefault(column, []).append(one)
-    more = {larger for one in sets for larger in min((of[column] for column in one), key=len) if one < larger}
-    return [one for one in sets if one not in more]
+class _Columns(NamedTuple):
+    """Atoms by the part they are in and their form; the terms of each form, as its first atom has them."""
+
+    atom: Ints
+    start: Ints
+    part: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, left: Forms, part: Ints, n_unknowns: int) -> _Columns:
+        at = _starts(left.row)
+        if not len(left.row):
+            return cls(*(np.empty(0, dtype=np.int64) for _ in range(5)))
+        number = np.random.default_rng(SEED).integers(1, 2**63, n_unknowns, dtype=np.int64).astype(np.uint64)
+        number = number * np.uint64(2) + np.uint64(1)
+        form = np.add.reduceat(number[left.unknown] * left.coefficient.astype(np.uint64), at[:-1])
+        own = part[left.unknown[at[:-1]]]
+        order = np.lexsort((form, own))
+        new = np.append(True, (np.diff(own[order]) != 0) | (np.diff(form[order]) != 0))
+        start = np.flatnonzero(new)
+        one = order[start]
+        return cls(left.row[at[order]], np.append(start, len(order)), own[one], at[one], at[one + 1])
+
+    def members(self, column: Ints) -> tuple[Ints, Ints]:
+        """Return the atoms of some columns, and where those of each begin, and one more; -1 has none."""
+        there = column >= 0
+        first, last = (np.where(there, self.start[np.where(there, column + end, 0)], 0) for end in (0, 1))
+        taken, start = _ranges(first, last)
+        return self.atom[taken], start
 
 
-def _told(solved: Elimination, columns: frozenset[int]) -> Determined:
-    factors = {one: fraction(factor) for one, factor in solved.unknowns(columns).items()}
-    # One that is no fraction of small numbers is given up, as nobody could follow it.
-    told = {one: factors[one] or Fraction(0) for one in sorted(factors)}
-    return Determined(tuple(sorted(columns)), told)
+def _people(atoms: Atoms, members: Ints, start: Ints) -> tuple[Ints, Ints]:
+    """Return where the different people of each row begin, and one more, and the people."""
+    from tripcloak.ledger._kernels.groups import people_of_sets
+
+    taken, at = _ranges(atoms.first_seen[members], atoms.first_seen[members + 1])
+    n_people = int(atoms.seen_by.max(initial=-1)) + 1
+    row, who = people_of_sets(taken, at[start[:-1]], at[start[1:]], atoms.seen_by, n_people)
+    return np.searchsorted(row, np.arange(len(start))), who
 
 
-def _holds(one: Determined, block: Block) -> bool:
-    """Return whether a set follows in whole numbers too, and not only modulo a prime."""
-    common = lcm(*(factor.denominator for factor in one.factors.values()))
-    whole = {unknown: int(factor * common) for unknown, factor in one.factors.items() if factor}
-    totals = dict.fromkeys(one.columns, -common)
-    for unknown, factor in whole.items():
-        for row, coefficient in block.rows_of.get(unknown, ()):
-            totals[row] = totals.get(row, 0) + coefficient * factor
-    return not any(totals.values())
+def _starts(row: Ints) -> Ints:
+    """Return where the terms of each row begin, and one more."""
+    return np.append(np.flatnonzero(np.diff(row, prepend=-1)), len(row))
+
+
+def _ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Return all places from some firsts to their lasts, and where those of each begin, and one more."""
+    start = np.concatenate([[0], np.cumsum(last - first)])
+    return np.arange(start[-1]) + np.repeat(first - start[:-1], last - first), start

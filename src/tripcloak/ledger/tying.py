@@ -21,6 +21,9 @@ WAYS = 100
 NEAR = 8
 """Atoms that differ in the same way from one are compared with so many others."""
 
+WORTHWHILE = 0.01
+"""Conclusions are drawn again where so many came of the last ones, as a share of the forms that are left."""
+
 SEED = 20_240_902
 """Decides the numbers by which forms are known; of 64 bits, so that no two forms ever share one."""
 
@@ -91,7 +94,7 @@ class _Drawing:
         for _ in range(ROUNDS):
             kinds = self._kinds()
             fresh = self._enough(np.arange(len(kinds.form) + 1), np.arange(len(kinds.form)), kinds)
-            fresh |= np.isin(kinds.form, _negated(kinds.form))
+            fresh |= _among(kinds.form, np.sort(_negated(kinds.form)))
             fresh &= ~kinds.zero
             if fresh.any():
                 first = kinds.first[fresh]
@@ -104,6 +107,9 @@ class _Drawing:
             row = np.arange(len(one))
             both = self._forms(one, row, 1), self._forms(other, row, -1)
             self.unknowns.tie(Forms(*(np.concatenate(parts) for parts in zip(*both, strict=True))))
+            if len(one) < WORTHWHILE * np.count_nonzero(~kinds.zero):
+                # What is left hangs together in small parts mostly, which are eliminated more quickly.
+                break
         self._kinds()
 
     def _kinds(self) -> _Kinds:
@@ -118,7 +124,7 @@ class _Drawing:
         order = np.argsort(form, kind="stable")
         start = np.flatnonzero(np.append(True, np.diff(form[order]) != 0))[: len(order)]
         distinct = form[order[start]]
-        zero = (distinct == 0) | np.isin(distinct, self._tied_forms())
+        zero = (distinct == 0) | _among(distinct, np.sort(self._tied_forms()))
         start = np.append(start, len(order))
         self.gone = self.alive[order[np.repeat(zero, np.diff(start))]]
         return _Kinds(parts[order[start[:-1]]], distinct, start, self.alive[order], zero)
@@ -137,25 +143,25 @@ class _Drawing:
         """Yield atoms, and others, that are held together: one pair for every form that they differ by."""
         n_releases = kinds.parts.shape[1]
         ways = chain.from_iterable(combinations(range(n_releases), size) for size in (1, 2))
-        known = np.unique(self._tied_forms())
+        known = np.sort(self._tied_forms())
         for way in islice(ways, WAYS):
             one, other = _differing(kinds, list(way))
             by = kinds.form[one] - kinds.form[other]
             turned = by > _negated(by)
             one, other = np.where(turned, other, one), np.where(turned, one, other)
             by = np.where(turned, _negated(by), by)
-            new = ~np.isin(by, known)
+            new = ~_among(by, known)
             order = np.flatnonzero(new)[np.argsort(by[new], kind="stable")]
             start = np.flatnonzero(np.append(True, np.diff(by[order]) != 0))[: len(order)]
             segments = np.append(start, len(order))
             held = self._enough(segments, one[order], kinds) & self._enough(segments, other[order], kinds)
             if held.any():
                 first = order[start[held]]
-                known = np.union1d(known, by[first])
+                known = np.sort(np.concatenate([known, by[first]]), kind="stable")
                 yield kinds.first[one[first]], kinds.first[other[first]]
 
     def _enough(self, start: Ints, kind: Ints, kinds: _Kinds) -> Bools:
-        from tripcloak.ledger._kernels import enough_people
+        from tripcloak.ledger._kernels.groups import enough_people
 
         members = kinds.start, kinds.atom, kinds.zero
         return enough_people((start, kind), members, self.seen, self.n_people, self.k)
@@ -184,6 +190,13 @@ def _differing(kinds: _Kinds, releases: list[int]) -> tuple[Ints, Ints]:
     one, other = (np.concatenate([*side, np.empty(0, dtype=np.int64)]) for side in ends)
     apart = np.all(own[one] != own[other], axis=1) & ~(kinds.zero[one] & kinds.zero[other])
     return one[apart], other[apart]
+
+
+def _among(form: Ints, known: Ints) -> Bools:
+    """Return which forms are among known ones, which ascend."""
+    at = np.searchsorted(known, form)
+    among: Bools = np.append(known, np.uint64(0))[at] == form
+    return among & (at < len(known))
 
 
 def _negated(form: Ints) -> Ints:

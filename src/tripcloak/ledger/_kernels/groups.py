@@ -1,4 +1,4 @@
-"""Compiled loops of the ledger; each has a plain twin in tests/oracles/differencing.py."""
+"""Compiled loops over records and groups: splitting, sorting, counting people, and what remains of few."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Compiled loops of the ledger; each has a plain twin in tests/oracles/differencing.py."""

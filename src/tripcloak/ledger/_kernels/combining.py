@@ -1,0 +1,597 @@
+"""Compiled search for sets of columns whose total is known: elimination, then choices that can be mended.
+
+Everything is done modulo a prime, so that no number grows, and what is found is proven in whole numbers.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+
+from tripcloak.ground.arrays import Bools, Ints
+
+PRIME = 2**31 - 1
+"""A prime that no small whole number is a multiple of."""
+
+SMALL = 32_767
+"""The largest numerator and denominator that a remainder can stand for without doubt."""
+
+Pool: TypeAlias = tuple[list[int], list[int]]
+"""Two lists that grow together."""
+
+DEEP = 500
+"""Columns of one set, at most: people of so many different atoms could not be told from others."""
+
+
+@njit(cache=True)
+def known_sets(
+    blocks: tuple[Ints, Ints],
+    rows: tuple[Ints, Ints, Ints],
+    people: tuple[Ints, Ints],
+    sizes: tuple[int, int],
+    limits: tuple[int, int, int],
+) -> tuple[Bools, tuple[Ints, Ints], tuple[Ints, Ints, Ints], Ints]:  # pragma: no cover - compiled
+    """Return the least sets of columns of few people whose total is known, block by block.
+
+    Parameters
+    ----------
+    blocks
+        Where the rows of each block begin, and one more; how many of them, the first ones, are ties. The
+        others are columns.
+    rows
+        Where the terms of each row begin, and one more; the unknowns; the coefficients.
+    people
+        Where the people of each row begin, and one more; the people. Ties have none.
+    sizes
+        How many unknowns there are, and how many people.
+    limits
+        Sets of so many people are of no interest; the terms that may be added up in a block; the choices
+        that may be looked at.
+
+    Returns
+    -------
+    complete, sets, shown, divisor
+        Of which blocks all sets were found; where each set begins, and one more, and its rows; where the
+        unknowns that show it begin, and one more, they, and their factors; what these are divided by.
+    """
+    start, n_ties = blocks
+    complete = np.ones(len(n_ties), dtype=np.bool_)
+    number = np.full(sizes[0], -1, dtype=np.int64)
+    counted = np.zeros(sizes[1], dtype=np.int64)
+    set_start, set_row = [0], [0]
+    shown_start, shown, factor, divisor = [0], [0], [0], [0]
+    for block in range(len(n_ties)):
+        ends = start[block], start[block] + n_ties[block], start[block + 1]
+        names = _numbered(ends, rows, number)
+        pool, steps, checks, good = _eliminated(ends, rows, number, len(names), limits[1])
+        if good:
+            n = ends[2] - ends[1]
+            own, by_column, good = _whole_checks(pool, checks, len(names), n)
+            found, whole = _searched(ends[1], n, own, by_column, people, counted, limits)
+            kept = _least(found, n)
+            good = good and whole
+            for one in range(len(kept)):
+                if not kept[one]:
+                    continue
+                columns = found[1][found[0][one] : found[0][one + 1]]
+                value = _shown(columns, pool, steps, len(names), n)
+                common = _in_whole_numbers(value, len(names))
+                if common == 0 or not _holds(columns, value, common, ends, rows, number):
+                    good = False
+                    continue
+                for column in columns:
+                    set_row.append(column + ends[1])
+                set_start.append(len(set_row) - 1)
+                for unknown in range(len(names)):
+                    if value[unknown] != 0:
+                        shown.append(names[unknown])
+                        factor.append(value[unknown])
+                shown_start.append(len(shown) - 1)
+                divisor.append(common)
+        complete[block] = good
+        for name in names:
+            number[name] = -1
+    return (
+        complete,
+        (np.array(set_start), np.array(set_row)[1:]),
+        (np.array(shown_start), np.array(shown)[1:], np.array(factor)[1:]),
+        np.array(divisor)[1:],
+    )
+
+
+@njit(cache=True)
+def _numbered(
+    ends: tuple[int, int, int], rows: tuple[Ints, Ints, Ints], number: Ints
+) -> Ints:  # pragma: no cover - compiled
+    """Number the unknowns of a block, and return which they are."""
+    first, last = rows[0][ends[0]], rows[0][ends[2]]
+    names = np.empty(last - first, dtype=np.int64)
+    n = 0
+    for at in range(first, last):
+        if number[rows[1][at]] < 0:
+            number[rows[1][at]] = n
+            names[n] = rows[1][at]
+            n += 1
+    return names[:n]
+
+
+@njit(cache=True)
+def _eliminated(
+    ends: tuple[int, int, int], rows: tuple[Ints, Ints, Ints], number: Ints, m: int, terms: int
+) -> tuple[
+    Pool, tuple[list[int], list[int], list[int]], tuple[list[int], list[int]], bool
+]:  # pragma: no cover
+    """Eliminate the unknowns of a block, those of the shortest rows first, each by the row it is rarest in.
+
+    Returns
+    -------
+    pool, steps, checks, complete
+        Terms and factors; the unknown that was eliminated by each step, and where its row begins and ends;
+        where sums of columns that must be zero begin and end; whether no more terms were added up.
+    """
+    pool, chain, reach, holders = _laid_out(ends, rows, number, m)
+    first, last = reach
+    steps, checks = ([0], [0], [0]), ([0], [0])
+    waiting = [(last[row] - first[row], row) for row in range(len(first))]
+    heapq.heapify(waiting)
+    done, seen = np.zeros(len(first), dtype=np.bool_), np.full(len(first), -1, dtype=np.int64)
+    total = np.zeros(m + ends[2] - ends[1], dtype=np.int64)
+    # Invariant: an unknown that was eliminated is in no row that is left.
+    while waiting and terms >= 0:
+        length, row = heapq.heappop(waiting)
+        if done[row] or last[row] - first[row] != length:
+            continue
+        done[row] = True
+        pivot, scale = _rarest(pool, first[row], last[row], holders[1])
+        if pivot < 0:
+            if length:
+                checks[0].append(first[row])
+                checks[1].append(last[row])
+            continue
+        steps[0].append(pivot)
+        steps[1].append(first[row])
+        steps[2].append(last[row])
+        link = holders[0][pivot]
+        while link >= 0:
+            other = chain[1][link]
+            link = chain[0][link]
+            if done[other] or seen[other] == row:
+                continue
+            seen[other] = row
+            terms -= length + last[other] - first[other]
+            if _rid(pool, chain, reach, holders, total, (row, other, pivot, scale)):
+                heapq.heappush(waiting, (last[other] - first[other], other))
+    return pool, steps, checks, terms >= 0
+
+
+@njit(cache=True)
+def _laid_out(
+    ends: tuple[int, int, int], rows: tuple[Ints, Ints, Ints], number: Ints, m: int
+) -> tuple[Pool, Pool, tuple[Ints, Ints], tuple[Ints, Ints]]:  # pragma: no cover - compiled
+    """Return the rows of a block one behind the other, modulo the prime, and who holds which unknown.
+
+    Terms below m are unknowns; those above are columns, each in its own row.
+
+    Returns
+    -------
+    pool, chain, reach, holders
+        Terms and factors; links to what follows, and rows; where each row begins and ends; the first link
+        of the rows that hold an unknown, some of which may do so no longer, and how many do.
+    """
+    term, factor = [0 for _ in range(0)], [0 for _ in range(0)]
+    following, holder = [0 for _ in range(0)], [0 for _ in range(0)]
+    n_rows, n_ties = ends[2] - ends[0], ends[1] - ends[0]
+    first, last = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    head, held = np.full(m, -1, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    for row in range(n_rows):
+        first[row] = len(term)
+        for at in range(rows[0][ends[0] + row], rows[0][ends[0] + row + 1]):
+            unknown = number[rows[1][at]]
+            term.append(unknown)
+            factor.append(rows[2][at] % PRIME)
+            held[unknown] += 1
+            following.append(head[unknown])
+            holder.append(row)
+            head[unknown] = len(holder) - 1
+        if row >= n_ties:
+            term.append(m + row - n_ties)
+            factor.append(PRIME - 1)
+        last[row] = len(term)
+    return (term, factor), (following, holder), (first, last), (head, held)
+
+
+@njit(cache=True)
+def _rarest(pool: Pool, first: int, last: int, held: Ints) -> tuple[int, int]:  # pragma: no cover - compiled
+    """Take a row away; return its unknown that the fewest others hold, and what its factor times is one."""
+    pivot, scale = -1, 0
+    for at in range(first, last):
+        if pool[0][at] < len(held):
+            held[pool[0][at]] -= 1
+            if pivot < 0 or held[pool[0][at]] < held[pivot]:
+                pivot, scale = pool[0][at], pool[1][at]
+    return pivot, _inverse(scale) if pivot >= 0 else 0
+
+
+@njit(cache=True)
+def _rid(
+    pool: Pool,
+    chain: Pool,
+    reach: tuple[Ints, Ints],
+    holders: tuple[Ints, Ints],
+    total: Ints,
+    given: tuple[int, int, int, int],
+) -> bool:  # pragma: no cover - compiled
+    """Rid a row of an unknown by another row, at the end of the pool; return whether it had it."""
+    row, other, pivot, scale = given
+    term, factor = pool
+    begin = len(term)
+    for at in range(reach[0][other], reach[1][other]):
+        total[term[at]] = factor[at]
+    times = total[pivot] * scale % PRIME
+    if times:
+        for at in range(reach[0][row], reach[1][row]):
+            one = term[at]
+            before = total[one]
+            total[one] = (before - times * factor[at]) % PRIME
+            if before == 0:
+                # A term that is new to this row; it cannot vanish, as neither factor is zero.
+                term.append(one)
+                factor.append(total[one])
+                total[one] = 0
+                if one < len(holders[1]):
+                    holders[1][one] += 1
+                    chain[0].append(holders[0][one])
+                    chain[1].append(other)
+                    holders[0][one] = len(chain[1]) - 1
+    for at in range(reach[0][other], reach[1][other]):
+        one = term[at]
+        if times and total[one] != 0:
+            term.append(one)
+            factor.append(total[one])
+        elif times and one < len(holders[1]):
+            holders[1][one] -= 1
+        total[one] = 0
+    if times:
+        reach[0][other], reach[1][other] = begin, len(term)
+    return bool(times)
+
+
+@njit(cache=True)
+def _inverse(value: int) -> int:  # pragma: no cover - compiled
+    """Return what a value times gives one."""
+    result, base, power = 1, value, PRIME - 2
+    while power:
+        if power & 1:
+            result = result * base % PRIME
+        base = base * base % PRIME
+        power >>= 1
+    return result
+
+
+@njit(cache=True)
+def _fraction(remainder: int) -> tuple[int, int]:  # pragma: no cover - compiled
+    """Return the fraction of small numbers that a remainder stands for; a denominator of zero for none."""
+    before, now = PRIME, remainder
+    before_by, now_by = 0, 1
+    while now > SMALL:
+        times = before // now
+        before, now = now, before - times * now
+        before_by, now_by = now_by, before_by - times * now_by
+    if now_by == 0 or abs(now_by) > SMALL:
+        return 0, 0
+    if now_by < 0:
+        now, now_by = -now, -now_by
+    common = np.gcd(now, now_by)
+    return now // common, now_by // common
+
+
+@njit(cache=True)
+def _in_whole_numbers(value: Ints, n: int) -> int:  # pragma: no cover - compiled
+    """Turn remainders into the whole numbers that they stand for when divided by what is returned; or 0."""
+    common = 1
+    below = np.ones(n, dtype=np.int64)
+    for at in range(n):
+        if value[at] != 0:
+            value[at], below[at] = _fraction(value[at])
+            if below[at] == 0:
+                return 0
+            common = common // np.gcd(common, below[at]) * below[at]
+            if common > PRIME:
+                return 0
+    for at in range(n):
+        value[at] *= common // below[at]
+    return common
+
+
+@njit(cache=True)
+def _whole_checks(
+    pool: Pool, checks: Pool, m: int, n: int
+) -> tuple[  # pragma: no cover - compiled
+    tuple[Ints, Ints, Ints], tuple[Ints, Ints, Ints], bool
+]:
+    """Return checks in whole numbers, by check and by column, and whether that could be done for all.
+
+    Each is given by where it begins, and one more; its columns, or the checks of a column; and the factors.
+    """
+    start = np.zeros(len(checks[0]), dtype=np.int64)
+    size = 0
+    for check in range(1, len(checks[0])):
+        size += checks[1][check] - checks[0][check]
+    column, factor = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    kept, at, good = 0, 0, True
+    for check in range(1, len(checks[0])):
+        a, b = checks[0][check], checks[1][check]
+        for place in range(a, b):
+            column[at + place - a] = pool[0][place] - m
+            factor[at + place - a] = pool[1][place]
+        if _in_whole_numbers(factor[at : at + b - a], b - a) == 0:
+            good = False
+            continue
+        kept, at = kept + 1, at + b - a
+        start[kept] = at
+    first = np.zeros(n + 1, dtype=np.int64)
+    for one in column[:at]:
+        first[one + 1] += 1
+    for one in range(n):
+        first[one + 1] += first[one]
+    free = first[:-1].copy()
+    check_of, factor_of = np.empty(at, dtype=np.int64), np.empty(at, dtype=np.int64)
+    for check in range(kept):
+        for one in range(start[check], start[check + 1]):
+            check_of[free[column[one]]] = check
+            factor_of[free[column[one]]] = factor[one]
+            free[column[one]] += 1
+    return (start[: kept + 1], column[:at], factor[:at]), (first, check_of, factor_of), good
+
+
+@njit(cache=True)
+def _searched(
+    shift: int,
+    n: int,
+    checks: tuple[Ints, Ints, Ints],
+    by_column: tuple[Ints, Ints, Ints],
+    people: tuple[Ints, Ints],
+    counted: Ints,
+    limits: tuple[int, int, int],
+) -> tuple[tuple[Ints, Ints], bool]:  # pragma: no cover - compiled
+    """Return the sets of columns that every check adds up to zero over, among them all least ones.
+
+    A check that does not is one that further columns must mend: those are tried, each with all before it
+    barred. Sets are looked for column by column, of the shortest checks first; a column that all was found
+    of is barred from then on. Columns that no chain of checks ties to each other are searched apart.
+    """
+    part, length = _parts(n, checks, by_column)
+    order = _shortest_first(length)
+    left = np.full(n, limits[2], dtype=np.int64)
+    taken = np.zeros(n, dtype=np.bool_)
+    total = np.zeros(len(checks[0]), dtype=np.int64)
+    held, way_first, way_next = np.zeros((3, DEEP + 2), dtype=np.int64)
+    ways = [0 for _ in range(0)]
+    starts, found = [0], [0]
+    for root in order:
+        if left[part[root]] <= 0:
+            continue
+        column, depth, several, entering = root, 0, 0, True
+        while entering or depth:
+            if entering:
+                entering = False
+                left[part[root]] -= 1
+                several += _met(column + shift, people, counted)
+                if several >= limits[0] or left[part[root]] <= 0 or depth == DEEP:
+                    if depth == DEEP:
+                        left[part[root]] = 0
+                    several -= _left_out(column + shift, people, counted)
+                else:
+                    taken[column] = True
+                    held[depth] = column
+                    _add(column, by_column, total, 1)
+                    depth += 1
+                    way_first[depth] = way_next[depth] = len(ways)
+                    if not _mending(held[:depth], checks, by_column, total, taken, ways):
+                        for one in held[:depth]:
+                            found.append(one)
+                        starts.append(len(found) - 1)
+                continue
+            # What was tried last stays barred while the others are; it is taken, as what is held is.
+            if way_next[depth] < len(ways):
+                if way_next[depth] > way_first[depth]:
+                    taken[ways[way_next[depth] - 1]] = True
+                column, entering = ways[way_next[depth]], True
+                way_next[depth] += 1
+                continue
+            while len(ways) > way_first[depth]:
+                taken[ways.pop()] = False
+            depth -= 1
+            column = held[depth]
+            _add(column, by_column, total, -1)
+            several -= _left_out(column + shift, people, counted)
+            taken[column] = False
+        taken[root] = True
+    return (np.array(starts), np.array(found)[1:]), left[part].min() > 0
+
+
+@njit(cache=True)
+def _add(
+    column: int, by_column: tuple[Ints, Ints, Ints], total: Ints, times: int
+) -> None:  # pragma: no cover
+    """Add a column to the totals of its checks, so many times."""
+    for at in range(by_column[0][column], by_column[0][column + 1]):
+        total[by_column[1][at]] += times * by_column[2][at]
+
+
+@njit(cache=True)
+def _mending(
+    held: Ints,
+    checks: tuple[Ints, Ints, Ints],
+    by_column: tuple[Ints, Ints, Ints],
+    total: Ints,
+    taken: Bools,
+    ways: list[int],
+) -> bool:  # pragma: no cover - compiled
+    """Add the fewest columns of which one must be held too; return whether any check is wrong."""
+    best, fewest = -1, 0
+    for column in held:
+        for at in range(by_column[0][column], by_column[0][column + 1]):
+            check = by_column[1][at]
+            if total[check] == 0:
+                continue
+            several = 0
+            for place in range(checks[0][check], checks[0][check + 1]):
+                if (checks[2][place] < 0) == (total[check] > 0) and not taken[checks[1][place]]:
+                    several += 1
+            if best < 0 or several < fewest:
+                best, fewest = check, several
+    if best < 0:
+        return False
+    for place in range(checks[0][best], checks[0][best + 1]):
+        if (checks[2][place] < 0) == (total[best] > 0) and not taken[checks[1][place]]:
+            ways.append(checks[1][place])
+    return True
+
+
+@njit(cache=True)
+def _met(row: int, people: tuple[Ints, Ints], counted: Ints) -> int:  # pragma: no cover - compiled
+    """Count the people of a row; return how many were not counted before."""
+    new = 0
+    for at in range(people[0][row], people[0][row + 1]):
+        new += counted[people[1][at]] == 0
+        counted[people[1][at]] += 1
+    return new
+
+
+@njit(cache=True)
+def _left_out(row: int, people: tuple[Ints, Ints], counted: Ints) -> int:  # pragma: no cover - compiled
+    """Count the people of a row no longer; return how many are not counted any more."""
+    gone = 0
+    for at in range(people[0][row], people[0][row + 1]):
+        counted[people[1][at]] -= 1
+        gone += counted[people[1][at]] == 0
+    return gone
+
+
+@njit(cache=True)
+def _parts(
+    n: int, checks: tuple[Ints, Ints, Ints], by_column: tuple[Ints, Ints, Ints]
+) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
+    """Return for every column the first one that checks tie it to, and the length of its shortest check."""
+    above, length = np.arange(n), np.zeros(n, dtype=np.int64)
+    for check in range(len(checks[0]) - 1):
+        one = _top(above, checks[1][checks[0][check]])
+        for at in range(checks[0][check], checks[0][check + 1]):
+            other = _top(above, checks[1][at])
+            above[max(one, other)] = min(one, other)
+            one = min(one, other)
+    for column in range(n):
+        above[column] = _top(above, column)
+        for at in range(by_column[0][column], by_column[0][column + 1]):
+            own = checks[0][by_column[1][at] + 1] - checks[0][by_column[1][at]]
+            length[column] = own if length[column] == 0 else min(own, length[column])
+    return above, length
+
+
+@njit(cache=True)
+def _shortest_first(length: Ints) -> Ints:  # pragma: no cover - compiled
+    """Return the order of some lengths, those alike as they come."""
+    place = np.zeros(length.max() + 2, dtype=np.int64)
+    for one in length:
+        place[one + 1] += 1
+    for one in range(len(place) - 1):
+        place[one + 1] += place[one]
+    order = np.empty(len(length), dtype=np.int64)
+    for at in range(len(length)):
+        order[place[length[at]]] = at
+        place[length[at]] += 1
+    return order
+
+
+@njit(cache=True)
+def _top(above: Ints, one: int) -> int:  # pragma: no cover - compiled
+    while above[one] != one:
+        above[one] = above[above[one]]
+        one = above[one]
+    return one
+
+
+@njit(cache=True)
+def _least(found: tuple[Ints, Ints], n: int) -> Bools:  # pragma: no cover - compiled
+    """Return which sets hold no other one."""
+    start, column = found
+    kept = np.ones(len(start) - 1, dtype=np.bool_)
+    first = np.zeros(n + 1, dtype=np.int64)
+    for one in column:
+        first[one + 1] += 1
+    for one in range(n):
+        first[one + 1] += first[one]
+    place = first[:-1].copy()
+    of = np.empty(len(column), dtype=np.int64)
+    for one in range(len(kept)):
+        for at in range(start[one], start[one + 1]):
+            of[place[column[at]]] = one
+            place[column[at]] += 1
+    inside = np.zeros(n, dtype=np.bool_)
+    for one in range(len(kept)):
+        own = column[start[one] : start[one + 1]]
+        rarest = own[0]
+        for other in own:
+            if first[other + 1] - first[other] < first[rarest + 1] - first[rarest]:
+                rarest = other
+        for at in range(first[rarest], first[rarest + 1]):
+            larger = of[at]
+            members = column[start[larger] : start[larger + 1]]
+            if len(members) > len(own) and kept[larger]:
+                for other in members:
+                    inside[other] = True
+                for other in own:
+                    kept[larger] = kept[larger] and inside[other]
+                kept[larger] = not kept[larger]
+                for other in members:
+                    inside[other] = False
+    return kept
+
+
+@njit(cache=True)
+def _shown(
+    columns: Ints,
+    pool: Pool,
+    steps: tuple[list[int], list[int], list[int]],
+    m: int,
+    n: int,
+) -> Ints:  # pragma: no cover - compiled
+    """Return unknowns, modulo the prime, for which some columns are one and all others zero."""
+    value = np.zeros(m + n, dtype=np.int64)
+    for column in columns:
+        value[column + m] = 1
+    # Invariant: all unknowns that were eliminated later are found; those that never were are zero.
+    for step in range(len(steps[0]) - 1, 0, -1):
+        rest, scale = 0, 1
+        for at in range(steps[1][step], steps[2][step]):
+            rest = (rest + pool[1][at] * value[pool[0][at]]) % PRIME
+            if pool[0][at] == steps[0][step]:
+                scale = pool[1][at]
+        if rest != 0:
+            value[steps[0][step]] = (PRIME - rest) * _inverse(scale) % PRIME
+    return value[:m].copy()
+
+
+@njit(cache=True)
+def _holds(
+    columns: Ints,
+    value: Ints,
+    common: int,
+    ends: tuple[int, int, int],
+    rows: tuple[Ints, Ints, Ints],
+    number: Ints,
+) -> bool:  # pragma: no cover - compiled
+    """Return whether a set follows in whole numbers too, and not only modulo a prime."""
+    wanted = np.zeros(ends[2] - ends[0], dtype=np.int64)
+    for column in columns:
+        wanted[column + ends[1] - ends[0]] = common
+    for row in range(ends[0], ends[2]):
+        for at in range(rows[0][row], rows[0][row + 1]):
+            wanted[row - ends[0]] -= rows[2][at] * value[number[rows[1][at]]]
+        if wanted[row - ends[0]] != 0:
+            return False
+    return True
