@@ -1,13 +1,17 @@
 """Several releases of the same people: what they tell without a ledger, and with one, and what that costs.
 
-python -m benchmarks.ledger           # the tables of docs/attacks.md, on a made city of 200,000 trips
-python -m benchmarks.ledger --modes   # what coarser zones, withholding alone and rounding cost
+python -m benchmarks.ledger                      # the tables of docs/attacks.md, of 200,000 made-up trips
+python -m benchmarks.ledger --method productcut  # those of another method
+python -m benchmarks.ledger --only erased,nine   # some of the cases
+python -m benchmarks.ledger --modes              # what coarser zones, withholding alone and rounding cost
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,19 +21,29 @@ from tripcloak.ledger.facts import Facts
 from tripcloak.ledger.store import init_ledger
 from tripcloak.synth import City, write_city
 
-CASES: dict[str, tuple[dict[str, Any], ...]] = {
-    "one person erased, all released again": ({}, {"where": "person_id <> 'p0000000'"}),
-    "k = 10, then k = 20": ({}, {"k": 20}),
-    "days 1 to 20, then 1 to 21": (
-        {"where": "start_time < '2024-09-21'"},
-        {"where": "start_time < '2024-09-22'"},
+SLOTS = {"method": "productcut", "time_slot": "6h", "fold": "day"}
+"""Only some methods take time for an axis."""
+
+CASES: dict[str, tuple[str, tuple[dict[str, Any], ...]]] = {
+    "erased": ("one person erased, all released again", ({}, {"where": "person_id <> 'p0000000'"})),
+    "k": ("k = 10, then k = 20", ({}, {"k": 20})),
+    "days": (
+        "days 1 to 20, then 1 to 21",
+        ({"where": "start_time < '2024-09-21'"}, {"where": "start_time < '2024-09-22'"}),
     ),
-    "all, then women, then men": ({}, {"where": "sex = 'F'"}, {"where": "sex = 'M'"}),
-    "all, then six-hour slots": (
-        {"method": "productcut"},
-        {"method": "productcut", "time_slot": "6h", "fold": "day"},
-    ),
+    "sexes": ("all, then women, then men", ({}, {"where": "sex = 'F'"}, {"where": "sex = 'M'"})),
+    "slots": ("all, then six-hour slots", ({"method": "productcut"}, SLOTS)),
 }
+"""Releases of the same people, one after the other: what each asks for beside k = 10."""
+CASES["nine"] = (
+    "nine together: all of these, and NestedCut",
+    (
+        *CASES["erased"][1],
+        *(options for name in ("k", "days", "sexes") for options in CASES[name][1] if options),
+        SLOTS,
+        {"method": "nestedcut"},
+    ),
+)
 
 
 TOGETHER: dict[str, dict[str, Any]] = {
@@ -104,37 +118,56 @@ def by_mode() -> None:
     with tempfile.TemporaryDirectory(prefix="tripcloak-ledger-") as name:
         trips = Path(name) / "city.parquet"
         write_city(City(trips=200_000, seed=1), trips)
-        for title in OF_MODES:
+        for title, case in (CASES[name] for name in OF_MODES):
             for mode in (None, *MODES):
                 with tempfile.TemporaryDirectory(dir=name) as folder:
-                    found = told(trips, Path(folder), CASES[title], "twincut", mode)
+                    found = told(trips, Path(folder), case, "twincut", mode)
                 cost = f"{found.withheld:.1%} | {found.error:.2f}"
                 print(f"| {title} | {mode or 'no ledger'} | {found} | {cost} |", flush=True)
 
 
-def main() -> None:
-    """Print the tables."""
-    if sys.argv[1:] == ["--modes"]:
-        by_mode()
-        return
-    print("| releases | method | facts | people | G of the last | facts with a ledger | people | G |")
-    print("|---|---|---|---|---|---|---|---|")
+def by_case(names: list[str], method: str, size: int) -> None:
+    """Print what the releases of every case tell, and what it costs that they tell nothing."""
+    print("| releases | method | facts | people | G of the last | facts with a ledger | people | G | CPU s |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="tripcloak-ledger-") as name:
+        trips = Path(name) / "city.parquet"
+        write_city(City(trips=size, seed=1), trips)
+        for title, case in (CASES[one] for one in names):
+            parts, started = [], time.process_time()
+            for mode in (None, MODES[0]):
+                with tempfile.TemporaryDirectory(dir=name) as folder:
+                    parts.append(str(told(trips, Path(folder), case, method, mode)))
+            spent = time.process_time() - started
+            print(f"| {title} | {method} | {' | '.join(parts)} | {spent:.0f} |", flush=True)
+
+
+def in_one() -> None:
+    """Print what parts and their total tell in one release, and what that costs."""
+    print("\n| total and parts in one release | facts | people | G | told by part |")
+    print("|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="tripcloak-ledger-") as name:
         trips = Path(name) / "city.parquet"
         write_city(City(trips=200_000, seed=1), trips)
-        for title, case in CASES.items():
-            for method in sys.argv[1:] or ["twincut"]:
-                parts = []
-                for mode in (None, MODES[0]):
-                    folder = Path(name) / f"{len(list(Path(name).iterdir()))}"
-                    folder.mkdir()
-                    parts.append(str(told(trips, folder, case, method, mode)))
-                print(f"| {title} | {method} | {' | '.join(parts)} |", flush=True)
-        print("\n| total and parts in one release | facts | people | G | told by part |")
-        print("|---|---|---|---|---|")
         for title, options in TOGETHER.items():
             with tempfile.TemporaryDirectory(dir=name) as folder:
                 print(f"| {title} | {by_construction(trips, Path(folder), options)} |", flush=True)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ledger")
+    parser.add_argument("--modes", action="store_true", help="compare the modes of a ledger")
+    parser.add_argument("--only", help=f"cases, separated by commas: {', '.join(CASES)}")
+    parser.add_argument("--method", default="twincut")
+    parser.add_argument("--trips", type=int, default=200_000)
+    asked = parser.parse_args()
+    if asked.modes:
+        by_mode()
+        return
+    by_case(asked.only.split(",") if asked.only else list(CASES), asked.method, asked.trips)
+    if not asked.only:
+        in_one()
 
 
 if __name__ == "__main__":

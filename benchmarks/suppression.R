@@ -24,7 +24,7 @@ quietly(theirs <- SuppressSmallCounts(flows, formula = wanted, freqVar = "trips"
   protectZeros = FALSE, extend0 = FALSE, printInc = FALSE))
 spent <- sum((proc.time() - started)[c(1, 2)])
 
-# Our cells as columns over flows, and every flow that is not released: can it be solved for?
+# Our cells as columns over flows, and every cell of any table that is small: can it be solved for?
 told <- c("released", grep("^table", names(flows), value = TRUE))
 columns <- list()
 for (name in told) {
@@ -33,14 +33,13 @@ for (name in told) {
     dims = c(nrow(flows), max(flows[[name]])))
 }
 published <- do.call(cbind, columns)
-small <- which(flows$released == 0)
-alone <- Matrix::sparseMatrix(i = small, j = seq_along(small), x = 1, dims = c(nrow(flows), length(small)))
-x <- cbind(published, alone)
+every <- SSBtools::ModelMatrix(flows, formula = wanted)
+few <- every[, as.vector(Matrix::crossprod(every, flows$trips)) < k, drop = FALSE]
+x <- cbind(published, few)
 quietly(hidden <- SSBtools::GaussSuppression(x, candidates = seq_len(ncol(published)),
-  primary = ncol(published) + seq_along(small), forced = integer(0), hidden = integer(0), printInc = FALSE))
+  primary = ncol(published) + seq_len(ncol(few)), forced = integer(0), hidden = integer(0), printInc = FALSE))
 added <- sum(hidden <= ncol(published))
 cat(sprintf(
-  '{"cpu_s": %.2f, "cells": %d, "small": %d, "suppressed": %d, "published": %d, "added": %d, "ours": %d}\n',
-  spent, nrow(theirs), sum(theirs$primary), sum(theirs$suppressed), sum(!theirs$suppressed), added,
-  ncol(published)
+  '{"cpu_s": %.2f, "cells": %d, "small": %d, "published": %d, "added": %d, "ours": %d, "asked": %d}\n',
+  spent, nrow(theirs), sum(theirs$primary), sum(!theirs$suppressed), added, ncol(published), ncol(few)
 ))

@@ -205,7 +205,7 @@ def tables(depth: str, rows: str, levels: str, out: str = "") -> dict[str, float
     brick and its cell in every table; 0 stands for none.
     """
     wanted = TablesWanted(levels=tuple(range(1, int(levels) + 1)), margins=True)
-    small, matrix = (_nested_tiles(*size) for size in ((int(levels), 3_000), (int(depth), int(rows))))
+    small, matrix = (_nested_tiles(*size) for size in ((max(int(levels), 1), 3_000), (int(depth), int(rows))))
     lay_tables(small, _chosen("suppression", "trips").anonymise(small), wanted)
     release = _chosen("suppression", "trips").anonymise(matrix)
     started = _cpu_s()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles.differencing import exposed_sets
 from oracles.flows.kernels import Row, Tree
+from oracles.suppression import Cell, least, protected, small_cells, solved, suppressed
 from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import Release, build_release
@@ -156,6 +157,69 @@ def test_brute_force_over_all_combinations_finds_nothing(data: st.DataObject) ->
     few = sorted(all_of_them, key=lambda one: one.n_groups)[:4]
     assume(sum(one.n_groups for one in few) <= 9)
     assert exposed_sets(few, 2, 1) == set()
+
+
+def cells_of(matrix: ODMatrix, release: Release, tables: Tables) -> tuple[list[Cell], list[list[Cell]]]:
+    """Return the published cells as the flows they count, and the cells of the true tables."""
+    told = [release.group_of_flow]
+    told += [np.append(one.cell_of_brick, NONE)[tables.brick_of_flow] for one in tables.tables]
+    published = {
+        frozenset(np.flatnonzero(cell == at).tolist()) for cell in told for at in set(cell.tolist()) - {NONE}
+    }
+    true = [[frozenset([flow]) for flow in range(matrix.n_flows)]]
+    for table in tables.tables:
+        zones = [
+            np.zeros_like(tile) if tier == "all" else tree.lift(0 if tier == "own" else int(tier))[tile]
+            for tier, (tree, tile) in zip(
+                (table.origin_tier, table.destination_tier), matrix.axes, strict=True
+            )
+        ]
+        pairs = list(zip(*(zone.tolist() for zone in zones), strict=True))
+        true.append(
+            [frozenset(at for at, one in enumerate(pairs) if one == pair) for pair in sorted(set(pairs))]
+        )
+    return sorted(published, key=sorted), true
+
+
+@settings(max_examples=6)
+@given(data=st.data())
+def test_another_attack_finds_nothing_and_never_fewer_cells_are_protected_than_by_suppression(
+    data: st.DataObject,
+) -> None:
+    tiles = st.sampled_from([tile for tile in sorted(NINE) if len(tile) == 2][:6])
+    trips = st.sampled_from([1, 1, 2, 3, 6, 9])
+    flows = data.draw(st.dictionaries(st.tuples(tiles, tiles), trips, min_size=8, max_size=12))
+    k = data.draw(st.integers(2, 5))
+    rows = tuple(Row(*pair, trips=n) for pair, n in flows.items())
+    matrix = Case(trees=(NINE, NINE), rows=rows, has_trips=True).matrix()
+    release = cut_at(matrix, KAnonymity(k=k, unit="trips").resolve(matrix), 0)
+    assume(release is not None)
+    assert release is not None
+    # Flat and tiered.
+    for levels in ((), (1,)):
+        tables = lay_tables(matrix, release, TablesWanted(levels=levels, margins=True))
+        published, true = cells_of(matrix, release, tables)
+        each = matrix.flows.trips.tolist()
+        small = small_cells(true, each, k)
+        ours, (_, theirs) = protected(published, small, each, k), suppressed(true, each, k)
+        assert ours == small >= theirs
+        assert not any(solved(published, cell, len(each)) for cell in small)
+
+
+def test_the_other_attack_finds_what_true_totals_would_tell() -> None:
+    # Two origins, k = 3: flows of four and two, and of five and one, and what each origin has together.
+    each, rows = [4, 2, 5, 1], [frozenset([0, 1]), frozenset([2, 3])]
+    flows = [frozenset([flow]) for flow in range(4)]
+    small = small_cells([flows, rows], each, 3)
+    assert small == {flows[1], flows[3]}
+    assert least([flows[0], flows[2], *rows], flows[1], each, 2) == 2
+    assert solved([flows[0], flows[2], *rows], flows[1], 4)
+    assert protected([flows[0], flows[2], *rows], small, each, 3) == set()
+    assert protected([flows[0], flows[2]], small, each, 3) == small
+    # Cell suppression would hide the totals, or the flows beside.
+    left, safe = suppressed([flows, rows], each, 3)
+    assert safe == small
+    assert len(left) == 2
 
 
 def spread(*cells: tuple[str, str, int], person: bool = False) -> ODMatrix:
