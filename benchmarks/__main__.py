@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import attackers, cases, contest, drawing, peers, rivals, totals, trajectories
+from benchmarks import attackers, cases, contest, drawing, peers, rivals, several, totals, trajectories
 from benchmarks.lines import Line, Skipped
 
 Case = Callable[[Path], Iterable[Line | Skipped]]
@@ -44,6 +44,7 @@ def main() -> int:
 
 def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
     large, larger = (1_600_000, 2_000_000) if quick else (16_000_000, 20_000_000)
+    many = 200_000 if quick else 2_000_000
     sizes = trajectories.QUICK if quick else trajectories.FULL
     return {
         "starting": cases.starting,
@@ -60,6 +61,7 @@ def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
         "contest": contest.contest,
         "trajectories": lambda folder: trajectories.trajectories(folder, sizes, data),
         "totals": totals.totals,
+        "several": lambda folder: several.several(folder, many, larger),
         "measuring": cases.measuring,
         "rebuilding": drawing.rebuilding,
         "frames": lambda folder: cases.frames(folder, 1_000_000 if quick else 10_000_000),
