@@ -61,14 +61,15 @@ def _note_on_hiding(method: FlowMethod, matrix: ODMatrix, release: Release) -> l
     if not release.promise.private_facts or "zones_from" in release.parameters:
         return []
     openly = replace(method, promise=method.promise.openly).anonymise(matrix)
-    mean, less = (_mean_tiles(one) for one in (release, openly))
+    mean, less = (mean_tiles(one) for one in (release, openly))
     return [
         f"hidden choices cost {100 * (mean / less - 1):.0f} %: a released trip lies in {mean:,.4g} tiles on "
         f"average (G), and in {less:,.4g} without them"
     ]
 
 
-def _mean_tiles(release: Release) -> float:
+def mean_tiles(release: Release) -> float:
+    """Return how many tiles the zones of a released trip have together, on average (G)."""
     volume = np.asarray(release.support(release.volume), dtype=float)
     ends = ((release.origins, release.group_origin), (release.destinations, release.group_destination))
     tiles = sum(zones.tiles[column] for zones, column in ends)

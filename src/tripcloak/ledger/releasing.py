@@ -24,11 +24,12 @@ from tripcloak.flows.release import Publish, Release
 from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.rounding import RoundTo, rounded_release
 from tripcloak.flows.series import SeriesOutcome, SeriesRequest, make_series
-from tripcloak.ground.errors import InputError, InternalError, TripcloakError
+from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError, TripcloakError
 from tripcloak.ground.folders import PUBLIC, refuse_if_taken
 from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import called, spelt
+from tripcloak.ledger.advising import advice, part_of_a_whole, road_for_parts
 from tripcloak.ledger.charging import Charging
 from tripcloak.ledger.disclosing import disclosed, disclosed_by
 from tripcloak.ledger.disclosure import Disclosure
@@ -193,8 +194,17 @@ class _Preventing:
             if not adds_facts(self.earlier, told(alone)):
                 return self._with_tables(matrix, alone, told), (Cost(0, 1).note(len(self.earlier)),)
         rounded = self.mode == "round" or self.base is not None
-        release, cost = (rounds if rounded else exact).anonymise(method, matrix, progress)
-        return self._with_tables(matrix, release, told), (cost.note(len(self.earlier)),)
+        parts = not rounded and part_of_a_whole(self.earlier, records.record)
+        try:
+            release, cost = (rounds if rounded else exact).anonymise(method, matrix, progress)
+        except ImpossibleRequestError as error:
+            if not parts:
+                raise
+            raise ImpossibleRequestError(f"{error}. {road_for_parts()}") from error
+        notes = (cost.note(len(self.earlier)),)
+        if parts:
+            notes += advice(release, method.anonymise(matrix))
+        return self._with_tables(matrix, release, told), notes
 
     def _with_tables(self, matrix: ODMatrix, release: Release, told: Disclosing) -> Release:
         """Return a release with the tables that are wanted beside it, if any."""
