@@ -165,6 +165,23 @@ def test_a_folder_that_is_no_release(tmp_path: Path) -> None:
             tc.audit(place, against="trips.csv")
 
 
+def test_totals_and_levels_are_frames_in_memory_and_in_a_folder(trips: pd.DataFrame, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked = {"k": 5, "zones": "h3:7", "method": "odkanon", "with_margins": True}
+    made = tc.anonymise(trips, **asked, with_levels=[6, 5], out=out)
+    for release in (made, tc.open(out)):
+        cells, levels = release.tables, release.levels
+        assert isinstance(levels, geopandas.GeoDataFrame)
+        assert set(levels.level) == {"own", "6", "5"}
+        everything = cells[(cells.origin_level == "all") & (cells.destination_level == "all")]
+        assert everything.trips.tolist() == [cells[cells.origin_level == "all"].trips.max()]
+        assert len(cells) == len(release.to_arrow("tables"))
+    assert made.tables.equals(tc.open(out).tables)
+    margins = tc.anonymise(trips, **asked)
+    assert margins.levels is None
+    assert set(margins.tables.origin_level) == {"own", "all"}
+
+
 def test_tables_come_in_the_kind_that_is_wanted(release: tc.ReleasedFlows) -> None:
     flows, zones = release.flows, release.zones
     assert isinstance(flows, pd.DataFrame)
@@ -174,6 +191,8 @@ def test_tables_come_in_the_kind_that_is_wanted(release: tc.ReleasedFlows) -> No
     assert release.to_polars().to_arrow().num_rows == len(flows) == release.facts["groups"]
     assert isinstance(release.to_arrow("zones"), pa.Table)
     assert release.segments is None
+    assert release.tables is None
+    assert release.levels is None
     with pytest.raises(InputError, match="no table 'segments'; it has flows, zones"):
         release.to_arrow("segments")
     flows.loc[:, "trips"] = 0

@@ -164,7 +164,7 @@ def test_private_things_are_behind_private(
 ) -> None:
     assert {name for name in dir(release) if not name.startswith("_")} == {
         *("audit", "facts", "flows", "map", "measures", "plot", "private", "save", "segments"),
-        *("to_arrow", "to_polars", "zones"),
+        *("levels", "tables", "to_arrow", "to_polars", "zones"),
     }
     assert len(release.private.groups) == release.private.made.matrix.n_flows
     assert {"groups", "hierarchy", "run", "notes"} <= set(dir(release.private))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tripcloak.api.flows import ReleasedFlows
+from tripcloak.api.flows import TABLES, ReleasedFlows
 from tripcloak.api.inputs import Inputs, Points, take
 from tripcloak.api.progress import Shown, shown
 from tripcloak.api.released import PublicFolder
@@ -41,7 +41,7 @@ def open(folder: str | Path) -> ReleasedFlows | ReleasedTrajectories:
     facts, public = read_manifest(given), public_part(given)
     if facts["kind"] == "trajectories":
         return ReleasedTrajectories(PublicFolder(public, facts, ("samples",)), home=given)
-    return ReleasedFlows(PublicFolder(public, facts, ("flows", "zones", "segments")), home=given)
+    return ReleasedFlows(PublicFolder(public, facts, TABLES), home=given)
 
 
 def audit(

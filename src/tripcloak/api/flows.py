@@ -200,6 +200,10 @@ def compare(
     return found
 
 
+TABLES = ("flows", "zones", "segments", "tables", "levels")
+"""The tables that a release may have; the first two are always there."""
+
+
 class MadeFlows(PublicPart):
     """The public part of a release of flows in memory."""
 
@@ -208,7 +212,8 @@ class MadeFlows(PublicPart):
 
         self._made = made
         self._segments = segments_table(made.release)
-        self.names = ("flows", "zones", *(() if self._segments is None else ("segments",)))
+        beside = {"segments": self._segments, "tables": self._tables, "levels": self._levels}
+        self.names = (*TABLES[:2], *(name for name, table in beside.items() if table is not None))
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -219,7 +224,13 @@ class MadeFlows(PublicPart):
 
     def table(self, name: str) -> pa.Table:
         """Return one of the tables."""
-        return {"flows": self._flows, "zones": self._zones, "segments": self._segments}[name]
+        return {
+            "flows": self._flows,
+            "zones": self._zones,
+            "segments": self._segments,
+            "tables": self._tables,
+            "levels": self._levels,
+        }[name]
 
     def map_page(self) -> str:
         """Return the map, as one page of HTML."""
@@ -239,6 +250,20 @@ class MadeFlows(PublicPart):
         from tripcloak.flows.release.tables import zones_table
 
         return zones_table(self._made.matrix, self._made.release)
+
+    @cached_property
+    def _tables(self) -> pa.Table | None:
+        from tripcloak.flows.release.totals import totals_table
+
+        release = self._made.release
+        return None if release.tables is None else totals_table(self._made.matrix, release)
+
+    @cached_property
+    def _levels(self) -> pa.Table | None:
+        from tripcloak.flows.release.totals import levels_table
+
+        release = self._made.release
+        return None if release.tables is None else levels_table(self._made.matrix, release)
 
 
 class ReleasedFlows(Released):
@@ -261,6 +286,19 @@ class ReleasedFlows(Released):
     def segments(self) -> pandas.DataFrame | None:
         """Return the flows segment by segment, where every segment is safe; else None."""
         return self._frame("segments") if "segments" in self._published.names else None
+
+    @property
+    def tables(self) -> pandas.DataFrame | None:
+        """Return totals and coarser flows (``with_margins``, ``with_levels``), if asked for; else None.
+
+        A row a cell: ``origin_level`` and ``destination_level`` say what it is a sum over.
+        """
+        return self._frame("tables") if "tables" in self._published.names else None
+
+    @property
+    def levels(self) -> geopandas.GeoDataFrame | None:
+        """Return the zones of every level of :attr:`tables` with their outlines, if any; else None."""
+        return to_geopandas(self.to_arrow("levels")) if "levels" in self._published.names else None
 
     @property
     def private(self) -> PrivatePart:

@@ -109,8 +109,8 @@ class Released(ABC):
         Parameters
         ----------
         table
-            Which one: ``flows``, ``zones`` or ``segments``; of trajectories, ``samples``. The first of these
-            if not given.
+            Which one: ``flows``, ``zones``, ``segments``, ``tables`` or ``levels``; of trajectories,
+            ``samples``. The first of these if not given.
         """
         names = self._published.names
         if table is not None and table not in names:
