@@ -48,7 +48,7 @@ def road_for_parts() -> str:
     return (
         "Parts told after their whole leave much to be subtracted: make all of them one release, in which "
         f"they add up ({spelt('segment', 'COLUMN')} {spelt('segment_joint', True)} "
-        f"{spelt('segment_where_safe', True)})"
+        f"{spelt('segment_where_safe', True)}), or zones pair by pair ({spelt('method', 'productcut')})"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,6 +78,10 @@ class PublicTable:
         The tiles that zones are made of.
     total : tuple of int
         The least and the greatest number of trips of the input, withheld ones included.
+    base : int
+        What trips are multiples of, where they are rounded; 1 where they are exact.
+    sums_of : str
+        The release whose tables count the same sets of trips: what one holds of another, it counts.
     """
 
     name: str
@@ -93,15 +97,27 @@ class PublicTable:
     missing: float
     tiles: str
     total: tuple[int, float]
+    base: int = 1
+    sums_of: str = ""
 
     def __repr__(self) -> str:
         return f"<PublicTable {self.name}: {len(self.trips):,} flows>"
 
+    def least(self, row: int) -> int:
+        """Return how many trips a number stands for at least: of a rounded one, never fewer than k."""
+        told = int(self.trips[row])
+        return told if self.base == 1 else min(told, max(told - self.base + 1, self.k))
+
+    def most(self, row: int) -> int:
+        """Return how many trips a number stands for at most."""
+        return int(self.trips[row]) + self.base - 1
+
 
 def read_tables(folder: Path, name: str) -> list[PublicTable]:
-    """Return the published tables of a release: its flows, and those of every segment that it tells.
+    """Return the published tables of a release: its flows, those of every segment that it tells, and sums.
 
-    None come of noisy numbers, which tell nothing exactly.
+    Totals and other heights are sums of trips between larger zones, or everywhere. None come of noisy
+    numbers, which tell nothing exactly.
     """
     from pyarrow import parquet
 
@@ -121,15 +137,18 @@ def read_tables(folder: Path, name: str) -> list[PublicTable]:
             found += [
                 read.table(rows.filter(segments == part), part) for part in np.unique(segments).tolist()
             ]
+        # Where zones overlap or numbers are rounded, they are sums of what is there already.
+        if "tables" in facts and promise.rounding is None and facts["homogeneous"]:
+            found += read.sums(public)
         return found
     except (KeyError, TypeError, ValueError, OSError):
         raise InputError(f"{folder}: the published tables cannot be read; check it first") from None
 
 
 def _columns(facts: Mapping[str, Any], promise: Promise, folder: Path) -> tuple[bool, int]:
-    """Return whether travellers are exact, and the least k; an error where trips are not told exactly."""
+    """Return whether travellers are exact, and the least k; an error where trips are not told one by one."""
     told = publication_of(facts, promise)
-    if "trips" not in told.columns or "trips" in told.steps or promise.rounding is not None:
+    if "trips" not in told.columns or "trips" in told.steps:
         raise InputError(f"{folder} does not publish trips exactly, and nothing is added or subtracted of it")
     least = [k for unit, k in promise.thresholds.items() if unit in ("trips", "travellers")]
     return "travellers" in told.columns and "travellers" not in told.steps, math.ceil(min(least))
@@ -153,6 +172,13 @@ class OutlinedZones(NamedTuple):
             raise ValueError("zones without an outline")
         order = np.argsort(ids)
         return cls(ids[order], shapely.make_valid(shapely.from_wkb(outlines[order])))
+
+    @classmethod
+    def everywhere(cls) -> OutlinedZones:
+        """Return one zone that holds all others."""
+        import shapely
+
+        return cls(np.array(["all"]), np.array([shapely.box(-180, -90, 180, 90)], dtype=object))
 
     def rows(self, names: Any) -> Ints:
         """Return the rows of zones by their ids; a ValueError where one is not there."""
@@ -193,7 +219,52 @@ class _Reader(NamedTuple):
             missing=self._missing(),
             tiles=str(how["spec"]),
             total=self._total() if part is None else (int(flows["trips"].to_numpy().sum()), math.inf),
+            base=1 if self.promise.rounding is None else self.promise.rounding.base,
+            sums_of=self.name if part is None else "",
         )
+
+    def sums(self, public: Path) -> list[PublicTable]:
+        """Return the tables beside the flows, without those that repeat another, cell by cell."""
+        from pyarrow import parquet
+
+        rows = parquet.read_table(public / "tables.parquet")
+        outlined = self._outlined(public)
+        sides = [np.asarray(rows[f"{axis}_level"].to_pylist(), dtype=np.str_) for axis in AXES]
+        found, known = [], set()
+        for told in self.facts["tables"]["counted"]:
+            tiers = [str(told[f"{axis}_level"]) for axis in AXES]
+            cells = rows.filter((sides[0] == tiers[0]) & (sides[1] == tiers[1]))
+            same = tuple(zip(*(cells[name].to_pylist() for name in (*AXES, "trips")), strict=True))
+            if same in known:
+                continue
+            known.add(same)
+            zones = tuple(outlined[axis, tier] for axis, tier in zip(AXES, tiers, strict=True))
+            at_most = told["not_counted"].get("at_most")
+            table = self._replace(zones=zones).table(cells)
+            found.append(
+                replace(
+                    table,
+                    name=f"{self.name}, {tiers[0]} to {tiers[1]}",
+                    missing=math.inf if at_most is None else int(at_most),
+                )
+            )
+        return found
+
+    def _outlined(self, public: Path) -> dict[tuple[str, str], OutlinedZones]:
+        """Return the zones of every level of both axes; everywhere is one zone."""
+        from pyarrow import parquet
+
+        found = {(axis, "own"): zones for axis, zones in zip(AXES, self.zones, strict=True)}
+        found |= {(axis, "all"): OutlinedZones.everywhere() for axis in AXES}
+        if self.facts["tables"]["levels"]:
+            rows = parquet.read_table(public / "levels.parquet")
+            level = np.asarray(rows["level"].to_pylist(), dtype=np.str_)
+            found |= {
+                (axis, tier): OutlinedZones.of(rows.filter(level == tier), axis)
+                for tier in map(str, self.facts["tables"]["levels"])
+                for axis in AXES
+            }
+        return found
 
     def _missing(self) -> float:
         if "zone_form" in self.facts:

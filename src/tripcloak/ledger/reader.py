@@ -68,7 +68,10 @@ class PublicDifference(Difference):
         """Return how a fact follows, in words that a person can recompute."""
         if fact.kind != "between":
             return super().certificate(fact)
-        exactly = super().certificate(replace(fact, kind="exact", most=fact.least))
+        told = sum(term.factor * term.published for term in fact.terms)
+        exactly = super().certificate(replace(fact, kind="exact", least=told, most=told))
+        if told != fact.least:
+            return f"{exactly} as they are told; rounded ones leave {fact.least:,} to {fact.most:,}"
         return f"{exactly} or more, and {fact.most:,} at most, with all that was withheld"
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +103,7 @@ def public_difference(
     Parameters
     ----------
     folders
-        The releases, or their public parts; one alone where it tells its flows by segment.
+        The releases, or their public parts; one alone where it tells its flows by segment, or sums of them.
     k
         The smallest k that any of them promises, if not given.
     """
@@ -115,8 +118,8 @@ def public_difference(
         noisy += [] if found else [name]
     if len(tables) < 2:
         raise InputError(
-            "there are not two tables of exact numbers to compare: give two folders or more, or one that "
-            "tells its flows by segment; noisy numbers tell nothing exactly"
+            "there are not two tables of numbers to compare: give two folders or more, or one that tells its "
+            "flows by segment, or sums of them; noisy numbers tell nothing exactly"
         )
     k = min(one.k for one in tables) if k is None else k
     progress("comparing zones by their outlines", 0, None)
@@ -146,7 +149,7 @@ class _Reading:
                     if one.proves(self.k) and not against:
                         fact = one.fact(self.tables)
                         facts[fact.terms] = fact
-                    elif 0 < abs(one.trips) < self.k:
+                    elif 0 < abs(one.trips) < self.k and not one.less:
                         likely.add((one.holds, one.parts))
                 for fact in () if against else self._of_people(told):
                     facts[fact.terms] = fact

@@ -21,13 +21,14 @@ class Remainder(NamedTuple):
     """A difference of published numbers: what was added, what was subtracted, and what may be missing.
 
     What is left of some flows less their parts is at least the difference, and at most as many more as parts
-    may hold that are withheld in the flows.
+    may hold that are withheld in the flows. Where numbers are rounded it may be less, or more.
     """
 
     holds: tuple[Flow, ...]
     parts: tuple[Flow, ...]
     trips: int
     missing: float
+    less: int = 0
 
     @property
     def impossible(self) -> bool:
@@ -36,7 +37,7 @@ class Remainder(NamedTuple):
 
     def proves(self, k: int) -> bool:
         """Return whether there must be some trips, and fewer than k."""
-        return self.trips > 0 and self.trips + self.missing < k
+        return self.trips > self.less and self.trips + self.missing < k
 
     def fact(self, tables: Sequence[PublicTable]) -> Fact:
         """Return it as a fact."""
@@ -45,7 +46,7 @@ class Remainder(NamedTuple):
             for factor, flows in ((1, self.holds), (-1, self.parts))
             for table, row in flows
         ]
-        least, most = self.trips, self.trips + int(self.missing)
+        least, most = self.trips - self.less, self.trips + int(self.missing)
         kind: Kind = "exact" if least == most else "between"
         # Whoever made so few trips is no more people than that.
         return Fact(kind=kind, least=least, most=most, people=most, terms=tuple(terms))
@@ -99,15 +100,24 @@ class Subtraction:
         A box is of tiles whose centres lie in it: a trip may lie outside, in a zone of other tiles.
         """
         table = self.tables[self.whole]
+        if table.sums_of and all(self.tables[number].sums_of == table.sums_of for number in self.family):
+            return 0
         drawn = (self.tables[number] for number in self.family)
         elsewhere = any(math.isinf(one.missing) and one.tiles != table.tiles for one in drawn)
         return math.inf if elsewhere else table.missing
 
     def _remainder(self, rows: frozenset[int], inside: Sequence[Flow], missing: float) -> Remainder:
-        told = sum(int(self.tables[number].trips[row]) for number, row in inside)
-        total = sum(int(self.tables[self.whole].trips[row]) for row in rows)
         holds = tuple((self.whole, row) for row in sorted(rows))
-        return Remainder(holds, tuple(sorted(inside)), total - told, missing)
+        told = self._sum("trips", holds) - self._sum("trips", inside)
+        less = told - (self._sum("least", holds) - self._sum("most", inside))
+        more = self._sum("most", holds) - self._sum("least", inside) - told
+        return Remainder(holds, tuple(sorted(inside)), told, missing + more, less)
+
+    def _sum(self, what: str, flows: Sequence[Flow]) -> int:
+        """Return the sum of published numbers, or of the least or the greatest that they stand for."""
+        if what == "trips":
+            return sum(int(self.tables[number].trips[row]) for number, row in flows)
+        return sum(getattr(self.tables[number], what)(row) for number, row in flows)
 
     def _sort(
         self,
