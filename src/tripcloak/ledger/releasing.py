@@ -201,7 +201,7 @@ class _Preventing:
             if not parts:
                 raise
             raise ImpossibleRequestError(f"{error}. {road_for_parts()}") from error
-        notes = (cost.note(len(self.earlier)),)
+        notes: tuple[str, ...] = (cost.note(len(self.earlier)),)
         if parts:
             notes += advice(release, method.anonymise(matrix))
         return self._with_tables(matrix, release, told), notes
