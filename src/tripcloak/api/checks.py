@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tripcloak.api.flows import TABLES, ReleasedFlows
+from tripcloak.api.flows import ReleasedFlows
 from tripcloak.api.inputs import Inputs, Points, take
+from tripcloak.api.made_flows import TABLES
 from tripcloak.api.progress import Shown, shown
 from tripcloak.api.released import PublicFolder
 from tripcloak.api.results import CheckedRelease, ReleaseAudit, ReleaseMeasures, ReleaseScore
