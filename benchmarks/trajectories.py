@@ -64,16 +64,21 @@ def merging(folder: Path, sizes: Sizes) -> Iterator[Line]:
 
 
 def scaling(folder: Path, sizes: Sizes) -> Iterator[Line]:
-    """Yield time and memory of k-scale at the two sizes that have limits, reading included."""
+    """Yield time and memory of k-scale at the sizes that have limits, reading included."""
     path = calls(folder, sizes.users)
-    for k, neighbours, minutes in ((2, 200, 20.0), (10, 1_000, 60.0)):
-        for picking in ("together", "alone"):
-            found = _solved(path, "k-scale", k=k, neighbours=neighbours, picking=picking)
-            what = f"k-scale, {found['users']:,} people, k = {k}, K = {neighbours:,}, picking {picking}"
-            spent = (found["cpu_s"] + found["reading_cpu_s"]) / 60
-            limit = minutes * sizes.users / MANY
-            yield Line(what, spent, limit, "CPU min", found["peak_mb"], _told(found))
-            yield Line(f"{what}, peak memory", found["peak_mb"] / 1000, 4, "GB", found["peak_mb"])
+    picked = {f"picking {how}": {"constraint": "nu-k-pick", "picking": how} for how in ("together", "alone")}
+    asked = [
+        (5, 1_000, 60.0, "full", {"constraint": "full"}),
+        *((2, 200, 20.0, how, options) for how, options in picked.items()),
+        *((10, 1_000, 60.0, how, options) for how, options in picked.items()),
+    ]
+    for k, neighbours, minutes, how, options in asked:
+        found = _solved(path, "k-scale", k=k, neighbours=neighbours, **options)
+        what = f"k-scale, {found['users']:,} people, k = {k}, K = {neighbours:,}, {how}"
+        spent = (found["cpu_s"] + found["reading_cpu_s"]) / 60
+        limit = minutes * sizes.users / MANY
+        yield Line(what, spent, limit, "CPU min", found["peak_mb"], _told(found))
+        yield Line(f"{what}, peak memory", found["peak_mb"] / 1000, 4, "GB", found["peak_mb"])
 
 
 def growing(folder: Path, sizes: Sizes) -> Iterator[Line]:

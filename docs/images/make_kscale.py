@@ -57,7 +57,10 @@ def _constraints() -> list[str]:
         (
             ("full consistency: one cluster, the same for all", KScale(k=3, constraint="full")),
             ("k-pick: everybody picks two and is picked by two", KScale(k=3, constraint="k-pick")),
-            ("nu-k-pick: everybody is picked by two, however many each picks", KScale(k=3, picking="alone")),
+            (
+                "nu-k-pick: everybody is picked by two, however many each picks",
+                KScale(k=3, constraint="nu-k-pick", picking="alone"),
+            ),
         )
     ):
         release = method.anonymise(people)

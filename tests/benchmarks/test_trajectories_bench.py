@@ -63,16 +63,20 @@ def told(space: float, time: float, created: float = 0.0) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("ours", "verdicts"),
     [
-        (told(1.9, 4.9), [True, True, True]),
-        (told(2.1, 4.9), [False, True, True]),
-        (told(1.9, 5.1), [True, False, True]),
-        (told(1.9, 4.9, created=0.1), [True, True, False]),
+        (told(1.9, 4.9), [True] * 6),
+        (told(2.1, 4.9), [False, True, True] * 2),
+        (told(1.9, 5.1), [True, True, True, True, False, True]),
+        (told(1.9, 9.1), [True, False, True] * 2),
+        (told(1.9, 4.9, created=0.1), [True, True, False] * 2),
     ],
 )
 def test_k_scale_must_win_on_both_errors_and_change_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: dict[str, Any], verdicts: list[bool]
 ) -> None:
-    """The least of each error counts, whichever peer it is of; a method that refuses is told as such."""
+    """Groups are held to GLOVE's; nu-k-pick to the least of each error, whichever peer it is of.
+
+    A method that refuses is told as such.
+    """
     answers = {"k-scale": ours, "glove": told(2, 9), "w4m": told(8, 5), "nwa": {"refused": "too few"}}
     (tmp_path / "calls-40.parquet").touch()
     (tmp_path / "my-geolife.parquet").touch()

@@ -301,7 +301,7 @@ def test_the_methods_and_their_promises(tripcloak):
         "w4m": "colocation",
         "nwa": "colocation",
     }
-    assert next(one for one in told if one["method"] == "k-scale")["parameters"]["constraint"] == "nu-k-pick"
+    assert next(one for one in told if one["method"] == "k-scale")["parameters"]["constraint"] == "full"
     assert "colocation" in tripcloak("trajectories", "methods").out
     both = tripcloak("methods", "--json").json
     assert both["trajectories"] == told

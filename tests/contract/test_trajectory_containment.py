@@ -22,9 +22,9 @@ from worlds.trajectories import made
 
 CONTAINING: list[tuple[str, dict[str, Any]]] = [
     ("k-scale", {}),
-    ("k-scale", {"picking": "alone"}),
+    ("k-scale", {"constraint": "nu-k-pick", "picking": "alone"}),
     ("k-scale", {"constraint": "k-pick"}),
-    ("k-scale", {"constraint": "full"}),
+    ("k-scale", {"constraint": "nu-k-pick"}),
     ("k-scale", {"neighbours": 4}),
     ("glove", {}),
 ]

@@ -35,7 +35,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> TrajectorySource:
 
 
 def request(source: TrajectorySource, out: Path) -> TrajectoryRequest:
-    return TrajectoryRequest(source=source, method=find_trajectory_method("k-scale")(k=2), out=out)
+    return TrajectoryRequest(
+        source=source, method=find_trajectory_method("k-scale")(k=2, constraint="nu-k-pick"), out=out
+    )
 
 
 def test_the_raw_record_is_counted_and_told(source, tmp_path):
@@ -60,6 +62,6 @@ def test_without_widening_there_is_no_release_and_no_folder_that_passes(source, 
         anonymise_trajectories(request(source, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     reading = read_trajectories(source)
-    release = find_trajectory_method("k-scale")(k=2).anonymise(reading.trajectories)
+    release = find_trajectory_method("k-scale")(k=2, constraint="nu-k-pick").anonymise(reading.trajectories)
     folder = written(tmp_path / "unsafe", reading.trajectories, release)
     assert audit_folder(folder, ReadInput(reading.source)).broken == (RULE,)

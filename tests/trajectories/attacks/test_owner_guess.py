@@ -47,7 +47,7 @@ def test_it_goes_into_a_manifest_and_back():
 
 def test_it_is_the_best_of_the_simple_guesses_of_the_attack():
     people = made(users=120, samples=3, seed=4, spread=10)
-    release = find_trajectory_method("k-scale")(k=3).anonymise(people)
+    release = find_trajectory_method("k-scale")(k=3, constraint="nu-k-pick").anonymise(people)
     named = attack(people, "owner", release=release).summary()["named"]
     found = guess_owner(people, release)
     assert found.people == 120

@@ -225,14 +225,16 @@ def own_total(people: Trajectories, method: KScale) -> float:
 @pytest.mark.parametrize("k", [2, 5])
 def test_picking_together_costs_less_than_picking_alone(k: int) -> None:
     people = made(users=150, samples=30, seed=2)
-    assert own_total(people, KScale(k=k)) < own_total(people, KScale(k=k, picking="alone"))
+    assert own_total(people, KScale(k=k, constraint="nu-k-pick")) < own_total(
+        people, KScale(k=k, constraint="nu-k-pick", picking="alone")
+    )
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
         ({"k": 1}, "2 or more"),
-        ({"constraint": "some"}, "nu-k-pick, k-pick, full"),
+        ({"constraint": "some"}, "full, nu-k-pick, k-pick"),
         ({"picking": "blind"}, "together, alone"),
         ({"k": 5, "neighbours": 3}, "raise the number of neighbours"),
     ],
@@ -240,3 +242,10 @@ def test_picking_together_costs_less_than_picking_alone(k: int) -> None:
 def test_wrong_parameters_are_told(wrong: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         KScale(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_guess_is_right_one_time_in_k_unless_something_else_is_asked_for() -> None:
+    assert KScale(k=2).constraint == "full"
+    with pytest.raises(InputError, match="add constraint='nu-k-pick'"):
+        KScale(k=2, picking="alone").anonymise(PEOPLE)
+    assert KScale(k=2, constraint="nu-k-pick", picking="alone").anonymise(PEOPLE).n_released == 40

@@ -15,6 +15,7 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
 from tripcloak.ground.threads import blocks, in_threads, processors
 from tripcloak.trajectories.methods.grouping import PARTNERS, best_groups
 from tripcloak.trajectories.methods.kmerge import merge_groups, merge_sets
@@ -215,8 +216,10 @@ class KScale(TrajectoryMethod):
         How many candidates each trajectory has: its nearest ones by the proxy distance. 100 k if not
         given, and 1,000 at least.
     constraint
-        ``nu-k-pick``: each trajectory is merged into k - 1 others, its cheapest. ``k-pick``: everybody
-        also picks k - 1 others. ``full``: disjoint clusters, whose members are released as one and the same.
+        ``full``: disjoint groups of k or more, found by local search, whose members are released as one and
+        the same, so that a guess is right one time in k. ``nu-k-pick``: each trajectory is merged into
+        k - 1 others, its cheapest; boxes are smaller, and simple guesses are right far more often than
+        one time in k. ``k-pick``: everybody also picks k - 1 others.
     picking
         How nu-k-pick is met. ``together`` (ours): each pick counts what its picker holds already.
         ``alone`` (the paper's method 1): each trajectory goes by the costs of pairs.
@@ -245,10 +248,10 @@ class KScale(TrajectoryMethod):
         metavar="N",
     )
     constraint: str = option(
-        "nu-k-pick",
+        "full",
         help="Who is merged with whom.",
         metavar="NAME",
-        values=("nu-k-pick", "k-pick", "full"),
+        values=("full", "nu-k-pick", "k-pick"),
     )
     picking: str = option(
         "together",
@@ -267,7 +270,12 @@ class KScale(TrajectoryMethod):
             )
 
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
-        """Return each trajectory merged with those it picked."""
+        """Return each trajectory merged with its group, or with those it picked."""
+        if self.picking == "alone" and self.constraint != "nu-k-pick":
+            raise InputError(
+                f"{spelt('picking', 'alone')} is a way to meet nu-k-pick, and the constraint is "
+                f"{self.constraint}; add {spelt('constraint', 'nu-k-pick')}, or leave it out"
+            )
         neighbours = min(self.neighbours or max(LEAST, PER_K * self.k), trajectories.n_users - 1)
         jobs = processors(self.jobs)
         together = self.constraint == "nu-k-pick" and self.picking == "together"
