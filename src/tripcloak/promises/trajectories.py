@@ -106,7 +106,7 @@ samples that were kept when the data was read are in it, and none was invented.
 """,
                 f"""\
 - {k} is the number of released trajectories that fit what is known of {self._of_whom}. It is not the number
-  of {several} in a box: under the constraint `nu-k-pick` a released trajectory may be a merge of two.
+  of {several} in a box: a released trajectory may be a merge of fewer, down to two (constraint `nu-k-pick`).
 """,
                 f"""\
 - The edges of a box come from the samples of those who were merged: {somebody} was at each side of it.
