@@ -1,26 +1,36 @@
 """Prints one table of NIST scores: every method's release of one input, beside subsamples of its individuals.
 
-    python -m benchmarks.scale cabs.parquet --hierarchy h3:9
-    python -m benchmarks.scale bikes.parquet --hierarchy h3:9 --methods twincut,mondrian --slot 8h --fold week
+    python -m benchmarks.scale cabs.parquet --zones h3:9
+    python -m benchmarks.scale bikes.parquet --zones h3:9 --methods twincut,odkanon --shifts
 
-All that is not said here is said to `tripcloak anonymise`. Methods of noise run twice, at epsilon 1 and 10.
-Every release is made, audited and written as any other; CPU seconds are those of `tripcloak anonymise`.
+The input is read once. Methods run at k = 10 and a limit of 10 %, those of noise at epsilon 1 and 10 with
+zones of the size of areas. With --shifts every shift is anonymised by itself; noise cannot. CPU seconds
+are from the matrix to the release; nothing is written.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tempfile
+import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring import TookTooLong, run
-from tripcloak.flows.methods import METHODS
+import numpy as np
 
-EPSILONS = ("1", "10")
+from tripcloak.analysis.scoring import contest_records, released_records, subsample
+from tripcloak.flows.measures.nist import INDIVIDUAL, NistScore, nist_score
+from tripcloak.flows.methods import METHODS, FlowMethod, SlotBySlot
+from tripcloak.flows.reading.matrix import Zoning, read_matrix
+from tripcloak.flows.release.reading import published_of
+from tripcloak.flows.release.tables import flows_table, zones_table
+from tripcloak.ground.errors import TripcloakError
+from tripcloak.hierarchy import parse_tiling
+from tripcloak.promises import KAnonymity
+from tripcloak.records.source import TripSource
+
+AREAS = 7
+EPSILONS = (1.0, 10.0)
 COLUMNS = ("score", "k-marginal", "graph", "conjunctions", "penalised", "records", "CPU s")
 
 
@@ -28,50 +38,52 @@ def main(arguments: list[str]) -> None:
     """Run methods, score what they release, and print a Markdown table row by row."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
     parser.add_argument("input")
+    parser.add_argument("--zones", default="h3:9", help="cells of H3, finer than areas")
     parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--areas", default="h3:7")
-    parser.add_argument("--limit", type=float, default=1200.0, help="seconds a command may take")
-    asked, others = parser.parse_known_args(arguments)
+    parser.add_argument("--shifts", action="store_true", help="every shift by itself")
+    asked = parser.parse_args(arguments)
+    source, tiling = TripSource(paths=(asked.input,)), parse_tiling(f"h3:{AREAS}")
+    zoning = Zoning(spec=asked.zones)
+    if asked.shifts:
+        zoning = Zoning(spec=asked.zones, time_slot=480, fold="week", apart=True)
+    truth = contest_records(source, tiling)
     print("| what | " + " | ".join(COLUMNS) + " |\n|---|" + "---:|" * len(COLUMNS), flush=True)
-    beside = "10,40,70"
-    with tempfile.TemporaryDirectory(prefix="tripcloak-scale-") as name:
-        for number, (title, options) in enumerate(_runs(asked.methods.split(","))):
-            out = str(Path(name) / str(number))
-            try:
-                made = _told(asked.limit, "anonymise", asked.input, *others, *options, "--out", out, "--json")
-                scored = ("score", "nist", out, "--against", asked.input, "--areas", asked.areas, "--json")
-                told = json.loads(_told(asked.limit, *scored, "--subsamples", beside).output)
-            except (SystemExit, TookTooLong) as reason:
-                why = "took too long" if isinstance(reason, TookTooLong) else "the answer is no"
-                print(f"| {title} | {why} |" + " |" * (len(COLUMNS) - 1), flush=True)
-                continue
-            for row in told["rows"][1:] if beside else ():
-                print(_row(f"subsample of {row['name']}", row, None), flush=True)
-            print(_row(title, told["rows"][0], made.cpu_s), flush=True)
-            beside = ""
+    for percent in (10, 40, 70):
+        print(_row(f"subsample of {percent} %", nist_score(truth, subsample(truth, percent))), flush=True)
+    matrix = read_matrix(source, zoning, repeats=True).trips.matrix
+    facts = {"volume": "trips", "hierarchy": {"spec": asked.zones, **zoning.clock()}}
+    individuals = len(np.unique(truth[INDIVIDUAL]))
+    for title, method in _methods(asked.methods.split(","), int(asked.zones[3:]) - AREAS):
+        started = time.process_time()
+        try:
+            release = (SlotBySlot.of(method) if asked.shifts else method).anonymise(matrix)
+        except TripcloakError as error:
+            print(f"| {title} | {error} |" + " |" * (len(COLUMNS) - 1), flush=True)
+            continue
+        seconds = time.process_time() - started
+        published = published_of(facts, flows_table(release), zones_table(matrix, release))
+        records = released_records(published, tiling, individuals)
+        print(_row(title, nist_score(truth, records), seconds), flush=True)
 
 
-def _runs(methods: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for method in methods:
-        if not METHODS[method].noisy:
-            yield method, ("--method", method)
+def _methods(names: list[str], height: int) -> Iterator[tuple[str, FlowMethod]]:
+    for name in names:
+        if not METHODS[name].noisy:
+            yield name, METHODS[name](promise=KAnonymity(k=10), suppression_limit=0.1)
             continue
         for epsilon in EPSILONS:
-            yield f"{method}, epsilon {epsilon}", ("--method", method, "--epsilon", epsilon)
+            own: dict[str, Any] = {"epsilon": epsilon, "height": height}
+            yield f"{name}, epsilon {epsilon:g}", METHODS[name](**own)
 
 
-def _told(limit: float, *arguments: str) -> Any:
-    return run([sys.executable, "-m", "tripcloak.cli", *arguments], limit_s=limit)
-
-
-def _row(title: str, row: dict[str, Any], cpu_s: float | None) -> str:
+def _row(title: str, found: NistScore, cpu_s: float | None = None) -> str:
     cells = (
-        f"{row['score']:.0f}",
-        f"{row['k_marginal']:.3f}",
-        f"{row['graph']:.3f}",
-        f"{row['conjunctions']:.3f}",
-        f"{row['penalised']:,}",
-        f"{row['records']:,}",
+        f"{found.score:.0f}",
+        f"{found.k_marginal:.3f}",
+        f"{found.graph:.3f}",
+        f"{found.conjunctions:.3f}",
+        f"{found.penalised:,}",
+        f"{found.records:,}",
         "" if cpu_s is None else f"{cpu_s:.1f}",
     )
     return f"| {title} | " + " | ".join(cells) + " |"

@@ -36,6 +36,7 @@ from tripcloak.hierarchy import OUTSIDE, Tiling, parse_tiling
 from tripcloak.hierarchy.time import fold_slots
 from tripcloak.records.files.frames import Input
 from tripcloak.records.files.tables import Table, open_tables, quoted
+from tripcloak.records.source import TripSource
 
 if TYPE_CHECKING:
     from tripcloak.records.trips import Canonical
@@ -190,7 +191,11 @@ def true_records(
     folder: Path, inputs: tuple[Input, ...], tiling: Tiling, *, memory: Memory = None
 ) -> ContestTable:
     """Return the trips that a release was made from as records of the contest."""
-    source, _ = how_it_was_read(folder, inputs)
+    return contest_records(how_it_was_read(folder, inputs)[0], tiling, memory=memory)
+
+
+def contest_records(source: TripSource, tiling: Tiling, *, memory: Memory = None) -> ContestTable:
+    """Return trips as records of the contest."""
     with opened(source, memory=memory) as (con, canonical), plain_errors():
         _refuse_trips(canonical)
         once = "qualify row_number() over (partition by mark) = 1" if canonical.has_mark else ""

@@ -343,14 +343,18 @@ def read_published(folder: Path) -> Published:
     public, facts = public_part(folder).absolute(), read_manifest(folder, "flows")
     try:
         flows = parquet.read_table(public / "flows.parquet")
-        table = parquet.read_table(public / "zones.parquet")
-        zones = {axis: _zones_of(table, axis) for axis in ("origin", "destination", "time")}
-        names = {axis: _text(flows[axis]) for axis in zones if axis in flows.column_names}
-        volume = np.asarray(flows[facts["volume"]], dtype=float)
+        return published_of(facts, flows, parquet.read_table(public / "zones.parquet"))
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"{public} is not a whole release: flows.parquet, zones.parquet or a column of theirs is missing"
         ) from error
+
+
+def published_of(facts: dict[str, Any], flows: Any, table: Any) -> Published:
+    """Return a release from its tables of flows and of zones, as its readers have it."""
+    zones = {axis: _zones_of(table, axis) for axis in ("origin", "destination", "time")}
+    names = {axis: _text(flows[axis]) for axis in zones if axis in flows.column_names}
+    volume = np.asarray(flows[facts["volume"]], dtype=float)
     rows = {axis: zones[axis].rows(ids) for axis, ids in names.items()}
     return Published(facts, rows["origin"], rows["destination"], rows.get("time"), volume, zones)
 
