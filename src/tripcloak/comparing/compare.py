@@ -13,13 +13,14 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.comparing.choice import Choice, choices
+from tripcloak.comparing.peers import GET_THEM, PEERS, installed
 from tripcloak.comparing.rows import ComparisonRow, Trial
 from tripcloak.comparing.shared_memory import Address, SharedMemory
 from tripcloak.comparing.trial_process import Workspace
 from tripcloak.comparing.workers import Limits, TrialResult, jobs_that_fit, run_trials
 from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
 from tripcloak.flows.keywords import zoning
-from tripcloak.flows.methods import METHODS, find_method
+from tripcloak.flows.methods import METHODS, FlowMethod, find_method
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.protection import asked_promise, hiding_secret
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
@@ -94,8 +95,9 @@ class ComparisonPlan:
 
     def __post_init__(self) -> None:
         for name in self.methods or ():
-            find_method(name)
-        METHODS.own_of_each(self.methods or METHODS, self.options)
+            if name not in PEERS:
+                find_method(name)
+        self.own_options()
         for name, values in (("method", self.methods), ("k", self.ks), ("suppression limit", self.limits)):
             if values is not None and (not values or len(set(values)) != len(values)):
                 raise InputError(f"give at least one {name}, and each once")
@@ -143,7 +145,21 @@ class ComparisonPlan:
         noise = self.epsilon is not None
         if self.promise(self.ks[0]).parts_of:
             return True
-        return any(noise and METHODS[name].needs_repeats for name in self.methods or METHODS)
+        return any(noise and kind_of(name).needs_repeats for name in self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return what to run: what was asked for, or all methods, and peers where noise is asked for."""
+        if self.methods is not None:
+            return self.methods
+        return (*METHODS, *(PEERS if self.epsilon is not None and installed() else ()))
+
+    def own_options(self) -> dict[str, dict[str, Any]]:
+        """Return the options of every method among those given, or raise where none has one of them."""
+        # Peers have the options of noise, as laplace has them, and none of their own.
+        alike = {name: "laplace" if name in PEERS else name for name in self.names}
+        own = METHODS.own_of_each(dict.fromkeys(alike.values()), self.options)
+        return {name: dict(own[other]) for name, other in alike.items()}
 
     def promise(self, k: float) -> Promise:
         """Return when a group is safe, for one k."""
@@ -159,7 +175,7 @@ class ComparisonPlan:
 
     def refuse_hollow(self, matrix: ODMatrix) -> None:
         """Raise if some k would protect nobody, as a release would be refused."""
-        if all(METHODS[name].noisy for name in self.methods or METHODS):
+        if all(kind_of(name).noisy for name in self.names):
             return
         for k in self.ks:
             refuse_hollow(matrix, self.promise(k))
@@ -249,7 +265,8 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
         rows=rows,
         maps=tuple(one.map for one in together),
         frame=frame,
-        choices=choices(rows),
+        # Peers are there to be measured against; nobody can publish what they make.
+        choices=choices([row for row in rows if row.method not in PEERS]),
         unit=unit,
         input=facts,
         cleaning=cleaning,
@@ -258,11 +275,16 @@ def compare(plan: ComparisonPlan, progress: Progress = silent) -> Comparison:
     )
 
 
+def kind_of(name: str) -> type[FlowMethod]:
+    """Return the class of a method or of a peer."""
+    return PEERS[name] if name in PEERS else METHODS[name]
+
+
 def _plan(plan: ComparisonPlan, matrix: ODMatrix) -> Iterator[Trial | ComparisonRow]:
     """Yield what to run, and rows for what cannot run on this input; k by k and limit by limit."""
-    noisy = {name for name in plan.methods or METHODS if METHODS[name].noisy}
+    noisy = {name for name in plan.names if kind_of(name).noisy}
     for turn, (k, limit) in enumerate((k, limit) for k in plan.ks for limit in plan.limits):
-        for name in plan.methods or METHODS:
+        for name in plan.names:
             # Noise heeds neither k nor the limit: once is enough.
             if turn and name in noisy:
                 continue
@@ -277,12 +299,12 @@ def _plan(plan: ComparisonPlan, matrix: ODMatrix) -> Iterator[Trial | Comparison
 
 def _trial(plan: ComparisonPlan, name: str, matrix: ODMatrix, *, k: float, unit: str, limit: float) -> Trial:
     """Return one method ready to run, or raise an error that says why it cannot."""
-    options = METHODS.own_of_each(plan.methods or METHODS, plan.options)[name]
-    if "time_limit" in METHODS[name].__dataclass_fields__:
+    options, kind = plan.own_options()[name], kind_of(name)
+    if "time_limit" in kind.__dataclass_fields__:
         options["time_limit"] = OWN_CLOCK * plan.time_limit
-    if METHODS[name].noisy:
+    if kind.noisy:
         options["epsilon"] = plan.epsilon
-    method = METHODS[name](promise=plan.promise(k), suppression_limit=limit, **options)
+    method = kind(promise=plan.promise(k), suppression_limit=limit, **options)
     refuse_area_of_data(method, plan.zoning)
     method.refuse(matrix)
     return Trial(method=method, k=k, unit=unit, limit=limit)
@@ -290,7 +312,9 @@ def _trial(plan: ComparisonPlan, name: str, matrix: ODMatrix, *, k: float, unit:
 
 def _notes_on_options(plan: ComparisonPlan) -> Iterator[str]:
     """Yield which methods did not run as they do by themselves."""
-    chosen = METHODS.own_of_each(plan.methods or METHODS, plan.options)
+    chosen = plan.own_options()
+    if plan.methods is None and plan.epsilon is not None and not installed():
+        yield f"{', '.join(PEERS)} of mbi, peers with differential privacy, would be compared too: {GET_THEM}"
     for option, value in plan.options.items():
         told = ", ".join(name for name, own in chosen.items() if option in own)
         yield f"{told} ran with {spelt(option, value)}"

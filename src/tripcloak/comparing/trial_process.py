@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tripcloak.comparing.peers import PEERS
 from tripcloak.comparing.rows import MEASURES, ComparisonRow, Cost, Trial, timed
 from tripcloak.comparing.shared_memory import Address, take
 from tripcloak.flows.audit import audit_matrix
@@ -150,6 +151,9 @@ def _points(addresses: tuple[Address, ...], taken: Callable[[Address], Any]) -> 
 
 def _rehearse(trial: Trial, matrix: ODMatrix) -> None:
     """Run the method on a few flows, so that loading and compiling its code is not taken for its work."""
+    if trial.method.name in PEERS:
+        # Their work goes with the zones there could be, not with the flows: that would be as much again.
+        return
     try:
         trial.method.anonymise(_first_flows(matrix, SAMPLE))
     except Exception:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 OBJECTS_BETWEEN = 10_000
 """So many new objects before garbage is looked for; Python's own 700 are walked through at every import."""
@@ -28,6 +30,17 @@ def load_sparingly() -> None:
     """
     sys.meta_path.insert(0, _NotLoaded)
     gc.set_threshold(OBJECTS_BETWEEN)
+
+
+@contextmanager
+def loading_all() -> Iterator[None]:
+    """Let everything be loaded again for a while, by code of others that cannot do without."""
+    before = sys.meta_path[:]
+    sys.meta_path[:] = [finder for finder in before if finder is not _NotLoaded]
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = before
 
 
 def _kernels_ask() -> bool:
