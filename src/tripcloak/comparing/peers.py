@@ -56,6 +56,7 @@ class Synthesiser(NoisyMethod):
     """
 
     file: ClassVar[str]
+    most_zones: ClassVar[int] = MOST_ZONES
 
     def check_request(self) -> None:
         """Raise if there is no epsilon or delta, or no mbi."""
@@ -74,7 +75,7 @@ class Synthesiser(NoisyMethod):
     def zone_height(self, domains: Domains) -> int:
         """Return the lowest height of which there are few enough zones, whatever the data."""
         height = self.height or 0
-        while max(domain.size(height) for domain in domains) > MOST_ZONES:
+        while max(domain.size(height) for domain in domains) > self.most_zones:
             height += 1
         return height
 
@@ -180,6 +181,8 @@ class MST(Synthesiser):
     summary: ClassVar[str] = "a peer: the maximum spanning tree of mbi"
     source: ClassVar[str] = "McKenna et al. 2021"
     file: ClassVar[str] = "mst"
+    # It keeps numbers of zones in a byte where only few zones are busy.
+    most_zones: ClassVar[int] = 255
 
     def run(self, mechanism: Any, data: Any, epsilon: float) -> Any:
         """Return what MST makes."""
