@@ -176,7 +176,7 @@ BELOW = (
             "ground/",
             (
                 "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
-                "· spreadsheets · masking · given_paths",
+                "· spreadsheets · masking · given_paths · sparing",
                 "folders, moving: whole or not at all · public_files: which there are, and unchanged",
                 "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "
                 "registry and spelling: declared once, derived everywhere",
