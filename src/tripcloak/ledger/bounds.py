@@ -50,6 +50,7 @@ def bounded(atoms: Atoms, asked: Bools, k: int) -> list[Fact]:
     span = tightened(atoms, shuttled(atoms), asked, k)
     exact = (span.least == span.most) & (atoms.people < k)
     sure = asked & (span.least >= 1) & ((span.most < k) | exact)
+    members = _members(atoms)
     return [
         Fact(
             kind="between",
@@ -57,7 +58,7 @@ def bounded(atoms: Atoms, asked: Bools, k: int) -> list[Fact]:
             most=int(span.most[atom]),
             people=int(atoms.people[atom]),
             terms=_around(atoms, np.array([atom])),
-            beside=_beside(atoms, int(atom)),
+            beside=_beside(atoms, int(atom), members),
             atoms=np.array([atom]),
         )
         for atom in np.flatnonzero(sure)
@@ -131,7 +132,9 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     # Many parts at once: each is solved by itself there too, and a programme costs more than its solution.
     for some in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(np.diff(ends)[numbers]) // AT_ONCE)) + 1):
         members = np.concatenate([order[ends[one] : ends[one + 1]] for one in some])
-        open_still[members] &= ~_may_be_empty(_sums(atoms, members, fixed), members, open_still, part, span)
+        rows = _sums(atoms, members, fixed)
+        open_still[members] &= ~_may_be_empty(rows, members, open_still, part, span)
+        open_still[members] &= ~_solve_together(rows, members, open_still, part, (least, most))
     for number in np.unique(part[open_still]):
         members = order[ends[number] : ends[number + 1]]
         rows = _sums(atoms, members, fixed)
@@ -159,6 +162,37 @@ def _may_be_empty(rows: dict[str, Any], members: Ints, asked: Bools, part: Ints,
             break
         empty, left = empty | new, left & ~new
     return empty
+
+
+def _solve_together(
+    rows: dict[str, Any], members: Ints, asked: Bools, part: Ints, bounds: tuple[Ints, Ints]
+) -> Bools:
+    """Tighten bounds of members of many parts, in place, one of each at a time; return which are settled.
+
+    In small parts a bound holds if it is reached in whole trips; others are left.
+    """
+    least, most = bounds
+    limits = np.column_stack([least[members], most[members]])
+    _, own, size = np.unique(part[members], return_inverse=True, return_counts=True)
+    waiting, settled = asked[members].copy(), np.zeros(len(members), dtype=bool)
+    while waiting.any():
+        at = np.flatnonzero(waiting)
+        at = at[np.unique(own[at], return_index=True)[1]]
+        waiting[at] = False
+        found = []
+        for sign in (1, -1):
+            cost = np.zeros(len(members))
+            cost[at] = sign
+            found.append(linprog(cost, **rows, bounds=limits))
+        if any(one.status != 0 for one in found):
+            continue
+        broken = [np.bincount(own, np.abs(one.x - np.rint(one.x)) > CLOSE) for one in found]
+        sure = at[(size[own[at]] > SMALL) | ((broken[0] + broken[1])[own[at]] == 0)]
+        settled[sure] = True
+        low, high = np.ceil(found[0].x[sure] - CLOSE), np.floor(found[1].x[sure] + CLOSE)
+        least[members[sure]] = np.maximum(least[members[sure]], low.astype(np.int64))
+        most[members[sure]] = np.minimum(most[members[sure]], high.astype(np.int64))
+    return settled
 
 
 def _solve(rows: dict[str, Any], members: Ints, asked: Ints, least: Ints, most: Ints) -> None:
@@ -226,9 +260,16 @@ def _around(atoms: Atoms, some: Ints) -> tuple[Term, ...]:
     return tuple(found)
 
 
-def _beside(atoms: Atoms, atom: int) -> tuple[Term, ...]:
+def _members(atoms: Atoms) -> tuple[Ints, Ints]:
+    """Return where the atoms of each group begin, and one more, and the atoms."""
+    atom, group = atoms.told_entries
+    order = np.argsort(group, kind="stable")
+    return np.searchsorted(group[order], np.arange(len(atoms.published) + 1)), atom[order]
+
+
+def _beside(atoms: Atoms, atom: int, members: tuple[Ints, Ints]) -> tuple[Term, ...]:
     """Return the published sums that an atom is not in, and some other one of its own sums is."""
     own = atoms.told[atom]
-    others = np.flatnonzero(((atoms.told == own) & (own >= 0)).any(axis=1))
-    around = _around(atoms, np.array([atom]))
+    others = np.concatenate([members[1][members[0][one] : members[0][one + 1]] for one in own[own >= 0]])
+    around = set(_around(atoms, np.array([atom])))
     return tuple(term for term in _around(atoms, others) if term not in around)
