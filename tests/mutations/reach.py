@@ -87,7 +87,7 @@ class Reach:
 
 
 def spans(source: bytes, line: int) -> list[tuple[int, int]]:
-    """Return the lines of the statement of a line, and, where importing runs it, of what lies around it."""
+    """Return the lines of the statement of a line, or, where importing runs it, of what lies around it."""
     tree = ast.parse(source)
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
     around = [one for one in statements if one.lineno <= line <= (one.end_lineno or one.lineno)]
@@ -97,10 +97,11 @@ def spans(source: bytes, line: int) -> list[tuple[int, int]]:
     last = inner.end_lineno or inner.lineno
     head = (inner.lineno, max(body[0].lineno - 1, inner.lineno) if body else last)
     if isinstance(inner, ast.FunctionDef):
-        return [head, (inner.body[0].lineno, last)]
+        # Its head is run by whoever imports it first, which says nothing of who notices.
+        return [(inner.body[0].lineno, last), head]
     if any(isinstance(node, ast.FunctionDef) for node in around):
         return [head]
-    return [head, (1, len(source.splitlines()))]
+    return [(1, len(source.splitlines()))]
 
 
 def digest(paths: Iterable[Path]) -> str:

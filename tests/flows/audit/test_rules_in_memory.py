@@ -8,8 +8,10 @@ import pytest
 
 from tripcloak.flows.audit.encoding import H3Encoder
 from tripcloak.flows.audit.promise import AuditRequest
+from tripcloak.flows.audit.queries import segment_sql
 from tripcloak.flows.audit.rules import counts, during, manifest, privacy, tables
 from tripcloak.flows.audit.totals import StatedTables, _lifted_by_tree
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.hierarchy.tiling import OUTSIDE
 from worlds.made_evidence import PEOPLE, TRIPS, WEIGHTS, made, released
@@ -554,3 +556,23 @@ def test_as_many_people_stand_behind_dropped_rows_as_are_promised_or_ordered() -
     assert manifest._least(made(order=AuditRequest(k=5))) == 5
     assert manifest._least(made(order=AuditRequest(k=2))) == 3
     assert manifest._least(noisy()) == 0
+
+
+@pytest.mark.parametrize(
+    ("by", "at", "named"),
+    [
+        ("start_time:6h@UTC", "05:59:59", "00:00-06:00"),
+        ("start_time:6h@UTC", "06:00:00", "06:00-12:00"),
+        ("start_time:24h@UTC", "23:59:59", "00:00-24:00"),
+        ("start_time:90min@Europe/Paris", "05:00:00", "06:00-07:30"),
+    ],
+)
+def test_a_part_of_the_day_is_named_by_both_ends(by: str, at: str, named: str) -> None:
+    case = made().table("canonical", "start_time timestamptz", [(f"2024-01-05 {at}+00",), (None,)])
+    found = [text for (text,) in case.rows(f"select {segment_sql((by,), ('start_time',))} from canonical")]
+    assert found == [f"start_time={named}", "start_time=unknown"]
+    with pytest.raises(InputError, match="without times"):
+        segment_sql((by,), ("attr_sex",))
+    for wrong in ("start_time:0h@UTC", "start_time:5h@UTC", "start_time:7min@UTC"):
+        with pytest.raises(BrokenPart, match="divide a day"):
+            segment_sql((wrong,), ("start_time",))

@@ -79,3 +79,12 @@ def test_words_are_said_again_and_no_others(words: str) -> None:
     assert restated_largest({"largest_parts": words}) == words
     with pytest.raises(ValueError, match="never said"):
         restated_largest({"largest_parts": f"{words} "})
+
+
+def test_without_repeats_nobody_knows_what_one_traveller_has() -> None:
+    matrix, release = made(3)
+    unknown = replace(matrix, flows=replace(matrix.flows, repeats=None))
+    assert largest_parts(unknown, release) is None
+    assert largest_entry(unknown, release) == {}
+    nobody = replace(matrix, flows=replace(matrix.flows, travellers=None))
+    assert largest_parts(nobody, release) is None

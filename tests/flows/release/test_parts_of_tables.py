@@ -8,8 +8,11 @@ import pyarrow as pa
 import pytest
 import shapely
 
+from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.reading import _zones_of
 from tripcloak.flows.release.tables import as_published, in_order, lines_table, with_points
+from tripcloak.flows.release.totals import with_places
+from tripcloak.hierarchy import Hierarchy
 
 ZONES = pa.table(
     {
@@ -54,3 +57,17 @@ def test_flows_come_by_time_and_zones() -> None:
     told = as_published(timed.append_column("more", pa.array([1, 2, 3])), ["trips"])
     assert set(told.column_names) == {"origin", "destination", "time", "trips"}
     assert told["trips"].to_pylist() == [7, 8, 9]
+
+
+def test_zones_of_levels_are_those_of_the_hierarchy() -> None:
+    tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])
+    named = pa.table({"zone": ["b", "a", "all"], "level": ["own", "own", "1"]})
+    placed = with_places(named, tree, TablesWanted(levels=(1,)))
+    assert placed["zone"].to_pylist() == ["b", "a", "all"]
+    assert placed["tiles"].to_pylist() == [1, 1, 2]
+    assert placed["parent"].to_pylist() == ["all", "all", None]
+    for wrong in ("aa", "z", ""):
+        with pytest.raises(ValueError, match="none of the hierarchy"):
+            with_places(
+                pa.table({"zone": ["a", wrong], "level": ["own", "own"]}), tree, TablesWanted(levels=(1,))
+            )

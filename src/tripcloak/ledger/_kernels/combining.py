@@ -5,7 +5,6 @@ Everything is done modulo a prime, so that no number grows, and what is found is
 
 from __future__ import annotations
 
-import heapq
 from typing import TypeAlias
 
 import numpy as np
@@ -135,15 +134,18 @@ def _eliminated(
     pool, chain, reach, holders = _laid_out(ends, rows, number, m)
     first, last = reach
     steps, checks = ([0], [0], [0]), ([0], [0])
-    waiting = [(last[row] - first[row], row) for row in range(len(first))]
-    heapq.heapify(waiting)
+    queue = _queue(reach, m + ends[2] - ends[1])
+    shortest = 0
     done, seen = np.zeros(len(first), dtype=np.bool_), np.full(len(first), -1, dtype=np.int64)
     total = np.zeros(m + ends[2] - ends[1], dtype=np.int64)
     # Invariant: an unknown that was eliminated is in no row that is left.
-    while waiting and terms >= 0:
-        length, row = heapq.heappop(waiting)
-        if done[row] or last[row] - first[row] != length:
-            continue
+    while terms >= 0:
+        while shortest < len(queue[0]) and queue[0][shortest] < 0:
+            shortest += 1
+        if shortest == len(queue[0]):
+            break
+        row, length = queue[0][shortest], shortest
+        _take(queue, row, length)
         done[row] = True
         pivot, scale = _rarest(pool, first[row], last[row], holders[1])
         if pivot < 0:
@@ -161,9 +163,12 @@ def _eliminated(
             if done[other] or seen[other] == row:
                 continue
             seen[other] = row
-            terms -= length + last[other] - first[other]
+            before = last[other] - first[other]
+            terms -= length + before
             if _rid(pool, chain, reach, holders, total, (row, other, pivot, scale)):
-                heapq.heappush(waiting, (last[other] - first[other], other))
+                _take(queue, other, before)
+                _put(queue, other, last[other] - first[other])
+                shortest = min(shortest, last[other] - first[other])
     return pool, steps, checks, terms >= 0
 
 
@@ -201,6 +206,42 @@ def _laid_out(
             factor.append(PRIME - 1)
         last[row] = len(term)
     return (term, factor), (following, holder), (first, last), (head, held)
+
+
+@njit(cache=True)
+def _queue(reach: tuple[Ints, Ints], longest: int) -> tuple[Ints, Ints, Ints]:  # pragma: no cover - compiled
+    """Return rows by their length: the first row of every length, and before and after every row another."""
+    n = len(reach[0])
+    queue = (
+        np.full(longest + 1, -1, dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
+    )
+    for row in range(n - 1, -1, -1):
+        _put(queue, row, reach[1][row] - reach[0][row])
+    return queue
+
+
+@njit(cache=True)
+def _put(queue: tuple[Ints, Ints, Ints], row: int, length: int) -> None:  # pragma: no cover - compiled
+    """Put a row before all others of its length."""
+    head, before, after = queue
+    before[row], after[row] = -1, head[length]
+    if head[length] >= 0:
+        before[head[length]] = row
+    head[length] = row
+
+
+@njit(cache=True)
+def _take(queue: tuple[Ints, Ints, Ints], row: int, length: int) -> None:  # pragma: no cover - compiled
+    """Take a row out of those of its length."""
+    head, before, after = queue
+    if before[row] < 0:
+        head[length] = after[row]
+    else:
+        after[before[row]] = after[row]
+    if after[row] >= 0:
+        before[after[row]] = before[row]
 
 
 @njit(cache=True)
