@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ledger._kernels.groups import sorted_by
 
 PRIME = 2**31 - 1
 """A prime that no small whole number is a multiple of."""
@@ -18,8 +19,11 @@ PRIME = 2**31 - 1
 SMALL = 32_767
 """The largest numerator and denominator that a remainder can stand for without doubt."""
 
+Ends: TypeAlias = tuple[int, int, int]
+Table: TypeAlias = tuple[Ints, Ints, Ints]
 Pool: TypeAlias = tuple[list[int], list[int]]
-"""Two lists that grow together."""
+Steps: TypeAlias = tuple[list[int], list[int], list[int]]
+"""Where ties and columns of a block end; rows, by where they begin, and their terms; lists that grow."""
 
 DEEP = 500
 """Columns of one set, at most: people of so many different atoms could not be told from others."""
@@ -27,12 +31,8 @@ DEEP = 500
 
 @njit(cache=True)
 def known_sets(
-    blocks: tuple[Ints, Ints],
-    rows: tuple[Ints, Ints, Ints],
-    people: tuple[Ints, Ints],
-    sizes: tuple[int, int],
-    limits: tuple[int, int, int],
-) -> tuple[Bools, tuple[Ints, Ints], tuple[Ints, Ints, Ints], Ints]:  # pragma: no cover - compiled
+    blocks: tuple[Ints, Ints], rows: Table, people: tuple[Ints, Ints], sizes: tuple[int, int], limits: Ends
+) -> tuple[Bools, tuple[Ints, Ints], Table, Ints]:  # pragma: no cover - compiled
     """Return the least sets of columns of few people whose total is known, block by block.
 
     Parameters
@@ -102,9 +102,7 @@ def known_sets(
 
 
 @njit(cache=True)
-def _numbered(
-    ends: tuple[int, int, int], rows: tuple[Ints, Ints, Ints], number: Ints
-) -> Ints:  # pragma: no cover - compiled
+def _numbered(ends: Ends, rows: Table, number: Ints) -> Ints:  # pragma: no cover - compiled
     """Number the unknowns of a block, and return which they are."""
     first, last = rows[0][ends[0]], rows[0][ends[2]]
     names = np.empty(last - first, dtype=np.int64)
@@ -119,10 +117,8 @@ def _numbered(
 
 @njit(cache=True)
 def _eliminated(
-    ends: tuple[int, int, int], rows: tuple[Ints, Ints, Ints], number: Ints, m: int, terms: int
-) -> tuple[
-    Pool, tuple[list[int], list[int], list[int]], tuple[list[int], list[int]], bool
-]:  # pragma: no cover
+    ends: Ends, rows: Table, number: Ints, m: int, terms: int
+) -> tuple[Pool, Steps, Pool, bool]:  # pragma: no cover
     """Eliminate the unknowns of a block, those of the shortest rows first, each by the row it is rarest in.
 
     Returns
@@ -174,7 +170,7 @@ def _eliminated(
 
 @njit(cache=True)
 def _laid_out(
-    ends: tuple[int, int, int], rows: tuple[Ints, Ints, Ints], number: Ints, m: int
+    ends: Ends, rows: Table, number: Ints, m: int
 ) -> tuple[Pool, Pool, tuple[Ints, Ints], tuple[Ints, Ints]]:  # pragma: no cover - compiled
     """Return the rows of a block one behind the other, modulo the prime, and who holds which unknown.
 
@@ -209,7 +205,7 @@ def _laid_out(
 
 
 @njit(cache=True)
-def _queue(reach: tuple[Ints, Ints], longest: int) -> tuple[Ints, Ints, Ints]:  # pragma: no cover - compiled
+def _queue(reach: tuple[Ints, Ints], longest: int) -> Table:  # pragma: no cover - compiled
     """Return rows by their length: the first row of every length, and before and after every row another."""
     n = len(reach[0])
     queue = (
@@ -223,7 +219,7 @@ def _queue(reach: tuple[Ints, Ints], longest: int) -> tuple[Ints, Ints, Ints]:  
 
 
 @njit(cache=True)
-def _put(queue: tuple[Ints, Ints, Ints], row: int, length: int) -> None:  # pragma: no cover - compiled
+def _put(queue: Table, row: int, length: int) -> None:  # pragma: no cover - compiled
     """Put a row before all others of its length."""
     head, before, after = queue
     before[row], after[row] = -1, head[length]
@@ -233,7 +229,7 @@ def _put(queue: tuple[Ints, Ints, Ints], row: int, length: int) -> None:  # prag
 
 
 @njit(cache=True)
-def _take(queue: tuple[Ints, Ints, Ints], row: int, length: int) -> None:  # pragma: no cover - compiled
+def _take(queue: Table, row: int, length: int) -> None:  # pragma: no cover - compiled
     """Take a row out of those of its length."""
     head, before, after = queue
     if before[row] < 0:
@@ -351,7 +347,7 @@ def _in_whole_numbers(value: Ints, n: int) -> int:  # pragma: no cover - compile
 def _whole_checks(
     pool: Pool, checks: Pool, m: int, n: int
 ) -> tuple[  # pragma: no cover - compiled
-    tuple[Ints, Ints, Ints], tuple[Ints, Ints, Ints], bool
+    Table, Table, bool
 ]:
     """Return checks in whole numbers, by check and by column, and whether that could be done for all.
 
@@ -373,30 +369,33 @@ def _whole_checks(
             continue
         kept, at = kept + 1, at + b - a
         start[kept] = at
-    first = np.zeros(n + 1, dtype=np.int64)
-    for one in column[:at]:
-        first[one + 1] += 1
-    for one in range(n):
-        first[one + 1] += first[one]
-    free = first[:-1].copy()
+    first, order = sorted_by(column[:at], n)
     check_of, factor_of = np.empty(at, dtype=np.int64), np.empty(at, dtype=np.int64)
-    for check in range(kept):
-        for one in range(start[check], start[check + 1]):
-            check_of[free[column[one]]] = check
-            factor_of[free[column[one]]] = factor[one]
-            free[column[one]] += 1
+    of = _rows_of(start[: kept + 1])
+    for one in range(at):
+        check_of[one], factor_of[one] = of[order[one]], factor[order[one]]
     return (start[: kept + 1], column[:at], factor[:at]), (first, check_of, factor_of), good
+
+
+@njit(cache=True)
+def _rows_of(start: Ints) -> Ints:  # pragma: no cover - compiled
+    """Return the row of every term, given where rows begin, and one more."""
+    row = np.empty(start[-1], dtype=np.int64)
+    for one in range(len(start) - 1):
+        for at in range(start[one], start[one + 1]):
+            row[at] = one
+    return row
 
 
 @njit(cache=True)
 def _searched(
     shift: int,
     n: int,
-    checks: tuple[Ints, Ints, Ints],
-    by_column: tuple[Ints, Ints, Ints],
+    checks: Table,
+    by_column: Table,
     people: tuple[Ints, Ints],
     counted: Ints,
-    limits: tuple[int, int, int],
+    limits: Ends,
 ) -> tuple[tuple[Ints, Ints], bool]:  # pragma: no cover - compiled
     """Return the sets of columns that every check adds up to zero over, among them all least ones.
 
@@ -405,7 +404,7 @@ def _searched(
     of is barred from then on. Columns that no chain of checks ties to each other are searched apart.
     """
     part, length = _parts(n, checks, by_column)
-    order = _shortest_first(length)
+    order = sorted_by(length, n + 1)[1]
     left = np.full(n, limits[2], dtype=np.int64)
     taken = np.zeros(n, dtype=np.bool_)
     total = np.zeros(len(checks[0]), dtype=np.int64)
@@ -455,9 +454,7 @@ def _searched(
 
 
 @njit(cache=True)
-def _add(
-    column: int, by_column: tuple[Ints, Ints, Ints], total: Ints, times: int
-) -> None:  # pragma: no cover
+def _add(column: int, by_column: Table, total: Ints, times: int) -> None:  # pragma: no cover
     """Add a column to the totals of its checks, so many times."""
     for at in range(by_column[0][column], by_column[0][column + 1]):
         total[by_column[1][at]] += times * by_column[2][at]
@@ -465,12 +462,7 @@ def _add(
 
 @njit(cache=True)
 def _mending(
-    held: Ints,
-    checks: tuple[Ints, Ints, Ints],
-    by_column: tuple[Ints, Ints, Ints],
-    total: Ints,
-    taken: Bools,
-    ways: list[int],
+    held: Ints, checks: Table, by_column: Table, total: Ints, taken: Bools, ways: list[int]
 ) -> bool:  # pragma: no cover - compiled
     """Add the fewest columns of which one must be held too; return whether any check is wrong."""
     best, fewest = -1, 0
@@ -514,9 +506,7 @@ def _left_out(row: int, people: tuple[Ints, Ints], counted: Ints) -> int:  # pra
 
 
 @njit(cache=True)
-def _parts(
-    n: int, checks: tuple[Ints, Ints, Ints], by_column: tuple[Ints, Ints, Ints]
-) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
+def _parts(n: int, checks: Table, by_column: Table) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
     """Return for every column the first one that checks tie it to, and the length of its shortest check."""
     above, length = np.arange(n), np.zeros(n, dtype=np.int64)
     for check in range(len(checks[0]) - 1):
@@ -534,21 +524,6 @@ def _parts(
 
 
 @njit(cache=True)
-def _shortest_first(length: Ints) -> Ints:  # pragma: no cover - compiled
-    """Return the order of some lengths, those alike as they come."""
-    place = np.zeros(length.max() + 2, dtype=np.int64)
-    for one in length:
-        place[one + 1] += 1
-    for one in range(len(place) - 1):
-        place[one + 1] += place[one]
-    order = np.empty(len(length), dtype=np.int64)
-    for at in range(len(length)):
-        order[place[length[at]]] = at
-        place[length[at]] += 1
-    return order
-
-
-@njit(cache=True)
 def _top(above: Ints, one: int) -> int:  # pragma: no cover - compiled
     while above[one] != one:
         above[one] = above[above[one]]
@@ -561,17 +536,8 @@ def _least(found: tuple[Ints, Ints], n: int) -> Bools:  # pragma: no cover - com
     """Return which sets hold no other one."""
     start, column = found
     kept = np.ones(len(start) - 1, dtype=np.bool_)
-    first = np.zeros(n + 1, dtype=np.int64)
-    for one in column:
-        first[one + 1] += 1
-    for one in range(n):
-        first[one + 1] += first[one]
-    place = first[:-1].copy()
-    of = np.empty(len(column), dtype=np.int64)
-    for one in range(len(kept)):
-        for at in range(start[one], start[one + 1]):
-            of[place[column[at]]] = one
-            place[column[at]] += 1
+    first, order = sorted_by(column, n)
+    of = _rows_of(start)
     inside = np.zeros(n, dtype=np.bool_)
     for one in range(len(kept)):
         own = column[start[one] : start[one + 1]]
@@ -580,7 +546,7 @@ def _least(found: tuple[Ints, Ints], n: int) -> Bools:  # pragma: no cover - com
             if first[other + 1] - first[other] < first[rarest + 1] - first[rarest]:
                 rarest = other
         for at in range(first[rarest], first[rarest + 1]):
-            larger = of[at]
+            larger = of[order[at]]
             members = column[start[larger] : start[larger + 1]]
             if len(members) > len(own) and kept[larger]:
                 for other in members:
@@ -594,13 +560,7 @@ def _least(found: tuple[Ints, Ints], n: int) -> Bools:  # pragma: no cover - com
 
 
 @njit(cache=True)
-def _shown(
-    columns: Ints,
-    pool: Pool,
-    steps: tuple[list[int], list[int], list[int]],
-    m: int,
-    n: int,
-) -> Ints:  # pragma: no cover - compiled
+def _shown(columns: Ints, pool: Pool, steps: Steps, m: int, n: int) -> Ints:  # pragma: no cover - compiled
     """Return unknowns, modulo the prime, for which some columns are one and all others zero."""
     value = np.zeros(m + n, dtype=np.int64)
     for column in columns:
@@ -619,12 +579,7 @@ def _shown(
 
 @njit(cache=True)
 def _holds(
-    columns: Ints,
-    value: Ints,
-    common: int,
-    ends: tuple[int, int, int],
-    rows: tuple[Ints, Ints, Ints],
-    number: Ints,
+    columns: Ints, value: Ints, common: int, ends: Ends, rows: Table, number: Ints
 ) -> bool:  # pragma: no cover - compiled
     """Return whether a set follows in whole numbers too, and not only modulo a prime."""
     wanted = np.zeros(ends[2] - ends[0], dtype=np.int64)
