@@ -13,6 +13,9 @@ from scipy.sparse.csgraph import connected_components
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger.atoms import Atoms
 
+SEED = 20_240_902
+"""Decides the numbers by which forms are known; of 64 bits, so that no two forms ever share one."""
+
 
 class Forms(NamedTuple):
     """Linear forms, one behind the other: of which row each term is, its unknown, and the coefficient."""
@@ -100,6 +103,13 @@ def contract(atoms: Atoms, large: Bools) -> Contraction:
     of_large = large[atom]
     unknowns.tie(Forms(atom[of_large], group[of_large], np.ones(np.count_nonzero(of_large), dtype=np.int64)))
     return unknowns.contraction(atom[~of_large], group[~of_large])
+
+
+def numbers_of_unknowns(n: int) -> Ints:
+    """Return a number for each of n unknowns: the sum of a form's own, by coefficients, is its own."""
+    number = np.random.default_rng(SEED).integers(1, 2**63, n, dtype=np.int64).astype(np.uint64)
+    odd: Ints = number * np.uint64(2) + np.uint64(1)
+    return odd
 
 
 class Unknowns:

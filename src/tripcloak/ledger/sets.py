@@ -10,10 +10,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ledger.atoms import Atoms
-from tripcloak.ledger.contraction import Contraction, Forms
-
-SEED = 20_240_902
-"""Decides the numbers by which forms are known; of 64 bits, so that no two forms ever share one."""
+from tripcloak.ledger.contraction import Contraction, Forms, numbers_of_unknowns
 
 
 class Effort(NamedTuple):
@@ -175,8 +172,7 @@ class _Columns(NamedTuple):
         at = _starts(left.row)
         if not len(left.row):
             return cls(*(np.empty(0, dtype=np.int64) for _ in range(5)))
-        number = np.random.default_rng(SEED).integers(1, 2**63, n_unknowns, dtype=np.int64).astype(np.uint64)
-        number = number * np.uint64(2) + np.uint64(1)
+        number = numbers_of_unknowns(n_unknowns)
         form = np.add.reduceat(number[left.unknown] * left.coefficient.astype(np.uint64), at[:-1])
         own = part[left.unknown[at[:-1]]]
         order = np.lexsort((form, own))

@@ -10,7 +10,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger.atoms import Atoms
-from tripcloak.ledger.contraction import Contraction, Forms, Unknowns
+from tripcloak.ledger.contraction import Contraction, Forms, Unknowns, numbers_of_unknowns
 
 ROUNDS = 30
 """How often conclusions are drawn from conclusions; there are hardly ever so many."""
@@ -23,9 +23,6 @@ NEAR = 8
 
 WORTHWHILE = 0.01
 """Conclusions are drawn again where so many came of the last ones, as a share of the forms that are left."""
-
-SEED = 20_240_902
-"""Decides the numbers by which forms are known; of 64 bits, so that no two forms ever share one."""
 
 
 def tied_by_people(atoms: Atoms, contraction: Contraction, wide: Bools, k: int) -> Contraction:
@@ -84,10 +81,7 @@ class _Drawing:
         self.unknowns = Unknowns.of(contraction)
         self.seen = atoms.first_seen, atoms.seen_by
         self.n_people = int(atoms.seen_by.max(initial=-1)) + 1
-        generator = np.random.default_rng(SEED)
-        n = len(atoms.published)
-        self.number = generator.integers(1, 2**63, n, dtype=np.int64).astype(np.uint64) * np.uint64(2)
-        self.number += np.uint64(1)
+        self.number = numbers_of_unknowns(len(atoms.published))
 
     def run(self) -> None:
         """Draw them all."""
