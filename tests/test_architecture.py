@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -301,6 +303,44 @@ def test_numba_lives_in_kernels_only() -> None:
     users = {one.by for one in imports() if one.of.split(".")[0] == "numba"}
     assert users
     assert all(is_kernel(module) for module in users)
+
+
+def test_a_gpu_is_asked_in_one_place() -> None:
+    assert {one.by for one in imports() if one.of.split(".")[0] == "cupy"} == {
+        "tripcloak.trajectories.methods.gpu"
+    }
+
+
+NOT_ON_THE_GPU_ROAD = {
+    "h3",
+    "duckdb",
+    "typer",
+    "rich",
+    "jinja2",
+    "shapely",
+    "pyproj",
+    "cryptography",
+    "openpyxl",
+}
+
+
+def test_the_road_to_a_gpu_is_free_of_what_machines_for_it_lack() -> None:
+    """Made-up calls in, a method, its release and its audit: nothing of that loads more than arrays need."""
+    road = (
+        "synth.cdr",
+        "trajectories.methods.kscale",
+        "trajectories.methods.glove",
+        "trajectories.methods.gpu",
+    )
+    judged = ("trajectories.release.published", "trajectories.audit.memory")
+    names = [f"tripcloak.{name}" for name in (*road, *judged)]
+    asked = (
+        "import sys, importlib; [importlib.import_module(name) for name in sys.argv[1:]]; print(*sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", asked, *names], check=True, capture_output=True, text=True)
+    loaded = {name.split(".")[0] for name in ran.stdout.split()}
+    assert "tripcloak" in loaded
+    assert not loaded & NOT_ON_THE_GPU_ROAD
 
 
 def test_kernels_take_arrays_and_know_nothing_of_the_house() -> None:

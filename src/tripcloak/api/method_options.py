@@ -59,6 +59,7 @@ class TrajectoryOptions(TypedDict, total=False):
     constraint: str | None
     picking: str | None
     jobs: int | None
+    device: str | None
     delta: float | None
     trash: float | None
     chunk: int | None

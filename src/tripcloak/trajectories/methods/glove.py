@@ -13,9 +13,9 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
-from tripcloak.ground.threads import processors
-from tripcloak.trajectories.methods.kmerge import k_merge, merge_groups, pair_costs
-from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
+from tripcloak.trajectories.methods.devices import Device, find_device
+from tripcloak.trajectories.methods.kmerge import k_merge, merge_groups
+from tripcloak.trajectories.methods.method import ABOUT_DEVICE, ABOUT_JOBS, TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
 
@@ -49,7 +49,7 @@ class Pool:
         self,
         trajectories: Trajectories,
         *,
-        jobs: int = 1,
+        device: Device | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         n = trajectories.n_users
@@ -57,7 +57,7 @@ class Pool:
         self.members: dict[int, Ints] = {i: np.array([i]) for i in range(n)}
         self.merges = 0
         self._samples = trajectories.lengths.astype(np.float64)
-        self._total = _all_pairs(trajectories, jobs, progress)
+        self._total = _all_pairs(trajectories, device or Device(jobs=1), progress)
         self._exact = np.ones((n, n), dtype=bool)
         self._least = np.full(n, np.inf)
         self._nearest = np.zeros(n, dtype=np.int64)
@@ -117,7 +117,7 @@ class Pool:
             self._exact[a, b] = True
 
 
-def _all_pairs(trajectories: Trajectories, jobs: int, progress: Callable[[int, int], None]) -> Floats:
+def _all_pairs(trajectories: Trajectories, device: Device, progress: Callable[[int, int], None]) -> Floats:
     """Return the total cost of merging every two trajectories; infinite for one and itself."""
     n, lengths = trajectories.n_users, trajectories.lengths
     total = np.full((n, n), np.inf)
@@ -127,7 +127,7 @@ def _all_pairs(trajectories: Trajectories, jobs: int, progress: Callable[[int, i
         end = min(n, begin + max(1, PAIRS // (n - begin)))
         rows, columns = np.triu_indices(end - begin, 1, n - begin)
         rows, columns = rows + begin, columns + begin
-        costs = pair_costs(trajectories, rows, columns, jobs=jobs)
+        costs = device.pair_costs(trajectories, rows, columns)
         # Totals are whole numbers: rounding undoes the division by the number of samples.
         total[rows, columns] = np.rint(costs * (lengths[rows] + lengths[columns]))
         total[columns, rows] = total[rows, columns]
@@ -159,6 +159,9 @@ class TrajectoryGlove(TrajectoryMethod):
     ----------
     jobs
         Threads; as many as there are cores if not given. The release does not depend on it.
+    device
+        ``gpu``: all pairs are merged on an NVIDIA GPU. ``auto``: so, if there is one. The release does not
+        depend on it.
 
     Examples
     --------
@@ -177,6 +180,7 @@ class TrajectoryGlove(TrajectoryMethod):
     """Beyond this many people the costs of all pairs outgrow 4 GB of memory and half an hour of work."""
 
     jobs: int | None = option(None, **ABOUT_JOBS)
+    device: str = option("auto", **ABOUT_DEVICE)
 
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return the merged trajectories, or raise where there are too many people for all pairs."""
@@ -187,7 +191,7 @@ class TrajectoryGlove(TrajectoryMethod):
             )
         pool = Pool(
             trajectories,
-            jobs=processors(self.jobs),
+            device=find_device(self.device, self.jobs),
             progress=lambda done, total: progress("merging all pairs", done, total),
         )
         groups = greedy_groups(pool, self.k, progress)

@@ -16,11 +16,11 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
-from tripcloak.ground.threads import blocks, in_threads, processors
+from tripcloak.trajectories.methods.devices import Chains, Device, find_device
 from tripcloak.trajectories.methods.grouping import PARTNERS, best_groups
-from tripcloak.trajectories.methods.kmerge import merge_groups, merge_sets
-from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
-from tripcloak.trajectories.methods.partners import SparseCosts, sparse_costs
+from tripcloak.trajectories.methods.kmerge import merge_groups
+from tripcloak.trajectories.methods.method import ABOUT_DEVICE, ABOUT_JOBS, TrajectoryMethod
+from tripcloak.trajectories.methods.partners import SparseCosts
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
 
@@ -125,7 +125,7 @@ ROUNDS = 64
 
 
 def pick_together(
-    trajectories: Trajectories, costs: SparseCosts, k: int, *, jobs: int, progress: Progress
+    trajectories: Trajectories, costs: SparseCosts, k: int, *, device: Device, progress: Progress
 ) -> MergeSets:
     """Return sets under which each trajectory is picked by the k - 1 partners that lose least by it.
 
@@ -135,7 +135,7 @@ def pick_together(
     partner loses is counted with all it has picked so far: the growth of its own cost (eq. 4, summed
     over its samples). The constraint is the same, and so is the promise.
     """
-    picks = _Picks(trajectories, costs, k, jobs)
+    picks = _Picks(trajectories, costs, k, device)
     order = np.argsort(-costs.costs[:, 0], kind="stable")
     rounds = np.array_split(order, min(ROUNDS, len(order)))
     for done, rows in enumerate(rounds, start=1):
@@ -145,55 +145,61 @@ def pick_together(
 
 
 class _Picks:
-    """Who picked whom so far, and what each one's own samples cost with that."""
+    """Who picked whom so far, and what each one's own samples cost with that; arrays are the device's."""
 
-    def __init__(self, trajectories: Trajectories, costs: SparseCosts, k: int, jobs: int) -> None:
-        n = trajectories.n_users
-        self._trajectories = trajectories
-        self._partners = costs.partners.astype(np.int64)
-        self._k, self._jobs = k, jobs
-        # Pick p is of trajectory p // (k - 1); the picks of one picker are chained from its last one.
-        self._picked = np.repeat(np.arange(n), k - 1)
-        self._before = np.full(n * (k - 1), -1)
-        self._last = np.full(n, -1)
+    def __init__(self, trajectories: Trajectories, costs: SparseCosts, k: int, device: Device) -> None:
+        n, xp = trajectories.n_users, device.arrays
+        self._trajectories, self._device, self._k = trajectories, device, k
+        self._partners = costs.partners
+        self._lengths = xp.asarray(trajectories.lengths)
+        # Pick p is of trajectory p // (k - 1).
+        self._chains = Chains(
+            last=xp.full(n, -1),
+            before=xp.full(n * (k - 1), -1),
+            picked=xp.arange(n * (k - 1)) // (k - 1),
+            samples=self._lengths.copy(),
+            members=xp.ones(n, dtype=np.int64),
+        )
+        self._picker = np.empty(n * (k - 1), dtype=np.int64)
         # Who picks nobody is merged with its cheapest partner all the same: that is lost already.
-        self._cost = self._costs(np.arange(n), self._partners[:, 0])
+        self._cost = self._costs(xp.arange(n), xp.asarray(costs.partners[:, 0], dtype=np.int64))
 
     def choose(self, rows: Ints) -> None:
         """Let each of these be picked by the k - 1 of its partners whose cost grows least."""
-        pickers = self._partners[rows]
-        also = np.repeat(rows, pickers.shape[1])
+        xp = self._device.arrays
+        pickers = xp.asarray(self._partners[rows], dtype=np.int64)
+        also = xp.asarray(np.repeat(rows, pickers.shape[1]))
         growth = self._costs(pickers.ravel(), also).reshape(pickers.shape) - self._cost[pickers]
-        least = np.take_along_axis(pickers, np.lexsort((pickers, growth), axis=1)[:, : self._k - 1], axis=1)
-        for row, chosen in zip(rows, least, strict=True):
-            for nth, picker in enumerate(chosen):
-                pick = row * (self._k - 1) + nth
-                self._before[pick], self._last[picker] = self._last[picker], pick
-        changed = np.unique(least)
-        self._cost[changed] = self._costs(changed, np.full(len(changed), -1))
+        least = self._device.least(growth, pickers, self._k - 1)
+        self._chain(rows, least.ravel())
+        changed = xp.unique(least)
+        self._cost[changed] = self._costs(changed, xp.full(len(changed), -1))
+
+    def _chain(self, rows: Ints, pickers: Any) -> None:
+        """Put the picks of these rows at the ends of their pickers' chains."""
+        xp, (last, before, picked, samples, members) = self._device.arrays, self._chains
+        picks = xp.asarray((rows[:, None] * (self._k - 1) + np.arange(self._k - 1)).ravel())
+        self._picker[self._device.fetch(picks)] = self._device.fetch(pickers)
+        order = xp.argsort(pickers, kind="stable")
+        pickers, picks = pickers[order], picks[order]
+        begins = xp.ones(len(picks), dtype=bool)
+        begins[1:] = pickers[1:] != pickers[:-1]
+        before[picks[1:]] = picks[:-1]
+        before[picks[begins]] = last[pickers[begins]]
+        ends = xp.roll(begins, -1)
+        last[pickers[ends]] = picks[ends]
+        members += xp.bincount(pickers, minlength=len(members))
+        grown = xp.bincount(pickers, weights=self._lengths[picked[picks]], minlength=len(samples))
+        samples += grown.astype(np.int64)
 
     def sets(self) -> MergeSets:
         """Return each trajectory with those it picked, or with its cheapest partner."""
-        n = len(self._last)
-        picker = np.empty(len(self._picked), dtype=np.int64)
-        for one in range(n):
-            pick = self._last[one]
-            while pick >= 0:
-                picker[pick] = one
-                pick = self._before[pick]
-        return picked_sets(n, picker, self._picked, self._partners[:, 0])
+        n = self._trajectories.n_users
+        picked = np.repeat(np.arange(n), self._k - 1)
+        return picked_sets(n, self._picker, picked, self._partners[:, 0])
 
-    def _costs(self, pickers: Ints, also: Ints) -> Floats:
-        from tripcloak.trajectories.methods._kernels import kscale as _kernels
-
-        made = self._trajectories
-        fixed = made.t, made.x, made.y, made.offsets, self._last, self._before, self._picked
-        pickers, also = np.ascontiguousarray(pickers), np.ascontiguousarray(also)
-
-        def of_block(block: slice) -> Floats:
-            return _kernels.costs_of_picking(*fixed, pickers[block], also[block])
-
-        return np.concatenate(list(in_threads(of_block, blocks(len(pickers), 512), self._jobs)))
+    def _costs(self, pickers: Any, also: Any) -> Any:
+        return self._device.costs_of_picking(self._trajectories, self._chains, pickers, also)
 
 
 PER_K = 100
@@ -225,6 +231,9 @@ class KScale(TrajectoryMethod):
         ``alone`` (the paper's method 1): each trajectory goes by the costs of pairs.
     jobs
         Threads that work at a time; all there are if not given. The release does not depend on it.
+    device
+        ``gpu``: neighbours, costs, picks and merges on an NVIDIA GPU. ``auto``: so, if there is one. The
+        release does not depend on it.
 
     Examples
     --------
@@ -260,6 +269,7 @@ class KScale(TrajectoryMethod):
         values=("together", "alone"),
     )
     jobs: int | None = option(None, **ABOUT_JOBS)
+    device: str = option("auto", **ABOUT_DEVICE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -277,29 +287,28 @@ class KScale(TrajectoryMethod):
                 f"{self.constraint}; add {spelt('constraint', 'nu-k-pick')}, or leave it out"
             )
         neighbours = min(self.neighbours or max(LEAST, PER_K * self.k), trajectories.n_users - 1)
-        jobs = processors(self.jobs)
+        device = find_device(self.device, self.jobs)
         together = self.constraint == "nu-k-pick" and self.picking == "together"
-        costs = sparse_costs(
+        costs = device.sparse_costs(
             trajectories,
             neighbours=neighbours,
             kept=self._kept(neighbours),
             by_total=together,
-            jobs=jobs,
             progress=progress,
         )
         facts = {"neighbours": neighbours, "pairs": costs.facts()}
         if self.constraint == "full":
             found = best_groups(
-                trajectories, costs, self.k, neighbours=neighbours, jobs=jobs, progress=progress
+                trajectories, costs, self.k, neighbours=neighbours, jobs=device.jobs, progress=progress
             )
             progress("merging trajectories", 0, None)
             return merge_groups(trajectories, found.groups, {**facts, "search": found.facts}, found.rates)
         if together:
-            sets = pick_together(trajectories, costs, self.k, jobs=jobs, progress=progress)
+            sets = pick_together(trajectories, costs, self.k, device=device, progress=progress)
         else:
             sets = PICKS[self.constraint](costs, self.k)
         progress("merging trajectories", 0, None)
-        offsets, boxes, box_of, _ = merge_sets(trajectories, sets.offsets, sets.members, jobs=jobs)
+        offsets, boxes, box_of, _ = device.merge_sets(trajectories, sets.offsets, sets.members)
         facts["sets"] = _set_facts(sets)
         return TrajectorySolution(offsets, boxes, np.arange(trajectories.n_users), box_of, facts)
 

@@ -26,6 +26,12 @@ ABOUT_JOBS: dict[str, Any] = {
     "metavar": "N",
     "same_result": True,
 }
+ABOUT_DEVICE: dict[str, Any] = {
+    "help": "What works; the result is the same.",
+    "metavar": "NAME",
+    "values": ("auto", "cpu", "gpu"),
+    "same_result": True,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

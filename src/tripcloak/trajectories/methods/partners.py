@@ -77,13 +77,13 @@ class SquareTree:
         from tripcloak.trajectories.methods._kernels import kscale as _kernels
 
         self._squares = of
-        self._tree = _kernels.plant(*of, LEAF)
+        self.parts = _kernels.plant(*of, LEAF)
 
     def nearest(self, rows: slice, many: int) -> Ints:
         """Return the nearest other squares of each of these rows, nearest first, ties by row."""
         from tripcloak.trajectories.methods._kernels import kscale as _kernels
 
-        return _kernels.nearest(*self._squares, *self._tree, rows.start, rows.stop, many)
+        return _kernels.nearest(*self._squares, *self.parts, rows.start, rows.stop, many)
 
 
 ROWS = 256

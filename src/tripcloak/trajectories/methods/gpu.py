@@ -1,0 +1,407 @@
+"""The same work on a GPU: loops of ``_kernels/device.cpp``, over blocks that fit its memory.
+
+The driver knows a GPU by what it can do (:class:`Machine`); tests give it a host in the place of one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.progress import Progress
+from tripcloak.trajectories.methods.devices import Chains, Device
+from tripcloak.trajectories.methods.kmerge import PAPERS, merge_sets
+from tripcloak.trajectories.methods.partners import SparseCosts, SquareTree, squares
+from tripcloak.trajectories.methods.pivots import ranges
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.release import Boxes
+
+SOURCE = Path(__file__).parent / "_kernels" / "device.cpp"
+
+ROWS = 1 << 17
+"""People whose candidates are compared in one go, or sets that are merged, at most."""
+
+STEP = 1.25
+"""By this factor merges of one go differ in size at most: room is made for the largest of them."""
+
+CROWD = 256
+"""Sets of more people are merged by processors: a GPU would look at all of them for every sample."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Machine(ABC):
+    """What the driver needs of a GPU.
+
+    Attributes
+    ----------
+    arrays : module
+        NumPy, or what is like it for arrays on the GPU.
+    threads, block : int
+        How many threads are worth starting at a time, and of what their number must be a multiple.
+    memory : int
+        Bytes that the driver may use.
+    """
+
+    arrays: Any
+    threads: int
+    block: int
+    memory: int
+
+    @abstractmethod
+    def launch(self, kernel: str, threads: int, *given: Any) -> None:
+        """Let so many threads run a loop on arrays, whole numbers of 64 bits and doubles."""
+
+    @abstractmethod
+    def fetch(self, array: Any) -> Any:
+        """Return an array of the GPU as NumPy has it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Cuda(Machine):
+    """A GPU as CuPy knows it."""
+
+    module: Any
+
+    def launch(self, kernel: str, threads: int, *given: Any) -> None:
+        kinds = {int: np.int64, float: np.float64}
+        told = tuple(kinds[type(one)](one) if type(one) in kinds else one for one in given)
+        self.module.get_function(kernel)((threads // self.block,), (self.block,), told)
+
+    def fetch(self, array: Any) -> Any:
+        return self.arrays.asnumpy(array)
+
+
+def cuda_machine(threads_each: int = 1024) -> Machine:
+    """Return the GPU that CuPy uses, or raise a RuntimeError where there is none.
+
+    Parameters
+    ----------
+    threads_each
+        Threads that each of its multiprocessors is given.
+    """
+    import cupy
+
+    if not cupy.cuda.runtime.getDeviceCount():
+        raise RuntimeError("no CUDA device")
+    options = ("--std=c++17", "--fmad=false")
+    module = cupy.RawModule(code=SOURCE.read_text(encoding="utf-8"), options=options)
+    module.compile()
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    each = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    return _Cuda(arrays=cupy, threads=each * threads_each, block=128, memory=int(0.8 * free), module=module)
+
+
+class Notes(NamedTuple):
+    """How many whole numbers and doubles a thread notes at every sample, as ``room_of`` lays them out."""
+
+    ints: int
+    doubles: int
+
+
+PLAIN, OWNED, BACKED = Notes(5, 1), Notes(6, 2), Notes(7, 1)
+"""For costs alone, for those of one's own samples, and for boxes."""
+
+
+class _Task(NamedTuple):
+    """Merges of about one size: which, and the most samples and people that any of them has."""
+
+    rows: Any
+    samples: int
+    members: int
+
+
+class Gpu(Device):
+    """A GPU, or what stands for one: the same releases as by processors, pick by pick."""
+
+    name: ClassVar[str] = "gpu"
+
+    def __init__(self, machine: Machine, jobs: int | None = None) -> None:
+        super().__init__(jobs)
+        self._machine = machine
+        self._held: _Samples | None = None
+
+    @property
+    def arrays(self) -> Any:
+        """Return the library that arrays on this device are of."""
+        return self._machine.arrays
+
+    def fetch(self, array: Any) -> Any:
+        """Return an array of this device as NumPy has it."""
+        return self._machine.fetch(array)
+
+    def sparse_costs(
+        self,
+        trajectories: Trajectories,
+        *,
+        neighbours: int,
+        kept: int,
+        by_total: bool = False,
+        progress: Progress,
+    ) -> SparseCosts:
+        """Return the cheapest partners of everybody; every candidate is merged to the end."""
+        n, samples = trajectories.n_users, self._samples(trajectories)
+        nearest = _Nearest(self._machine, trajectories, neighbours)
+        partners, costs = np.empty((n, kept), np.int32), np.empty((n, kept))
+        for block in samples.blocks(n, self._rows(12 * neighbours), nearest.candidates):
+            rows, candidates = nearest.latest
+            keys = self._pair_costs(samples, rows, candidates, 0 if by_total else 1)
+            people = nearest.people[block]
+            found = self._least(keys, candidates, kept)
+            costs[people], partners[people] = map(self.fetch, found)
+            progress("comparing trajectories", block.stop, n)
+        return SparseCosts(partners=partners, costs=costs, passed_over=0, given_up=0, merged=n * neighbours)
+
+    def pair_costs(self, trajectories: Trajectories, first: Ints, second: Ints) -> Floats:
+        """Return the cost of merging each pair, a sample."""
+        samples, xp = self._samples(trajectories), self.arrays
+        ones, others = xp.asarray(first, dtype=np.int64), xp.asarray(second, dtype=np.int32)
+        costs = np.empty(len(first))
+        for block in samples.blocks(
+            len(first), self._rows(8), lambda block: (ones[block], others[block].astype(np.int64))
+        ):
+            found = self._pair_costs(samples, ones[block], others[block, None], 2)
+            costs[block] = self.fetch(found[:, 0])
+        return costs
+
+    def costs_of_picking(self, trajectories: Trajectories, chains: Chains, pickers: Any, also: Any) -> Any:
+        """Return what each picker's own samples cost, merged with all it picked and one more (-1: none)."""
+        samples, xp = self._samples(trajectories), self.arrays
+        sizes = chains.samples[pickers] + xp.where(also >= 0, samples.length[also], 0)
+        members = chains.members[pickers] + 1
+        costs = xp.empty(len(pickers))
+        for block in samples.blocks(
+            len(pickers), len(pickers), lambda block: _involved(xp, chains, pickers[block], also[block])
+        ):
+            for task in self._alike(sizes[block], members[block]):
+                rows = task.rows + block.start
+                given = (chains.last, chains.before, chains.picked, pickers, also, rows, len(rows))
+                self._merge("costs_of_picking", samples, task, OWNED, given, (costs,))
+        return costs
+
+    def least(self, keys: Any, rows: Any, many: int) -> Any:
+        """Return the rows of the least keys of each line, least first, ties by row."""
+        return self._least(keys, rows.astype(np.int32), many)[1].astype(np.int64)
+
+    def merge_sets(
+        self, trajectories: Trajectories, set_offsets: Ints, members: Ints
+    ) -> tuple[Ints, Boxes, Ints, Floats]:
+        """Return one generalised trajectory a set: see :func:`kmerge.merge_sets`."""
+        samples, parts, rows = self._samples(trajectories), [], 0
+
+        def of(block: slice) -> Ints:
+            return members[set_offsets[block.start] : set_offsets[block.stop]]
+
+        for block in samples.blocks(len(set_offsets) - 1, ROWS, lambda block: (of(block),)):
+            bounds = set_offsets[block.start : block.stop + 1] - set_offsets[block.start]
+            parts.append(self._merged(samples, bounds, of(block), rows))
+            rows += len(parts[-1][1][0])
+        many, boxes, box_of, costs = zip(*parts, strict=True)
+        return (
+            np.concatenate(([0], np.cumsum(np.concatenate(many)))),
+            Boxes(*(np.concatenate(side) for side in zip(*boxes, strict=True))),
+            np.concatenate(box_of),
+            np.concatenate(costs),
+        )
+
+    def _merged(
+        self, samples: _Samples, set_offsets: Ints, members: Ints, before: int
+    ) -> tuple[Ints, tuple[Ints, ...], Ints, Floats]:
+        """Return how many boxes each set of a block has, the boxes, the box of each sample, and costs."""
+        xp, fetch = self.arrays, self.fetch
+        lengths, n = samples.trajectories.lengths, len(set_offsets) - 1
+        own = lengths[members[set_offsets[:-1]]]
+        room = np.concatenate(([0], np.cumsum(own)))
+        first, total = xp.asarray(room), int(room[-1])
+        boxes, box_of = xp.empty((6, total), np.int32), xp.empty(total, np.int32)
+        many, costs = xp.empty(n, np.int32), xp.empty(n)
+        sizes, people = np.add.reduceat(lengths[members], set_offsets[:-1]), np.diff(set_offsets)
+        sets = xp.asarray(set_offsets), xp.asarray(members)
+        for task in self._alike(xp.asarray(sizes), xp.asarray(people), xp.asarray(people <= CROWD)):
+            given = (*sets, task.rows, first, len(task.rows), *PAPERS.floats)
+            self._merge("merge_sets", samples, task, BACKED, given, (boxes, total, box_of, many, costs))
+        if len(crowded := np.flatnonzero(people > CROWD)):
+            bounds = np.concatenate(([0], np.cumsum(people[crowded])))
+            crowds = members[ranges(set_offsets[crowded], people[crowded])]
+            ends, found, of, cost = merge_sets(samples.trajectories, bounds, crowds, jobs=self.jobs)
+            at, counts = xp.asarray(crowded), np.diff(ends)
+            many[at], costs[at] = xp.asarray(counts), xp.asarray(cost)
+            boxes[:, xp.asarray(ranges(room[crowded], counts))] = xp.asarray(np.stack(found))
+            own_rows = xp.asarray(ranges(room[crowded], own[crowded]))
+            box_of[own_rows] = xp.asarray(of - np.repeat(ends[:-1], own[crowded]))
+        # A set has room for as many boxes as its first member has samples, and may have fewer.
+        set_of = xp.asarray(np.repeat(np.arange(n), own))
+        used = xp.arange(total) - first[set_of] < many[set_of]
+        firsts = before + xp.cumsum(many.astype(np.int64)) - many
+        return (
+            fetch(many),
+            tuple(fetch(side[used]) for side in boxes),
+            fetch(box_of + firsts[set_of]),
+            fetch(costs),
+        )
+
+    def _samples(self, trajectories: Trajectories) -> _Samples:
+        """Return these trajectories as the device has them; those of the last call are still there."""
+        if self._held is None or self._held.trajectories is not trajectories:
+            self._held = None
+            self._held = _Samples(self._machine, trajectories)
+        return self._held
+
+    def _rows(self, each: int) -> int:
+        """Return how many rows of so many bytes are taken in one go."""
+        return max(1, min(ROWS if each > 8 else 1 << 26, self._machine.memory // (8 * each)))
+
+    def _pair_costs(self, samples: _Samples, first: Any, second: Any, how: int) -> Any:
+        """Return what the one of each line costs with each of its others."""
+        costs = self.arrays.empty(second.shape)
+        task = _Task(None, 2 * samples.longest, 0)
+        entries, threads, notes = self._room(PLAIN, task, second.size)
+        given = (first, second, second.shape[1], second.size, how, entries)
+        self._machine.launch("pair_costs", threads, *samples.columns, *given, *notes[:2], costs)
+        return costs
+
+    def _merge(
+        self, kernel: str, samples: _Samples, task: _Task, noted: Notes, given: Any, results: Any
+    ) -> None:
+        entries, threads, notes = self._room(noted, task, len(task.rows))
+        self._machine.launch(
+            kernel, threads, *samples.columns, *given, entries, task.members, *notes, *results
+        )
+
+    def _room(self, noted: Notes, task: _Task, tasks: int) -> tuple[int, int, tuple[Any, ...]]:
+        """Return how many entries and threads there are room for, and the room."""
+        entries = task.samples + 1
+        each = entries * (4 * noted.ints + 8 * noted.doubles) + 24 * task.members
+        threads = _threads(self._machine, tasks, each)
+        empty = self.arrays.empty
+        return (
+            entries,
+            threads,
+            (
+                empty(threads * entries * noted.ints, np.int32),
+                empty(threads * entries * noted.doubles),
+                empty(threads * task.members * 2, np.int32),
+                empty(threads * task.members * 2, np.int64),
+            ),
+        )
+
+    def _least(self, keys: Any, rows: Any, many: int) -> tuple[Any, Any]:
+        """Return the least keys of each line and their rows."""
+        lines, width = rows.shape
+        xp, threads = self.arrays, _threads(self._machine, lines, 12 * many)
+        heap = xp.empty(threads * many), xp.empty(threads * many, np.int32)
+        found = xp.empty((lines, many)), xp.empty((lines, many), np.int32)
+        keys, rows = xp.ascontiguousarray(keys), xp.ascontiguousarray(rows)
+        self._machine.launch("least_of", threads, keys, rows, lines, width, many, *heap, *found)
+        return found
+
+    def _alike(self, sizes: Any, members: Any, wanted: Any = None) -> Iterator[_Task]:
+        """Yield merges of about one size at a time, smallest first."""
+        xp = self.arrays
+        order = xp.argsort(sizes)
+        if wanted is not None:
+            order = order[wanted[order]]
+        if not len(order):
+            return
+        ordered, people = sizes[order], members[order]
+        ends, top = [], int(ordered[-1])
+        while top:
+            ends.append(top)
+            top = int(top / STEP)
+        cuts = [0, *self.fetch(xp.searchsorted(ordered, xp.asarray(ends[::-1]), side="right")).tolist()]
+        for begin, end, most in zip(cuts, cuts[1:], ends[::-1], strict=False):
+            if end > begin:
+                yield _Task(order[begin:end], most, int(people[begin:end].max()))
+
+
+def _threads(machine: Machine, tasks: int, each: int) -> int:
+    """Return how many threads to start for these tasks, where each one notes so many bytes."""
+    most = min(machine.threads, tasks, machine.memory // 4 // max(1, each))
+    return max(1, -(-most // machine.block)) * machine.block
+
+
+def _involved(xp: Any, chains: Chains, pickers: Any, also: Any) -> tuple[Any, ...]:
+    """Return everybody whose samples are merged: pickers, those they picked, and one more."""
+    people, picks = [pickers, also[also >= 0]], chains.last[pickers]
+    while len(picks := xp.unique(picks[picks >= 0])):
+        people.append(chains.picked[picks])
+        picks = chains.before[picks]
+    return tuple(people)
+
+
+class _Samples:
+    """Samples on the device: all of them if they fit, else those of the people that are looked at.
+
+    ``begin`` and ``length`` say where each person's samples stand; those of others may be anywhere.
+    """
+
+    def __init__(self, machine: Machine, trajectories: Trajectories) -> None:
+        self.trajectories = trajectories
+        self._machine, self._most = machine, machine.memory // 2 // 12
+        self.resident = trajectories.n_samples <= self._most
+        self.longest = int(trajectories.lengths.max())
+        xp = machine.arrays
+        self.length = xp.asarray(trajectories.lengths, dtype=np.int32)
+        self._begin = xp.array(trajectories.offsets[:-1])
+        self._steps = self._sent(slice(None)) if self.resident else ()
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Return what every loop is given."""
+        return (*self._steps, self._begin, self.length)
+
+    def blocks(self, n: int, size: int, people: Callable[[slice], tuple[Any, ...]]) -> Iterator[slice]:
+        """Yield slices that cover n rows, once the samples of the people they need are on the device."""
+        begin = 0
+        while begin < n:
+            block = slice(begin, min(begin + size, n))
+            if self._hold(people(block), alone=block.stop == begin + 1):
+                yield block
+                begin = block.stop
+            else:
+                size = (block.stop - begin) // 2
+
+    def _hold(self, people: tuple[Any, ...], *, alone: bool) -> bool:
+        """Put these people's samples on the device and return whether they fit; one row's always do."""
+        if self.resident:
+            return True
+        fetched = [self._machine.fetch(some).ravel() for some in people]
+        rows = np.unique(np.concatenate(fetched))
+        lengths = self.trajectories.lengths[rows]
+        if lengths.sum() > self._most and not alone:
+            return False
+        self._steps = self._sent(ranges(self.trajectories.offsets[rows], lengths))
+        xp = self._machine.arrays
+        self._begin[xp.asarray(rows)] = xp.asarray(np.cumsum(lengths) - lengths)
+        return True
+
+    def _sent(self, samples: Any) -> tuple[Any, ...]:
+        made = self.trajectories
+        return tuple(self._machine.arrays.asarray(column[samples]) for column in (made.t, made.x, made.y))
+
+
+class _Nearest:
+    """Candidates of everybody, block after block in the order of the tree."""
+
+    def __init__(self, machine: Machine, trajectories: Trajectories, many: int) -> None:
+        xp, of = machine.arrays, squares(trajectories)
+        self.people, nodes, extent = SquareTree(of).parts
+        self._machine, self._many, self._nodes = machine, many, len(nodes)
+        self._order = xp.asarray(self.people)
+        self._tree = (*map(xp.asarray, of), self._order, xp.asarray(nodes), xp.asarray(extent))
+        self.latest: tuple[Any, Any]
+
+    def candidates(self, block: slice) -> tuple[Any, Any]:
+        """Return the people of a block and their nearest ones, and keep both as the latest."""
+        xp, n, many = self._machine.arrays, block.stop - block.start, self._many
+        threads = _threads(self._machine, n, 12 * many)
+        heap = xp.empty(threads * many), xp.empty(threads * many, np.int32)
+        found = xp.empty((n, many), np.int32)
+        self._machine.launch("nearest", threads, *self._tree, self._nodes, block.start, n, many, *heap, found)
+        self.latest = self._order[block], found
+        return self.latest
