@@ -57,6 +57,15 @@ def test_squares_bend_as_twice_their_second_difference_says(far: int, steep: flo
     assert (swapped.lon, swapped.lat) == pytest.approx((found.lat, found.lon), rel=1e-6)
 
 
+def test_longitudes_are_told_from_the_middle_of_all_boxes() -> None:
+    found = bending_of(
+        on(lambda x, y: x / 1e5 + y / 3e5, lambda x, y: y / 1e6),
+        boxes_of((0, 1000, 600_000, 900_000), (500, 2000, 500_000, 800_000)),
+    )
+    assert found is not None
+    assert found.middle == pytest.approx(1000 / 1e5 + 700_000 / 3e5)
+
+
 def test_the_lattice_lies_around_the_boxes() -> None:
     seen: list[tuple[float, ...]] = []
 
