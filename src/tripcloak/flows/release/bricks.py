@@ -217,20 +217,25 @@ def _table(tiers: Tiers, at: int, laid_at: Ints, member: Ints) -> Table:
     key[len(ends[0]) :][~counted] = NONE
     found, cell = np.unique(key, return_inverse=True)
     none = int(len(found) > 0 and found[0] == NONE)
-    width = int(destination.max(initial=0)) + 2
+    rows, columns = _ends(found[none:])
     return Table(
         origin_tier=tiers.names[tiers.tables[at][0]],
         destination_tier=tiers.names[tiers.tables[at][1]],
         cell_of_brick=(cell - none).astype(np.int32),
-        origin=(found[none:] // width - 1).astype(np.int32),
-        destination=(found[none:] % width - 1).astype(np.int32),
+        origin=rows,
+        destination=columns,
     )
 
 
 def _keys(origin: Ints, destination: Ints) -> Ints:
     """Return a number for every pair of zones, in their order."""
-    width = int(destination.max(initial=0)) + 2
-    return (origin.astype(np.int64) + 1) * width + destination + 1
+    return (origin.astype(np.int64) + 1) * 2**32 + destination + 1
+
+
+def _ends(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs of zones that numbers stand for."""
+    origin, destination = np.divmod(keys, 2**32)
+    return (origin - 1).astype(np.int32), (destination - 1).astype(np.int32)
 
 
 def _bricks(tiers: Tiers, first_table: Ints) -> tuple[Ints, Ints, Ints]:

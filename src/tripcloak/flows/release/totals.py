@@ -33,7 +33,7 @@ def totals_table(matrix: ODMatrix, release: Release) -> pa.Table:
     for table in tables.tables:
         sides = zip((table.origin, table.destination), trees, strict=False)
         names = [np.append(tree.zones.ids, ALL)[zone].tolist() for zone, tree in sides]
-        tiers = [[tier] * len(names[0]) for tier in (table.origin_tier, table.destination_tier)]
+        tiers = [[tier] * len(table.origin) for tier in (table.origin_tier, table.destination_tier)]
         texts = dict(zip((*LEVELS, *SPACE), (*tiers, *names), strict=True))
         columns = {name: pa.array(column, pa.string()) for name, column in texts.items()}
         parts.append(pa.table({**columns, "trips": table.summed(told)}))
