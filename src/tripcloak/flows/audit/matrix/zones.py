@@ -195,7 +195,7 @@ def wrong_boxes(case: MatrixCase, axis: str) -> int:
     tiles = None if grid_of(tree.name) else extents[:4].astype(np.int64)
     held = _held(case, axis) if tree.complete or tile_km2 is None else None
     return sum(
-        not _true(zones, row, tile_km2, None if held is None else held.get(row, 0))
+        not _true(zones, row, tile_km2, None if held is None else held.get(row))
         or not tells_nobody(Box(*(int(side[row]) for side in zones.corners)), step, tiles)
         for row in released.tolist()
     )
@@ -245,8 +245,8 @@ def _held(case: MatrixCase, axis: str) -> dict[int, int]:
     """Return how many tiles each box holds."""
     _put(case, axis)
     found = case.con.execute(
-        f"""select box.zone, count(*) from {axis}_boxes box join {axis}_centres centre on {CENTRE_INSIDE}
-        group by box.zone"""
+        f"""select box.zone, count(centre.tile) from {axis}_boxes box
+        left join {axis}_centres centre on {CENTRE_INSIDE} group by box.zone"""
     )
     return dict(found.fetchall())
 
