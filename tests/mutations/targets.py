@@ -27,7 +27,7 @@ def part_of(module: str) -> str:
 
 
 def _files(folder: str, names: str) -> tuple[str, ...]:
-    return tuple(f"tests/{folder}/test_{name}.py" for name in names.split())
+    return tuple((Path("tests") / folder / f"test_{name}.py").as_posix() for name in names.split())
 
 
 def _all_files(folder: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ FLOW_READERS = (
     *_files("analysis", "slot_axis regular"),
     *_files("contract", "noisy"),
 )
-FLOW_ROAD = _files("flows", "counted publish rewritten round_trip")
+FLOW_ROAD = _files("flows", "counted publish rewritten round_trip tables_beside")
 FLOW_FORGERIES = _files("forgeries", "forged_flows")
 FLOW_AUDIT = (
     *_files("flows/audit", "reasons calendar audit_edges audit_limit audit_withheld audit_dominance"),
@@ -156,6 +156,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_room("trajectories/audit"), TRACK_AUDIT),
     **dict.fromkeys(_room("ledger"), LEDGER),
 }
+TESTS = {module: (*files, *_files("", "constants")) for module, files in TESTS.items()}
 """Below ``src/tripcloak``, every module that is mutated; its own examples are run before the tests."""
 
 
