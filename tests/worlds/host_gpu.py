@@ -53,7 +53,7 @@ class HostMachine(Machine):
         return ctypes.c_double(one) if isinstance(one, float) else ctypes.c_longlong(one)
 
 
-def host_gpu(memory: int = 1 << 26, threads: int = 7) -> Gpu:
+def host_gpu(memory: int = 1 << 26, threads: int = 64) -> Gpu:
     """Return a device that works as a GPU of this much memory would; more threads than tasks may start."""
     loops = compiled_loops()
-    return Gpu(HostMachine(arrays=np, threads=threads, block=3, memory=memory, loops=loops), jobs=1)
+    return Gpu(HostMachine(arrays=np, threads=threads, block=32, memory=memory, loops=loops), jobs=1)

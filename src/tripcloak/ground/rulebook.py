@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -232,25 +233,39 @@ class Rulebook(Generic[C]):
 
 
 def _judge(rule: Rule[C], case: C) -> Finding:
-    import duckdb
-
     try:
         for part in rule.needs:
             case.load(part)  # type: ignore[attr-defined]
         wrong: str | Remark | None = rule.check(case)
     except BrokenPart as broken:
         wrong = str(broken)
-    except duckdb.InterruptException:
-        raise
-    except duckdb.OutOfMemoryException:
-        raise InputError(
-            f"the audit needs more memory than it was given; raise the limit ({spelt('memory')})"
-        ) from None
-    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-        raise InternalError(f"the audit's own rule {rule.name} is broken ({type(error).__name__})") from None
-    except duckdb.Error:
-        # The engine's own words may quote cells of the files, so none of them are passed on.
-        wrong = "could not be checked: a file holds values of an unexpected kind"
+    except Exception as error:
+        if not _is_of_engine(error):
+            raise
+        wrong = _refused_by_engine(error, rule.name)
     if isinstance(wrong, Remark):
         return Finding(rule.name, True, wrong.words, promised=not isinstance(wrong, NotPromised))
     return Finding(rule.name, wrong is None, rule.words if wrong is None else wrong)
+
+
+def _is_of_engine(error: Exception) -> bool:
+    """Return whether the engine for files says so; an audit in memory never loads it."""
+    engine = sys.modules.get("duckdb")
+    return engine is not None and isinstance(error, engine.Error)
+
+
+def _refused_by_engine(error: Exception, rule: str) -> str:
+    """Return why a rule could not be checked, or raise where that is no fault of the files."""
+    import duckdb
+
+    match error:
+        case duckdb.InterruptException():
+            raise error
+        case duckdb.OutOfMemoryException():
+            raise InputError(
+                f"the audit needs more memory than it was given; raise the limit ({spelt('memory')})"
+            ) from None
+        case duckdb.ParserException() | duckdb.BinderException() | duckdb.CatalogException():
+            raise InternalError(f"the audit's own rule {rule} is broken ({type(error).__name__})") from None
+    # The engine's own words may quote cells of the files, so none of them are passed on.
+    return "could not be checked: a file holds values of an unexpected kind"

@@ -159,26 +159,30 @@ class Cdr:
 
         return pa.Table.from_batches(self.batches())
 
-    def batches(self, block_users: int | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, block_users: int | None = None, *, first: int = 0) -> Iterator[pa.RecordBatch]:
         """Record batches, one a block of users; the rows and their order do not depend on the block's size.
 
-        Only one block of users is in memory at a time. A user's calls follow each other in time.
+        Only one block of users is in memory at a time. A user's calls follow each other in time. Users
+        before ``first`` are left out: so several processes can make parts of the same calls.
 
         Examples
         --------
         >>> cdr = Cdr(users=5, samples=3, equal=True)
         >>> [batch.num_rows for batch in cdr.batches(block_users=2)]
         [6, 6, 3]
+        >>> [batch.num_rows for batch in cdr.batches(block_users=2, first=3)]
+        [6]
         """
         if block_users is None:
             block_users = self.block_users
         check_whole("block_users", block_users, 1, _MOST_USERS)
-        return self._batches(block_users)
+        check_whole("first", first, 0, _MOST_USERS)
+        return self._batches(block_users, first)
 
-    def _batches(self, step: int) -> Iterator[pa.RecordBatch]:
+    def _batches(self, step: int, begin: int) -> Iterator[pa.RecordBatch]:
         country = self._draw_country()
         antennas = self._draw_antennas(country)
-        for first in range(0, self.users, step):
+        for first in range(begin, self.users, step):
             yield self._block(country, antennas, first, min(first + step, self.users))
 
     def _block(self, country: Country, antennas: Antennas, first: int, last: int) -> pa.RecordBatch:

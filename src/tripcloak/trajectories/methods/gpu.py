@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,7 +18,7 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.progress import Progress
 from tripcloak.trajectories.methods.devices import Chains, Device
 from tripcloak.trajectories.methods.kmerge import PAPERS, merge_sets
-from tripcloak.trajectories.methods.partners import SparseCosts, SquareTree, squares
+from tripcloak.trajectories.methods.partners import SparseCosts, Squares, SquareTree, squares
 from tripcloak.trajectories.methods.pivots import ranges
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import Boxes
@@ -27,8 +28,8 @@ SOURCE = Path(__file__).parent / "_kernels" / "device.cpp"
 ROWS = 1 << 17
 """People whose candidates are compared in one go, or sets that are merged, at most."""
 
-STEP = 1.25
-"""By this factor merges of one go differ in size at most: room is made for the largest of them."""
+LANES = 32
+"""Threads that go in step, as ``device.cpp`` has it: each has the room of the largest merge among them."""
 
 CROWD = 256
 """Sets of more people are merged by processors: a GPU would look at all of them for every sample."""
@@ -89,31 +90,52 @@ def cuda_machine(threads_each: int = 1024) -> Machine:
 
     if not cupy.cuda.runtime.getDeviceCount():
         raise RuntimeError("no CUDA device")
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    return _Cuda(
+        arrays=cupy,
+        threads=threads_each * cupy.cuda.Device().attributes["MultiProcessorCount"],
+        block=LANES,
+        memory=int(0.8 * (free + cupy.get_default_memory_pool().free_bytes())),
+        module=_compiled(),
+    )
+
+
+@cache
+def _compiled() -> Any:
+    """Return the loops, compiled for the GPU at hand."""
+    import cupy
+
     options = ("--std=c++17", "--fmad=false")
     module = cupy.RawModule(code=SOURCE.read_text(encoding="utf-8"), options=options)
     module.compile()
-    free, _ = cupy.cuda.runtime.memGetInfo()
-    each = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    return _Cuda(arrays=cupy, threads=each * threads_each, block=128, memory=int(0.8 * free), module=module)
+    return module
 
 
 class Notes(NamedTuple):
-    """How many whole numbers and doubles a thread notes at every sample, as ``room_of`` lays them out."""
+    """How many doubles and whole numbers a thread notes at every sample, as ``device.cpp`` has it.
 
-    ints: int
+    Beside four times four whole numbers.
+    """
+
     doubles: int
+    ints: int
+
+    @property
+    def bytes(self) -> int:
+        """Return the room that they take."""
+        return 64 + 8 * self.doubles + 4 * self.ints
+
+    def room(self, xp: Any, entries: int) -> tuple[Any, Any, Any]:
+        """Return room for so many entries."""
+        doubles, ints = xp.empty(entries * self.doubles), xp.empty(entries * self.ints, np.int32)
+        return xp.empty((4 * entries, 4), np.int32), doubles, ints
 
 
-PLAIN, OWNED, BACKED = Notes(5, 1), Notes(6, 2), Notes(7, 1)
+PLAIN, OWNED, BACKED = Notes(1, 0), Notes(2, 2), Notes(1, 2)
 """For costs alone, for those of one's own samples, and for boxes."""
 
-
-class _Task(NamedTuple):
-    """Merges of about one size: which, and the most samples and people that any of them has."""
-
-    rows: Any
-    samples: int
-    members: int
+LISTED = 16
+"""Bytes of a sample in a list."""
 
 
 class Gpu(Device):
@@ -146,10 +168,13 @@ class Gpu(Device):
     ) -> SparseCosts:
         """Return the cheapest partners of everybody; every candidate is merged to the end."""
         n, samples = trajectories.n_users, self._samples(trajectories)
-        nearest = _Nearest(self._machine, trajectories, neighbours)
+        nearest = _Nearest(self._machine, squares(trajectories, jobs=self.jobs), neighbours)
         partners, costs = np.empty((n, kept), np.int32), np.empty((n, kept))
-        for block in samples.blocks(n, self._rows(12 * neighbours), nearest.candidates):
+        for block in samples.blocks(n, self._rows(32 * neighbours), nearest.candidates):
             rows, candidates = nearest.latest
+            # Merges of about one length go in step.
+            lengths = samples.length[candidates].astype(np.float64)
+            candidates = self._least(lengths, candidates, neighbours)[1]
             keys = self._pair_costs(samples, rows, candidates, 0 if by_total else 1)
             people = nearest.people[block]
             found = self._least(keys, candidates, kept)
@@ -173,15 +198,20 @@ class Gpu(Device):
         """Return what each picker's own samples cost, merged with all it picked and one more (-1: none)."""
         samples, xp = self._samples(trajectories), self.arrays
         sizes = chains.samples[pickers] + xp.where(also >= 0, samples.length[also], 0)
-        members = chains.members[pickers] + 1
         costs = xp.empty(len(pickers))
         for block in samples.blocks(
-            len(pickers), len(pickers), lambda block: _involved(xp, chains, pickers[block], also[block])
+            len(pickers),
+            self._share(sizes, LISTED + OWNED.bytes),
+            lambda block: _involved(xp, chains, pickers[block], also[block]),
         ):
-            for task in self._alike(sizes[block], members[block]):
-                rows = task.rows + block.start
-                given = (chains.last, chains.before, chains.picked, pickers, also, rows, len(rows))
-                self._merge("costs_of_picking", samples, task, OWNED, given, (costs,))
+            people, slots = xp.unique(pickers[block], return_inverse=True)
+            given = (chains.last, chains.before, chains.picked, people)
+            lists = self._laid("lay_picked", samples, given, chains.samples[people], chains.members[people])
+            found = xp.empty(len(slots))
+            for part in self._parts(sizes[block], OWNED):
+                given = (*samples.columns, *lists, *part.given, slots, also[block], found)
+                self._machine.launch("costs_of_picking", part.threads, *given)
+            costs[block] = found
         return costs
 
     def least(self, keys: Any, rows: Any, many: int) -> Any:
@@ -221,11 +251,15 @@ class Gpu(Device):
         boxes, box_of = xp.empty((6, total), np.int32), xp.empty(total, np.int32)
         many, costs = xp.empty(n, np.int32), xp.empty(n)
         sizes, people = np.add.reduceat(lengths[members], set_offsets[:-1]), np.diff(set_offsets)
-        sets = xp.asarray(set_offsets), xp.asarray(members)
-        for task in self._alike(xp.asarray(sizes), xp.asarray(people), xp.asarray(people <= CROWD)):
-            given = (*sets, task.rows, first, len(task.rows), *PAPERS.floats)
-            self._merge("merge_sets", samples, task, BACKED, given, (boxes, total, box_of, many, costs))
-        if len(crowded := np.flatnonzero(people > CROWD)):
+        few = people <= CROWD
+        if few.any():
+            sets = xp.asarray(set_offsets), xp.asarray(members)
+            asked = xp.asarray(np.where(few, sizes, 0)), xp.asarray(np.where(few, people, 0))
+            lists = self._laid("lay_sets", samples, sets, *asked)
+            results = (*PAPERS.floats, first, boxes, total, box_of, many, costs)
+            for part in self._parts(asked[0], BACKED):
+                self._machine.launch("merge_lists", part.threads, *lists, *part.given, *results)
+        if len(crowded := np.flatnonzero(~few)):
             bounds = np.concatenate(([0], np.cumsum(people[crowded])))
             crowds = members[ranges(set_offsets[crowded], people[crowded])]
             ends, found, of, cost = merge_sets(samples.trajectories, bounds, crowds, jobs=self.jobs)
@@ -256,39 +290,56 @@ class Gpu(Device):
         """Return how many rows of so many bytes are taken in one go."""
         return max(1, min(ROWS if each > 8 else 1 << 26, self._machine.memory // (8 * each)))
 
+    def _share(self, sizes: Any, each: int) -> int:
+        """Return how many merges of such sizes, of so many bytes a sample, may be made in one go."""
+        most = self._machine.memory // 4
+        return max(1, int(len(sizes) * min(1.0, most / max(1, each * int(sizes.sum())))))
+
     def _pair_costs(self, samples: _Samples, first: Any, second: Any, how: int) -> Any:
         """Return what the one of each line costs with each of its others."""
-        costs = self.arrays.empty(second.shape)
-        task = _Task(None, 2 * samples.longest, 0)
-        entries, threads, notes = self._room(PLAIN, task, second.size)
-        given = (first, second, second.shape[1], second.size, how, entries)
-        self._machine.launch("pair_costs", threads, *samples.columns, *given, *notes[:2], costs)
+        xp, entries = self.arrays, 2 * samples.longest + 1
+        threads = _threads(self._machine, second.size, entries * PLAIN.bytes)
+        notes = PLAIN.room(xp, threads * entries)
+        costs = xp.empty(second.shape)
+        given = (first, second, second.shape[1], second.size, how, entries, *notes, costs)
+        self._machine.launch("pair_costs", threads, *samples.columns, *given)
         return costs
 
-    def _merge(
-        self, kernel: str, samples: _Samples, task: _Task, noted: Notes, given: Any, results: Any
-    ) -> None:
-        entries, threads, notes = self._room(noted, task, len(task.rows))
-        self._machine.launch(
-            kernel, threads, *samples.columns, *given, entries, task.members, *notes, *results
-        )
+    def _laid(self, kernel: str, samples: _Samples, given: Any, sizes: Any, members: Any) -> tuple[Any, ...]:
+        """Return lists of such sizes, one after the other: where each begins, and their samples."""
+        xp, most = self.arrays, int(members.max())
+        rows = xp.zeros(len(sizes) + 1, np.int64)
+        rows[1:] = xp.cumsum(sizes)
+        lists = xp.empty((int(rows[-1]), 4), np.int32)
+        order = _largest_first(xp, sizes)
+        step = max(LANES, self._machine.memory // 8 // (24 * most))
+        for begin in range(0, len(order), step):
+            slots = order[begin : begin + step]
+            threads = _threads(self._machine, len(slots))
+            heads = xp.empty(threads * most * 2, np.int32), xp.empty(threads * most * 2, np.int64)
+            told = (*given, slots, len(slots), most, *heads, rows, lists)
+            self._machine.launch(kernel, threads, *samples.columns, *told)
+        return rows, lists
 
-    def _room(self, noted: Notes, task: _Task, tasks: int) -> tuple[int, int, tuple[Any, ...]]:
-        """Return how many entries and threads there are room for, and the room."""
-        entries = task.samples + 1
-        each = entries * (4 * noted.ints + 8 * noted.doubles) + 24 * task.members
-        threads = _threads(self._machine, tasks, each)
-        empty = self.arrays.empty
-        return (
-            entries,
-            threads,
-            (
-                empty(threads * entries * noted.ints, np.int32),
-                empty(threads * entries * noted.doubles),
-                empty(threads * task.members * 2, np.int32),
-                empty(threads * task.members * 2, np.int64),
-            ),
-        )
+    def _parts(self, sizes: Any, noted: Notes) -> Iterator[_Part]:
+        """Yield merges of such sizes, the largest first, as many at a time as there is room for."""
+        xp, order = self.arrays, _largest_first(xp=self.arrays, sizes=sizes)
+        entries = self.fetch(sizes[order[::LANES]]) + 1
+        ends = np.cumsum(entries)
+        most = self._machine.memory // 4 // (LANES * noted.bytes)
+        begin = 0
+        while begin < len(entries):
+            before = int(ends[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
+            rows = order[begin * LANES : end * LANES]
+            threads = _threads(self._machine, len(rows))
+            # Threads beyond the last merge belong to groups that have no room, and need none.
+            bounds = np.full(threads // LANES + 1, ends[end - 1] - before)
+            bounds[0], bounds[1 : end - begin + 1] = 0, ends[begin:end] - before
+            room = int(bounds[-1]) * LANES
+            notes = noted.room(xp, room)
+            yield _Part(threads, (rows, len(rows), xp.asarray(bounds), *notes))
+            begin = end
 
     def _least(self, keys: Any, rows: Any, many: int) -> tuple[Any, Any]:
         """Return the least keys of each line and their rows."""
@@ -300,28 +351,23 @@ class Gpu(Device):
         self._machine.launch("least_of", threads, keys, rows, lines, width, many, *heap, *found)
         return found
 
-    def _alike(self, sizes: Any, members: Any, wanted: Any = None) -> Iterator[_Task]:
-        """Yield merges of about one size at a time, smallest first."""
-        xp = self.arrays
-        order = xp.argsort(sizes)
-        if wanted is not None:
-            order = order[wanted[order]]
-        if not len(order):
-            return
-        ordered, people = sizes[order], members[order]
-        ends, top = [], int(ordered[-1])
-        while top:
-            ends.append(top)
-            top = int(top / STEP)
-        cuts = [0, *self.fetch(xp.searchsorted(ordered, xp.asarray(ends[::-1]), side="right")).tolist()]
-        for begin, end, most in zip(cuts, cuts[1:], ends[::-1], strict=False):
-            if end > begin:
-                yield _Task(order[begin:end], most, int(people[begin:end].max()))
+
+class _Part(NamedTuple):
+    """Merges that are made in one go: by so many threads, with what they are given."""
+
+    threads: int
+    given: tuple[Any, ...]
 
 
-def _threads(machine: Machine, tasks: int, each: int) -> int:
-    """Return how many threads to start for these tasks, where each one notes so many bytes."""
-    most = min(machine.threads, tasks, machine.memory // 4 // max(1, each))
+def _largest_first(xp: Any, sizes: Any) -> Any:
+    """Return the rows of sizes above 0, the largest first."""
+    order = xp.argsort(-sizes)
+    return order[: int((sizes > 0).sum())]
+
+
+def _threads(machine: Machine, tasks: int, each: int = 0) -> int:
+    """Return how many threads to start: one a task, or as many of so many bytes as there is room for."""
+    most = min(machine.threads, tasks, machine.memory // 4 // each) if each else tasks
     return max(1, -(-most // machine.block)) * machine.block
 
 
@@ -342,18 +388,18 @@ class _Samples:
 
     def __init__(self, machine: Machine, trajectories: Trajectories) -> None:
         self.trajectories = trajectories
-        self._machine, self._most = machine, machine.memory // 2 // 12
+        self._machine, self._most = machine, machine.memory // 4 // 16
         self.resident = trajectories.n_samples <= self._most
         self.longest = int(trajectories.lengths.max())
         xp = machine.arrays
         self.length = xp.asarray(trajectories.lengths, dtype=np.int32)
         self._begin = xp.array(trajectories.offsets[:-1])
-        self._steps = self._sent(slice(None)) if self.resident else ()
+        self._steps = self._sent(slice(None)) if self.resident else None
 
     @property
     def columns(self) -> tuple[Any, ...]:
         """Return what every loop is given."""
-        return (*self._steps, self._begin, self.length)
+        return (self._steps, self._begin, self.length)
 
     def blocks(self, n: int, size: int, people: Callable[[slice], tuple[Any, ...]]) -> Iterator[slice]:
         """Yield slices that cover n rows, once the samples of the people they need are on the device."""
@@ -380,16 +426,18 @@ class _Samples:
         self._begin[xp.asarray(rows)] = xp.asarray(np.cumsum(lengths) - lengths)
         return True
 
-    def _sent(self, samples: Any) -> tuple[Any, ...]:
-        made = self.trajectories
-        return tuple(self._machine.arrays.asarray(column[samples]) for column in (made.t, made.x, made.y))
+    def _sent(self, samples: Any) -> Any:
+        """Return samples as loops take them: four numbers each, of which the last is free."""
+        made, xp = self.trajectories, self._machine.arrays
+        columns = [xp.asarray(column[samples]) for column in (made.t, made.x, made.y)]
+        return xp.stack((*columns, columns[0]), axis=1)
 
 
 class _Nearest:
     """Candidates of everybody, block after block in the order of the tree."""
 
-    def __init__(self, machine: Machine, trajectories: Trajectories, many: int) -> None:
-        xp, of = machine.arrays, squares(trajectories)
+    def __init__(self, machine: Machine, of: Squares, many: int) -> None:
+        xp = machine.arrays
         self.people, nodes, extent = SquareTree(of).parts
         self._machine, self._many, self._nodes = machine, many, len(nodes)
         self._order = xp.asarray(self.people)

@@ -18,6 +18,9 @@ from tripcloak.trajectories.model import Trajectories
 LEAF = 32
 """Squares in a leaf of the tree."""
 
+SQUARES = 1 << 13
+"""Trajectories whose squares one thread finds at a time."""
+
 
 class Squares(NamedTuple):
     """The square of each trajectory: centre of mass, and the radius of gyration as half its side.
@@ -30,7 +33,7 @@ class Squares(NamedTuple):
     half: Floats
 
 
-def squares(trajectories: Trajectories) -> Squares:
+def squares(trajectories: Trajectories, *, jobs: int = 1) -> Squares:
     """Return each trajectory's square.
 
     The centre is the mean of all samples; the radius weighs each sample by the time until the next
@@ -43,13 +46,22 @@ def squares(trajectories: Trajectories) -> Squares:
     >>> [side.round(3).tolist() for side in squares(one)]
     [[2.0], [1.0], [2.828]]
     """
-    begins = trajectories.offsets[:-1]
-    places = [column.astype(np.float64) for column in (trajectories.x, trajectories.y)]
-    x, y = (np.add.reduceat(place, begins) / trajectories.lengths for place in places)
-    spent = np.diff(trajectories.t.astype(np.float64), append=0.0)
-    spent[trajectories.offsets[1:] - 1] = 1.0
-    owner = trajectories.owner
-    apart = (places[0] - x[owner]) ** 2 + (places[1] - y[owner]) ** 2
+    parts = in_threads(
+        lambda people: _squares(trajectories, people), blocks(trajectories.n_users, SQUARES), jobs
+    )
+    return Squares(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _squares(trajectories: Trajectories, people: slice) -> Squares:
+    """Return the squares of some people."""
+    bounds = trajectories.offsets[people.start : people.stop + 1]
+    own = slice(bounds[0], bounds[-1])
+    begins, lengths = bounds[:-1] - bounds[0], np.diff(bounds)
+    places = [column[own].astype(np.float64) for column in (trajectories.x, trajectories.y)]
+    x, y = (np.add.reduceat(place, begins) / lengths for place in places)
+    spent = np.diff(trajectories.t[own].astype(np.float64), append=0.0)
+    spent[begins + lengths - 1] = 1.0
+    apart = (places[0] - np.repeat(x, lengths)) ** 2 + (places[1] - np.repeat(y, lengths)) ** 2
     radius = np.sqrt(np.add.reduceat(spent * apart, begins) / np.add.reduceat(spent, begins))
     return Squares(x, y, np.maximum(radius, 0.5))
 
@@ -138,7 +150,7 @@ def sparse_costs(
     """
     from tripcloak.trajectories.methods._kernels import kscale as _kernels
 
-    tree = SquareTree(squares(trajectories))
+    tree = SquareTree(squares(trajectories, jobs=jobs))
     columns = trajectories.t, trajectories.x, trajectories.y, trajectories.offsets
     extent = _extent(trajectories)
 

@@ -11,6 +11,7 @@ import numpy as np
 from tripcloak._version import __version__
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InternalError
+from tripcloak.ground.threads import blocks, in_threads, processors
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
 
@@ -123,6 +124,10 @@ class TrajectoryRelease:
         return (t1 - t0) * self.grid.seconds / 60, (x1 - x0) * metres, (y1 - y0) * metres
 
 
+CHECKED = 1 << 20
+"""Samples that one thread checks at a time."""
+
+
 def build_trajectory_release(
     trajectories: Trajectories, solution: TrajectorySolution, *, promise: TrajectoryPromise, **told: Any
 ) -> TrajectoryRelease:
@@ -160,21 +165,31 @@ def _check_shape(
     if (boxes.t0[1:] < boxes.t1[:-1])[~first[1:]].any():
         raise InternalError("a method released samples that overlap in time")
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    kept = solution.box_of >= 0
-    if (owner[solution.box_of[kept]] != solution.released_of[trajectories.owner[kept]]).any():
+
+    def strays(part: slice) -> bool:
+        at = solution.box_of[part]
+        kept = at >= 0
+        released = solution.released_of[trajectories.owner[part][kept]]
+        return bool((owner[at[kept]] != released).any())
+
+    if any(in_threads(strays, blocks(trajectories.n_samples, CHECKED), processors())):
         raise InternalError("a method put a sample into somebody else's trajectory")
 
 
 def _check_own_samples(trajectories: Trajectories, box_of: Ints, boxes: Boxes) -> None:
     """Raise unless every kept sample lies in the box that stands for it."""
-    kept = box_of >= 0
-    inside = np.ones(int(kept.sum()), dtype=bool)
-    for column, lo, hi in (
-        (trajectories.t, boxes.t0, boxes.t1),
-        (trajectories.x, boxes.x0, boxes.x1),
-        (trajectories.y, boxes.y0, boxes.y1),
-    ):
-        at = box_of[kept]
-        inside &= (lo[at] <= column[kept]) & (column[kept] < hi[at])
-    if not inside.all():
+
+    def inside(part: slice) -> bool:
+        kept = box_of[part] >= 0
+        at = box_of[part][kept]
+        return all(
+            bool(((lo[at] <= column[part][kept]) & (column[part][kept] < hi[at])).all())
+            for column, lo, hi in (
+                (trajectories.t, boxes.t0, boxes.t1),
+                (trajectories.x, boxes.x0, boxes.x1),
+                (trajectories.y, boxes.y0, boxes.y1),
+            )
+        )
+
+    if not all(in_threads(inside, blocks(trajectories.n_samples, CHECKED), processors())):
         raise InternalError("a method released a trajectory that does not hold its own samples")
