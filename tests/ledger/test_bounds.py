@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from tripcloak.ledger import bounds
 from tripcloak.ledger.atoms import Atoms
@@ -67,3 +68,65 @@ def test_a_fact_names_every_sum_that_its_atom_is_in() -> None:
 )
 def test_trips_are_few_below_k_and_exact_ones_are_a_fact_of_few_people(k: int, few: list[int]) -> None:
     assert [fact.atoms.tolist() for fact in bounded(ATOMS, ALL, k)] == [[atom] for atom in few]
+
+
+def crossing(tables: int, each: int) -> Atoms:
+    """Return atoms of two releases whose groups cross two by two, each corner of as many trips."""
+    rows, columns = np.repeat(np.arange(2 * tables), 2), np.tile([0, 1], 2 * tables)
+    columns += np.repeat(2 * np.arange(tables), 4)
+    n = 4 * tables
+    return Atoms(
+        group=np.column_stack([rows, 2 * tables + columns]),
+        trips=np.full(n, each),
+        published=np.full(n, 2 * each),
+        seen=np.arange(n),
+        seen_by=np.arange(n),
+        start=np.array([0, 2 * tables, n]),
+    )
+
+
+def test_what_one_solution_refutes_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for = []
+
+    def counted(cost: np.ndarray, **more) -> object:
+        asked_for.append(len(cost))
+        return linprog(cost, **more)
+
+    monkeypatch.setattr(bounds, "linprog", counted)
+    # In whatever corner of the solutions a table is, two of its atoms are empty and two hold all.
+    assert bounded(crossing(tables=3, each=4), np.ones(12, dtype=bool), 5) == []
+    assert asked_for == [12]
+    # With a k that no corner can hold, the other two of each are still to be seen empty.
+    asked_for.clear()
+    assert bounded(crossing(tables=3, each=4), np.ones(12, dtype=bool), 9) == []
+    assert asked_for == [12, 12]
+
+
+def test_parts_are_whole_in_every_programme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "AT_ONCE", 5)
+    atoms = crossing(tables=3, each=4)
+    span = tightened(atoms, Span(np.ones(12, dtype=int), np.full(12, 7)), np.ones(12, dtype=bool), 7)
+    assert [bound.tolist() for bound in span] == [[1] * 12, [7] * 12]
+    inner = tightened(atoms, Span(np.full(12, 0), np.full(12, 5)), np.ones(12, dtype=bool), 6)
+    assert [bound.tolist() for bound in inner] == [[3] * 12, [5] * 12]
+
+
+def test_only_where_fractions_of_trips_fit_best_are_whole_ones_looked_for() -> None:
+    # All six of one part hold 17, and some of them 12, 11 and 15: the last holds ten and a half at most, and
+    # in whole trips ten. Among them lie the corners of a table, where no fraction is better.
+    six, corners = [0, 1, 2, 3, 4, 9], [5, 6, 7, 8]
+    group = np.full((10, 6), -1)
+    inside = np.array([[1, 0, 0, 1], [1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 1], [1, 1, 1, 1]])
+    group[six, :4] = np.where(inside, [0, 1, 2, 3], -1)
+    group[corners, 4:] = [[4, 6], [4, 7], [5, 6], [5, 7]]
+    atoms = Atoms(
+        group=group,
+        trips=np.array([2, 1, 2, 1, 3, 5, 4, 5, 4, 8]),
+        published=np.array([17, 12, 11, 15, 9, 9, 10, 8]),
+        seen=np.arange(10),
+        seen_by=np.arange(10),
+        start=np.array([0, 1, 2, 3, 4, 6, 8]),
+    )
+    asked = np.isin(np.arange(10), (5, 9))
+    least, most = tightened(atoms, Span(np.zeros(10, dtype=int), np.full(10, 99)), asked, 14)
+    assert (least[asked].tolist(), most[asked].tolist()) == ([1, 6], [9, 10])

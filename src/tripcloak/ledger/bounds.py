@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ledger.atoms import Atoms
 from tripcloak.ledger.facts import Fact, Term
 
@@ -123,76 +123,117 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     part = connected_components(links, directed=False)[1][:n]
     size = np.bincount(part)[part]
     open_still &= (size <= SMALL) | ((size <= WIDE) & (span.most < k))
-    least, most = span.least.copy(), span.most.copy()
-    order = np.argsort(part, kind="stable")
-    ends = np.searchsorted(part[order], np.arange(part.max(initial=-1) + 2))
-    numbers = np.unique(part[open_still])
-    if not len(numbers):
+    if not open_still.any():
         return span
-    # Many parts at once: each is solved by itself there too, and a programme costs more than its solution.
-    for some in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(np.diff(ends)[numbers]) // AT_ONCE)) + 1):
-        members = np.concatenate([order[ends[one] : ends[one + 1]] for one in some])
+    together = _Together(atoms, fixed, part, open_still, span)
+    left = together.settle(open_still, k)
+    least, most = together.least, together.most
+    for members in together.parts_with(left):
         rows = _sums(atoms, members, fixed)
-        open_still[members] &= ~_may_be_empty(rows, members, open_still, part, span)
-        open_still[members] &= ~_solve_together(rows, members, open_still, part, (least, most))
-    for number in np.unique(part[open_still]):
-        members = order[ends[number] : ends[number + 1]]
-        rows = _sums(atoms, members, fixed)
-        _solve(rows, members, np.flatnonzero(open_still[members]), least, most)
+        _solve(rows, members, np.flatnonzero(left[members]), least, most)
     return Span(least, most)
 
 
-def _may_be_empty(rows: dict[str, Any], members: Ints, asked: Bools, part: Ints, span: Span) -> Bools:
-    """Return which members of some parts are empty in solutions that fit all sums, of those asked for.
+class _Together:
+    """Linear programmes of many parts at once: one costs more than its solution, and each part is solved by
+    itself there too.
 
-    Each programme asks for as little as possible of what was not empty yet. In small parts a solution counts
-    if it is in whole trips: elsewhere, as for the bounds, fractions do.
+    Where something is proven of an atom, it holds in every solution. So it is kept in what range each
+    atom lies in the solutions met so far, of which the truth is the first: one that is empty in some, or
+    k in one and another number in another, is no fact, and is not asked for any more. In small parts a
+    solution counts if it is in whole trips: in wider ones, as for their bounds, fractions do.
     """
-    limits = np.column_stack([span.least[members], span.most[members]])
-    _, own, size = np.unique(part[members], return_inverse=True, return_counts=True)
-    left, empty = asked[members].copy(), np.zeros(len(members), dtype=bool)
-    while left.any():
-        found = linprog(left.astype(float), **rows, bounds=limits)
-        if found.status != 0:
-            break
-        broken = np.abs(found.x - np.rint(found.x)) > CLOSE
-        counts = (size > SMALL) | (np.bincount(own, broken) == 0)
-        new = left & (found.x < CLOSE) & counts[own]
-        if not new.any():
-            break
-        empty, left = empty | new, left & ~new
-    return empty
 
+    def __init__(self, atoms: Atoms, fixed: Ints, part: Ints, asked: Bools, span: Span) -> None:
+        self.atoms, self.fixed, self.part = atoms, fixed, part
+        self.limits = np.column_stack(span)
+        self.least, self.most = span.least.copy(), span.most.copy()
+        self.low, self.high = atoms.trips.astype(float), atoms.trips.astype(float)
+        self.small = np.bincount(part) <= SMALL
+        there = np.zeros(len(self.small), dtype=bool)
+        there[part[asked]] = True
+        inside = np.flatnonzero(there[part])
+        self.inside = inside[np.argsort(part[inside], kind="stable")]
 
-def _solve_together(
-    rows: dict[str, Any], members: Ints, asked: Bools, part: Ints, bounds: tuple[Ints, Ints]
-) -> Bools:
-    """Tighten bounds of members of many parts, in place, one of each at a time; return which are settled.
-
-    In small parts a bound holds if it is reached in whole trips; others are left.
-    """
-    least, most = bounds
-    limits = np.column_stack([least[members], most[members]])
-    _, own, size = np.unique(part[members], return_inverse=True, return_counts=True)
-    waiting, settled = asked[members].copy(), np.zeros(len(members), dtype=bool)
-    while waiting.any():
-        at = np.flatnonzero(waiting)
-        at = at[np.unique(own[at], return_index=True)[1]]
-        waiting[at] = False
-        found = []
+    def settle(self, asked: Bools, k: int) -> Bools:
+        """Tighten the bounds of those asked for that may be facts; return which need whole programmes."""
+        left = asked & ~self._refuted(k)
         for sign in (1, -1):
-            cost = np.zeros(len(members))
-            cost[at] = sign
-            found.append(linprog(cost, **rows, bounds=limits))
-        if any(one.status != 0 for one in found):
-            continue
-        broken = [np.bincount(own, np.abs(one.x - np.rint(one.x)) > CLOSE) for one in found]
-        sure = at[(size[own[at]] > SMALL) | ((broken[0] + broken[1])[own[at]] == 0)]
-        settled[sure] = True
-        low, high = np.ceil(found[0].x[sure] - CLOSE), np.floor(found[1].x[sure] + CLOSE)
-        least[members[sure]] = np.maximum(least[members[sure]], low.astype(np.int64))
-        most[members[sure]] = np.minimum(most[members[sure]], high.astype(np.int64))
-    return settled
+            found = True
+            while found:
+                self._meet(left, sign)
+                still = left & ~self._refuted(k)
+                found, left = bool(np.any(left & ~still)), still
+        unsolved = np.zeros(len(left), dtype=bool)
+        for sign in (1, -1):
+            waiting = left.copy()
+            while waiting.any():
+                at = self._one_of_each_part(waiting)
+                solved = self._tighten(at, sign)
+                unsolved[at] |= ~solved
+                waiting[at] = False
+                left &= ~self._refuted(k)
+                waiting &= left
+        return unsolved & left
+
+    def parts_with(self, some: Bools) -> list[Ints]:
+        """Return the members of every part that holds any of some atoms."""
+        members = self._members(some)
+        return np.split(members, np.flatnonzero(np.diff(self.part[members])) + 1) if len(members) else []
+
+    def _members(self, some: Bools) -> Ints:
+        there = np.zeros(len(self.small), dtype=bool)
+        there[self.part[some]] = True
+        return self.inside[there[self.part[self.inside]]]
+
+    def _refuted(self, k: int) -> Bools:
+        return (self.low < CLOSE) | ((self.high >= k - CLOSE) & (self.low < self.high - CLOSE))
+
+    def _one_of_each_part(self, some: Bools) -> Ints:
+        at = np.flatnonzero(some)
+        return at[np.unique(self.part[at], return_index=True)[1]]
+
+    def _tighten(self, at: Ints, sign: int) -> Bools:
+        """Tighten the least (1) or greatest (-1) of atoms, one a part; return for which that was possible."""
+        asked = np.zeros(len(self.atoms), dtype=bool)
+        asked[at] = True
+        met, value = self._meet(asked, sign)
+        solved = met[at]
+        sure = at[solved]
+        # Trips are whole: a bound between two numbers is the inner one, but for what floats lose.
+        if sign == 1:
+            self.least[sure] = np.maximum(self.least[sure], np.ceil(value[sure] - CLOSE).astype(np.int64))
+        else:
+            self.most[sure] = np.minimum(self.most[sure], np.floor(value[sure] + CLOSE).astype(np.int64))
+        return solved
+
+    def _meet(self, some: Bools, sign: int) -> tuple[Bools, Floats]:
+        """Meet solutions in which some atoms hold as little (1) or as much (-1) as they can together.
+
+        Returns
+        -------
+        solved, value
+            Of which atoms there is a solution that counts, and what they hold in it.
+        """
+        solved, value = np.zeros(len(some), dtype=bool), np.zeros(len(some))
+        members = self._members(some)
+        new = np.diff(self.part[members], prepend=-1) != 0
+        # Parts are not torn: each begins in one programme, and is in that one whole.
+        begins = np.flatnonzero(new)
+        batch = np.repeat(begins // AT_ONCE, np.diff(np.append(begins, len(members))))
+        for own in np.split(members, np.flatnonzero(np.diff(batch)) + 1) if len(members) else ():
+            rows = _sums(self.atoms, own, self.fixed)
+            found = linprog(sign * some[own].astype(float), **rows, bounds=self.limits[own])
+            if found.status != 0:
+                continue
+            broken = np.abs(found.x - np.rint(found.x)) > CLOSE
+            torn = np.bincount(self.part[own], broken, len(self.small)) > 0
+            counts = ~(torn & self.small)[self.part[own]]
+            solved[own], value[own] = counts, found.x
+            held = own[counts]
+            self.low[held] = np.minimum(self.low[held], found.x[counts])
+            self.high[held] = np.maximum(self.high[held], found.x[counts])
+        return solved, value
 
 
 def _solve(rows: dict[str, Any], members: Ints, asked: Ints, least: Ints, most: Ints) -> None:
