@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -63,8 +65,14 @@ def test_so_is_a_part_that_is_refused(
 
 
 def test_a_part_is_dear_from_half_as_much_more_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = {"with": 1.5, "without": 1.0, "less": 1.49}
-    monkeypatch.setattr(advising, "mean_tiles", sizes.__getitem__)
-    (words,) = advising.advice("with", "without")  # type: ignore[arg-type]
+    sizes = {"with": 1.5, "without": 1.0, "less": 1.49, "pairs": 1.0}
+    monkeypatch.setattr(advising, "mean_tiles", lambda one: sizes[one.name])
+    made: dict[str, Any] = {name: SimpleNamespace(name=name, method="twincut") for name in sizes}
+    (words,) = advising.advice(made["with"], made["without"])
     assert "1.5 tiles on average (G), and in 1 without the ledger" in words
-    assert advising.advice("less", "without") == ()  # type: ignore[arg-type]
+    assert words.endswith(", or zones pair by pair (method='productcut')")
+    assert advising.advice(made["less"], made["without"]) == ()
+    # Whoever has zones pair by pair is not sent there.
+    made["pairs"].method = "productcut"
+    (words,) = advising.advice(made["with"], made["pairs"])
+    assert words.endswith("segment_where_safe=True)")

@@ -17,6 +17,7 @@ from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.ledger._kernels.groups import remainders_hold
 from tripcloak.ledger.attack import attack
+from tripcloak.ledger.attacked import Attacks
 from tripcloak.ledger.difference import difference
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.prevention import Prevention, _Answer, refuse_new_facts
@@ -198,7 +199,9 @@ def held(limit: float, *, told: bool = True) -> float:
         name="", record=digests, person=records.person, group=group, trips=np.array([(group == 0).sum()]), k=2
     )
     answer = _Answer(release, suppressed, float(trips[0]), 1.0, 1, limit)
-    return Prevention([before], records, lambda _: ())._limit_beside(before, answer, limit, matrix)
+    return Prevention(Attacks([before], records.record), records, lambda _: ())._limit_beside(
+        before, answer, limit, matrix
+    )
 
 
 def test_the_edges_of_a_limit_that_is_passed():

@@ -35,15 +35,15 @@ class Withholding:
 def settled(monkeypatch: pytest.MonkeyPatch) -> Any:
     """What is settled on where mending takes so much more."""
 
-    def found(more: float | None, limit: float, tries: int) -> Any:
+    def found(more: float | None, limit: float, tries: int, *finest: float) -> Any:
         def mended(_: Any, answer: Any, withheld: Any, attacks: int, *others: Any) -> _Answer:
             return _Answer(answer, withheld, answer.share + more, 1.0, attacks, *others)
 
         monkeypatch.setattr(_Answer, "of", mended)
         left = None if more is None else (np.zeros(1, dtype=bool), 1)
         monkeypatch.setattr(Prevention, "_mended", lambda *_: left)
-        one: Any = Prevention(earlier=(), records=None, disclosing=None)  # type: ignore[arg-type]
-        return one._settled(Withholding(), limit, tries, None, silent)
+        one: Any = Prevention(attacks=None, records=None, disclosing=None)  # type: ignore[arg-type]
+        return one._settled(Withholding(), limit, tries, None, silent, *finest)
 
     return found
 
@@ -61,6 +61,16 @@ def test_where_no_answer_is_within_the_limit_the_least_is_told_and_where_none_is
     assert settled(0.0, 0.1, 1).share == prevention.NEARLY_ALL
     nothing = settled(None, 1.0, 3)
     assert (nothing.answer, nothing.share) == (None, 1.0)
+
+
+def test_a_method_that_begins_no_finer_than_what_is_known_is_not_mended_and_not_asked_again(
+    settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(prevention, "mean_tiles", lambda answer: asked.append(answer.share) or 2.0)
+    assert settled(0.0, 0.5, 3, 2.0).answer is None
+    assert asked == [0.5]
+    assert settled(0.0, 0.5, 3, 2.5).share == 0.5
 
 
 @pytest.mark.parametrize("way", [remainders_hold, remainders_hold.py_func])

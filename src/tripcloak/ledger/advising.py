@@ -19,6 +19,9 @@ DEAR = 1.5
 ALL_BUT_FEW = 0.99
 """Share of the records of a part that lie in its whole; a few may have been corrected since."""
 
+PAIR_BY_PAIR = "productcut"
+"""The method whose flows overlap least with those of a whole."""
+
 LOOKED_AT = 10_000
 """About how many records of an input are looked for in those of earlier releases."""
 
@@ -43,12 +46,17 @@ def part_of_a_whole(earlier: Sequence[Disclosure], records: Ints) -> bool:
     )
 
 
-def road_for_parts() -> str:
-    """Return what to do instead of releasing a whole and its parts one by one."""
+def road_for_parts(method: str) -> str:
+    """Return what to do instead of releasing a whole and its parts one by one by a method.
+
+    >>> road_for_parts("productcut")[-61:]
+    "(segment='COLUMN' segment_joint=True segment_where_safe=True)"
+    """
+    other = f", or zones pair by pair ({spelt('method', PAIR_BY_PAIR)})" if method != PAIR_BY_PAIR else ""
     return (
         "Parts told after their whole leave much to be subtracted: make all of them one release, in which "
         f"they add up ({spelt('segment', 'COLUMN')} {spelt('segment_joint', True)} "
-        f"{spelt('segment_where_safe', True)}), or zones pair by pair ({spelt('method', 'productcut')})"
+        f"{spelt('segment_where_safe', True)}){other}"
     )
 
 
@@ -59,7 +67,7 @@ def advice(release: Release, alone: Release) -> tuple[str, ...]:
         return ()
     return (
         f"a released trip lies in {mean:,.4g} tiles on average (G), and in {less:,.4g} without the ledger, "
-        f"which has a release of the whole that this is a part of. {road_for_parts()}",
+        f"which has a release of the whole that this is a part of. {road_for_parts(alone.method)}",
     )
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.fixed_zones import FixedZones
 from tripcloak.flows.model import KeyedRecords, ODMatrix
 from tripcloak.flows.model.kept import AXES, KeptZones
+from tripcloak.flows.notes import mean_tiles
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import ImpossibleRequestError
@@ -23,8 +23,8 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.ledger.atoms import KnownPeople, Splitting
 from tripcloak.ledger.attack import attack
+from tripcloak.ledger.attacked import Attacks
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Fact, Facts
 from tripcloak.ledger.remainders import EarlierGroups, Remainders
@@ -103,8 +103,8 @@ class Prevention:
 
     Attributes
     ----------
-    earlier : sequence of Disclosure
-        What is published already.
+    attacks : Attacks
+        Attacks beside what is published already.
     records : KeyedRecords
         The records of the new input.
     disclosing
@@ -114,10 +114,15 @@ class Prevention:
         that follows is withheld.
     """
 
-    earlier: Sequence[Disclosure]
+    attacks: Attacks
     records: KeyedRecords
     disclosing: Disclosing
     coarsens: bool = True
+
+    @property
+    def earlier(self) -> Sequence[Disclosure]:
+        """Return what is published already."""
+        return self.attacks.earlier
 
     def anonymise(
         self, method: FlowMethod, matrix: ODMatrix, progress: Progress = silent
@@ -129,12 +134,13 @@ class Prevention:
         """
         promise = method.promise.resolve(matrix)
         ruled, limit = self._ruled(method, promise, matrix), method.suppression_limit
-        own = self._settled(ruled, limit, TRIES, matrix, progress)
         kept = []
         for zones, before in self._zones_of_then(method, matrix):
             fixed = FixedZones(zones=zones, promise=ruled.promise)
             found = self._settled(fixed, limit, 1, matrix, progress)
             kept.append(found._replace(limit=self._limit_beside(before, found, limit, matrix)))
+        finest = min((one.mean_tiles for one in kept if one.share <= one.limit), default=math.inf)
+        own = self._settled(ruled, limit, TRIES, matrix, progress, finest)
         within = [one for one in (own, *kept) if one.share <= one.limit]
         if not within:
             raise ImpossibleRequestError(self._impossible(min(one.share for one in (own, *kept))))
@@ -175,7 +181,13 @@ class Prevention:
         return told
 
     def _settled(
-        self, solver: FlowMethod, limit: float, tries: int, matrix: ODMatrix, progress: Progress
+        self,
+        solver: FlowMethod,
+        limit: float,
+        tries: int,
+        matrix: ODMatrix,
+        progress: Progress,
+        finest: float = math.inf,
     ) -> _Answer:
         """Return what a method finds that adds no fact, or by how much that misses the limit.
 
@@ -183,6 +195,9 @@ class Prevention:
         ----------
         tries
             How often the method is asked; if once, it may withhold nearly all, as zones that are kept do.
+        finest
+            The mean tiles of an answer that is known: none that begins coarser is looked at further, and as a
+            method is no finer with less of the limit, it is not asked again.
         """
         least = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0, limit)
         allowed = limit if tries > 1 else NEARLY_ALL
@@ -190,6 +205,8 @@ class Prevention:
             most = LESS * allowed
             with suppress(ImpossibleRequestError):
                 answer = replace(solver, suppression_limit=allowed).anonymise(matrix, progress)
+                if finest < math.inf and mean_tiles(answer) >= finest:
+                    return least
                 mended = self._mended(matrix, answer, progress)
                 if mended is not None:
                     found = _Answer.of(matrix, answer, *mended, limit)
@@ -231,15 +248,10 @@ class Prevention:
         if promise.segments or promise.by_release or not exact or not self.coarsens:
             return method
         people = any(one.counted == "travellers" for one in self.earlier)
-        known = EarlierGroups.of(self.records, matrix.n_flows, exact, people=people, known=self._before.known)
+        known = self.attacks.before.known
+        groups = EarlierGroups.of(self.records, matrix.n_flows, exact, people=people, known=known)
         k = min(one.k for one in self.earlier) if promise.k is None else self._k(promise.k)
-        return replace(method, promise=all_of([promise, Remainders(least=k, earlier=known)]))
-
-    @cached_property
-    def _before(self) -> Splitting:
-        """Return all records, of before and now, as earlier releases tell them apart."""
-        known = KnownPeople([self.records.record, *(one.record for one in self.earlier)])
-        return Splitting.of(known).by(*self.earlier)
+        return replace(method, promise=all_of([promise, Remainders(least=k, earlier=groups)]))
 
     def _k(self, own: float) -> int:
         return min(math.ceil(own), *(one.k for one in self.earlier))
@@ -250,7 +262,7 @@ class Prevention:
         for number in range(ROUNDS):
             left = replace(answer, group_of_flow=np.where(suppressed, -1, answer.group_of_flow))
             new = self.disclosing(left)
-            facts = attack([*self.earlier, *new], before=self._before, progress=progress)
+            facts = self.attacks.on(new, progress)
             if not facts.complete:
                 # What could not be looked at may tell anything.
                 return None
@@ -361,11 +373,19 @@ def _needed(fact: Fact, first_new: int, new: Sequence[Disclosure]) -> set[int]:
     return groups
 
 
-def refuse_new_facts(earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -> None:
-    """Raise where a new release would tell, with earlier ones, what those do not tell by themselves."""
+def refuse_new_facts(
+    earlier: Sequence[Disclosure], new: Sequence[Disclosure], facts: Facts | None = None
+) -> None:
+    """Raise where a new release would tell, with earlier ones, what those do not tell by themselves.
+
+    Parameters
+    ----------
+    facts
+        What all of them tell, where the very same were attacked already.
+    """
     if not earlier or not new:
         return
-    facts = attack([*earlier, *new])
+    facts = attack([*earlier, *new]) if facts is None else facts
     if not facts.complete:
         raise ImpossibleRequestError(
             "not possible: the releases that the ledger knows and this one cross in so many ways that what "

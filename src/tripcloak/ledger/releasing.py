@@ -30,6 +30,7 @@ from tripcloak.ground.given_paths import given_path
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.ledger.advising import advice, part_of_a_whole, road_for_parts
+from tripcloak.ledger.attacked import Attacks
 from tripcloak.ledger.charging import Charging
 from tripcloak.ledger.disclosing import disclosed, disclosed_by
 from tripcloak.ledger.disclosure import Disclosure
@@ -57,7 +58,7 @@ def anonymise_with_ledger(
     ledger: Ledger,
     *,
     mode: Mode = "coarsen",
-    guard: Guard = refuse_new_facts,
+    guard: Guard | None = None,
     approvals_needed: int | None = None,
     progress: Progress = silent,
 ) -> tuple[AnonymisationOutcome, RecordedRelease]:
@@ -155,9 +156,12 @@ def read_by(request: Request, ledger: Ledger, mode: Mode = "coarsen") -> Request
     return replace(request, keyed=ledger.key.record_key, solved_by=solver)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Preventing:
-    """Makes releases by a method that add no fact to what a ledger knows."""
+    """Makes releases by a method that add no fact to what a ledger knows.
+
+    It keeps what it attacked last, so that what is written is not attacked twice.
+    """
 
     earlier: Sequence[Disclosure]
     publish: Publish
@@ -165,6 +169,7 @@ class _Preventing:
     base: int | None
     secret: str = field(repr=False)
     tables: TablesWanted | None = None
+    attacks: Attacks | None = field(default=None, init=False, repr=False)
 
     def __call__(
         self,
@@ -187,8 +192,9 @@ class _Preventing:
                 "the new release", reading, replace(release, publish=self.publish), part_records
             )
 
-        rounds = RoundingPrevention(self.earlier, records, told, secret=self.secret, base=self.base)
-        exact = Prevention(self.earlier, records, told, coarsens=self.mode == "coarsen")
+        self.attacks = attacks = Attacks(self.earlier, records.record)
+        rounds = RoundingPrevention(attacks, records, told, secret=self.secret, base=self.base)
+        exact = Prevention(attacks, records, told, coarsens=self.mode == "coarsen")
         if self.mode == "round" and self.base is None:
             alone = method.anonymise(matrix, progress)
             if not adds_facts(self.earlier, told(alone)):
@@ -200,11 +206,16 @@ class _Preventing:
         except ImpossibleRequestError as error:
             if not parts:
                 raise
-            raise ImpossibleRequestError(f"{error}. {road_for_parts()}") from error
+            raise ImpossibleRequestError(f"{error}. {road_for_parts(method.released_as)}") from error
         notes: tuple[str, ...] = (cost.note(len(self.earlier)),)
         if parts:
             notes += advice(release, method.anonymise(matrix))
         return self._with_tables(matrix, release, told), notes
+
+    def refuse_new_facts(self, earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -> None:
+        """Raise where a release would add facts to earlier ones; both are attacked unless they were."""
+        known = None if self.attacks is None else self.attacks.known_of(earlier, new)
+        refuse_new_facts(earlier, new, known)
 
     def _with_tables(self, matrix: ODMatrix, release: Release, told: Disclosing) -> Release:
         """Return a release with the tables that are wanted beside it, if any."""
@@ -221,7 +232,7 @@ def recorded(
     out: Path,
     ledger: Ledger,
     *,
-    guard: Guard = refuse_new_facts,
+    guard: Guard | None = None,
     approvals_needed: int | None = None,
 ) -> Iterator[None]:
     """Write a release within this, and a ledger knows of it.
@@ -236,11 +247,15 @@ def recorded(
     out
         The folder that it is written to.
     guard
-        Raises where the earlier disclosures and the new ones tell too much together: nothing is recorded.
+        Raises where the earlier disclosures and the new ones tell too much together: nothing is recorded. If
+        not given, new facts are refused.
     approvals_needed
         How many people must approve of the release, where that is more than the ledger asks for.
     """
     told = disclosed(made, out.absolute().name)
+    solver = made.request.solved_by
+    if guard is None:
+        guard = solver.refuse_new_facts if isinstance(solver, _Preventing) else refuse_new_facts
     with ledger.changing():
         guard(ledger.disclosures(), told)
         release = ledger.prepare(made, told, out, approvals_needed=approvals_needed)

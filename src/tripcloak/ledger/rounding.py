@@ -13,7 +13,6 @@ from tripcloak.flows.release import Release
 from tripcloak.flows.release.rounding import RoundTo, rounded_release
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.progress import Progress
-from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.prevention import ROUNDS, Prevention, number_added, smallest
 from tripcloak.promises import Promise
@@ -46,7 +45,7 @@ class RoundingPrevention(Prevention):
         for number in range(ROUNDS):
             draft = self._rounded(_without(answer, suppressed))
             new = self.disclosing(draft)
-            facts = attack([*self.earlier, *new], progress=progress)
+            facts = self.attacks.on(new, progress)
             if not facts.complete:
                 return None
             barred = smallest(facts, len(self.earlier), new, draft)

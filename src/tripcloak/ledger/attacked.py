@@ -1,0 +1,99 @@
+"""Attacks on what earlier releases tell with a new one; the same is not attacked twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cached_property
+
+import numpy as np
+
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.ledger.atoms import KnownPeople, Splitting
+from tripcloak.ledger.attack import attack
+from tripcloak.ledger.disclosure import WITHHELD, Disclosure
+from tripcloak.ledger.facts import Facts
+
+WORDS = ("name", "zones")
+"""What people know releases and groups by, which no attack looks at."""
+BY_GROUP = ("group", "trips", "travellers")
+"""What is numbered by groups."""
+
+
+class Attacks:
+    """Attacks on earlier releases together with new ones of some records.
+
+    Parameters
+    ----------
+    earlier
+        What is published already.
+    record
+        The records of the new input.
+    """
+
+    def __init__(self, earlier: Sequence[Disclosure], record: Ints) -> None:
+        self.earlier, self.record = earlier, record
+        self._latest: tuple[Sequence[Disclosure], Facts] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Attacks beside {len(self.earlier):,} earlier disclosures>"
+
+    @cached_property
+    def before(self) -> Splitting:
+        """Return all records, of before and now, as earlier releases tell them apart."""
+        known = KnownPeople([self.record, *(one.record for one in self.earlier)])
+        return Splitting.of(known).by(*self.earlier)
+
+    def on(self, new: Sequence[Disclosure], progress: Progress = silent) -> Facts:
+        """Return all that the earlier releases tell together with a new one."""
+        facts = attack([*self.earlier, *new], before=self.before, progress=progress)
+        self._latest = new, facts
+        return facts
+
+    def known_of(self, earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -> Facts | None:
+        """Return what the latest attack found, if it was on the very same; None if that is to be seen.
+
+        Groups of nobody, and how groups are numbered without them, make no difference to how much is found.
+        """
+        if self._latest is None or len(earlier) != len(self.earlier) or len(new) != len(self._latest[0]):
+            return None
+        same = all(one is other for one, other in zip(earlier, self.earlier, strict=True))
+        if same and all(tell_the_same(*both) for both in zip(self._latest[0], new, strict=True)):
+            return self._latest[1]
+        return None
+
+
+def tell_the_same(one: Disclosure, other: Disclosure) -> bool:
+    """Return whether two disclosures tell the very same of the same records, in groups of the same order.
+
+    Examples
+    --------
+    >>> records = np.arange(1, 5, dtype=np.uint64)
+    >>> def told(group, trips):
+    ...     numbers = {"group": np.array(group, dtype=np.int32), "trips": np.array(trips)}
+    ...     return Disclosure(name="", record=records, person=records, k=2, **numbers)
+    >>> tell_the_same(told([0, 0, 2, 2], [2, 0, 2]), told([0, 0, 1, 1], [2, 2]))
+    True
+    >>> tell_the_same(told([0, 0, 1, 1], [2, 2]), told([0, 0, 1, -1], [2, 1]))
+    False
+    """
+    for about in fields(Disclosure):
+        if about.name not in (*WORDS, *BY_GROUP):
+            mine, yours = getattr(one, about.name), getattr(other, about.name)
+            if mine is not yours and not np.array_equal(mine, yours):
+                return False
+    return all(_equal(*both) for both in zip(_told(one), _told(other), strict=True))
+
+
+def _told(one: Disclosure) -> tuple[Ints, Ints, Ints | None]:
+    """Return the group of every record and the numbers of groups, without those of nobody."""
+    used = np.zeros(one.n_groups + 1, dtype=bool)
+    used[one.group] = True
+    used = used[:-1]
+    place = np.append(np.cumsum(used) - 1, WITHHELD).astype(np.int32)
+    return place[one.group], one.trips[used], None if one.travellers is None else one.travellers[:, used]
+
+
+def _equal(mine: Ints | None, yours: Ints | None) -> bool:
+    return (mine is None) == (yours is None) and (mine is None or np.array_equal(mine, yours))
