@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,8 @@ from tripcloak.ledger import prevention
 from tripcloak.ledger._kernels.groups import remainders_hold
 from tripcloak.ledger.disclosing import _recorded_inputs, _Told
 from tripcloak.ledger.disclosure import Disclosure
-from tripcloak.ledger.prevention import Prevention, _Answer
+from tripcloak.ledger.facts import Fact, Facts, Term
+from tripcloak.ledger.prevention import Prevention, _Answer, smallest
 from tripcloak.ledger.remainders import EarlierGroups
 
 
@@ -71,6 +72,27 @@ def test_a_method_that_begins_no_finer_than_what_is_known_is_not_mended_and_not_
     assert settled(0.0, 0.5, 3, 2.0).answer is None
     assert asked == [0.5]
     assert settled(0.0, 0.5, 3, 2.5).share == 0.5
+
+
+def test_a_fact_of_a_segment_takes_its_flow_and_one_of_a_total_all_that_it_holds() -> None:
+    record = np.arange(1, 7, dtype=np.uint64)
+    group = np.array([0, 0, 1, 1, 2, -1], dtype=np.int32)
+    flows = Disclosure(name="", record=record, person=record, group=group, trips=np.array([2, 2, 1]), k=2)
+    segment = replace(flows, record=record[:4], person=record[:4], group=group[:4], trips=np.array([2, 2, 0]))
+    total = np.array([0, 0, 0, 0, 1, 0], dtype=np.int32)
+    of_zones = replace(flows, group=total, trips=np.array([5, 1]), total_of="origin")
+    new, sizes = (flows, segment, of_zones), SimpleNamespace(trips=np.array([9, 5, 7]))
+
+    def barred(release: int, told: int) -> list[int]:
+        fact = Fact(kind="exact", least=1, most=1, people=1, terms=(Term(1, release, told, 2),))
+        facts = Facts(found=(fact,), complete=True, k=2, people=1, groups=3, atoms=3)
+        answer: Any = sizes
+        return smallest(facts, 1, new, answer).tolist()
+
+    assert barred(1, 2) == [2]
+    assert barred(2, 0) == [0]
+    assert barred(3, 0) == [1]
+    assert barred(0, 0) == []
 
 
 @pytest.mark.parametrize("way", [remainders_hold, remainders_hold.py_func])

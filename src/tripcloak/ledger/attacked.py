@@ -96,4 +96,4 @@ def _told(one: Disclosure) -> tuple[Ints, Ints, Ints | None]:
 
 
 def _equal(mine: Ints | None, yours: Ints | None) -> bool:
-    return (mine is None) == (yours is None) and (mine is None or np.array_equal(mine, yours))
+    return mine is yours if mine is None or yours is None else np.array_equal(mine, yours)

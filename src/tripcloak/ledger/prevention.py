@@ -368,8 +368,11 @@ def _needed(fact: Fact, first_new: int, new: Sequence[Disclosure]) -> set[int]:
     for term in (*fact.terms, *fact.beside):
         if term.release >= first_new:
             one = new[term.release - first_new]
-            of_total = new[0].group[one.group == term.group].tolist()
-            groups |= {term.group} if one.total_of is None else set(of_total) - {WITHHELD}
+            if one.total_of is None:
+                groups.add(term.group)
+            else:
+                # A total is of the same records as the flows; a segment, above, of some of them.
+                groups |= set(new[0].group[one.group == term.group].tolist()) - {WITHHELD}
     return groups
 
 

@@ -43,17 +43,37 @@ def remainders_hold(
         for flow in own:
             inside[flow] = run
         for part in range(len(groups)):
-            # Invariant: nothing is held, and no token above this one was seen.
+            # Invariant: nothing is held, and no token from this one on was seen.
+            token += 3
+            if _enough_beside(own, by_flow, groups[part], seen, token - 3, k):
+                continue
             n, covered = _hold(own, by_flow[0], groups[part], held, touched)
-            good[run] = not _few_of_run(own, by_flow, groups[part], by_group[0], held, seen, token, k)
+            good[run] = not _few_of_run(own, by_flow, groups[part], by_group[0], held, seen, token - 2, k)
             if good[run] and covered:
                 around = touched[:n]
-                good[run] = not _few_of_groups(around, by_group, held, inside, run, seen, token + 1, k)
-            token += 2
+                good[run] = not _few_of_groups(around, by_group, held, inside, run, seen, token - 1, k)
             held[touched[:n]] = 0
             if not good[run]:
                 break
     return good
+
+
+@njit(cache=True)
+def _enough_beside(
+    own: Ints, by_flow: tuple[Ints, Ints], group: Ints, seen: Ints, token: int, k: int
+) -> bool:  # pragma: no cover - compiled
+    """Return whether k people of a run are in no earlier group: then nothing more needs to be counted."""
+    start, person = by_flow
+    people = 0
+    for flow in own:
+        for record in range(start[flow], start[flow + 1]):
+            one = person[record]
+            if group[record] < 0 and one >= 0 and seen[one] != token:
+                seen[one] = token
+                people += 1
+                if people == k:
+                    return True
+    return False
 
 
 @njit(cache=True)
