@@ -92,7 +92,7 @@ def told(
         try:
             release = tc.anonymise(str(trips), **{"k": 10, "method": method, **options}, **more, out=out)
         except tc.ImpossibleRequestError as error:
-            print(f"  refused: {error}", file=sys.stderr)
+            print(f"  refused: {options}: {error}", file=sys.stderr)
             continue
         made.append(out)
     facts = difference(made).facts if len(made) > 1 else NOTHING
