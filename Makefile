@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test test-deep mutations check docs notebooks bench clean browser
+.PHONY: env demo test test-deep mutations check docs notebooks web bench clean browser
 
 # The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
 test test-deep mutations: export PYTHONDONTWRITEBYTECODE =
@@ -58,8 +58,17 @@ docs: env
 notebooks: env
 	$(BIN)/python examples/make_notebooks.py
 
+# The scripts of all pages, from web/ (TypeScript) to src/tripcloak/pages/assets/built; what is built is committed, so
+# that nobody needs Node who does not change them. The lock file holds versions and digests, and no addresses.
+web: web/node_modules/.installed
+	cd web && npm run --silent check && npm run --silent build
+
+web/node_modules/.installed: web/package.json
+	cd web && npm install && npm run --silent lock
+	@touch $@
+
 bench: env
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .bench-venv* demo .pytest_cache .mypy_cache .ruff_cache .mutations
+	rm -rf $(VENV) web/node_modules .bench-venv* demo .pytest_cache .mypy_cache .ruff_cache .mutations

@@ -59,7 +59,6 @@ def analysis_page(parts: PageParts) -> str:
     """Return the page, which works offline."""
     return render_page(
         "analysis",
-        scripts=(),
         styles=("lines.css",),
         title=TITLE,
         internal=NOT_FOR_PUBLICATION if parts.internal else "",

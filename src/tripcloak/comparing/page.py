@@ -76,7 +76,7 @@ def render_compare(
     chosen = {(one.k, one.limit): one.method for one in advice}
     return render_page(
         "compare",
-        scripts=("compare.js",),
+        script="compare",
         title=title,
         question=question,
         internal=INTERNAL,

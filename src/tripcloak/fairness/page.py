@@ -110,7 +110,6 @@ def fairness_page(facts: Mapping[str, Any]) -> str:
     rows = [[_cell(row[name], name) for name, _ in COLUMNS] for row in facts["segments"]]
     return render_page(
         "fairness",
-        scripts=(),
         internal=INTERNAL,
         words=fairness_words(facts),
         bars=bars,

@@ -31,7 +31,6 @@ def lines_page(
     """Return a page of line charts that works offline."""
     return render_page(
         "lines",
-        scripts=(),
         title=title,
         internal=internal,
         words=list(words),

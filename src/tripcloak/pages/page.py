@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = (), **content: Any) -> str:
-    """The text of a page made of ``NAME.html.j2``, ``NAME.css`` and scripts; templates may import others.
+def render_page(name: str, *, script: str | None = None, styles: Sequence[str] = (), **content: Any) -> str:
+    """The text of a page made of ``NAME.html.j2``, ``NAME.css`` and a script; templates may import others.
 
-    Its policy lets the browser run these scripts and this style and refuses every request. So there
+    Its policy lets the browser run this script and this style and refuses every request. So there
     can be no style attributes; SVG says colours by classes.
 
     Parameters
     ----------
     name : str
         What the template and the style are called.
-    scripts : sequence of str
-        Files with scripts, in the order they run.
+    script : str, optional
+        The entry of ``web/`` whose built script the page carries.
     styles : sequence of str
         Files with styles that ``NAME.css`` builds on.
     **content
@@ -32,9 +32,10 @@ def render_page(name: str, *, scripts: Sequence[str], styles: Sequence[str] = ()
     """
     from markupsafe import Markup
 
-    style, script = ("\n".join(map(asset, files)) for files in ((*styles, f"{name}.css"), scripts))
+    style = "\n".join(map(asset, (*styles, f"{name}.css")))
+    running = "" if script is None else asset(f"built/{script}.js")
     return _filled(
-        name, policy=content_policy(style, script), style=Markup(style), script=Markup(script), **content
+        name, policy=content_policy(style, running), style=Markup(style), script=Markup(running), **content
     )
 
 

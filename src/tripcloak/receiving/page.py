@@ -12,7 +12,6 @@ def check_page(found: ReleaseCheck) -> str:
     """Return the page: the result first, then what is promised and what not, then rule by rule."""
     return render_page(
         "check",
-        scripts=(),
         title=f"Check of released {found.kind}",
         verdict=found.sentence(),
         untouched=found.untouched,

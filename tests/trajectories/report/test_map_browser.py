@@ -266,7 +266,7 @@ def test_density_counts_every_trajectory_once(read: Any, city: PublishedTrajecto
     total = reader.page.evaluate(
         """([start, end]) => {
             const { values, columns } = timeMap.panel.densityOf(timeMap.boxes.active(start, end), start, end);
-            const side = (GRAIN / timeMap.view.scale) * METRES_PER_DEGREE / 1000;
+            const side = (timeMap.cells()[2] / columns / timeMap.view.scale) * 111.195;
             return values.reduce((sum, value) => sum + value, 0) * side * side;
         }""",
         [start, end],

@@ -14,15 +14,6 @@ from tripcloak.pages.page import render_page
 AXES = ("origin", "destination")
 MEASURES = ("trips", "travellers", "population")
 VOLUMES = ("trips", "population", "travellers")
-SCRIPTS = (
-    "map_scale.js",
-    "map_zones.js",
-    "map_flows.js",
-    "map_gestures.js",
-    "map_panel.js",
-    "map_side.js",
-    "map.js",
-)
 
 
 def render_map(
@@ -75,7 +66,7 @@ def render_map(
 
     return render_page(
         "map",
-        scripts=SCRIPTS,
+        script="map",
         title=title,
         facts=facts,
         payload=Markup(script_safe_json(map_payload(zones, flows))),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.flows.release.tables import flows_over_time, zones_geojson
-from tripcloak.flows.report.map import AXES, MEASURES, SCRIPTS, flow_table, map_payload, script_safe_json
+from tripcloak.flows.report.map import AXES, MEASURES, flow_table, map_payload, script_safe_json
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.pages.page import render_page
@@ -45,7 +45,7 @@ def series_page(folders: Mapping[str, Path]) -> str:
     first = next(iter(periods.values())).facts
     return render_page(
         "series",
-        scripts=(*SCRIPTS, "series.js"),
+        script="series",
         styles=("map.css",),
         title="Released flows, period by period",
         facts=_facts(periods),

@@ -40,7 +40,6 @@ def trajectory_figures_page(measures: TrajectoryMeasures, release: TrajectoryRel
     """Return the page of figures, which works offline; it shows original data and must stay inside."""
     return render_page(
         "trajectory_figures",
-        scripts=(),
         styles=("lines.css",),
         title=TITLE,
         internal=INTERNAL,

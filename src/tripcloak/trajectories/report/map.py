@@ -135,18 +135,6 @@ MOST = 200_000
 LATTICE = 33
 Home = tuple[int, int, int, int]
 """West, south, east and north in steps."""
-SCRIPTS = (
-    "map_scale.js",
-    "map_zones.js",
-    "map_gestures.js",
-    "map_panel.js",
-    "map_side.js",
-    "trajectory_boxes.js",
-    "trajectory_panel.js",
-    "trajectory_clock.js",
-    "trajectory_side.js",
-    "trajectory_map.js",
-)
 
 
 def render_trajectory_map(published: PublishedTrajectories, *, most: int = MOST) -> str:
@@ -185,7 +173,7 @@ def render_trajectory_map(published: PublishedTrajectories, *, most: int = MOST)
     return render_page(
         "trajectory_map",
         styles=("map.css",),
-        scripts=SCRIPTS,
+        script="trajectory_map",
         title=f"Released trajectories ({published.manifest['method']})",
         facts=_facts(published),
         payload=Markup(_script_safe_json(_payload(published, most))),

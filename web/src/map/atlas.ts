@@ -1,12 +1,48 @@
 // The page: reads the release, keeps what is hovered and selected, and asks the panels to draw.
 
-const SMOOTH = 12; // milliseconds a full drawing may take and still be made on every frame
+import { Flows } from "./flows";
+import { Gestures } from "./gestures";
+import { type Outlined, Panel, type Theme, degreeLabel, readTheme } from "./panel";
+import { AXES, type Axis, type Chosen, type OfAxes, type Payload, type Point, type Volume } from "./payload";
+import { LogScale, figure } from "./scale";
+import { Side, amount, capital } from "./side";
+import { Projection, View, Zones } from "./zones";
 
-class Atlas {
-  constructor(release) {
+export const SMOOTH = 12; // milliseconds a full drawing may take and still be made on every frame
+
+interface Pointer {
+  axis: Axis;
+  place: Point;
+  at: Point;
+  keys: boolean;
+}
+
+type Stale = "marks" | "view" | "shade";
+
+export class Atlas {
+  volume: Volume;
+  zones: OfAxes<Zones>;
+  projection: Projection;
+  flows: Flows;
+  zoneScale: LogScale;
+  flowScale: LogScale;
+  view: View;
+  hover: Chosen | null = null;
+  selected: Chosen | null = null;
+  pointer: Pointer | null = null;
+  tip: HTMLElement;
+  speech: HTMLElement;
+  side: Side;
+  panels: OfAxes<Panel>;
+  theme!: Theme;
+  stale: Stale | null = null;
+  frame = 0;
+  settling: ReturnType<typeof setTimeout> | 0 = 0;
+
+  constructor(release: Payload) {
     this.volume = release.volume;
-    this.zones = {};
-    for (const axis of AXES) this.zones[axis] = new Zones(axis, release[axis], release.volume.zone);
+    const zones = (axis: Axis): Zones => new Zones(axis, release[axis], release.volume.zone);
+    this.zones = { origin: zones("origin"), destination: zones("destination") };
     this.projection = new Projection(AXES.map((axis) => this.zones[axis]));
     for (const axis of AXES) this.zones[axis].project(this.projection);
     this.flows = new Flows(release.flows, release.volume.flow, this.zones);
@@ -14,22 +50,20 @@ class Atlas {
     this.zoneScale = new LogScale(AXES.flatMap((axis) => Array.from(this.zones[axis].volume)));
     this.flowScale = new LogScale(this.flows.volume);
     this.view = new View(this.projection.box);
-    this.hover = this.selected = this.pointer = null;
-    this.tip = document.querySelector(".tip");
-    this.speech = document.querySelector(".spoken");
+    this.tip = document.querySelector(".tip")!;
+    this.speech = document.querySelector(".spoken")!;
     this.side = new Side(
-      document.querySelector(".side"), this, (zone) => this.select(zone), () => this.select(null), (zone) => this.glance(zone),
+      document.querySelector(".side")!, this, (zone) => this.select(zone), () => this.select(null), (zone) => this.glance(zone),
     );
-    this.panels = {};
-    for (const axis of AXES) this.panels[axis] = this.makePanel(axis);
+    this.panels = { origin: this.makePanel("origin"), destination: this.makePanel("destination") };
     this.listen();
   }
 
-  makePanel(axis) {
-    const root = document.querySelector(`.panel[data-axis=${axis}]`);
+  makePanel(axis: Axis): Panel {
+    const root = document.querySelector<HTMLElement>(`.panel[data-axis=${axis}]`)!;
     const panel = new Panel(root, this.zones[axis], this.projection, this.view);
-    const middle = () => [panel.width / 2, panel.height / 2];
-    const zoom = (factor, place) => {
+    const middle = (): Point => [panel.width / 2, panel.height / 2];
+    const zoom = (factor: number, place?: Point): void => {
       const [left, top] = place || middle();
       this.view.zoom(factor, left - panel.width / 2, top - panel.height / 2);
       this.leave("view");
@@ -43,10 +77,10 @@ class Atlas {
       centre: () => (this.point(panel, middle(), true), this.speak(panel)),
       choose: (place) => this.choose(panel, place || middle()),
     });
-    root.querySelector(".nearer").addEventListener("click", () => zoom(1.6));
-    root.querySelector(".farther").addEventListener("click", () => zoom(1 / 1.6));
-    root.querySelector(".whole").addEventListener("click", () => this.reset());
-    root.querySelector(".unselect").addEventListener("click", () => this.select(null));
+    root.querySelector(".nearer")!.addEventListener("click", () => zoom(1.6));
+    root.querySelector(".farther")!.addEventListener("click", () => zoom(1 / 1.6));
+    root.querySelector(".whole")!.addEventListener("click", () => this.reset());
+    root.querySelector(".unselect")!.addEventListener("click", () => this.select(null));
     return panel;
   }
 
@@ -55,7 +89,7 @@ class Atlas {
     // The tooltip stands still on the screen, so it would point at the wrong zone on a scrolled page.
     document.addEventListener("scroll", () => this.leave(), { passive: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
-    new ResizeObserver(() => this.resize()).observe(document.querySelector("main"));
+    new ResizeObserver(() => this.resize()).observe(document.querySelector("main")!);
     this.resize();
   }
 
@@ -77,7 +111,7 @@ class Atlas {
     this.touch("view");
   }
 
-  point(panel, place, keys = false) {
+  point(panel: Panel, place: Point, keys = false): void {
     const zone = panel.pick(place);
     this.pointer = { axis: panel.zones.axis, place, at: panel.toPlane(place), keys };
     this.hover = zone < 0 ? null : { axis: panel.zones.axis, zone };
@@ -85,24 +119,24 @@ class Atlas {
   }
 
   // Shows where a zone named in a table lies, without moving anything.
-  glance(zone) {
+  glance(zone: Chosen | null): void {
     this.pointer = null;
     this.hover = zone;
     this.touch("marks");
   }
 
-  leave(stale = "marks") {
+  leave(stale: Stale = "marks"): void {
     this.hover = this.pointer = null;
     this.touch(stale);
   }
 
-  choose(panel, place) {
+  choose(panel: Panel, place: Point): void {
     const zone = panel.pick(place);
     const same = this.selected && this.selected.axis === panel.zones.axis && this.selected.zone === zone;
     this.select(zone < 0 || same ? null : { axis: panel.zones.axis, zone });
   }
 
-  select(zone) {
+  select(zone: Chosen | null): void {
     if (!zone && !this.selected) return;
     this.selected = zone;
     if (zone) this.bringIntoSight(zone);
@@ -113,7 +147,7 @@ class Atlas {
       : "Selection cleared.";
   }
 
-  bringIntoSight({ axis, zone }) {
+  bringIntoSight({ axis, zone }: Chosen): void {
     const panel = this.panels[axis];
     const [x, y] = this.zones[axis].centre(zone);
     const [left, top] = panel.toScreen(x, y);
@@ -121,7 +155,7 @@ class Atlas {
     this.view.pan(panel.width / 2 - left, panel.height / 2 - top);
   }
 
-  speak(panel) {
+  speak(panel: Panel): void {
     const { hover } = this;
     this.speech.textContent = hover
       ? this.side.spoken(hover.axis, hover.zone, this.selected)
@@ -131,23 +165,23 @@ class Atlas {
   shade() {
     for (const axis of AXES) {
       const panel = this.panels[axis];
-      const partner = this.selected && this.selected.axis !== axis;
-      const values = partner ? this.flowValues(axis) : this.zones[axis].volume;
+      const partner = this.selected !== null && this.selected.axis !== axis;
+      const values = partner ? this.flowValues(axis, this.selected!) : this.zones[axis].volume;
       panel.shade(values, partner ? this.flowScale : this.zoneScale, this.theme, this.caption(axis, partner));
       this.head(panel, axis, partner);
     }
     this.touch("shade");
   }
 
-  flowValues(axis) {
+  flowValues(axis: Axis, selected: Chosen): Float64Array {
     const values = new Float64Array(this.zones[axis].size).fill(NaN);
-    for (const flow of this.flows.of(this.selected.axis, this.selected.zone)) {
+    for (const flow of this.flows.of(selected.axis, selected.zone)) {
       values[this.flows.table[axis][flow]] = this.flows.volume[flow];
     }
     return values;
   }
 
-  caption(axis, partner) {
+  caption(axis: Axis, partner: boolean): string {
     const measure = partner ? this.volume.flow : this.volume.zone;
     const subject = measure === "population" ? "Population of trips" : capital(measure);
     const way = partner
@@ -156,20 +190,20 @@ class Atlas {
     return `${subject} ${way[axis]}, log scale`;
   }
 
-  head(panel, axis, partner) {
+  head(panel: Panel, axis: Axis, partner: boolean): void {
     const zones = this.zones[axis];
-    const total = (values) => values.reduce((sum, value) => sum + (value || 0), 0);
+    const total = (values: Float64Array): number => values.reduce((sum, value) => sum + (value || 0), 0);
     const zonesInAll = `${figure(zones.size)} ${zones.size === 1 ? "zone" : "zones"}`;
-    const note = partner ? `${figure(this.flows.degree(this.selected.axis, this.selected.zone))} of ${zonesInAll}` : zonesInAll;
+    const note = partner ? `${figure(this.flows.degree(this.selected!.axis, this.selected!.zone))} of ${zonesInAll}` : zonesInAll;
     const measure = partner ? this.volume.flow : this.volume.zone;
-    panel.root.querySelector(".note").textContent = `${note}, ${amount(total(panel.values), measure)}`;
-    const chip = panel.root.querySelector(".unselect");
+    panel.root.querySelector(".note")!.textContent = `${note}, ${amount(total(panel.values), measure)}`;
+    const chip = panel.root.querySelector<HTMLElement>(".unselect")!;
     chip.hidden = !this.selected || this.selected.axis !== axis;
-    if (!chip.hidden) chip.firstElementChild.textContent = zones.id[this.selected.zone];
+    if (!chip.hidden) chip.firstElementChild!.textContent = zones.id[this.selected!.zone];
   }
 
   // what: "marks" (outlines and labels), "view" (moved) or "shade" (other colours).
-  touch(what) {
+  touch(what: Stale): void {
     if (what !== "marks" && this.stale !== "shade") this.stale = what;
     this.frame = this.frame || requestAnimationFrame(() => this.paint());
   }
@@ -188,7 +222,7 @@ class Atlas {
   }
 
   // Many zones take longer than a frame: while the view moves, the last drawing slides along.
-  drawGround(panels) {
+  drawGround(panels: Panel[]): void {
     const cost = panels.reduce((sum, panel) => sum + panel.cost, 0);
     if (this.stale === "shade" || cost <= SMOOTH) {
       for (const panel of panels) panel.drawZones();
@@ -203,10 +237,11 @@ class Atlas {
       }, Math.max(120, 4 * cost));
   }
 
-  outlines(axis) {
+  outlines(axis: Axis): Outlined[] {
     const { selected, hover } = this;
-    const found = [];
-    for (const [chosen, strong] of [[hover, false], [selected, true]]) {
+    const found: Outlined[] = [];
+    const both: [Chosen | null, boolean][] = [[hover, false], [selected, true]];
+    for (const [chosen, strong] of both) {
       if (!chosen) continue;
       const id = this.zones[chosen.axis].id[chosen.zone];
       // The other map may have the very same zone: outlining it there ties the two together.
@@ -216,16 +251,16 @@ class Atlas {
     return found;
   }
 
-  cross(axis) {
+  cross(axis: Axis): Point | null {
     return this.pointer && (this.pointer.axis !== axis || this.pointer.keys) ? this.pointer.at : null;
   }
 
-  annotate(panel) {
+  annotate(panel: Panel): void {
     const { hover, pointer } = this;
     const own = hover && hover.axis === panel.zones.axis;
     panel.legend.point(own ? panel.values[hover.zone] : NaN);
     const [x, y] = pointer ? pointer.at : [0, 0];
-    panel.root.querySelector(".where").textContent = pointer
+    panel.root.querySelector(".where")!.textContent = pointer
       ? `${degreeLabel(y, 0.0001, "N", "S")}, ${degreeLabel(this.projection.longitude(x), 0.0001, "E", "W")}`
       : "";
   }
@@ -233,7 +268,7 @@ class Atlas {
   showTip() {
     const { hover, pointer, tip } = this;
     tip.hidden = !(hover && pointer);
-    if (tip.hidden) return;
+    if (!hover || !pointer) return;
     this.side.fillTip(tip, hover.axis, hover.zone, this.selected);
     const frame = this.panels[hover.axis].stage.getBoundingClientRect();
     const [left, top] = [frame.left + pointer.place[0], frame.top + pointer.place[1]];
@@ -244,5 +279,9 @@ class Atlas {
   }
 }
 
-const atlas = new Atlas(JSON.parse(document.getElementById("release").textContent));
-atlas.side.show(null);
+// The map of the page that this script stands in.
+export function openAtlas(release: Payload): Atlas {
+  const atlas = new Atlas(release);
+  atlas.side.show(null);
+  return atlas;
+}

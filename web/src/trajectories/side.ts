@@ -1,20 +1,44 @@
 // The words beside the map: what is shown now, or the samples of the trajectory that is followed.
 
-const ROWS = 400; // samples that are listed; the rest are in the tables beside this file
-const HELD = "A box says: recorded at least once, somewhere in it, at some moment while it lasts.";
-const MOVED = "A box says: about there, about then. Samples were moved to where others are, and some were made up.";
+import { areaFigure, figure, grouped, significant } from "../map/scale";
+import { type Row, element } from "../map/side";
+import { type ReleasedBoxes, type TrajectoryPayload } from "./boxes";
+import { type Clock, duration, written } from "./clock";
 
-function sizeFigure(km) {
+export interface Wishes {
+  follow(row: number): void;
+  visit(i: number): void;
+  near(row: number): void;
+}
+
+export const ROWS = 400; // samples that are listed; the rest are in the tables beside this file
+export const HELD = "A box says: recorded at least once, somewhere in it, at some moment while it lasts.";
+export const MOVED = "A box says: about there, about then. Samples were moved to where others are, and some were made up.";
+
+export function sizeFigure(km: number): string {
   return km < 1 ? `${grouped.format(Math.round(km * 1000))} m` : `${significant.format(km)} km`;
 }
 
-class TrajectorySide {
-  constructor(root, boxes, release, clock, told) {
-    Object.assign(this, { root, boxes, release, clock, told });
-    this.followed = -1;
+export class TrajectorySide {
+  root: HTMLElement;
+  boxes: ReleasedBoxes;
+  release: TrajectoryPayload;
+  clock: Clock;
+  told: Wishes;
+  followed = -1;
+  numbers!: HTMLElement;
+  rows: HTMLElement[] = [];
+  listed = 0;
+
+  constructor(root: HTMLElement, boxes: ReleasedBoxes, release: TrajectoryPayload, clock: Clock, told: Wishes) {
+    this.root = root;
+    this.boxes = boxes;
+    this.release = release;
+    this.clock = clock;
+    this.told = told;
   }
 
-  boxRows(i) {
+  boxRows(i: number): Row[] {
     const { boxes, clock } = this;
     return [
       ["From", written.format(clock.date(boxes.from[i]))],
@@ -25,7 +49,7 @@ class TrajectorySide {
     ];
   }
 
-  fillTip(tip, here) {
+  fillTip(tip: HTMLElement, here: number[]): void {
     const [i] = here;
     const others = here.length > 1 ? [element("p", { class: "tip-flow" }, element("b", {}, figure(here.length)), " boxes lie over each other here; this is the smallest")] : [];
     tip.replaceChildren(
@@ -36,21 +60,21 @@ class TrajectorySide {
     );
   }
 
-  list(rows) {
+  list(rows: Row[]): HTMLElement {
     return element("dl", {}, ...rows.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]));
   }
 
-  spoken(i) {
+  spoken(i: number): string {
     return [`Trajectory ${this.boxes.name[this.boxes.owner[i]]}`, ...this.boxRows(i).map((row) => row.join(" "))].join(", ");
   }
 
-  follow(row) {
+  follow(row: number): void {
     this.followed = row;
     this.root.replaceChildren(...(row < 0 ? this.overview() : this.story(row)));
     this.root.scrollTop = 0;
   }
 
-  overview() {
+  overview(): HTMLElement[] {
     this.numbers = element("dl", { class: "now" });
     const { pseudonyms, released } = this.release;
     const partly = pseudonyms.length < released.trajectories;
@@ -63,7 +87,7 @@ class TrajectorySide {
     return [...parts, element("h3", {}, "Follow one trajectory"), this.chooser(), this.hints()];
   }
 
-  chooser() {
+  chooser(): HTMLElement {
     const name = element("input", { name: "pseudonym", type: "text", placeholder: "pseudonym", "aria-label": "Pseudonym of a trajectory", spellcheck: "false", autocomplete: "off" });
     const any = element("button", { type: "button", class: "any" }, "Any");
     const form = element("form", { class: "chooser" }, name, element("button", { type: "submit" }, "Follow"), any);
@@ -79,7 +103,7 @@ class TrajectorySide {
     return form;
   }
 
-  hints() {
+  hints(): HTMLElement {
     const keys = [["P", "play or pause"], [", .", "one window back, on"], ["[ ]", "shorter or longer window"], ["D", "boxes or density"], ["N B", "follow the next, the one before"], ["Z", "zoom to the one that is followed"], ["Esc", "stop following"]];
     return element(
       "div", { class: "hint" },
@@ -88,11 +112,11 @@ class TrajectorySide {
     );
   }
 
-  story(row) {
+  story(row: number): HTMLElement[] {
     const { boxes } = this;
     const [first, end] = [boxes.first[row], boxes.first[row + 1]];
     const areas = Array.from(boxes.km2.subarray(first, end)).sort((a, b) => a - b);
-    const button = (words, key, action) => {
+    const button = (words: string, key: string, action: () => void): HTMLElement => {
       const made = element("button", { class: "clear", type: "button" }, words, element("kbd", {}, key));
       made.addEventListener("click", action);
       return made;
@@ -113,9 +137,10 @@ class TrajectorySide {
     ];
   }
 
-  table(first, end) {
+  table(first: number, end: number): HTMLElement {
     const { boxes, clock } = this;
-    const cells = (tag, ...texts) => texts.map((text, n) => element(tag, n ? { class: "number" } : {}, text));
+    const cells = (tag: "td" | "th", ...texts: string[]): HTMLElement[] =>
+      texts.map((text, n) => element(tag, n ? { class: "number" } : undefined, text));
     this.rows = Array.from({ length: end - first }, (_, n) => {
       const i = first + n;
       const when = written.format(clock.date(boxes.from[i])).replace(/ \d{4},/, ",");
@@ -129,13 +154,13 @@ class TrajectorySide {
   }
 
   // active: boxes of the time that is shown, largest first.
-  tell(active) {
+  tell(active: Uint32Array): void {
     const { boxes, clock } = this;
     if (this.followed < 0) {
       const people = new Set(active.length > 50000 ? [] : Array.from(active, (i) => boxes.owner[i])).size;
       const median = active.length ? areaFigure(boxes.km2[active[active.length >> 1]]) : "none";
       this.numbers.replaceChildren(
-        ...this.list([["Boxes", figure(active.length)], ...(people ? [["Trajectories", figure(people)]] : []), ["Median area", median]]).children,
+        ...this.list([["Boxes", figure(active.length)], ...(people ? [["Trajectories", figure(people)] as Row] : []), ["Median area", median]]).children,
       );
       return;
     }

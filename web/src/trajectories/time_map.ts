@@ -1,69 +1,105 @@
 // The page: reads the release, keeps time, view and what is followed, and asks the parts to draw.
 
-const PROBES = 24; // moments at which density is taken, so that its colours mean the same at all times
-const DECADES = 1000; // how far apart the ends of the scale of density are
-const LOAD = 240; // bars of the chart of activity
+import { Gestures } from "../map/gestures";
+import { degreeLabel, readTheme } from "../map/panel";
+import { type Box, type Point } from "../map/payload";
+import { LogScale } from "../map/scale";
+import { METRES_PER_DEGREE, View } from "../map/zones";
+import { Degrees, Film, ReleasedBoxes, type TrajectoryPayload } from "./boxes";
+import { Clock, HOUR, duration } from "./clock";
+import { BoxPanel, DOT, type Frame, GRAIN, rampBytes } from "./panel";
+import { TrajectorySide } from "./side";
 
-class WideView extends View {
+interface Pointer {
+  place: Point;
+  at: Point;
+  keys: boolean;
+}
+
+export const PROBES = 24; // moments at which density is taken, so that its colours mean the same at all times
+export const DECADES = 1000; // how far apart the ends of the scale of density are
+export const LOAD = 240; // bars of the chart of activity
+
+export class WideView extends View {
   // Home is where nearly all boxes lie; there may be others far away, and they can be gone to.
-  constructor(home, all) {
+  all: Box;
+
+  constructor(home: Box, all: Box) {
     super(home);
     this.all = all;
   }
 
   // The limits of zooming stay those of home.
-  show([west, south, east, north], width, height) {
+  show([west, south, east, north]: Box, width: number, height: number): void {
     const scale = 0.8 * Math.min(width / Math.max(east - west, 1e-9), height / Math.max(north - south, 1e-9));
     this.scale = Math.max(this.least, Math.min(this.most, scale));
     [this.x, this.y] = [(west + east) / 2, (south + north) / 2];
     this.moved = true;
   }
 
-  keepInReach() {
+  override keepInReach(): void {
     this.x = Math.max(this.all[0], Math.min(this.all[2], this.x));
     this.y = Math.max(this.all[1], Math.min(this.all[3], this.y));
     this.moved = true;
   }
 }
 
-class TimeMap {
-  constructor(release) {
+export class TimeMap {
+  boxes: ReleasedBoxes;
+  film: Film | null;
+  view: WideView;
+  panel: BoxPanel;
+  clock: Clock;
+  side: TrajectorySide;
+  mode: HTMLSelectElement;
+  scales: Record<string, LogScale>;
+  scale!: LogScale;
+  tip: HTMLElement;
+  speech: HTMLElement;
+  pointer: Pointer | null = null;
+  here: number[] = [];
+  active: Uint32Array = new Uint32Array(0);
+  frame = 0;
+
+  constructor(release: TrajectoryPayload) {
     const { grid } = release;
     this.boxes = new ReleasedBoxes(release);
     this.film = release.film && new Film(release.film, grid);
-    const home = release.home.map((step) => (step * grid.metres) / METRES_PER_DEGREE);
+    const home = release.home.map((step) => (step * grid.metres) / METRES_PER_DEGREE) as Box;
     this.view = new WideView(home, this.everything(home));
-    const root = document.querySelector(".panel");
+    const root = document.querySelector<HTMLElement>(".panel")!;
     this.panel = new BoxPanel(root, this.boxes, new Degrees(release.degrees, grid.metres), this.view);
     this.clock = new Clock(root, grid, this.film ? this.film.span : this.boxes.span, this.load(), () => this.touch());
-    const told = { follow: (row) => this.follow(row), visit: (i) => this.visit(i), near: (row) => this.near(row) };
-    this.side = new TrajectorySide(document.querySelector(".side"), this.boxes, release, this.clock, told);
-    this.mode = root.querySelector("[name=show]");
+    const told = {
+      follow: (row: number) => this.follow(row),
+      visit: (i: number) => this.visit(i),
+      near: (row: number) => this.near(row),
+    };
+    this.side = new TrajectorySide(document.querySelector(".side")!, this.boxes, release, this.clock, told);
+    this.mode = root.querySelector("[name=show]")!;
     this.mode.value = this.film ? "density" : "area";
     this.scales = { area: new LogScale(this.boxes.km2), time: new LogScale(this.boxes.seconds) };
-    this.tip = document.querySelector(".tip");
-    this.speech = document.querySelector(".spoken");
-    this.pointer = null;
-    this.here = [];
+    this.tip = document.querySelector(".tip")!;
+    this.speech = document.querySelector(".spoken")!;
     this.side.follow(-1);
     this.openWindow();
     this.listen(root);
   }
 
-  everything([west, south, east, north]) {
+  everything([west, south, east, north]: Box): Box {
     const { boxes } = this;
-    const least = (side, start) => side.reduce((a, b) => Math.min(a, b), start);
-    const most = (side, start) => side.reduce((a, b) => Math.max(a, b), start);
+    const least = (side: Float64Array, start: number): number => side.reduce((a, b) => Math.min(a, b), start);
+    const most = (side: Float64Array, start: number): number => side.reduce((a, b) => Math.max(a, b), start);
     return [least(boxes.west, west), least(boxes.south, south), most(boxes.east, east), most(boxes.north, north)];
   }
 
   // How many boxes hold at moments evenly over the span.
-  load() {
+  load(): number[] {
     if (this.film) return this.film.present;
     const { boxes } = this;
     const [least, most] = boxes.span;
     const change = new Float64Array(LOAD + 1);
-    const bar = (step) => Math.max(0, Math.min(LOAD, Math.floor(((step - least) / (most - least)) * LOAD)));
+    const bar = (step: number): number => Math.max(0, Math.min(LOAD, Math.floor(((step - least) / (most - least)) * LOAD)));
     for (let i = 0; i < boxes.size; i++) {
       change[bar(boxes.from[i])] += 1;
       change[Math.max(bar(boxes.from[i]) + 1, bar(boxes.until[i]))] -= 1;
@@ -87,10 +123,10 @@ class TimeMap {
     clock.start = Math.max(clock.least, Math.min(clock.last, clock.start));
   }
 
-  listen(root) {
+  listen(root: HTMLElement): void {
     const { panel, clock } = this;
-    const middle = () => [panel.width / 2, panel.height / 2];
-    const zoom = (factor, place) => {
+    const middle = (): Point => [panel.width / 2, panel.height / 2];
+    const zoom = (factor: number, place?: Point): void => {
       const [left, top] = place || middle();
       this.view.zoom(factor, left - panel.width / 2, top - panel.height / 2);
       this.leave();
@@ -105,9 +141,9 @@ class TimeMap {
       centre: () => (this.point(middle(), true), this.speak()),
       choose: (place) => this.choose(place || middle()),
     });
-    root.querySelector(".nearer").addEventListener("click", () => zoom(1.6));
-    root.querySelector(".farther").addEventListener("click", () => zoom(1 / 1.6));
-    root.querySelector(".whole").addEventListener("click", home);
+    root.querySelector(".nearer")!.addEventListener("click", () => zoom(1.6));
+    root.querySelector(".farther")!.addEventListener("click", () => zoom(1 / 1.6));
+    root.querySelector(".whole")!.addEventListener("click", home);
     this.mode.addEventListener("change", () => this.recolour());
     clock.lengths.addEventListener("change", () => this.recolour());
     document.addEventListener("keydown", (event) => this.key(event));
@@ -118,11 +154,11 @@ class TimeMap {
     this.resize();
   }
 
-  key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input[type=text]")) return;
+  key(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey || (event.target as Element).matches("input[type=text]")) return;
     const { clock, side } = this;
     const some = this.boxes.name.length;
-    const actions = {
+    const actions: Record<string, () => void> = {
       p: () => clock.play(!clock.playing),
       ",": () => clock.step(-1),
       ".": () => clock.step(1),
@@ -131,7 +167,9 @@ class TimeMap {
       d: () => ((this.mode.value = this.mode.value === "density" ? "area" : "density"), this.recolour()),
       n: () => this.follow((side.followed + 1) % some),
       b: () => this.follow((Math.max(side.followed, 0) + some - 1) % some),
-      z: () => side.followed >= 0 && this.near(side.followed),
+      z: () => {
+        if (side.followed >= 0) this.near(side.followed);
+      },
       Escape: () => this.follow(-1),
     };
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
@@ -151,7 +189,7 @@ class TimeMap {
     const theme = readTheme();
     theme.shades = rampBytes(theme.ramp);
     this.panel.theme = this.clock.theme = theme;
-    const captions = {
+    const captions: Record<string, string> = {
       area: "Area of each box in km², log scale",
       time: "How long each box lasts in hours, log scale",
       density: `Released trajectories per km²${this.film ? `, averaged over ${duration(this.film.length * this.clock.grid.seconds)}` : ""}, log scale`,
@@ -167,7 +205,7 @@ class TimeMap {
     this.touch();
   }
 
-  densityScale() {
+  densityScale(): LogScale {
     if (this.film) return new LogScale([this.film.most / DECADES, this.film.most]);
     const { clock, boxes, panel } = this;
     let most = 0;
@@ -179,7 +217,7 @@ class TimeMap {
     return new LogScale(most > 0 ? [most / DECADES, most] : []);
   }
 
-  point(place, keys = false) {
+  point(place: Point, keys = false): void {
     const [x, y] = this.panel.toPlane(place);
     this.pointer = { place, at: [x, y], keys };
     this.touch();
@@ -191,20 +229,20 @@ class TimeMap {
   }
 
   // Boxes that can be pointed at: those of the trajectory that is followed, else those that are drawn.
-  pointable() {
+  pointable(): ArrayLike<number> {
     const { followed } = this.side;
     if (followed >= 0) return this.active.filter((i) => this.boxes.owner[i] === followed);
     return this.mode.value === "density" ? [] : this.active;
   }
 
-  choose(place) {
+  choose(place: Point): void {
     const [x, y] = this.panel.toPlane(place);
     const [i] = this.boxes.at(this.mode.value === "density" ? [] : this.active, x, y, DOT / this.view.scale);
     const row = i === undefined ? -1 : this.boxes.owner[i];
     this.follow(row === this.side.followed ? -1 : row);
   }
 
-  follow(row) {
+  follow(row: number): void {
     if (row < 0 && this.side.followed < 0) return;
     this.side.follow(row);
     if (row >= 0) {
@@ -217,17 +255,17 @@ class TimeMap {
   }
 
   // Shows all boxes of a trajectory as large as can be.
-  near(row) {
+  near(row: number): void {
     const { boxes, panel } = this;
     const [first, end] = [boxes.first[row], boxes.first[row + 1]];
-    const least = (side) => side.subarray(first, end).reduce((a, b) => Math.min(a, b));
-    const most = (side) => side.subarray(first, end).reduce((a, b) => Math.max(a, b));
+    const least = (side: Float64Array): number => side.subarray(first, end).reduce((a, b) => Math.min(a, b));
+    const most = (side: Float64Array): number => side.subarray(first, end).reduce((a, b) => Math.max(a, b));
     this.view.show([least(boxes.west), least(boxes.south), most(boxes.east), most(boxes.north)], panel.width, panel.height);
     this.leave();
   }
 
   // Goes to the time of a box.
-  visit(i) {
+  visit(i: number): void {
     const { boxes, clock } = this;
     clock.play(false);
     clock.go((boxes.from[i] + boxes.until[i] - clock.length) / 2);
@@ -258,19 +296,19 @@ class TimeMap {
   }
 
   // Where the cells of density lie: one row and one column beyond the edge are there for sums alone.
-  cells() {
+  cells(): Frame {
     const { width, height } = this.panel;
     return [0, 0, (Math.ceil(width / GRAIN) + 1) * GRAIN, (Math.ceil(height / GRAIN) + 1) * GRAIN];
   }
 
-  annotate(values) {
+  annotate(values: Float64Array): void {
     const { boxes, clock, panel, pointer } = this;
     this.here = pointer ? boxes.at(this.pointable(), ...pointer.at, DOT / this.view.scale) : [];
     panel.drawOver(this.here.length ? this.here[0] : -1, pointer && pointer.keys ? pointer.at : null);
     const hovered = this.here.length ? values[this.here[0]] : NaN;
     panel.legend.point(this.mode.value === "time" ? hovered / HOUR : this.mode.value === "area" ? hovered : NaN);
-    panel.root.querySelector(".when").textContent = clock.words(clock.start, clock.end);
-    const where = panel.root.querySelector(".where");
+    panel.root.querySelector(".when")!.textContent = clock.words(clock.start, clock.end);
+    const where = panel.root.querySelector(".where")!;
     if (pointer && panel.degrees.known) {
       const [lon, lat] = panel.degrees.at(...pointer.at);
       where.textContent = `${degreeLabel(lat, 0.001, "N", "S")}, ${degreeLabel(lon - 360 * Math.round(lon / 360), 0.001, "E", "W")}`;
@@ -281,7 +319,7 @@ class TimeMap {
   showTip() {
     const { here, pointer, tip } = this;
     tip.hidden = !here.length;
-    if (tip.hidden) return;
+    if (tip.hidden || !pointer) return;
     this.side.fillTip(tip, here);
     const frame = this.panel.stage.getBoundingClientRect();
     const [left, top] = [frame.left + pointer.place[0], frame.top + pointer.place[1]];
@@ -291,5 +329,3 @@ class TimeMap {
     tip.style.top = `${Math.max(4, below ? top + 16 : top - 16 - tip.offsetHeight)}px`;
   }
 }
-
-const timeMap = new TimeMap(JSON.parse(document.getElementById("release").textContent));

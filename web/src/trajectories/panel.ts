@@ -1,18 +1,39 @@
 // The map: boxes of a time, the trajectory that is followed, or how many trajectories are where.
 
-const DOT = 3; // pixels: below this a box is drawn as a dot, so that it never disappears
-const GRAIN = 4; // pixels a cell of density is wide
+import { GRATICULE_STEPS, type Parallel, Panel } from "../map/panel";
+import { type Point } from "../map/payload";
+import { type LogScale } from "../map/scale";
+import { METRES_PER_DEGREE, type View, type Zones } from "../map/zones";
+import { type Degrees, type Film, type ReleasedBoxes } from "./boxes";
 
-class BoxPanel extends Panel {
-  constructor(root, boxes, degrees, view) {
-    super(root, { size: 0 }, { metresPerUnit: () => METRES_PER_DEGREE }, view);
+type Pen = CanvasRenderingContext2D;
+
+// Left, top, width and height on the screen.
+export type Frame = [number, number, number, number];
+
+export interface Density {
+  values: Float64Array;
+  columns: number;
+  rows: number;
+}
+
+export const DOT = 3; // pixels: below this a box is drawn as a dot, so that it never disappears
+export const GRAIN = 4; // pixels a cell of density is wide
+
+export class BoxPanel extends Panel {
+  boxes: ReleasedBoxes;
+  degrees: Degrees;
+  picture: HTMLCanvasElement;
+
+  constructor(root: HTMLElement, boxes: ReleasedBoxes, degrees: Degrees, view: View) {
+    super(root, { size: 0 } as Zones, { metresPerUnit: () => METRES_PER_DEGREE, squeeze: 1, meridian: 0 }, view);
     this.boxes = boxes;
     this.degrees = degrees;
     this.picture = document.createElement("canvas");
   }
 
-  begin() {
-    const pen = this.ground.getContext("2d");
+  begin(): Pen {
+    const pen = this.ground.getContext("2d")!;
     pen.setTransform(this.density, 0, 0, this.density, 0, 0);
     pen.fillStyle = this.theme.ground;
     pen.fillRect(0, 0, this.width, this.height);
@@ -21,7 +42,7 @@ class BoxPanel extends Panel {
   }
 
   // Left, top, width and height on the screen; a dot where that is less.
-  frame(i) {
+  frame(i: number): Frame {
     const { boxes } = this;
     const [left, top] = this.toScreen(boxes.west[i], boxes.north[i]);
     const [right, bottom] = this.toScreen(boxes.east[i], boxes.south[i]);
@@ -29,12 +50,12 @@ class BoxPanel extends Panel {
     return [(left + right - width) / 2, (top + bottom - height) / 2, width, height];
   }
 
-  inSight([left, top, width, height]) {
+  inSight([left, top, width, height]: Frame): boolean {
     return left < this.width && top < this.height && left + width > 0 && top + height > 0;
   }
 
   // colour: box to a place on the ramp; pale: whether all are to stay in the background.
-  drawBoxes(pen, active, colour, pale) {
+  drawBoxes(pen: Pen, active: Uint32Array, colour: (i: number) => number, pale: boolean): void {
     const many = Math.min(1, Math.sqrt(250 / Math.max(1, active.length)));
     for (const i of active) {
       const frame = this.frame(i);
@@ -53,11 +74,11 @@ class BoxPanel extends Panel {
   }
 
   // Trajectories per km² of the active boxes on cells of the screen, each spread evenly over its box.
-  densityOf(active, start, end) {
+  densityOf(active: Uint32Array, start: number, end: number): Density {
     const [columns, rows] = [Math.ceil(this.width / GRAIN), Math.ceil(this.height / GRAIN)];
     const change = new Float64Array((columns + 1) * (rows + 1));
     const km2 = ((GRAIN / this.view.scale) * (METRES_PER_DEGREE / 1000)) ** 2;
-    const add = (row, column, weight) => (change[Math.max(0, Math.min(rows, row)) * (columns + 1) + Math.max(0, Math.min(columns, column))] += weight);
+    const add = (row: number, column: number, weight: number): number => (change[Math.max(0, Math.min(rows, row)) * (columns + 1) + Math.max(0, Math.min(columns, column))] += weight);
     for (const i of active) {
       const [left, top, width, height] = this.frame(i);
       const [west, north] = [Math.floor(left / GRAIN), Math.floor(top / GRAIN)];
@@ -76,15 +97,15 @@ class BoxPanel extends Panel {
         change[cell] = along + (row ? change[cell - columns - 1] : 0);
       }
     }
-    return { values: change, columns: columns + 1, rows: rows + 1, least: 1e-9 };
+    return { values: change, columns: columns + 1, rows: rows + 1 };
   }
 
-  drawDensity(pen, { values, columns, rows }, scale, place) {
+  drawDensity(pen: Pen, { values, columns, rows }: Density, scale: LogScale, place: Frame): void {
     this.picture.width = columns;
     this.picture.height = rows;
-    const brush = this.picture.getContext("2d");
+    const brush = this.picture.getContext("2d")!;
     const image = brush.createImageData(columns, rows);
-    const { shades } = this.theme;
+    const shades = this.theme.shades!;
     for (let cell = 0; cell < values.length; cell++) {
       // Sums of what cancels leave a rest: far below the least of the scale there is nobody.
       if (!(values[cell] > scale.low / 20)) continue;
@@ -97,7 +118,7 @@ class BoxPanel extends Panel {
   }
 
   // Row 0 of a film lies in the south, row 0 of a picture in the north.
-  drawFilm(pen, film, start, end, scale) {
+  drawFilm(pen: Pen, film: Film, start: number, end: number, scale: LogScale): void {
     const south = film.density(start, end);
     const values = new Float64Array(south.length);
     for (let row = 0; row < film.rows; row++) {
@@ -109,7 +130,7 @@ class BoxPanel extends Panel {
   }
 
   // All boxes of one trajectory in their sequence: gone ones joined by a line, coming ones by dashes.
-  drawPath(pen, row, start, end) {
+  drawPath(pen: Pen, row: number, start: number, end: number): void {
     const { boxes, theme } = this;
     const own = Array.from({ length: boxes.first[row + 1] - boxes.first[row] }, (_, n) => boxes.first[row] + n);
     const now = own.filter((i) => boxes.from[i] < end && boxes.until[i] > start);
@@ -118,7 +139,9 @@ class BoxPanel extends Panel {
     pen.globalAlpha = Math.max(0.18, Math.min(0.55, 8 / Math.sqrt(own.length)));
     for (const i of own) pen.strokeRect(...this.frame(i));
     pen.lineWidth = 1.75;
-    for (const [some, dash] of [[own.filter((i) => boxes.from[i] < end), []], [own.filter((i) => boxes.until[i] > start), [2, 5]]]) {
+    const gone = own.filter((i) => boxes.from[i] < end);
+    const coming = own.filter((i) => boxes.until[i] > start);
+    for (const [some, dash] of [[gone, []], [coming, [2, 5]]]) {
       pen.setLineDash(dash);
       pen.beginPath();
       for (const i of some) pen.lineTo(...this.toScreen(...boxes.centre(i)));
@@ -135,36 +158,38 @@ class BoxPanel extends Panel {
     pen.globalAlpha = 1;
   }
 
-  outline(pen, i) {
-    for (const [colour, width] of [[this.theme.halo, 4.5], [this.theme.ink, 2]]) {
+  outline(pen: Pen, i: number): void {
+    const strokes: [string, number][] = [[this.theme.halo, 4.5], [this.theme.ink, 2]];
+    for (const [colour, width] of strokes) {
       pen.strokeStyle = colour;
       pen.lineWidth = width;
       pen.strokeRect(...this.frame(i));
     }
   }
 
-  drawOver(hovered, cross) {
+  drawOver(hovered: number, cross: Point | null): void {
     this.drawMarks([], cross);
-    const pen = this.marks.getContext("2d");
+    const pen = this.marks.getContext("2d")!;
     if (hovered >= 0) this.outline(pen, hovered);
   }
 
-  degreesAt(left, top) {
+  degreesAt(left: number, top: number): Point {
     return this.degrees.at(...this.toPlane([left, top]));
   }
 
   // Meridians or parallels in sight: degrees, step between them, and the pixels they run through.
-  graticule(upright) {
+  override graticule(upright: boolean): Parallel[] {
     if (!this.degrees.known) return [];
     const [axis, length, across] = upright ? [0, this.width, this.height] : [1, this.height, this.width];
-    const value = (along, aside) => this.degreesAt(...(upright ? [along, aside] : [aside, along]))[axis];
+    const value = (along: number, aside: number): number =>
+      (upright ? this.degreesAt(along, aside) : this.degreesAt(aside, along))[axis];
     const ends = [0, across].flatMap((aside) => [value(0, aside), value(length, aside)]);
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const perDegree = length / Math.max(1e-9, Math.abs(ends[1] - ends[0]));
     const step = GRATICULE_STEPS.filter((degrees) => degrees * perDegree >= 84).pop() || 30;
-    const lines = [];
+    const lines: Parallel[] = [];
     for (let n = Math.ceil(low / step); n * step <= high && lines.length < 60; n++) {
-      const points = Array.from({ length: 9 }, (_, part) => {
+      const points = Array.from({ length: 9 }, (_, part): Point => {
         const aside = (across * part) / 8;
         const [first, last] = [value(0, aside), value(length, aside)];
         let along = (length * (n * step - first)) / (last - first);
@@ -176,33 +201,9 @@ class BoxPanel extends Panel {
     }
     return lines;
   }
-
-  drawGraticule(pen) {
-    pen.strokeStyle = this.theme.grid;
-    pen.lineWidth = 1;
-    pen.beginPath();
-    for (const [, , points] of [...this.graticule(true), ...this.graticule(false)]) {
-      points.forEach((point, n) => (n ? pen.lineTo(...point) : pen.moveTo(...point)));
-    }
-    pen.stroke();
-  }
-
-  drawDegrees(pen) {
-    pen.textBaseline = "top";
-    pen.textAlign = "center";
-    for (const [degrees, step, [[left]]] of this.graticule(true)) {
-      const turned = degrees - 360 * Math.round(degrees / 360);
-      if (left > 70 && left < this.width - 70) haloed(pen, degreeLabel(turned, step, "E", "W"), left, 6);
-    }
-    pen.textBaseline = "middle";
-    pen.textAlign = "left";
-    for (const [degrees, step, [[, top]]] of this.graticule(false)) {
-      if (top > 50 && top < this.height - 40) haloed(pen, degreeLabel(degrees, step, "N", "S"), 6, top);
-    }
-  }
 }
 
 // The ramp as bytes, for pictures.
-function rampBytes(ramp) {
-  return Uint8ClampedArray.from(ramp.flatMap((colour) => colour.match(/\d+/g).map(Number)));
+export function rampBytes(ramp: string[]): Uint8ClampedArray {
+  return Uint8ClampedArray.from(ramp.flatMap((colour) => colour.match(/\d+/g)!.map(Number)));
 }

@@ -1,9 +1,26 @@
 // Pointer, wheel and keys on one stage, told as: pan, zoom, point, leave, choose, reset.
 
-const CLICK_SLACK = 4; // pixels a finger or mouse may slip and still mean a click
+import { type Point } from "./payload";
 
-class Gestures {
-  constructor(stage, told) {
+export interface Told {
+  pan(dx: number, dy: number): void;
+  zoom(factor: number, place?: Point): void;
+  reset(): void;
+  point(place: Point): void;
+  leave(): void;
+  centre(): void;
+  choose(place?: Point): void;
+}
+
+export const CLICK_SLACK = 4; // pixels a finger or mouse may slip and still mean a click
+
+export class Gestures {
+  stage: HTMLElement;
+  told: Told;
+  pointers: Map<number, Point>;
+  slipped: number;
+
+  constructor(stage: HTMLElement, told: Told) {
     this.stage = stage;
     this.told = told;
     this.pointers = new Map();
@@ -19,12 +36,12 @@ class Gestures {
     stage.addEventListener("blur", () => told.leave());
   }
 
-  place(event) {
+  place(event: MouseEvent): Point {
     const frame = this.stage.getBoundingClientRect();
     return [event.clientX - frame.left, event.clientY - frame.top];
   }
 
-  down(event) {
+  down(event: PointerEvent): void {
     if (event.button > 0) return;
     this.stage.setPointerCapture(event.pointerId);
     this.pointers.set(event.pointerId, this.place(event));
@@ -32,7 +49,7 @@ class Gestures {
     else this.slipped = Infinity;
   }
 
-  move(event) {
+  move(event: PointerEvent): void {
     const now = this.place(event);
     const before = this.pointers.get(event.pointerId);
     if (!before) return this.told.point(now);
@@ -47,13 +64,13 @@ class Gestures {
     if (this.slipped > CLICK_SLACK) this.pointers.set(event.pointerId, now);
   }
 
-  pinch(anchor, before, now) {
-    const apart = (at) => Math.max(1, Math.hypot(at[0] - anchor[0], at[1] - anchor[1]));
+  pinch(anchor: Point, before: Point, now: Point): void {
+    const apart = (at: Point): number => Math.max(1, Math.hypot(at[0] - anchor[0], at[1] - anchor[1]));
     this.told.pan((now[0] - before[0]) / 2, (now[1] - before[1]) / 2);
     this.told.zoom(apart(now) / apart(before), [(now[0] + anchor[0]) / 2, (now[1] + anchor[1]) / 2]);
   }
 
-  up(event, done) {
+  up(event: PointerEvent, done: boolean): void {
     if (!this.pointers.delete(event.pointerId)) return;
     this.stage.classList.remove("dragging");
     if (!done || this.slipped > CLICK_SLACK) return;
@@ -62,11 +79,11 @@ class Gestures {
   }
 
   // A lifted finger leaves at once; its tooltip stays until the next tap.
-  out(event) {
+  out(event: PointerEvent): void {
     if (event.pointerType !== "touch" && !this.pointers.size) this.told.leave();
   }
 
-  wheel(event) {
+  wheel(event: WheelEvent): void {
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     // A trackpad pinch arrives as a wheel with the control key and much smaller steps.
@@ -76,10 +93,10 @@ class Gestures {
     this.told.point(this.place(event));
   }
 
-  key(event) {
+  key(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const step = event.shiftKey ? 200 : 50;
-    const actions = {
+    const actions: Record<string, () => void> = {
       ArrowLeft: () => this.told.pan(step, 0),
       ArrowRight: () => this.told.pan(-step, 0),
       ArrowUp: () => this.told.pan(0, step),

@@ -1,18 +1,56 @@
 // One panel: the canvas of zones, the canvas of marks above it, and the legend.
 
-const GRATICULE_STEPS = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002];
-const BORDER_FROM = 7; // pixels: smaller zones get no border, it would cover their colour
+import { NONE, LogScale, figure, rampColours } from "./scale";
+import { type Point } from "./payload";
+import { TINY, TINY_PARTNER, type Projection, type View, type Zones } from "./zones";
 
-class Panel {
-  constructor(root, zones, projection, view) {
+type Pen = CanvasRenderingContext2D;
+
+const THEME = ["ground", "grid", "border", "edge", "pale", "halo", "quiet", "ink", "accent", "font"] as const;
+
+export type Theme = Record<(typeof THEME)[number], string> & { ramp: string[]; shades?: Uint8ClampedArray };
+
+export interface Outlined {
+  zone: number;
+  strong: boolean;
+}
+
+// A line of equal longitude or latitude: its degrees, the step between two, and points it runs through.
+export type Parallel = [number, number, Point[]];
+
+export const GRATICULE_STEPS = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002];
+export const BORDER_FROM = 7; // pixels: smaller zones get no border, it would cover their colour
+
+export class Panel {
+  root: HTMLElement;
+  zones: Zones;
+  projection: Pick<Projection, "metresPerUnit" | "squeeze" | "meridian">;
+  view: View;
+  stage: HTMLElement;
+  ground: HTMLCanvasElement;
+  marks: HTMLCanvasElement;
+  legend: Legend;
+  colour: Uint16Array;
+  cost: number;
+  width = 1;
+  height = 1;
+  density = 1;
+  values!: Float64Array;
+  scale!: LogScale;
+  theme!: Theme;
+  partial = false;
+  dot = TINY;
+  drawn!: { x: number; y: number; scale: number };
+
+  constructor(root: HTMLElement, zones: Zones, projection: Panel["projection"], view: View) {
     this.root = root;
     this.zones = zones;
     this.projection = projection;
     this.view = view;
-    this.stage = root.querySelector(".stage");
-    this.ground = root.querySelector(".zones");
-    this.marks = root.querySelector(".marks");
-    this.legend = new Legend(root.querySelector(".legend"));
+    this.stage = root.querySelector(".stage")!;
+    this.ground = root.querySelector(".zones")!;
+    this.marks = root.querySelector(".marks")!;
+    this.legend = new Legend(root.querySelector(".legend")!);
     this.colour = new Uint16Array(zones.size);
     this.cost = 0;
   }
@@ -28,7 +66,7 @@ class Panel {
   }
 
   // Shades every zone by values[i]; NaN means nothing to show there.
-  shade(values, scale, theme, caption) {
+  shade(values: Float64Array, scale: LogScale, theme: Theme, caption: string): void {
     this.values = values;
     this.scale = scale;
     this.theme = theme;
@@ -41,14 +79,14 @@ class Panel {
     this.legend.show(scale, theme, caption, this.partial && !scale.empty);
   }
 
-  toScreen(x, y) {
+  toScreen(x: number, y: number): Point {
     return [
       (x - this.view.x) * this.view.scale + this.width / 2,
       this.height / 2 - (y - this.view.y) * this.view.scale,
     ];
   }
 
-  toPlane([left, top]) {
+  toPlane([left, top]: Point): Point {
     return [
       (left - this.width / 2) / this.view.scale + this.view.x,
       this.view.y - (top - this.height / 2) / this.view.scale,
@@ -56,7 +94,7 @@ class Panel {
   }
 
   // What is drawn on top is what gets picked: shaded zones first, then the pale ones.
-  pick(place) {
+  pick(place: Point): number {
     const [x, y] = this.toPlane(place);
     const { zones, colour, view } = this;
     const shaded = zones.pick(x, y, this.dot / view.scale, (i) => colour[i] !== NONE);
@@ -65,7 +103,7 @@ class Panel {
 
   drawZones() {
     const started = performance.now();
-    const pen = this.ground.getContext("2d");
+    const pen = this.ground.getContext("2d")!;
     pen.setTransform(this.density, 0, 0, this.density, 0, 0);
     pen.fillStyle = this.theme.ground;
     pen.fillRect(0, 0, this.width, this.height);
@@ -77,7 +115,7 @@ class Panel {
     this.cost = performance.now() - started;
   }
 
-  drawPass(pen, dot, wanted) {
+  drawPass(pen: Pen, dot: number, wanted: (index: number) => boolean): void {
     const { zones, colour, theme } = this;
     const { scale } = this.view;
     const [west, north] = this.toPlane([0, 0]);
@@ -103,7 +141,7 @@ class Panel {
     }
   }
 
-  trace(pen, i) {
+  trace(pen: Pen, i: number): void {
     const { zones } = this;
     const { scale } = this.view;
     const left = this.width / 2 - this.view.x * scale;
@@ -127,40 +165,37 @@ class Panel {
     this.ground.style.transform = `translate(${dx}px, ${dy}px) scale(${view.scale / drawn.scale})`;
   }
 
-  // Lines of equal longitude or latitude in sight, as [degrees, pixel].
-  graticule(upright) {
+  // Lines of equal longitude or latitude in sight.
+  graticule(upright: boolean): Parallel[] {
     const { scale } = this.view;
     const perDegree = upright ? scale * this.projection.squeeze : scale;
     const step = GRATICULE_STEPS.filter((degrees) => degrees * perDegree >= 84).pop() || 30;
     const [x, y] = this.toPlane([0, this.height]);
     const low = upright ? x / this.projection.squeeze + this.projection.meridian : y;
     const length = upright ? this.width : this.height;
-    const lines = [];
+    const lines: Parallel[] = [];
     for (let n = Math.ceil(low / step); (n * step - low) * perDegree <= length; n++) {
       const along = (n * step - low) * perDegree;
-      if (upright || Math.abs(n * step) <= 90) lines.push([n * step, upright ? along : length - along, step]);
+      const at = Math.round(upright ? along : length - along) + 0.5;
+      const ends: Point[] = upright ? [[at, 0], [at, this.height]] : [[0, at], [this.width, at]];
+      if (upright || Math.abs(n * step) <= 90) lines.push([n * step, step, ends]);
     }
     return lines;
   }
 
-  drawGraticule(pen) {
+  drawGraticule(pen: Pen): void {
     pen.strokeStyle = this.theme.grid;
     pen.lineWidth = 1;
     pen.beginPath();
-    for (const [, left] of this.graticule(true)) {
-      pen.moveTo(Math.round(left) + 0.5, 0);
-      pen.lineTo(Math.round(left) + 0.5, this.height);
-    }
-    for (const [, top] of this.graticule(false)) {
-      pen.moveTo(0, Math.round(top) + 0.5);
-      pen.lineTo(this.width, Math.round(top) + 0.5);
+    for (const [, , points] of [...this.graticule(true), ...this.graticule(false)]) {
+      points.forEach((point, n) => (n ? pen.lineTo(...point) : pen.moveTo(...point)));
     }
     pen.stroke();
   }
 
   // outlines: [{zone, strong}], cross: a place to mark or null.
-  drawMarks(outlines, cross) {
-    const pen = this.marks.getContext("2d");
+  drawMarks(outlines: Outlined[], cross: Point | null): void {
+    const pen = this.marks.getContext("2d")!;
     pen.setTransform(this.density, 0, 0, this.density, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = "round";
@@ -174,7 +209,7 @@ class Panel {
     if (cross) this.drawCross(pen, cross);
   }
 
-  drawOutline(pen, zone, strong) {
+  drawOutline(pen: Pen, zone: number, strong: boolean): void {
     if (this.zones.width(zone) * this.view.scale < this.dot) {
       const [left, top] = this.toScreen(...this.zones.centre(zone));
       pen.beginPath();
@@ -188,25 +223,25 @@ class Panel {
     pen.stroke();
   }
 
-  drawDegrees(pen) {
+  drawDegrees(pen: Pen): void {
     pen.textBaseline = "top";
     pen.textAlign = "center";
-    for (const [degrees, left, step] of this.graticule(true)) {
+    for (const [degrees, step, [[left]]] of this.graticule(true)) {
       const turned = degrees - 360 * Math.round(degrees / 360);
       if (left > 70 && left < this.width - 70) haloed(pen, degreeLabel(turned, step, "E", "W"), left, 6);
     }
     pen.textBaseline = "middle";
     pen.textAlign = "left";
-    for (const [degrees, top, step] of this.graticule(false)) {
+    for (const [degrees, step, [[, top]]] of this.graticule(false)) {
       if (top > 50 && top < this.height - 40) haloed(pen, degreeLabel(degrees, step, "N", "S"), 6, top);
     }
   }
 
-  drawScaleBar(pen) {
+  drawScaleBar(pen: Pen): void {
     const perPixel = this.projection.metresPerUnit(this.view.y) / this.view.scale;
     const longest = Math.min(120, this.width / 3) * perPixel;
     const decade = 10 ** Math.floor(Math.log10(longest));
-    const metres = [5, 2, 1].map((n) => n * decade).find((n) => n <= longest);
+    const metres = [5, 2, 1].map((n) => n * decade).find((n) => n <= longest)!;
     const length = metres / perPixel;
     const [left, base] = [14, this.height - 14];
     pen.beginPath();
@@ -225,7 +260,7 @@ class Panel {
     haloed(pen, metres >= 1000 ? `${figure(metres / 1000)} km` : `${figure(metres)} m`, left + 5, base - 3);
   }
 
-  drawCross(pen, [x, y]) {
+  drawCross(pen: Pen, [x, y]: Point): void {
     const [left, top] = this.toScreen(x, y);
     pen.beginPath();
     for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
@@ -241,42 +276,49 @@ class Panel {
   }
 }
 
-function haloed(pen, text, left, top) {
+export function haloed(pen: Pen, text: string, left: number, top: number): void {
   pen.strokeText(text, left, top);
   pen.fillText(text, left, top);
 }
 
-function degreeLabel(degrees, step, positive, negative) {
+export function degreeLabel(degrees: number, step: number, positive: string, negative: string): string {
   const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   const side = Math.abs(degrees) < step / 2 ? "" : degrees > 0 ? " " + positive : " " + negative;
   return `${Math.abs(degrees).toFixed(digits)}°${side}`;
 }
 
-function readTheme() {
+export function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
-  const theme = { ramp: rampColours(matchMedia("(prefers-color-scheme: dark)").matches) };
-  for (const name of ["ground", "grid", "border", "edge", "pale", "halo", "quiet", "ink", "accent", "font"]) {
+  const theme = { ramp: rampColours(matchMedia("(prefers-color-scheme: dark)").matches) } as Theme;
+  for (const name of THEME) {
     theme[name] = style.getPropertyValue(`--${name}`).trim();
   }
   return theme;
 }
 
-class Legend {
-  constructor(root) {
-    this.caption = root.querySelector(".caption");
-    this.bar = root.querySelector(".ramp");
-    this.ticks = root.querySelector(".ticks");
-    this.pin = root.querySelector(".pin");
-    this.none = root.querySelector(".none");
+export class Legend {
+  caption: HTMLElement;
+  bar: HTMLCanvasElement;
+  ticks: HTMLElement;
+  pin: HTMLElement;
+  none: HTMLElement;
+  scale!: LogScale;
+
+  constructor(root: HTMLElement) {
+    this.caption = root.querySelector(".caption")!;
+    this.bar = root.querySelector(".ramp")!;
+    this.ticks = root.querySelector(".ticks")!;
+    this.pin = root.querySelector(".pin")!;
+    this.none = root.querySelector(".none")!;
   }
 
-  show(scale, theme, caption, partial) {
+  show(scale: LogScale, theme: Pick<Theme, "ramp">, caption: string, partial: boolean): void {
     this.scale = scale;
     this.caption.textContent = this.caption.title = caption;
     this.none.hidden = !partial;
     this.bar.hidden = scale.empty;
     this.bar.width = theme.ramp.length;
-    const pen = this.bar.getContext("2d");
+    const pen = this.bar.getContext("2d")!;
     theme.ramp.forEach((colour, i) => {
       pen.fillStyle = colour;
       pen.fillRect(i, 0, 1, 1);
@@ -296,7 +338,7 @@ class Legend {
     this.ticks.replaceChildren(...marks);
   }
 
-  point(value) {
+  point(value: number): void {
     this.pin.hidden = Number.isNaN(value) || this.scale.empty;
     if (!this.pin.hidden) this.pin.style.left = `${100 * this.scale.at(value)}%`;
   }

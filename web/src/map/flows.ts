@@ -1,19 +1,28 @@
 // Released flows as columns, with the list of every zone's own flows.
 
-const AXES = ["origin", "destination"];
+import { AXES, type Axis, type Chosen, type FlowTable, type FlowVolume, type OfAxes, other } from "./payload";
+import { type Zones } from "./zones";
 
-class Flows {
-  constructor(table, volume, zones) {
+export class Flows {
+  table: FlowTable;
+  size: number;
+  volume: Float64Array;
+  zones: OfAxes<Zones>;
+  start: OfAxes<Int32Array>;
+  list: OfAxes<Int32Array>;
+
+  constructor(table: FlowTable, volume: FlowVolume, zones: OfAxes<Zones>) {
     this.table = table;
     this.size = table.origin.length;
-    this.volume = Float64Array.from(table[volume]);
+    this.volume = Float64Array.from(table[volume]!, (value) => value ?? NaN);
     this.zones = zones;
-    this.start = {};
-    this.list = {};
+    const none = new Int32Array(0);
+    this.start = { origin: none, destination: none };
+    this.list = { origin: none, destination: none };
     for (const axis of AXES) this.index(axis, zones[axis].size);
   }
 
-  index(axis, size) {
+  index(axis: Axis, size: number): void {
     const start = new Int32Array(size + 1);
     for (const zone of this.table[axis]) start[zone + 1]++;
     for (let zone = 0; zone < size; zone++) start[zone + 1] += start[zone];
@@ -23,28 +32,27 @@ class Flows {
     this.start[axis] = start;
   }
 
-  of(axis, zone) {
+  of(axis: Axis, zone: number): Int32Array {
     return this.list[axis].subarray(this.start[axis][zone], this.start[axis][zone + 1]);
   }
 
-  degree(axis, zone) {
+  degree(axis: Axis, zone: number): number {
     return this.start[axis][zone + 1] - this.start[axis][zone];
   }
 
-  between({ axis, zone }, partner) {
-    const other = axis === "origin" ? "destination" : "origin";
-    const flow = this.of(axis, zone).find((candidate) => this.table[other][candidate] === partner);
+  between({ axis, zone }: Chosen, partner: number): number {
+    const flow = this.of(axis, zone).find((candidate) => this.table[other(axis)][candidate] === partner);
     return flow === undefined ? -1 : flow;
   }
 
   // The largest of some flows, ties by zone ids so that every browser shows the same ones.
-  largest(flows, most) {
+  largest(flows: ArrayLike<number> & Iterable<number>, most: number): number[] {
     const volumes = Float64Array.from(flows, (flow) => this.volume[flow]).sort();
     const least = volumes[Math.max(0, volumes.length - most)];
-    const name = (flow) => AXES.map((axis) => this.zones[axis].id[this.table[axis][flow]]).join(" ");
+    const name = (flow: number): string => AXES.map((axis) => this.zones[axis].id[this.table[axis][flow]]).join(" ");
     return Array.from(flows)
       .filter((flow) => this.volume[flow] >= least)
-      .map((flow) => [this.volume[flow], name(flow), flow])
+      .map((flow): [number, string, number] => [this.volume[flow], name(flow), flow])
       .sort((one, other) => other[0] - one[0] || (one[1] < other[1] ? -1 : 1))
       .slice(0, most)
       .map((row) => row[2]);

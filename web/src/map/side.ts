@@ -1,26 +1,49 @@
 // The words beside the maps: tooltip, selection, tables. Text is always set as text, never as markup.
 
-const MEASURES = ["trips", "travellers", "population"];
-const TOP = 10;
+import { type Flows } from "./flows";
+import { type Axis, type Chosen, MEASURES, type Measure, type OfAxes, type Volume, other } from "./payload";
+import { areaFigure, figure } from "./scale";
+import { type Zones } from "./zones";
 
-function element(tag, attributes, ...children) {
+// What the side tells of: a release, or one period of it.
+export interface Shown {
+  zones: OfAxes<Zones>;
+  flows: Flows;
+  volume: Volume;
+}
+
+export type Row = [string, string];
+
+export const TOP = 10;
+
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag, attributes: Record<string, string | number> = {}, ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
   const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   made.append(...children);
   return made;
 }
 
 // "12 trips", "11 travellers", but "population 13.5".
-function amount(value, measure) {
+export function amount(value: number | null, measure: Measure): string {
   return measure === "population" ? `population ${figure(value)}` : `${figure(value)} ${measure}`;
 }
 
-function capital(word) {
+export function capital(word: string): string {
   return word[0].toUpperCase() + word.slice(1);
 }
 
-class Side {
-  constructor(root, release, select, clear, glance) {
+export class Side {
+  root: HTMLElement;
+  release: Shown;
+  select: (zone: Chosen) => void;
+  clear: () => void;
+  glance: (zone: Chosen | null) => void;
+
+  constructor(
+    root: HTMLElement, release: Shown, select: (zone: Chosen) => void, clear: () => void, glance: (zone: Chosen | null) => void,
+  ) {
     this.root = root;
     this.release = release;
     this.select = select;
@@ -29,9 +52,9 @@ class Side {
   }
 
   // [label, text] for everything the release says about a zone.
-  zoneRows(axis, i) {
+  zoneRows(axis: Axis, i: number): Row[] {
     const { table } = this.release.zones[axis];
-    const rows = MEASURES.filter((name) => table[name]).map((name) => [capital(name), figure(table[name][i])]);
+    const rows = MEASURES.filter((name) => table[name]).map((name): Row => [capital(name), figure(table[name]![i])]);
     rows.push(["Flows", figure(this.release.flows.degree(axis, i))]);
     rows.push(["Tiles", figure(table.tiles[i])], ["Area", areaFigure(table.area_km2[i])]);
     // Boxes are no levels of a tree: all of them have the height 0.
@@ -39,15 +62,15 @@ class Side {
     return rows;
   }
 
-  flowWords(flow) {
+  flowWords(flow: number): string {
     const { table } = this.release.flows;
     return MEASURES.filter((name) => table[name] && table[name][flow] !== null)
-      .map((name) => amount(table[name][flow], name))
+      .map((name) => amount(table[name]![flow], name))
       .join(", ");
   }
 
   // What a zone is to the selected one: text, or null where that says nothing.
-  relation(axis, i, selected) {
+  relation(axis: Axis, i: number, selected: Chosen | null): Row | null {
     if (!selected || selected.axis === axis) return null;
     const flow = this.release.flows.between(selected, i);
     const way = axis === "destination" ? "from" : "to";
@@ -55,7 +78,7 @@ class Side {
     return [words, `${way} ${this.release.zones[selected.axis].id[selected.zone]}`];
   }
 
-  fillTip(tip, axis, i, selected) {
+  fillTip(tip: HTMLElement, axis: Axis, i: number, selected: Chosen | null): void {
     const relation = this.relation(axis, i, selected);
     tip.replaceChildren(
       element("p", { class: "tip-axis" }, capital(axis)),
@@ -65,21 +88,21 @@ class Side {
     );
   }
 
-  spoken(axis, i, selected) {
+  spoken(axis: Axis, i: number, selected: Chosen | null): string {
     const relation = this.relation(axis, i, selected);
     const rows = this.zoneRows(axis, i).map(([label, text]) => `${label} ${text}`);
     return [`${capital(axis)} ${this.release.zones[axis].id[i]}`, ...(relation ? [relation.join(" ")] : []), ...rows].join(", ");
   }
 
-  list(rows) {
+  list(rows: Row[]): HTMLElement {
     return element("dl", {}, ...rows.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]));
   }
 
-  show(selected) {
+  show(selected: Chosen | null): void {
     this.root.replaceChildren(...(selected ? this.selectionParts(selected) : this.overviewParts()));
   }
 
-  overviewParts() {
+  overviewParts(): HTMLElement[] {
     const { flows } = this.release;
     const top = flows.largest(Array.from({ length: flows.size }, (_, flow) => flow), TOP);
     if (!top.length) return [element("h2", {}, "No flow was released")];
@@ -90,9 +113,9 @@ class Side {
     ];
   }
 
-  selectionParts({ axis, zone }) {
+  selectionParts({ axis, zone }: Chosen): HTMLElement[] {
     const { flows, zones } = this.release;
-    const partner = axis === "origin" ? "destination" : "origin";
+    const partner = other(axis);
     const top = flows.largest(flows.of(axis, zone), TOP);
     const clear = element("button", { class: "clear", type: "button" }, "Clear selection", element("kbd", {}, "Esc"));
     clear.addEventListener("click", this.clear);
@@ -107,7 +130,7 @@ class Side {
     ];
   }
 
-  table(axes, top) {
+  table(axes: Axis[], top: number[]): HTMLElement {
     const { flows, volume } = this.release;
     const columns = axes.length > 1 ? [volume.flow] : MEASURES.filter((name) => flows.table[name]);
     const largest = flows.volume[top[0]];
@@ -115,7 +138,7 @@ class Side {
     head.append(...columns.map((name) => element("th", { scope: "col", class: "number" }, capital(name))));
     const rows = top.map((flow) => {
       const cells = axes.map((axis) => element("td", {}, this.link(axis, flows.table[axis][flow])));
-      cells.push(...columns.map((name) => element("td", { class: "number" }, figure(flows.table[name][flow]))));
+      cells.push(...columns.map((name) => element("td", { class: "number" }, figure(flows.table[name]![flow]))));
       const row = element("tr", {}, ...cells);
       row.style.setProperty("--share-width", `${(100 * flows.volume[flow]) / largest}%`);
       return row;
@@ -123,7 +146,7 @@ class Side {
     return element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
   }
 
-  link(axis, zone) {
+  link(axis: Axis, zone: number): HTMLElement {
     const id = this.release.zones[axis].id[zone];
     const button = element("button", { class: "zone", type: "button", title: `Select ${axis} ${id}` }, id);
     button.addEventListener("click", () => this.select({ axis, zone }));

@@ -1,22 +1,36 @@
 // Zones as flat arrays, the local projection, and the view that both panels share.
 
-const METRES_PER_DEGREE = 111195;
-const TINY = 3; // pixels: below this a zone is drawn as a dot, so that it never disappears
-const TINY_PARTNER = 7; // the same where only a few zones are shaded and have to be found
+import { type Axis, type Box, type Point, type ZoneTable, type ZoneVolume } from "./payload";
 
-class Zones {
-  constructor(axis, table, volume) {
+export const METRES_PER_DEGREE = 111195;
+export const TINY = 3; // pixels: below this a zone is drawn as a dot, so that it never disappears
+export const TINY_PARTNER = 7; // the same where only a few zones are shaded and have to be found
+
+export class Zones {
+  axis: Axis;
+  table: ZoneTable;
+  id: string[];
+  size: number;
+  volume: Float64Array;
+  code: Map<string, number>;
+  zoneStart!: Int32Array;
+  ringStart!: Int32Array;
+  x!: Float64Array;
+  y!: Float64Array;
+  box!: Float64Array;
+
+  constructor(axis: Axis, table: ZoneTable, volume: ZoneVolume) {
     this.axis = axis;
     this.table = table;
     this.id = table.zone;
     this.size = table.zone.length;
-    this.volume = Float64Array.from(table[volume]);
+    this.volume = Float64Array.from(table[volume]!, (value) => value ?? NaN);
     this.code = new Map(table.zone.map((zone, i) => [zone, i]));
-    this.unpack(table.outline);
+    this.unpack(table.outline!);
     table.outline = null;
   }
 
-  unpack(outlines) {
+  unpack(outlines: number[][][][]): void {
     const rings = outlines.map((polygons) => polygons.flat());
     this.zoneStart = new Int32Array(this.size + 1);
     rings.forEach((own, i) => (this.zoneStart[i + 1] = this.zoneStart[i] + own.length));
@@ -39,7 +53,7 @@ class Zones {
   }
 
   // From degrees to the plane of `projection`, with the box of every zone.
-  project(projection) {
+  project(projection: Projection): void {
     for (let p = 0; p < this.x.length; p++) this.x[p] = (this.x[p] - projection.meridian) * projection.squeeze;
     this.box = new Float64Array(4 * this.size);
     for (let i = 0; i < this.size; i++) {
@@ -49,16 +63,16 @@ class Zones {
     }
   }
 
-  centre(i) {
+  centre(i: number): Point {
     return [(this.box[4 * i] + this.box[4 * i + 2]) / 2, (this.box[4 * i + 1] + this.box[4 * i + 3]) / 2];
   }
 
-  width(i) {
+  width(i: number): number {
     return Math.max(this.box[4 * i + 2] - this.box[4 * i], this.box[4 * i + 3] - this.box[4 * i + 1]);
   }
 
   // Even-odd over all rings, which is right for holes and for parts that do not overlap.
-  contains(i, x, y) {
+  contains(i: number, x: number, y: number): boolean {
     let inside = false;
     for (let r = this.zoneStart[i]; r < this.zoneStart[i + 1]; r++) {
       const end = this.ringStart[r + 1];
@@ -74,7 +88,7 @@ class Zones {
 
   // The smallest zone at a place among those that pass `shown`; zones are stored largest first.
   // Zones narrower than `reach` are dots of that width.
-  pick(x, y, reach, shown) {
+  pick(x: number, y: number, reach: number, shown: (i: number) => boolean): number {
     for (let i = this.size - 1; i >= 0; i--) {
       const b = 4 * i;
       if (x < this.box[b] - reach / 2 || x > this.box[b + 2] + reach / 2) continue;
@@ -85,7 +99,7 @@ class Zones {
   }
 }
 
-function extent(x, y, first, last) {
+export function extent(x: Float64Array, y: Float64Array, first: number, last: number): Box {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let p = first; p < last; p++) {
     if (x[p] < west) west = x[p];
@@ -97,10 +111,14 @@ function extent(x, y, first, last) {
 }
 
 // Equirectangular, true to scale along the middle latitude; x and y in degrees of latitude.
-class Projection {
-  constructor(panels) {
+export class Projection {
+  meridian: number;
+  squeeze: number;
+  box: Box;
+
+  constructor(panels: Zones[]) {
     const boxes = panels.map((zones) => extent(zones.x, zones.y, 0, zones.x.length));
-    const edge = (k, choose) => choose(...boxes.map((box) => box[k]));
+    const edge = (k: number, choose: (...values: number[]) => number) => choose(...boxes.map((box) => box[k]));
     let [west, south] = [edge(0, Math.min), edge(1, Math.min)];
     let [east, north] = [edge(2, Math.max), edge(3, Math.max)];
     if (!(west <= east)) [west, south, east, north] = [-180, -90, 180, 90];
@@ -110,19 +128,27 @@ class Projection {
     this.box = [-reach, south, reach, north];
   }
 
-  longitude(x) {
+  longitude(x: number): number {
     const longitude = x / this.squeeze + this.meridian;
     return longitude - 360 * Math.round(longitude / 360);
   }
 
-  metresPerUnit(latitude) {
+  metresPerUnit(latitude: number): number {
     const here = Math.max(0.05, Math.cos((Math.min(89, Math.abs(latitude)) * Math.PI) / 180));
     return (METRES_PER_DEGREE * here) / this.squeeze;
   }
 }
 
-class View {
-  constructor(box) {
+export class View {
+  box: Box;
+  x: number;
+  y: number;
+  scale: number;
+  moved: boolean;
+  least = 0;
+  most = Infinity;
+
+  constructor(box: Box) {
     this.box = box;
     this.x = 0;
     this.y = 0;
@@ -130,7 +156,7 @@ class View {
     this.moved = false;
   }
 
-  fit(width, height) {
+  fit(width: number, height: number): void {
     const [west, south, east, north] = this.box;
     const margin = Math.min(30, width / 8, height / 8);
     const smallest = 100 / METRES_PER_DEGREE;
@@ -145,14 +171,14 @@ class View {
     this.moved = false;
   }
 
-  pan(dx, dy) {
+  pan(dx: number, dy: number): void {
     this.x -= dx / this.scale;
     this.y += dy / this.scale;
     this.keepInReach();
   }
 
   // Zooms about a point given in pixels from the middle of the panel.
-  zoom(factor, dx, dy) {
+  zoom(factor: number, dx: number, dy: number): void {
     const scale = Math.max(this.least, Math.min(this.most, this.scale * factor));
     this.x += dx / this.scale - dx / scale;
     this.y -= dy / this.scale - dy / scale;
@@ -160,7 +186,7 @@ class View {
     this.keepInReach();
   }
 
-  keepInReach() {
+  keepInReach(): void {
     this.x = Math.max(this.box[0], Math.min(this.box[2], this.x));
     this.y = Math.max(this.box[1], Math.min(this.box[3], this.y));
     this.moved = true;

@@ -1,27 +1,29 @@
 // Figures, the colour ramp and the logarithmic scale that turns a volume into a colour.
 
-const NONE = 256; // index after the last colour: a zone with nothing to show
-const grouped = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
-const significant = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
+export const NONE = 256; // index after the last colour: a zone with nothing to show
+export const grouped = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+export const significant = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
 
-function figure(value) {
+export function figure(value: number | null | undefined): string {
   return value === null || value === undefined ? "not given" : grouped.format(value);
 }
 
-function shortFigure(value) {
+export function shortFigure(value: number): string {
   if (value >= 1e9) return significant.format(value / 1e9) + " bn";
   if (value >= 1e6) return significant.format(value / 1e6) + " M";
   if (value >= 1e5) return significant.format(value / 1e3) + " k";
   return value < 10 ? significant.format(value) : grouped.format(Math.round(value));
 }
 
-function areaFigure(km2) {
+export function areaFigure(km2: number | null): string {
   if (km2 === null) return "not given";
   return km2 < 0.01 ? significant.format(km2 * 1e6) + " m²" : significant.format(km2) + " km²";
 }
 
 // Lightness, chroma and hue from pale straw over sea green to deep indigo, in OKLCH.
-const RAMP_STOPS = [
+type Triple = [number, number, number];
+
+export const RAMP_STOPS: Triple[] = [
   [0.94, 0.085, 104],
   [0.83, 0.11, 150],
   [0.66, 0.105, 200],
@@ -29,7 +31,7 @@ const RAMP_STOPS = [
   [0.27, 0.12, 288],
 ];
 
-function rampColours(dark) {
+export function rampColours(dark: boolean): string[] {
   // On a dark ground the darkest tenth would be lost, so the ramp ends above it.
   const reach = dark ? 0.9 : 1;
   const fine = Array.from({ length: 1025 }, (_, i) => rampPoint((reach * i) / 1024));
@@ -38,7 +40,7 @@ function rampColours(dark) {
     walked.push(walked[i - 1] + Math.hypot(...fine[i].map((part, axis) => part - fine[i - 1][axis])));
   }
   const length = walked[walked.length - 1];
-  const colours = [];
+  const colours: string[] = [];
   // Equal steps along the curve in OKLab, so that equal ratios of volume look equally far apart.
   for (let step = 0, i = 0; step < 256; step++) {
     while (walked[i] < (length * step) / 255 && i < fine.length - 1) i++;
@@ -47,22 +49,22 @@ function rampColours(dark) {
   return dark ? colours.reverse() : colours;
 }
 
-function rampPoint(t) {
+export function rampPoint(t: number): Triple {
   const place = t * (RAMP_STOPS.length - 1);
   const i = Math.min(Math.floor(place), RAMP_STOPS.length - 2);
-  const at = (k) => {
+  const at = (k: number): number => {
     const p = [i - 1, i, i + 1, i + 2].map((j) => RAMP_STOPS[Math.max(0, Math.min(RAMP_STOPS.length - 1, j))][k]);
-    return catmullRom(p, place - i);
+    return catmullRom(p as [number, number, number, number], place - i);
   };
   const hue = (at(2) * Math.PI) / 180;
   return [at(0), at(1) * Math.cos(hue), at(1) * Math.sin(hue)];
 }
 
-function catmullRom([a, b, c, d], t) {
+export function catmullRom([a, b, c, d]: [number, number, number, number], t: number): number {
   return b + (t / 2) * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-function cssColour([lightness, a, b]) {
+export function cssColour([lightness, a, b]: Triple): string {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
   const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
@@ -78,8 +80,18 @@ function cssColour([lightness, a, b]) {
   return `rgb(${bytes.join(",")})`;
 }
 
-class LogScale {
-  constructor(values) {
+interface Tick {
+  text: string;
+  left: number;
+  right: number;
+}
+
+export class LogScale {
+  low: number;
+  high: number;
+  empty: boolean;
+
+  constructor(values: Iterable<number>) {
     this.low = Infinity;
     this.high = -Infinity;
     for (const value of values) {
@@ -90,18 +102,18 @@ class LogScale {
   }
 
   // 0 at the smallest volume, 1 at the largest; one single volume sits in the upper middle.
-  at(value) {
+  at(value: number): number {
     if (this.high <= this.low) return 0.65;
     const t = Math.log(value / this.low) / Math.log(this.high / this.low);
     return Math.max(0, Math.min(1, t));
   }
 
-  colourIndex(value) {
+  colourIndex(value: number): number {
     return Number.isNaN(value) || this.empty ? NONE : Math.round(255 * this.at(value));
   }
 
   // Both ends, and as many of 1, 10, 100 ..., then 2, 20 ..., then 5, 50 ... as fit `width` pixels.
-  ticks(width) {
+  ticks(width: number): Tick[] {
     if (this.empty) return [];
     if (this.high <= this.low) return [this.tick(this.low, width)];
     const kept = [this.tick(this.low, width), this.tick(this.high, width)];
@@ -118,7 +130,7 @@ class LogScale {
   }
 
   // A label with the room it takes: centred on its place, but never beyond the ends of the bar.
-  tick(value, width) {
+  tick(value: number, width: number): Tick {
     const text = shortFigure(value);
     const room = 7.5 * text.length + 10;
     const left = Math.max(0, Math.min(width - room, this.at(value) * width - room / 2));

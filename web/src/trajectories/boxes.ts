@@ -1,14 +1,82 @@
 // Released boxes as flat arrays: when they hold, where they lie, whose trajectory they belong to.
 
+import { type Box, type Point } from "../map/payload";
+import { METRES_PER_DEGREE } from "../map/zones";
+
+export interface Packed {
+  least: number;
+  width: 1 | 2 | 4;
+  data: string;
+}
+
+export interface Grid {
+  seconds: number;
+  metres: number;
+  start: number;
+  clock: string;
+}
+
+export interface PackedFilm {
+  start: number;
+  length: number;
+  west: number;
+  south: number;
+  cell: number;
+  bins: number;
+  rows: number;
+  columns: number;
+  zero: number;
+  steps: number;
+  present: number[];
+  shades: string;
+}
+
+export interface Lattice {
+  lon: number[][] | null;
+  lat: number[][] | null;
+  west: number;
+  south: number;
+  step: number;
+}
+
+export interface TrajectoryPayload {
+  grid: Grid;
+  moved: boolean;
+  released: { trajectories: number; samples: number };
+  pseudonyms: string[];
+  lengths: Packed;
+  boxes: Record<"t" | "x" | "y" | "lasts" | "wide" | "high", Packed>;
+  home: Box;
+  degrees: Lattice;
+  film: PackedFilm | null;
+}
+
 // Whole numbers above the least one, in base 64.
-function unpack({ least, width, data }) {
+export function unpack({ least, width, data }: Packed): Float64Array {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const kind = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[width];
   return Float64Array.from(new kind(bytes.buffer), (above) => least + above);
 }
 
-class ReleasedBoxes {
-  constructor(release) {
+export class ReleasedBoxes {
+  name: string[];
+  lasts: Float64Array;
+  from: Float64Array;
+  until: Float64Array;
+  west: Float64Array;
+  east: Float64Array;
+  south: Float64Array;
+  north: Float64Array;
+  km: Float64Array[];
+  km2: Float64Array;
+  seconds: Float64Array;
+  size: number;
+  order: Uint32Array;
+  found: Uint32Array;
+  first!: Uint32Array;
+  owner!: Uint32Array;
+
+  constructor(release: TrajectoryPayload) {
     const { boxes, grid } = release;
     const unit = grid.metres / METRES_PER_DEGREE;
     const [wide, high] = [unpack(boxes.wide), unpack(boxes.high)];
@@ -30,7 +98,7 @@ class ReleasedBoxes {
     this.found = new Uint32Array(this.size);
   }
 
-  own(lengths) {
+  own(lengths: Float64Array): void {
     this.first = new Uint32Array(lengths.length + 1);
     this.owner = new Uint32Array(this.size);
     lengths.forEach((length, row) => {
@@ -40,7 +108,7 @@ class ReleasedBoxes {
   }
 
   // Boxes that hold at some moment from `start` until before `end`, largest first.
-  active(start, end) {
+  active(start: number, end: number): Uint32Array {
     let held = 0;
     for (const i of this.order) {
       if (this.from[i] < end && this.until[i] > start) this.found[held++] = i;
@@ -49,8 +117,8 @@ class ReleasedBoxes {
   }
 
   // Those of `active` at a place, smallest first; boxes narrower than `reach` are dots of that width.
-  at(active, x, y, reach) {
-    const here = [];
+  at(active: ArrayLike<number>, x: number, y: number, reach: number): number[] {
+    const here: number[] = [];
     for (let p = active.length - 1; p >= 0; p--) {
       const i = active[p];
       const [dx, dy] = [this.east[i] - this.west[i], this.north[i] - this.south[i]].map((side) => Math.max(0, reach - side) / 2);
@@ -60,12 +128,12 @@ class ReleasedBoxes {
     return here;
   }
 
-  centre(i) {
+  centre(i: number): Point {
     return [(this.west[i] + this.east[i]) / 2, (this.south[i] + this.north[i]) / 2];
   }
 
   // [least, most] over all trajectories of this page.
-  get span() {
+  get span(): Point {
     let [least, most] = [Infinity, -Infinity];
     for (let i = 0; i < this.size; i++) {
       if (this.from[i] < least) least = this.from[i];
@@ -76,21 +144,39 @@ class ReleasedBoxes {
 }
 
 // How many trajectories are where, as painted ahead from all of them: one small picture a bin of time.
-class Film {
-  constructor(film, grid) {
-    Object.assign(this, film);
+export class Film {
+  start: number;
+  length: number;
+  bins: number;
+  rows: number;
+  columns: number;
+  present: number[];
+  shades: Uint8Array;
+  perKm2: Float64Array;
+  box: Box;
+  span: Point;
+  sum: Float64Array;
+  most: number;
+
+  constructor(film: PackedFilm, grid: Grid) {
+    this.start = film.start;
+    this.length = film.length;
+    this.bins = film.bins;
+    this.rows = film.rows;
+    this.columns = film.columns;
+    this.present = film.present;
     this.shades = Uint8Array.from(atob(film.shades), (letter) => letter.charCodeAt(0));
     const km = (film.cell * grid.metres) / 1000;
     this.perKm2 = Float64Array.from({ length: 256 }, (_, shade) => (shade ? 2 ** ((shade - film.zero) / film.steps) / km ** 2 : 0));
     const unit = grid.metres / METRES_PER_DEGREE;
-    this.box = [film.west, film.south, film.west + film.columns * film.cell, film.south + film.rows * film.cell].map((step) => step * unit);
+    this.box = [film.west, film.south, film.west + film.columns * film.cell, film.south + film.rows * film.cell].map((step) => step * unit) as Box;
     this.span = [film.start, film.start + film.bins * film.length];
     this.sum = new Float64Array(film.rows * film.columns);
     this.most = this.perKm2[this.shades.reduce((most, shade) => Math.max(most, shade), 0)];
   }
 
   // Trajectories per km² of every cell, from the south, averaged over the bins that a time touches.
-  density(start, end) {
+  density(start: number, end: number): Float64Array {
     const first = Math.max(0, Math.floor((start - this.start) / this.length));
     const last = Math.min(this.bins, Math.max(first + 1, Math.ceil((end - this.start) / this.length)));
     const cells = this.sum.length;
@@ -104,22 +190,29 @@ class Film {
 }
 
 // Longitudes and latitudes of a lattice of points, and of any place between them.
-class Degrees {
-  constructor({ lon, lat, west, south, step }, metres) {
+export class Degrees {
+  known: boolean;
+  tables: [number[][], number[][]];
+  west: number;
+  south: number;
+  step: number;
+
+  constructor({ lon, lat, west, south, step }: Lattice, metres: number) {
     this.known = lon !== null;
+    this.tables = [lon ?? [], lat ?? []];
     const unit = metres / METRES_PER_DEGREE;
-    Object.assign(this, { lon, lat, west: west * unit, south: south * unit, step: step * unit });
+    [this.west, this.south, this.step] = [west * unit, south * unit, step * unit];
   }
 
-  at(x, y) {
-    const last = this.lon.length - 2;
+  at(x: number, y: number): Point {
+    const last = this.tables[0].length - 2;
     const [across, up] = [(x - this.west) / this.step, (y - this.south) / this.step];
     const [column, row] = [across, up].map((place) => Math.max(0, Math.min(last, Math.floor(place))));
     const [a, b] = [across - column, up - row];
-    return [this.lon, this.lat].map(
+    return this.tables.map(
       (table) =>
         (1 - b) * ((1 - a) * table[row][column] + a * table[row][column + 1]) +
         b * ((1 - a) * table[row + 1][column] + a * table[row + 1][column + 1]),
-    );
+    ) as Point;
   }
 }

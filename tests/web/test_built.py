@@ -1,0 +1,41 @@
+"""The built pages: what web/ gives, byte by byte, and a lock file without addresses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "web"
+BUILT = ROOT / "src" / "tripcloak" / "pages" / "assets" / "built"
+
+
+def test_the_lock_file_names_versions_and_digests_and_no_addresses():
+    text = (WEB / "package-lock.json").read_text(encoding="utf-8")
+    assert "://" not in text
+    packages = {name: held for name, held in json.loads(text)["packages"].items() if name}
+    assert packages
+    assert all(held["version"] and held["integrity"].startswith("sha512-") for held in packages.values())
+    wanted = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    for name, version in {**wanted["dependencies"], **wanted["devDependencies"]}.items():
+        assert packages[f"node_modules/{name}"]["version"] == version, name
+
+
+def test_what_is_committed_is_what_the_sources_give(tmp_path):
+    if shutil.which("node") is None or not (WEB / "node_modules" / "vite").is_dir():
+        pytest.skip("Node or web/node_modules is not here: make web builds the pages, and then this compares")
+    subprocess.run(["node", "build.mjs", str(tmp_path)], cwd=WEB, check=True, capture_output=True)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {
+        file.name: file.read_bytes() for file in BUILT.iterdir()
+    }, "make web builds them anew; commit what it writes"
+
+
+def test_what_is_built_asks_for_nothing():
+    for file in BUILT.glob("*.js"):
+        text = file.read_text(encoding="utf-8")
+        assert "</script" not in text.lower(), file.name
+        assert "<!--" not in text, file.name

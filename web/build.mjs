@@ -1,0 +1,35 @@
+// Builds every entry into one script (and one style) that a page carries within itself.
+
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = process.argv[2] ?? join(here, "..", "src", "tripcloak", "pages", "assets", "built");
+
+// Name of the file below pages/assets/built, and where it starts.
+const ENTRIES = {
+  map: "map/main.ts",
+  series: "series/main.ts",
+  trajectory_map: "trajectories/main.ts",
+  compare: "compare/main.ts",
+};
+
+let first = true;
+for (const [name, entry] of Object.entries(ENTRIES)) {
+  await build({
+    root: here,
+    configFile: false,
+    logLevel: "warn",
+    define: { "process.env.NODE_ENV": '"production"' },
+    build: {
+      outDir: out,
+      emptyOutDir: first,
+      target: "es2022",
+      minify: true,
+      reportCompressedSize: false,
+      lib: { entry: join(here, "src", entry), formats: ["iife"], name: "tripcloak", fileName: () => `${name}.js`, cssFileName: name },
+    },
+  });
+  first = false;
+}
