@@ -27,7 +27,7 @@ STOREYS = (
     ("records",),
     ("pages",),
     ("flows", "trajectories"),
-    ("comparing", "analysis", "fairness", "receiving", "ledger"),
+    ("comparing", "analysis", "fairness", "receiving", "ledger", "exporting"),
     ("api",),
     ("cli",),
 )

@@ -34,15 +34,16 @@ TOP = (
     (
         Room(
             "comparing/",
-            ("all methods side by side,", "each in a process of its", "own; Pareto plot, choice"),
+            ("all methods, each in", "a process of its own;", "Pareto plot, choice"),
         ),
         Room(
             "analysis/",
-            ("flows between zones of your", "own; profiles, land use,", "typical flows; agreement"),
+            ("zones of your own,", "profiles, land use,", "typical flows"),
         ),
-        Room("fairness/", ("one release per segment,", "what safety costs each;", "who is left exposed")),
+        Room("fairness/", ("a release a segment,", "what it costs each;", "who is left exposed")),
         Room("receiving/", ("a release checked by", "whoever was given it,", "without the raw data")),
         Room("ledger/", ("many releases of the", "same people: what they", "tell together")),
+        Room("exporting/", ("a release in the", "formats of other", "tools")),
     ),
 )
 WINGS = {

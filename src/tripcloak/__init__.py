@@ -12,6 +12,7 @@ The front door::
     tc.open("out"); tc.audit("out", against="trips.parquet"); tc.check("out/release")
     tc.score("out", against="trips.parquet")  # on the scale of NIST's temporal map challenge
     tc.series(trips, periods="month", out="months"); tc.difference("may", "june").table
+    tc.export("out", to="gpkg", out="flows.gpkg")  # for QGIS; OMX, kepler.gl, flowmap.gl and others
     tc.trajectories.anonymise(points, k=5)    # the same verbs on trajectories
 
 Keywords and their defaults are those of the command line. What a release shows may be published; what must
@@ -46,7 +47,7 @@ from tripcloak._version import __version__
 
 if TYPE_CHECKING:
     from tripcloak import synth, trajectories
-    from tripcloak.api.checks import audit, check, measures, open, score
+    from tripcloak.api.checks import audit, check, export, measures, open, score
     from tripcloak.api.flows import ReleasedFlows, ReleasedSegments, anonymise, compare, describe
     from tripcloak.api.results import (
         InputSummary,
@@ -124,6 +125,7 @@ _HOMES = {
     "compare": "api.flows",
     "describe": "api.flows",
     "difference": "api.several",
+    "export": "api.checks",
     "series": "api.several",
     "ReleaseDifference": "api.several",
     "ReleasedSeries": "api.several",

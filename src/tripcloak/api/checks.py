@@ -225,6 +225,34 @@ def score(
         return ReleaseScore(score_tables(tables, truth, subsamples=subsamples, memory=memory, progress=told))
 
 
+def export(folder: str | Path, to: str, out: str | Path, *, force: bool = False) -> Path:
+    """Write a release in the format of another tool, and return where it is.
+
+    Keywords are those of ``tripcloak export``.
+
+    Parameters
+    ----------
+    folder
+        The folder of a release, or its public part, which is all that is read.
+    to
+        One of spanishoddata, geoparquet, gpkg, omx, flowmap and kepler; mfjson of trajectories.
+    out
+        The file to write; a folder for flowmap.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = tc.anonymise(tc.City(trips=2_000, people=200).table(), zones="h3:7", out=f"{place}/out")
+    ...     tc.export(f"{place}/out", to="spanishoddata", out=f"{place}/od.parquet").name
+    'od.parquet'
+    """
+    from tripcloak.exporting.export import export_release
+
+    return export_release(Path(folder), to, Path(out), force=force).path
+
+
 def _refuse_of_flows(release: ReleasedFlows | ReleasedTrajectories, asked: set[str]) -> None:
     """Raise where more is asked of a release of trajectories than there is."""
     if asked and isinstance(release, ReleasedTrajectories):

@@ -19,6 +19,7 @@ COMMANDS = {
     "audit": "audit:command",
     "check": "check:command",
     "difference": "difference:command",
+    "export": "export:command",
     "measures": "measures:command",
     "score": "score:root",
     "score nist": "score:nist",

@@ -1,0 +1,1 @@
+"""A release in the formats of other tools: what it says, and nothing else."""

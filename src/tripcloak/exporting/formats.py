@@ -1,0 +1,111 @@
+"""The formats a release can be exported to, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import called
+
+
+class Format(NamedTuple):
+    """What a release can be exported to.
+
+    Attributes
+    ----------
+    of : str
+        What must have been released.
+    suffix : str
+        How its files are called; nothing where it is a folder.
+    words : str
+        What it is, in a sentence.
+    writer : str
+        Module and function of this room that write it.
+    needs : tuple of str
+        Modules that are asked for by the extra ``formats``.
+    """
+
+    of: Literal["flows", "trajectories"]
+    suffix: str
+    words: str
+    writer: str
+    needs: tuple[str, ...] = ()
+
+    def write(self) -> Any:
+        """Return the function that writes it."""
+        module, _, function = self.writer.partition(":")
+        return getattr(import_module(f"tripcloak.exporting.{module}"), function)
+
+
+FORMATS: Mapping[str, Format] = {
+    "spanishoddata": Format(
+        "flows",
+        ".parquet",
+        "Parquet, a row a flow, named as by spanishoddata: date, hour, id_origin, id_destination, n_trips.",
+        "long_table:write_long_table",
+    ),
+    "geoparquet": Format(
+        "flows",
+        ".parquet",
+        "GeoParquet 1.1: flows as lines, with the names and points of both zones.",
+        "long_table:write_lines",
+    ),
+    "gpkg": Format(
+        "flows",
+        ".gpkg",
+        "GeoPackage with layers of flows and of zones, each with a style for QGIS.",
+        "geopackage:write_geopackage",
+        ("pyogrio",),
+    ),
+    "omx": Format(
+        "flows",
+        ".omx",
+        "OMX matrix of trips for transport models, with its mapping of zones; what is not released is NaN.",
+        "matrices:write_omx",
+        ("openmatrix",),
+    ),
+    "flowmap": Format(
+        "flows",
+        "",
+        "Folder with locations.csv and flows.csv, as flowmap.gl and flowmap.blue take them.",
+        "flow_maps:write_flowmap",
+    ),
+    "kepler": Format(
+        "flows",
+        ".json",
+        "Map of kepler.gl in one file: flows as arcs, zones as polygons, and how both are drawn.",
+        "flow_maps:write_kepler",
+    ),
+    "mfjson": Format(
+        "trajectories",
+        ".json",
+        "OGC Moving Features JSON: every trajectory as a moving point through the middles of its boxes.",
+        "moving_points:write_moving_points",
+    ),
+}
+"""Every format by its name."""
+
+
+def find_format(name: str) -> Format:
+    """Return the format of a name.
+
+    >>> find_format("gpkg").suffix
+    '.gpkg'
+    """
+    if name not in FORMATS:
+        raise InputError(f"{called('to')} must be one of {', '.join(sorted(FORMATS))}; got {name!r}")
+    return FORMATS[name]
+
+
+def check_needs(name: str) -> None:
+    """Raise where what writes a format is not installed."""
+    for module in FORMATS[name].needs:
+        try:
+            import_module(module)
+        except ImportError:
+            raise InputError(
+                f"{name} is written by {module}, which is not installed; get it with "
+                "`pip install 'tripcloak[formats]'`"
+            ) from None
