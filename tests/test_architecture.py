@@ -25,7 +25,7 @@ STOREYS = (
     ("hierarchy", "synth"),
     ("promises",),
     ("records",),
-    ("pages",),
+    ("pages", "engines"),
     ("flows", "trajectories"),
     ("comparing", "analysis", "fairness", "receiving", "ledger", "exporting"),
     ("api",),

@@ -136,9 +136,13 @@ BELOW = (
         Room(
             "pages/",
             (
-                "what all pages share: one offline file each; "
+                "what all pages share: one offline file each;",
                 "plots, line charts, rasters, small maps, outlines",
             ),
+        ),
+        Room(
+            "engines/",
+            ("where flows are counted: arrays in memory,", "or parts on disk, mapped; spool"),
         ),
     ),
     (

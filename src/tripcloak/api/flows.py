@@ -462,6 +462,7 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
         zoning=zones,
         method=method,
         memory=values["memory"],
+        engine=values["engine"],
         publish=values["publish"],
         round_to=round_to(values, method),
         tables=tables_wanted(values),

@@ -94,6 +94,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     unit: str | Sequence[str] | None
     k_population: float | str | None
     suppress: float
+    engine: str | None
     publish: str
     round: int | None
     with_margins: bool

@@ -80,6 +80,7 @@ def command(
         tables=tables_wanted(given),
         out=out,
         memory=given["memory"],
+        engine=given["engine"],
         force=force,
     )
     by, key, ledger = segments(given), signing_key(given), ledger_given(given)

@@ -167,6 +167,8 @@ class ReleaseRequest:
     method: FlowMethod
     zoning: Zoning = field(default_factory=Zoning)
     memory: Memory = None
+    engine: str | None = None
+    """Where flows are counted: ``arrays`` in memory or ``parts`` on disk; by the size of the input."""
     folder: Path | None = None
     every_segment: tuple[SegmentBy, ...] = ()
     where_safe: bool = False
@@ -401,6 +403,7 @@ def _made(
         keyed=request.keyed,
         memory=request.memory,
         folder=request.folder,
+        engine=request.engine,
         within=within,
         progress=progress,
     )
@@ -484,6 +487,8 @@ def _parts(
             reading.zoning,
             keyed=request.keyed,
             memory=request.memory,
+            folder=request.folder,
+            engine=request.engine,
             within=within,
             progress=progress,
         ).trips

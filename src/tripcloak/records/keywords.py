@@ -31,6 +31,14 @@ MEMORY = Option(
     metavar="SIZE",
     group="run",
 )
+ENGINE = Option(
+    name="engine",
+    help="Where flows are counted: arrays in memory, or parts on disk; the release is the same.",
+    unset="parts where arrays would not fit the memory",
+    metavar="NAME",
+    values=("arrays", "parts"),
+    group="run",
+)
 ID_IS = reading(
     "id_is",
     "What an id stands for: person, vehicle, device, card or household.",

@@ -102,6 +102,20 @@ def test_distinct_up_to(kernel: Any, drawn: tuple[list[int], int, list[list[int]
     assert found.tolist() == oracle.distinct_up_to(group, n_groups, people, cap)
 
 
+@forms("distinct_of_groups")
+@given(drawn=people_in_groups(), edge=st.integers(0, 12))
+def test_distinct_of_groups(kernel: Any, drawn: tuple[list[int], int, list[list[int]]], edge: int) -> None:
+    group, n_groups, people = drawn
+    edge = min(edge, n_groups)
+    offsets = np.concatenate(([0], np.cumsum([len(some) for some in people]))).astype(np.int64)
+    everyone = np.array([person for some in people for person in some], dtype=np.int32)
+    found = np.zeros(n_groups, dtype=np.int64)
+    for first, last in ((0, edge), (edge, n_groups)):
+        kernel(np.array(group, dtype=np.int32), offsets, everyone, first, last, len(everyone), found)
+        expected = oracle.distinct_of_groups(group, people, first, last)
+        assert found[first:last].tolist() == expected
+
+
 @forms("distinct_in_runs")
 @given(drawn=people_in_groups(), cap=st.integers(1, 12), seed=st.integers(0, 99))
 def test_distinct_in_runs(

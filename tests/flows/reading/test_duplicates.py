@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripcloak.flows.reading.spool import Spool, find_repeated
+from tripcloak.engines.spool import Spool
+from tripcloak.flows.reading.repeats import find_repeated
 from tripcloak.records.cleaning import DUPLICATE, REFUND
 
 ROWS = st.lists(st.tuples(st.integers(0, 6), *[st.integers(0, 2)] * 3), min_size=1, max_size=60)

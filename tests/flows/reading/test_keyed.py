@@ -13,12 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.flows import siphash as twin
+from tripcloak.engines.choice import Engine
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.flows.reading import _kernels as kernels
 from tripcloak.flows.reading.coding import code_trips
 from tripcloak.flows.reading.keyed import RecordDigests, point_words, rekeyed
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened, read_matrix
 from tripcloak.ground.errors import InternalError
+from tripcloak.ground.memory import Budget
 from tripcloak.hierarchy import parse_tiling
 from tripcloak.records.source import TripSource
 from worlds.trips import some_trips, without, write_csv, zone_trips
@@ -179,7 +181,8 @@ def test_the_same_records_in_any_order_and_in_any_number_of_files(
 def test_the_same_records_where_they_do_not_fit_in_memory(town: tuple[Path, KeyedRecords]) -> None:
     path, found = town
     with opened(TripSource(paths=(str(path),))) as (con, canonical):
-        coded = code_trips(con, canonical, parse_tiling("h3:8"), keyed=KEY, memory=1000)
+        engine = Engine("parts", Budget(2000))
+        coded = code_trips(con, canonical, parse_tiling("h3:8"), keyed=KEY, engine=engine)
     assert coded.records is not None
     assert pairs(coded.records) == pairs(found)
 

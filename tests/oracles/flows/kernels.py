@@ -264,6 +264,13 @@ def look_up(keys: Iterable[int], known: Sequence[int]) -> list[int]:
     return [known.index(key) if key in known else -1 for key in keys]
 
 
+def distinct_of_groups(
+    group: Sequence[int], people_of_flow: Sequence[Iterable[int]], first: int, last: int
+) -> list[int]:
+    """Return the distinct people of every group from first to before last."""
+    return distinct_up_to(group, last, people_of_flow, 2**31)[first:]
+
+
 def distinct_up_to(
     group: Sequence[int], n_groups: int, people_of_flow: Sequence[Iterable[int]], cap: int
 ) -> list[int]:

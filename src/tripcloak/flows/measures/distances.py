@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tripcloak.engines.spool import Spool
 from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.model import ODMatrix, TripEnds
 from tripcloak.flows.release import Release
@@ -19,14 +20,17 @@ from tripcloak.promises import Volume
 
 _DIGITS = 1 << 16
 _ONE_EACH = np.zeros(0)
+_WEIGHTED = {"bits": np.uint32, "weight": np.float64}
+HELD = 64 << 20
+"""Bytes of numbers that wait for a median in memory."""
 
 
 @dataclass(eq=False)
 class WeightedSpread:
     """Running figures of non-negative numbers.
 
-    Mean and deviation are summed in double precision as numbers arrive. The numbers themselves are
-    held for the median in single precision, four bytes each.
+    Mean and deviation are summed in double precision as numbers arrive. The numbers themselves wait for
+    the median in single precision, four bytes each, on disk where they are many.
 
     Examples
     --------
@@ -40,7 +44,8 @@ class WeightedSpread:
     weight: float = 0.0
     mean: float = 0.0
     _squares: float = 0.0
-    _held: list[tuple[Floats, Floats]] = field(default_factory=list)
+    _even: Spool = field(default_factory=lambda: Spool({"bits": np.uint32}, memory=HELD))
+    _weighted: Spool = field(default_factory=lambda: Spool(_WEIGHTED, memory=HELD))
 
     def add(self, values: Floats, weights: Floats | None = None) -> None:
         """Take in numbers, each with a weight; 1 by default."""
@@ -54,7 +59,10 @@ class WeightedSpread:
         self.mean += step * here / both
         self.weight = both
         bits = values.astype(np.float32).view(np.uint32)
-        self._held.append((bits, _ONE_EACH if weights is None else weights.astype(np.float64, copy=False)))
+        if weights is None:
+            self._even.append(bits=bits)
+        else:
+            self._weighted.append(bits=bits, weight=weights)
 
     @property
     def deviation(self) -> float:
@@ -82,7 +90,9 @@ class WeightedSpread:
         from tripcloak.flows.measures._kernels import weigh_digits
 
         out = np.zeros(_DIGITS)
-        for bits, weights in self._held:
+        for (bits,) in self._even.chunks("bits"):
+            weigh_digits(bits, _ONE_EACH, prefix, out)
+        for bits, weights in self._weighted.chunks("bits", "weight"):
             weigh_digits(bits, weights, prefix, out)
         return out
 
@@ -222,7 +232,6 @@ def _raw_ends(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats | 
         kept = np.flatnonzero(group >= 0)
         group = group[kept]
         weights = _weights(comparison, points)
-        # One array for both ends: it is held until the median is known.
         picked = None if weights is None else weights[kept]
         yield (
             origins.metres_from(
@@ -314,5 +323,12 @@ def earth_movers_distance(a: Floats, share_a: Floats, b: Floats, share_b: Floats
     """
     values = np.concatenate((a, b))
     order = np.argsort(values, kind="stable")
-    gap = np.cumsum(np.concatenate((share_a, -share_b))[order])[:-1]
-    return float((np.abs(gap) * np.diff(values[order])).sum())
+    shares = np.concatenate((share_a, -share_b))
+    work, gap = 0.0, 0.0
+    # Invariant: gap is what one distribution has before the piece and the other has not; pieces share an end.
+    for start in range(0, len(order) - 1, _PIECE):
+        piece = order[start : start + _PIECE + 1]
+        gaps = np.cumsum(shares[piece[:-1]]) + gap
+        work += float((np.abs(gaps) * np.diff(values[piece])).sum())
+        gap = float(gaps[-1])
+    return work

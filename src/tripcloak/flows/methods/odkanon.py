@@ -109,7 +109,8 @@ class ODkAnon(FlowMethod):
             return False
         # Merging ends at the lowest zone that covers what is left, on each axis.
         tops = (
-            np.full(matrix.n_flows, tree.covering(np.unique(tile[kept]))) for tree, tile in matrix.axes[:2]
+            np.full(matrix.n_flows, tree.covering(_occurring(tree, tile, kept)), dtype=np.int32)
+            for tree, tile in matrix.axes[:2]
         )
         rest = group_flows(matrix, *tops, keep=kept)
         return rest is not None and bool(promise.safe(rest).all())
@@ -131,6 +132,13 @@ class ODkAnon(FlowMethod):
             self.tolerance,
         )
         return _MergedAxis(matrix.origins, when_o), _MergedAxis(matrix.destinations, when_d), steps
+
+
+def _occurring(tree: Hierarchy, tile: Ints, kept: Bools) -> Ints:
+    """Return the tiles that occur in flows that are kept, ascending."""
+    occurs = np.zeros(tree.n_tiles, dtype=bool)
+    occurs[tile[kept]] = True
+    return np.flatnonzero(occurs)
 
 
 class _AxisFacts(NamedTuple):

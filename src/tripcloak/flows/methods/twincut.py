@@ -27,6 +27,7 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.threads import blocks
 from tripcloak.promises import Promise
 
 POOL = 3
@@ -44,6 +45,9 @@ FRESH = 30
 
 ROUGHLY = 1e-3
 """How closely the prices of the nested problems are found."""
+
+AT_ONCE = 1 << 20
+"""Flows whose losses are summed at a time."""
 
 DEARER = (1.0, 1.1, 1.25, 1.5)
 """By how much the price of the proof is raised until a new start keeps the limit."""
@@ -150,14 +154,16 @@ class TwinCut(TreeMethod):
 
     def _mean(self, matrix: ODMatrix, products: SafeProducts, solution: Solution) -> float:
         """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""
-        kept = ~solution.suppressed
-        f, volume = matrix.flows, products.flow_volume[kept]
         zones = solution.origin_zone, solution.destination_zone
-        ends = zip((matrix.origins, matrix.destinations), (f.origin, f.destination), zones, strict=True)
-        loss = sum(
-            TileLosses(find_loss(self.loss), tree).of(tile[kept], zone[kept]) for tree, tile, zone in ends
-        )
-        return float(loss @ volume / volume.sum())
+        losses = [TileLosses(find_loss(self.loss), tree) for tree, _ in matrix.axes]
+        lost = released = 0.0
+        for some in blocks(matrix.n_flows, AT_ONCE):
+            kept = np.flatnonzero(~solution.suppressed[some]) + some.start
+            volume = products.flow_volume[kept]
+            ends = zip(losses, matrix.axes, zones, strict=True)
+            loss = sum(of_tile.of(tile[kept], zone[kept]) for of_tile, (_, tile), zone in ends)
+            lost, released = lost + float(loss @ volume), released + float(volume.sum())
+        return lost / released
 
 
 class _ByVolume(ODkAnon):

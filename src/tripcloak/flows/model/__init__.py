@@ -3,11 +3,13 @@
 from tripcloak.flows.model.flows import (
     NOBODY,
     Flows,
+    FlowsKept,
     Numbering,
     Represented,
     Travellers,
     WeightsSeen,
     flows_from_trips,
+    gather_flows,
     represented_by,
 )
 from tripcloak.flows.model.groups import Groups, Runs, SegmentPart, group_flows
@@ -25,6 +27,7 @@ from tripcloak.flows.model.records import KeyedRecords
 __all__ = [
     "NOBODY",
     "Flows",
+    "FlowsKept",
     "Groups",
     "KeyedRecords",
     "Numbering",
@@ -41,6 +44,7 @@ __all__ = [
     "by_slot",
     "count_places",
     "flows_from_trips",
+    "gather_flows",
     "group_flows",
     "represented_by",
 ]

@@ -72,13 +72,35 @@ def number_keys(
     Gives up with an empty list of keys as soon as there are more than ``limit`` of them.
     """
     room = min(limit, len(keys))
-    size = 1024
-    while size < 2 * (room + 1):
-        size *= 2
+    size, n = 64, 0
+    slot_key, slot_number = np.full(size, _EMPTY), np.empty(size, np.int32)
+    found = np.empty(size, np.int64)
     number = np.empty(len(keys), np.int32)
-    found = np.empty(room, np.int64)
-    n = number_into(keys, np.full(size, _EMPTY), np.empty(size, np.int32), found, int(np.int64(0)), number)
-    return number, found[: max(n, 0)]
+    # Invariant: as in number_into; the table grows with the keys that are found, and is at most half full.
+    for i in range(len(keys)):
+        key = keys[i]
+        if key == _EMPTY:
+            number[i] = -1
+            continue
+        mask = np.uint64(size - 1)
+        mixed = np.uint64(key) * _MIX
+        at = (mixed ^ (mixed >> np.uint64(32))) & mask
+        while slot_key[at] != key and slot_key[at] != _EMPTY:
+            at = (at + np.uint64(1)) & mask
+        if slot_key[at] == key:
+            number[i] = slot_number[at]
+            continue
+        if n == room:
+            return number, found[:0]
+        slot_key[at], slot_number[at], found[n], number[i] = key, n, key, n
+        n += 1
+        if 2 * n >= size:
+            size *= 4
+            longer = np.empty(size, np.int64)
+            longer[:n] = found[:n]
+            found, slot_key, slot_number = longer, np.full(size, _EMPTY), np.empty(size, np.int32)
+            number_into(found[:n].copy(), slot_key, slot_number, found, 0, np.empty(n, np.int32))
+    return number, found[:n]
 
 
 @njit(cache=True)
@@ -113,6 +135,34 @@ def distinct_up_to(
                 met[g, n] = person
                 found[g] = n + 1
     return found
+
+
+@njit(cache=True)
+def distinct_of_groups(
+    group: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    people: NDArray[np.int32],
+    first: int,
+    last: int,
+    room: int,
+    found: NDArray[np.int64],
+) -> None:  # pragma: no cover - compiled
+    """Add the distinct people of the groups from first to before last to ``found``.
+
+    ``room`` is how many there are at most, each flow's people counted apart.
+    """
+    keys = np.empty(room, np.int64)
+    n = 0
+    for flow in range(len(group)):
+        if first <= group[flow] < last:
+            for at in range(offsets[flow], offsets[flow + 1]):
+                keys[n] = (np.int64(group[flow] - first) << 32) | people[at]
+                n += 1
+    keys = keys[:n]
+    keys.sort()
+    for at in range(n):
+        if at == 0 or keys[at] != keys[at - 1]:
+            found[first + (keys[at] >> 32)] += 1
 
 
 @njit(cache=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -133,6 +133,44 @@ class Flows:
             repeats=_join_columns([p.repeats for p in parts if p.repeats is not None]),
             weights=_join_columns([p.weights for p in parts if p.weights is not None]),
         )
+
+
+class FlowsKept(Protocol):
+    """Keeps columns that grow at the end."""
+
+    def append(self, name: str, part: Ints | Floats) -> None:
+        """Add to the end of a column."""
+
+    def column(self, name: str) -> Any:
+        """Return a whole column."""
+
+
+COLUMNS = ("origin", "destination", "trips", "population", "slot", "repeats", "weights")
+
+
+def gather_flows(parts: Iterable[Flows], kept: FlowsKept) -> Flows:
+    """Return the flows of parts whose origins ascend, each kept as soon as it is there.
+
+    Never more than one part is in memory beside what ``kept`` itself holds there.
+    """
+    names: set[str] = set()
+    people = 0
+    for number, part in enumerate(parts):
+        for name in COLUMNS:
+            column = getattr(part, name)
+            if column is not None:
+                kept.append(name, column)
+                names.add(name)
+        if part.travellers is not None:
+            offsets = part.travellers.offsets + people
+            kept.append("offsets", offsets if number == 0 else offsets[1:])
+            kept.append("people", part.travellers.people)
+            people = int(offsets[-1])
+            names |= {"offsets", "people"}
+    found = {name: kept.column(name) for name in sorted(names)}
+    if "offsets" in found:
+        found["travellers"] = Travellers(found.pop("offsets"), found.pop("people"))
+    return Flows(**found)
 
 
 def flows_from_trips(

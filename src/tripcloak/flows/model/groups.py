@@ -17,6 +17,9 @@ from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Largest, Unit, Volume
 
+AT_ONCE = 1 << 24
+"""People of groups that are counted at once: 128 MB of keys."""
+
 
 class Runs(NamedTuple):
     """Groups that are runs of a list of flows: group g is ``flows[first[g]:last[g]]``."""
@@ -180,14 +183,22 @@ class Groups:
 
     @cached_property
     def _distinct(self) -> Ints:
+        from tripcloak.flows.model._kernels import distinct_of_groups
+
         offsets, people = self._travellers
-        bits = np.uint64(int(people.max(initial=0)).bit_length())
-        group = np.repeat(self.of_flow, np.diff(offsets))
-        kept = group >= 0
-        key = (group[kept].astype(np.uint64) << bits) | people[kept].astype(np.uint64)
-        key.sort()
-        first = np.concatenate(([True], key[1:] != key[:-1])) if len(key) else np.zeros(0, bool)
-        return np.bincount((key[first] >> bits).astype(np.int64), minlength=len(self))
+        sizes = np.zeros(len(self), dtype=np.int64)
+        np.add.at(sizes, self.of_flow[self._kept], np.diff(offsets)[self._kept])
+        upto = np.cumsum(sizes)
+        found = np.zeros(len(self), dtype=np.int64)
+        first = 0
+        # Invariant: groups before first are counted; next come as many as hold AT_ONCE people, or one.
+        while first < len(self):
+            done = upto[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(upto, done + AT_ONCE, side="right")))
+            room = int(upto[last - 1] - done)
+            distinct_of_groups(self.of_flow, offsets, people, first, last, room, found)
+            first = last
+        return found
 
     def _distinct_up_to(self, cap: int) -> Ints:
         from tripcloak.flows.model._kernels import distinct_in_runs, distinct_up_to

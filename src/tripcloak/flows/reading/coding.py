@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tripcloak.engines.choice import Engine
+from tripcloak.engines.spool import Spool
 from tripcloak.flows.model import (
     NOBODY,
-    Flows,
     KeyedRecords,
     Numbering,
     ODMatrix,
     PlaceCounts,
-    TripEnds,
-    TripEndSource,
-    WeightsSeen,
     count_places,
-    flows_from_trips,
     represented_by,
 )
 from tripcloak.flows.model.kept import KeptZones
+from tripcloak.flows.reading.coded_rows import DEGREE, END_COLUMNS, CodedRows, occurring_slots
 from tripcloak.flows.reading.keyed import UNTIMED, RecordDigests, point_words
 from tripcloak.flows.reading.reach import clock_sql
-from tripcloak.flows.reading.spool import REPEATED, Spool, find_repeated, note_on_people
+from tripcloak.flows.reading.repeats import REPEATED, find_repeated, note_on_people, uneven_people
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.masking import mask_small
+from tripcloak.ground.memory import Budget
 from tripcloak.hierarchy import Hierarchy, Slots
 from tripcloak.hierarchy.holding import keys_within
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
@@ -51,15 +49,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH = 1 << 18
+USUAL_ENGINE = Engine(None, Budget(3 << 30))
 SOME = 1 << 12
 """Start times that are looked at in a batch."""
-DEGREE = 1e7
-"""Raw coordinates wait as integers of 1e-7 degree: about a centimetre, half the room of a double."""
-
 MINUTE = 60_000_000
 """Microseconds."""
 
-END_COLUMNS = ("o_lat", "o_lon", "d_lat", "d_lon")
 PLACE_COLUMNS = ("o_place", "d_place")
 
 
@@ -86,17 +81,39 @@ def code_trips(
     canonical: Canonical,
     tiling: Tiling,
     *,
-    slots: Slots | None = None,
-    outside: int = OUTSIDE_TILING,
     repeats: bool = False,
     weights: bool = False,
-    keyed: bytes | None = None,
-    memory: int = 2 << 30,
-    folder: Path | None = None,
+    engine: Engine = USUAL_ENGINE,
     kept: KeptZones | None = None,
-    progress: Callable[[int], None] | None = None,
+    **how: Any,
 ) -> CodedTrips:
-    """Return the OD matrix of the records behind the view ``canonical``.
+    """Return the OD matrix of the records behind the view ``canonical``; see :func:`gather_trips`.
+
+    Parameters
+    ----------
+    repeats
+        Whether to keep how many trips each traveller makes in each flow.
+    weights
+        Whether to keep how much population each traveller stands for in each flow.
+    kept
+        Zones that the hierarchies must have, whatever occurs.
+    """
+    gathered = gather_trips(con, canonical, tiling, engine=engine, **how)
+    return gathered.finish(engine, (repeats, weights), kept)
+
+
+def gather_trips(
+    con: duckdb.DuckDBPyConnection,
+    canonical: Canonical,
+    tiling: Tiling,
+    *,
+    slots: Slots | None = None,
+    outside: int = OUTSIDE_TILING,
+    keyed: bytes | None = None,
+    engine: Engine = USUAL_ENGINE,
+    progress: Callable[[int], None] | None = None,
+) -> GatheredTrips:
+    """Return the records behind the view ``canonical`` in codes; the connection is not needed after that.
 
     Parameters
     ----------
@@ -109,33 +126,30 @@ def code_trips(
         is put back, the repeated hour shares its slots. Trips outside their period are dropped.
     outside
         The reason under which trips with an end in no tile are counted.
-    repeats
-        Whether to keep how many trips each traveller makes in each flow.
-    weights
-        Whether to keep how much population each traveller stands for in each flow.
     keyed
         The key by which every record is known again; without one, records are not kept.
-    memory
-        Bytes the growing columns may hold before they move to ``folder``.
-    kept
-        Zones that the hierarchies must have, whatever occurs.
+    engine
+        Where flows are counted, and how much memory that may take.
     progress
         Called with the number of rows read so far.
     """
     columns = _columns(canonical) | ({} if slots is None else {"slot": np.int64})
     columns |= {} if keyed is None else {"record": np.uint64}
-    coder = _Coder(canonical, tiling, Spool(columns, memory=memory // 4, folder=folder), slots, outside)
-    coder.digests = None if keyed is None else RecordDigests(keyed)
+    spool = Spool(columns, memory=engine.budget.arrays // 4, folder=engine.folder)
+    gathered = GatheredTrips(canonical, tiling, spool, slots, outside)
+    gathered.digests = None if keyed is None else RecordDigests(keyed)
     clock = [] if slots is None else [f"{clock_sql(canonical.timezone or 'UTC')} as clock"]
     # Their text, and not the engine's hash of it, which another version of the engine may take otherwise.
     who = [] if keyed is None or not canonical.has_person else ["person::varchar as who"]
-    selected = _selected(canonical) + clock + who
-    relation = con.sql(f"select {', '.join(selected)} from canonical")
-    for batch in relation.to_arrow_reader(BATCH):
-        coder.add(batch)
+    for batch in con.sql(
+        f"select {', '.join(_selected(canonical) + clock + who)} from canonical"
+    ).to_arrow_reader(BATCH):
+        gathered.add(batch)
         if progress is not None:
-            progress(coder.tally.total)
-    return coder.finish(memory, (repeats, weights), kept)
+            progress(gathered.tally.total)
+    gathered.uneven = uneven_people(canonical)
+    gathered.clean(engine.budget.arrays)
+    return gathered
 
 
 def _columns(canonical: Canonical) -> dict[str, Any]:
@@ -175,7 +189,7 @@ def _selected(canonical: Canonical) -> list[str]:
     return names
 
 
-class _Coder:
+class GatheredTrips:
     """Takes batches of the canonical view and ends as a matrix."""
 
     def __init__(
@@ -191,6 +205,9 @@ class _Coder:
         self.tally = Tally(canonical.files if canonical.has_file else 1)
         self.began: list[Ints] = []
         self.digests: RecordDigests | None = None
+        self.uneven: dict[str, int] = {}
+        self.n_people = 0
+        self.duplicate: Bools | None = None
         self.people_by_reason: dict[int, set[int]] = defaultdict(set)
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -222,7 +239,8 @@ class _Coder:
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
         if self.canonical.has_start:
-            self.began.append(_numpy(batch, "began")[:: max(1, len(batch) // SOME)])
+            # A copy: a view would hold the whole batch, with all its columns.
+            self.began.append(_numpy(batch, "began")[:: max(1, len(batch) // SOME)].copy())
         if self.slots is not None:
             rows["slot"] = self.slots.number(_numpy(batch, "clock") // MINUTE)
         if self.digests is not None:
@@ -299,27 +317,42 @@ class _Coder:
             found += np.bincount(file[0][nobody], minlength=len(found)) if file else np.count_nonzero(nobody)
         return [int(n) for n in found]
 
-    def finish(self, memory: int, parts: tuple[bool, bool], kept: KeptZones | None = None) -> CodedTrips:
-        """Return the matrix of everything added."""
-        repeated = duplicate = None
-        if self.canonical.has_mark and len(self.spool):
-            repeated = find_repeated(self.spool, memory=memory)
-            duplicate = repeated > 0
+    def _repeated(self, memory: int) -> Ints | None:
+        """Return why each row goes beside another one, after counting them; None where none can be told."""
+        if not self.canonical.has_mark or not len(self.spool):
+            return None
+        repeated, start = find_repeated(self.spool, memory=memory), 0
+        # All chunks have a mark, and a file where there are several.
+        for chunk in self.spool.chunks("file" if "file" in self.spool else "mark"):
+            why = repeated[start : start + len(chunk[0])]
             for reason in REPEATED:
-                file = self.spool.column("file") if "file" in self.spool else None
-                self.tally.move(reason, repeated == reason, file)
-        cleaning = CleaningReport.from_rows(
-            self.tally.by_file, self.canonical, self._people(repeated), self._without_id(duplicate)
+                self.tally.move(reason, why == reason, chunk[0] if "file" in self.spool else None)
+            start += len(why)
+        return repeated
+
+    def clean(self, memory: int) -> None:
+        """Find out what became of all rows, within so many bytes; the last that needs the connection."""
+        # The table of ids is not needed any more, and may be as large as all flows.
+        self.n_people, self.people = len(self.people), Numbering()
+        repeated = self._repeated(memory // 2)
+        self.duplicate = None if repeated is None else repeated > 0
+        self.cleaning = CleaningReport.from_rows(
+            self.tally.by_file, self.canonical, self._people(repeated), self._without_id(self.duplicate)
         )
-        if cleaning.kept <= 0:
-            raise EmptyInputError(cleaning.why_empty())
+        if self.cleaning.kept <= 0:
+            raise EmptyInputError(self.cleaning.why_empty())
+
+    def finish(self, engine: Engine, parts: tuple[bool, bool], kept: KeptZones | None = None) -> CodedTrips:
+        """Return the matrix of everything added, once that is clean."""
+        memory, columns = engine.budget.arrays, engine.columns(len(self.spool))
         origins, origin_tile = self._tree(self.origins, () if kept is None else kept.in_trees("origin"))
         destinations, destination_tile = self._tree(
             self.destinations, () if kept is None else kept.in_trees("destination")
         )
-        slots = None if self.slots is None else _occurring(self.spool)
-        rows = _CodedRows(self.spool, origin_tile, destination_tile, duplicate, slots)
-        flows, seen = rows.flows(memory, parts), rows.weights(len(self.people))
+        slots = None if self.slots is None else occurring_slots(self.spool)
+        rows = CodedRows(self.spool, origin_tile, destination_tile, self.duplicate, slots)
+        flows = rows.flows(memory if columns is None else memory // 2, parts, columns, engine.folder)
+        seen = rows.weights(self.n_people)
         matrix = ODMatrix(
             origins=origins,
             destinations=destinations,
@@ -331,10 +364,10 @@ class _Coder:
             represented=represented_by(flows, seen),
             id_is=self.canonical.id_is,
         )
-        notes = (*self.canonical.notes, *note_on_people(self.canonical, cleaning, seen))
+        notes = (*self.canonical.notes, *note_on_people(self.canonical, self.cleaning, seen, self.uneven))
         return CodedTrips(
             matrix=matrix,
-            cleaning=cleaning,
+            cleaning=self.cleaning,
             canonical=self.canonical,
             notes=notes,
             where=self._where(),
@@ -439,115 +472,6 @@ class _PlacesSeen:
         """Return how many different places lie below every zone."""
         tile, place = np.divmod(self._pairs.keys, np.uint64(2**32))
         return count_places(tree, tile_of_number[tile.astype(np.int64)], place)
-
-
-@dataclass(frozen=True, eq=False)
-class _CodedRows:
-    """The spooled trips, with the tile of every number, the rows to leave out, and the slots in order."""
-
-    spool: Spool
-    origin_tile: Ints
-    destination_tile: Ints
-    duplicate: Bools | None
-    slots: Ints | None
-
-    def flows(self, memory: int, kept: tuple[bool, bool]) -> Flows:
-        """Return the flows, origin range by origin range so that each sort fits the memory."""
-        # About what sorting needs per row: codes, key, order, and the sorted copies.
-        each = 96 + 40 * ((kept[0] and "trips" in self.spool) + kept[1])
-        passes = 1 + (len(self.spool) * each) // max(memory, 1)
-        if passes == 1:
-            return self._range(None, kept)
-        sizes = np.zeros(len(self.origin_tile), dtype=np.int64)
-        for (origin,) in self.spool.chunks("origin"):
-            sizes += np.bincount(self.origin_tile[origin], minlength=len(sizes))
-        share = np.cumsum(sizes) * passes // (len(self.spool) + 1)
-        ranges = [share == number for number in range(passes) if (share == number).any()]
-        parts = [self._range(wanted, kept) for wanted in ranges]
-        return Flows.join(parts)
-
-    def _range(self, wanted: Bools | None, kept: tuple[bool, bool]) -> Flows:
-        wanted_columns = ("slot", "person", "weight", "trips")
-        names = ["origin", "destination", *(n for n in wanted_columns if n in self.spool)]
-        parts: dict[str, list[Ints]] = {name: [] for name in names}
-        for start, columns in self._chunks(names):
-            columns["origin"] = self.origin_tile[columns["origin"]]
-            columns["destination"] = self.destination_tile[columns["destination"]]
-            if self.slots is not None:
-                columns["slot"] = self._slot_tiles(columns["slot"])
-            stay = self._stay(start, len(columns["origin"]))
-            if wanted is not None:
-                inside = wanted[columns["origin"]]
-                stay = inside if stay is None else stay & inside
-            for name, column in columns.items():
-                parts[name].append(column if stay is None else column[stay])
-        joined = {name: np.concatenate(parts.pop(name)) for name in names}
-        ends = joined.pop("origin"), joined.pop("destination")
-        return flows_from_trips(*ends, repeats=kept[0], weights=kept[1], **joined)
-
-    def weights(self, people: int) -> WeightsSeen | None:
-        """Return the weights of all people, given how many numbers they have; None without weights."""
-        if "weight" not in self.spool:
-            return None
-        seen = WeightsSeen(people)
-        for weight, *person in self.spool.chunks(*(n for n in ("weight", "person") if n in self.spool)):
-            seen.add(person[0] if person else np.full(len(weight), NOBODY), weight)
-        return seen
-
-    def records(self, matrix: ODMatrix, digests: RecordDigests) -> KeyedRecords:
-        """Return the records behind the matrix."""
-        names = [n for n in ("origin", "destination", "record", "slot", "person", "trips") if n in self.spool]
-        parts: dict[str, list[Ints]] = {name: [] for name in ("flow", "record", "person", "trips")}
-        for start, columns in self._chunks(names):
-            ends = self.origin_tile[columns["origin"]], self.destination_tile[columns["destination"]]
-            slot = None if self.slots is None else self._slot_tiles(columns["slot"])
-            columns["flow"] = matrix.find(*ends, slot).astype(np.int32)
-            stay = self._stay(start, len(columns["origin"]))
-            for name in parts.keys() & columns.keys():
-                parts[name].append(columns[name] if stay is None else columns[name][stay])
-        joined = {name: np.concatenate(pieces) for name in list(parts) if (pieces := parts.pop(name))}
-        return digests.numbered(
-            joined["record"], joined["flow"], number=joined.get("person"), trips=joined.get("trips")
-        )
-
-    def points(self) -> TripEndSource:
-        """Return a source of the raw ends of all trips."""
-        extra = [name for name in ("weight", "slot") if name in self.spool]
-        names = ["origin", "destination", *END_COLUMNS, *extra]
-
-        def chunks() -> Iterator[TripEnds]:
-            for start, columns in self._chunks(names):
-                stay = self._stay(start, len(columns["origin"]))
-                kept = columns if stay is None else {name: column[stay] for name, column in columns.items()}
-                row: list[Any] = [
-                    self.origin_tile[kept["origin"]],
-                    self.destination_tile[kept["destination"]],
-                    *(kept[name] / DEGREE for name in END_COLUMNS),
-                    kept.get("weight"),
-                    self._slot_tiles(kept["slot"]) if "slot" in kept else None,
-                ]
-                yield TripEnds(*row)
-
-        return chunks
-
-    def _slot_tiles(self, slot: Ints) -> Ints:
-        assert self.slots is not None
-        return np.searchsorted(self.slots, slot).astype(np.int32)
-
-    def _chunks(self, names: list[str]) -> Iterator[tuple[int, dict[str, Ints]]]:
-        start = 0
-        for columns in self.spool.chunks(*names):
-            yield start, dict(zip(names, columns, strict=True))
-            start += len(columns[0])
-
-    def _stay(self, start: int, rows: int) -> Bools | None:
-        return None if self.duplicate is None else ~self.duplicate[start : start + rows]
-
-
-def _occurring(spool: Spool) -> Ints:
-    """Return the slots that occur, ascending: the order of the tiles of a hierarchy of time."""
-    parts = [np.unique(slot) for (slot,) in spool.chunks("slot")]
-    return np.unique(np.concatenate(parts))
 
 
 def _numpy(batch: pa.RecordBatch, name: str) -> Any:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tripcloak.engines.choice import Engine
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.model.kept import AXES, KeptZones, members_digest, zone_members
-from tripcloak.flows.reading.coding import CodedTrips, code_trips
+from tripcloak.flows.reading.coding import CodedTrips, gather_trips
 from tripcloak.flows.reading.reach import USUAL, Reach
 from tripcloak.flows.reading.zone_ids import note_on_zones, refuse_ids_without_zones, zones_of
 from tripcloak.ground.engine import connect, plain_errors
@@ -174,6 +175,7 @@ def read_matrix(
     keyed: bytes | None = None,
     memory: Memory = None,
     folder: Path | None = None,
+    engine: str | None = None,
     within: Opened | None = None,
     progress: Progress = silent,
 ) -> MatrixReading:
@@ -195,6 +197,8 @@ def read_matrix(
         How much memory to use, such as ``1GB``; half of the machine's by default.
     folder
         Where what does not fit in memory waits; the system's temporary folder by default.
+    engine
+        Where flows are counted: ``arrays`` in memory, or ``parts`` on disk; by the size of the input.
     within
         The same source, opened already, but for its segment and sample.
     """
@@ -215,29 +219,29 @@ def read_matrix(
             period=reach.period() if zoning.period is None and zoning.spans_weeks else zoning.period,
         )
         found = settled.area != zoning.area
-        trips = code_trips(
+        counted = Engine(engine, Budget.of(memory), folder)
+        gathered = gather_trips(
             con,
             canonical,
             tiling,
             slots=None if zoning.time_slot is None else Slots(zoning.time_slot, zoning.fold, settled.period),
             outside=OUTSIDE_AREA if found else OUTSIDE_TILING,
-            kept=zoning.kept,
-            repeats=repeats,
-            weights=weights,
             keyed=keyed,
-            memory=Budget.of(memory).arrays,
-            folder=folder,
+            engine=counted,
             progress=lambda rows: progress("reading trips", rows, None),
         )
-        _refuse_other_members(zoning.kept, trips.matrix)
         if not (source.segment or source.sample or source.during):
-            refuse_losses(trips.cleaning, source.tolerate, canonical.opened)
-        if source.tolerate < 1 and source.box is None and source.polygon is None:
-            refuse_swapped(trips.where, canonical.columns)
-        notes = note_on_zones(zones, zoning.zone_id)
-        notes += no_zone_notes(canonical.timezone) if zoning.time_slot is not None else ()
-        notes += _area_note(trips, reach) if found else ()
-        notes += _period_note(trips, reach) if settled.period != zoning.period else ()
+            refuse_losses(gathered.cleaning, source.tolerate, canonical.opened)
+    # The connection is closed by now, and what it held in memory is there for the flows.
+    progress("counting flows", 0, None)
+    trips = gathered.finish(counted, (repeats, weights), zoning.kept)
+    _refuse_other_members(zoning.kept, trips.matrix)
+    if source.tolerate < 1 and source.box is None and source.polygon is None:
+        refuse_swapped(trips.where, canonical.columns)
+    notes = note_on_zones(zones, zoning.zone_id)
+    notes += no_zone_notes(canonical.timezone) if zoning.time_slot is not None else ()
+    notes += _area_note(trips, reach) if found else ()
+    notes += _period_note(trips, reach) if settled.period != zoning.period else ()
     warnings, known = _suspicions(trips, promise)
     trips = replace(trips, notes=(*warnings, *known, *notes))
     return MatrixReading(trips, tiling, settled, time.perf_counter() - started, warnings)

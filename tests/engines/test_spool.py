@@ -8,12 +8,12 @@ import sys
 import numpy as np
 import pytest
 
-from tripcloak.flows.reading.spool import CHUNK, Spool
+from tripcloak.engines.spool import CHUNK, Spool
 
 FULL = """
 import numpy as np, resource, signal
 from tripcloak.ground.errors import InputError
-from tripcloak.flows.reading.spool import Spool
+from tripcloak.engines.spool import Spool
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
@@ -36,6 +36,9 @@ def test_what_goes_in_comes_out(memory: int) -> None:
     pieces = list(spool.chunks("weight", "tile"))
     assert (np.concatenate([piece[0] for piece in pieces]) == weights).all()
     assert max(len(piece[0]) for piece in pieces) <= CHUNK
+    rows = np.array([0, 5, CHUNK - 1, CHUNK, len(tiles) - 1])
+    assert (spool.take("weight", rows) == weights[rows]).all()
+    assert len(spool.take("tile", rows[:0])) == 0
     spool.close()
     assert len(spool) == 0
 

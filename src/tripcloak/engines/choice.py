@@ -1,0 +1,85 @@
+"""Engine: where flows are counted, chosen from the size of the input and the memory that may be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from tripcloak.engines.mapped import MappedColumns
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.memory import Budget
+from tripcloak.ground.spelling import spelt
+
+EngineName: TypeAlias = Literal["arrays", "parts"]
+
+ARRAY_BYTES = 250
+"""Bytes a trip that arrays in memory take at their peak, measured on 20 million with ids and weights."""
+PART_BYTES = 60
+"""Bytes a trip that parts take on disk at their peak, likewise."""
+SPARE = 0.85
+"""Share of the memory at which mapped columns are let go, so that what comes next finds room."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Who counts: ``arrays`` in memory, or ``parts`` on disk, counted one by one and mapped.
+
+    Both make the same release, byte for byte.
+
+    Parameters
+    ----------
+    asked
+        What was asked for; by default arrays while they fit the memory, and parts beyond that.
+    budget
+        The memory that may be used.
+    folder
+        Where parts wait; the system's temporary folder by default.
+
+    Examples
+    --------
+    >>> engine = Engine(None, Budget(10**9))
+    >>> engine.for_rows(10**6), engine.for_rows(10**7)
+    ('arrays', 'parts')
+    """
+
+    asked: str | None
+    budget: Budget
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.asked is not None and self.asked not in get_args(EngineName):
+            raise InputError(
+                f"there is no engine {self.asked!r}; there are: {', '.join(get_args(EngineName))} "
+                f"({spelt('engine')})"
+            )
+
+    def for_rows(self, rows: int) -> EngineName:
+        """Return the engine for an input of so many rows."""
+        if self.asked is not None:
+            return "arrays" if self.asked == "arrays" else "parts"
+        return "arrays" if rows * ARRAY_BYTES <= self.budget.total else "parts"
+
+    def columns(self, rows: int) -> MappedColumns | None:
+        """Return where flows of so many rows are kept; None for memory."""
+        if self.for_rows(rows) == "arrays":
+            return None
+        return MappedColumns(memory=int(SPARE * self.budget.total), folder=self.folder)
+
+    def words(self, rows: int) -> str:
+        """Return what an input of so many rows will take, in words.
+
+        >>> print(Engine(None, Budget(10**9)).words(20_000_000))
+        20,000,000 rows take about 5 GB as arrays, more than the 1 GB allowed: they are counted in parts, \
+        which take about 1.2 GB on disk for a while
+        """
+        memory, disk, allowed = (
+            f"{size / 1e9:.2g} GB" for size in (rows * ARRAY_BYTES, rows * PART_BYTES, self.budget.total)
+        )
+        if self.for_rows(rows) == "arrays":
+            return f"{rows:,} rows take about {memory} as arrays, of the {allowed} allowed"
+        why = f", more than the {allowed} allowed" if rows * ARRAY_BYTES > self.budget.total else ""
+        return (
+            f"{rows:,} rows take about {memory} as arrays{why}: they are counted in parts, which take about "
+            f"{disk} on disk for a while"
+        )

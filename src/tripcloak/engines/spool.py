@@ -1,0 +1,138 @@
+"""Spool: columns that grow batch by batch, in memory while they fit, on disk beyond that."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.engines.disk import appended
+from tripcloak.ground.arrays import Ints
+
+CHUNK = 1 << 18
+
+
+class Spool:
+    """Fixed columns of equal length, appended in batches and read back in chunks.
+
+    Beyond ``memory`` bytes the columns move to a private folder that is removed with the spool.
+
+    Parameters
+    ----------
+    dtypes
+        The columns and their types.
+    memory
+        Bytes to hold before moving to disk.
+    folder
+        Where the private folder is made; the system's temporary folder by default.
+
+    Examples
+    --------
+    >>> spool = Spool({"tile": np.int32}, memory=8)
+    >>> for part in ([1, 2], [3]):
+    ...     spool.append(tile=np.array(part))
+    >>> len(spool), spool.on_disk, spool.column("tile").tolist()
+    (3, True, [1, 2, 3])
+    """
+
+    def __init__(self, dtypes: Mapping[str, Any], *, memory: int, folder: Path | None = None) -> None:
+        self._dtypes = {name: np.dtype(dtype) for name, dtype in dtypes.items()}
+        self._held: dict[str, list[NDArray[Any]]] = {name: [] for name in dtypes}
+        self._memory = memory
+        self._parent = folder
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._rows = 0
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._dtypes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the columns."""
+        return tuple(self._dtypes)
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """Return the type of a column."""
+        found: np.dtype[Any] = self._dtypes[name]
+        return found
+
+    @property
+    def on_disk(self) -> bool:
+        """Return whether the columns have moved to disk."""
+        return self._folder is not None
+
+    def append(self, **columns: NDArray[Any]) -> None:
+        """Add one batch: every column, all of one length."""
+        lengths = {len(column) for column in columns.values()}
+        assert columns.keys() == self._dtypes.keys()
+        assert len(lengths) == 1
+        self._rows += lengths.pop()
+        for name, column in columns.items():
+            # A copy: a view of one column of a batch would hold all its columns.
+            part = np.array(column, dtype=self._dtypes[name], order="C")
+            self._held[name].append(part)
+            self._bytes += part.nbytes
+        if self._bytes > self._memory:
+            self._flush()
+
+    def chunks(self, *names: str) -> Iterator[list[NDArray[Any]]]:
+        """Yield the named columns in pieces, in the order they were added."""
+        for start in range(0, self._rows, CHUNK):
+            yield [self._read(name, start, min(CHUNK, self._rows - start)) for name in names]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return one whole column."""
+        return self._read(name, 0, self._rows)
+
+    def take(self, name: str, rows: Ints) -> NDArray[Any]:
+        """Return some rows of a column, given in ascending order; a column on disk is never read whole."""
+        if not self.on_disk:
+            found: NDArray[Any] = self.column(name)[rows]
+            return found
+        edges = np.searchsorted(rows, np.arange(0, self._rows + CHUNK, CHUNK))
+        parts = [np.empty(0, self._dtypes[name])]
+        for number, (first, last) in enumerate(pairwise(edges.tolist())):
+            if last > first:
+                start = number * CHUNK
+                chunk = self._read(name, start, min(CHUNK, self._rows - start))
+                parts.append(chunk[rows[first:last] - start])
+        return np.concatenate(parts)
+
+    def close(self) -> None:
+        """Forget everything and remove the private folder."""
+        self._held = {name: [] for name in self._dtypes}
+        self._rows = 0
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _flush(self) -> None:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="tripcloak-", dir=self._parent)
+        for name, parts in self._held.items():
+            appended(self._path(name), parts)
+            parts.clear()
+        self._bytes = 0
+
+    def _read(self, name: str, start: int, rows: int) -> NDArray[Any]:
+        if self._folder is None:
+            # One array per column from the first reading on: later chunks are views of it.
+            if len(self._held[name]) != 1:
+                self._held[name] = [np.concatenate([*self._held[name], np.empty(0, self._dtypes[name])])]
+            return self._held[name][0][start : start + rows]
+        if self._bytes:
+            self._flush()
+        dtype = self._dtypes[name]
+        return np.fromfile(self._path(name), dtype=dtype, count=rows, offset=start * dtype.itemsize)
+
+    def _path(self, name: str) -> Path:
+        assert self._folder is not None
+        return Path(self._folder.name) / name
