@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -37,31 +37,27 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _try(waiting: list[Mutant], done: dict[Mutant, Result], asked: argparse.Namespace) -> bool:
     """Add results to those there are; return whether the tests that caught mutants are sound themselves."""
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        bench = Bench(ROOT, Path(folder), TESTS, asked.jobs, asked.limit)
+    folder = asked.reach / "trees"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (asked.reach / "in-use").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        bench = Bench(ROOT, folder, TESTS, asked.jobs, asked.limit, asked.most)
         for result in done.values():
             bench.remember(result)
         if not bench.see(Reach(asked.reach), {mutant.module for mutant in waiting}):
             print("its tests cannot be run without any mutation: nothing is proven")
             return False
-        proven = bench.reach.sound | {result.by for result in done.values()}
-        while waiting:
-            again = []
-            for result in bench.try_all(waiting):
-                # Examples of the mutant itself are not there without it.
-                if result.by.startswith("tests/") and result.by not in proven:
-                    if not bench.healthy(result.by):
-                        bench.unsound.add(result.by)
-                        again.append(result.mutant)
-                        continue
-                    proven.add(result.by)
-                done[result.mutant] = result
-                _append(asked.results, result)
-                print(f"{result.outcome} ({result.seconds:g} s) {result.mutant}", flush=True)
-            waiting = again
-        for test in sorted(bench.unsound):
+
+        def told(result: Result) -> None:
+            done[result.mutant] = result
+            _append(asked.results, result)
+            print(f"{result.outcome} ({result.seconds:g} s) {result.mutant}", flush=True)
+
+        bench.try_all(waiting, told)
+        unsound = sorted(test for test, interpreted in bench.unsound if not interpreted)
+        for test in unsound:
             print(f"{test} fails without any mutation: make it pass first")
-    return not bench.unsound
+    return not unsound
 
 
 def all_mutants(*modules: str) -> list[Mutant]:
@@ -118,6 +114,8 @@ def _asked(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--module", action="append", help=told)
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--limit", type=float, default=1800, help="seconds a mutant may take")
+    told = "seconds of a processor that its tests may take; the slowest are left out beyond that"
+    parser.add_argument("--most", type=float, default=120, help=told)
     parser.add_argument("--reach", type=Path, default=SEEN, help="where it is kept what tests run")
     parser.add_argument("--results", type=Path, help="a file of results, which a later run goes on with")
     return parser.parse_args(arguments)

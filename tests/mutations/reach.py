@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -42,18 +43,31 @@ class Reach:
     sound: set[str] = field(default_factory=set)
     """Tests that passed without any mutation."""
 
-    def known(self, file: str, key: str) -> bool:
-        """Return whether a file of tests was seen as it is now; if so, take that over."""
+    def known(self, file: str, key: str, sources: dict[str, str]) -> bool:
+        """Return whether a file of tests was seen as it is now; if so, take that over.
+
+        Of a module that has changed since, a line is run by whom it was run by then, and a new one by whom
+        the line before it is: that may miss a test, and never says that a mistake was noticed.
+        """
         path = self.path(file)
         told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        if told.get("key") == key:
-            self.add(told)
-        return told.get("key") == key
+        if told.get("key") != key:
+            return False
+        for module, lines in told["lines"].items():
+            if (was := told["sources"][module]) != _named(sources.get(module, "")):
+                old = (self.folder / "sources" / was).read_text(encoding="utf-8")
+                told["lines"][module] = _moved(lines, old, sources.get(module, ""))
+        self.add(told)
+        return True
 
-    def keep(self, file: str, key: str, told: dict[str, Any]) -> None:
+    def keep(self, file: str, key: str, told: dict[str, Any], sources: dict[str, str]) -> None:
         """Write down what a file of tests runs, and take it over."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.path(file).write_text(json.dumps({"key": key, **told}), encoding="utf-8")
+        (self.folder / "sources").mkdir(parents=True, exist_ok=True)
+        names = {module: _named(sources[module]) for module in told["lines"]}
+        for module, name in names.items():
+            (self.folder / "sources" / name).write_text(sources[module], encoding="utf-8")
+        kept = {"key": key, "sources": names, **told}
+        self.path(file).write_text(json.dumps(kept), encoding="utf-8")
         self.add(told)
 
     def path(self, file: str) -> Path:
@@ -67,12 +81,15 @@ class Reach:
             for line, tests in lines.items():
                 held.setdefault(int(line), set()).update(told["sets"][tests])
 
-    def of(self, mutant: Mutant, source: bytes, files: Iterable[str]) -> list[str]:
+    def of(
+        self, mutant: Mutant, source: bytes, files: Iterable[str], callers: Iterable[str] = ()
+    ) -> list[str]:
         """Return the tests of some files that can notice a mutant, the quickest first.
 
         Those are the tests that run its statement. A statement of a module or class is run by no test: there
         it is all that run the function whose head it is, or else anything of the module. Where no test is
-        seen to run it, it is those that start processes, and of compiled kernels all.
+        seen to run it, it is those that start processes, and of compiled kernels all that run anything of the
+        modules that call them, or else all.
         """
         lines = self.lines.get(mutant.module, {})
         inside = {test for test in self.seconds if test.partition("::")[0] in set(files)}
@@ -81,8 +98,11 @@ class Reach:
             found = set().union(*(lines.get(line, ()) for line in range(first, last + 1))) & inside
             if found:
                 break
+        if not found and mutant.module.endswith(COMPILED):
+            calling = (tests for name in callers for line, tests in self.lines.get(name, {}).items() if line)
+            found = set().union(*calling) & inside or inside
         if not found:
-            found = inside if mutant.module.endswith(COMPILED) else inside & lines.get(0, set())
+            found = inside & lines.get(0, set())
         return sorted(found, key=lambda test: (self.seconds[test], test))
 
 
@@ -102,6 +122,29 @@ def spans(source: bytes, line: int) -> list[tuple[int, int]]:
     if any(isinstance(node, ast.FunctionDef) for node in around):
         return [head]
     return [(1, len(source.splitlines()))]
+
+
+def _named(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:20]
+
+
+def _moved(lines: dict[str, int], old: str, new: str) -> dict[str, int]:
+    """Return what is known of the lines of a module, of those of the module as it is now.
+
+    >>> _moved({"0": 9, "1": 5, "3": 6}, "a\\nb\\nc", "a\\nd\\nb\\nb\\nc\\ne")
+    {'0': 9, '1': 5, '2': 5, '3': 5, '5': 6, '6': 6}
+    """
+    matching = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
+    moved = {"0": lines["0"]} if "0" in lines else {}
+    for kind, start, stop, first, last in matching.get_opcodes():
+        for at in range(first, last):
+            was = start + at - first if kind == "equal" else min(start + at - first, stop - 1)
+            told = lines.get(str(was + 1))
+            if told is None and kind != "equal":
+                told = moved.get(str(at))
+            if told is not None:
+                moved[str(at + 1)] = told
+    return moved
 
 
 def digest(paths: Iterable[Path]) -> str:
@@ -238,24 +281,37 @@ class Trace:
         if report.failed:
             self.failed.add(report.nodeid)
 
-    def told(self) -> dict[str, Any]:
-        """Return what was seen; lines that the same tests run share one list of them."""
+    def told(self) -> dict[str, dict[str, Any]]:
+        """Return what was seen, file of tests by file."""
         used = {test: self.used(test) for test in self.tests}
         users: dict[str, set[str]] = defaultdict(set)
         for test, names in used.items():
             for name in names:
                 users[name].add(test)
+        reached = {module: self.reached(module, users) for module in self.modules}
+        files = dict.fromkeys(test.partition("::")[0] for test in self.tests)
+        return {file: self.told_of(file, used, reached) for file in files}
+
+    def reached(self, module: str, users: dict[str, set[str]]) -> dict[int, set[str]]:
+        """Return by whom each line of a module is run; those of no line start processes."""
+        seen = self.coverage.get_data().contexts_by_lineno(str(self.package / module))
+        lines = {0: self.starting, **seen}
+        return {line: set().union(*(users[name] for name in names)) for line, names in lines.items()}
+
+    def told_of(
+        self, file: str, used: dict[str, set[str]], reached: dict[str, dict[int, set[str]]]
+    ) -> dict[str, Any]:
+        """Return what was seen of one file; lines that the same tests run share one list of them."""
+        own = {test for test in used if test.partition("::")[0] == file}
         sets: dict[tuple[str, ...], int] = {}
         lines: dict[str, dict[int, int]] = {}
-        for module in self.modules:
-            reached = self.coverage.get_data().contexts_by_lineno(str(self.package / module))
-            for line, names in {0: self.starting, **reached}.items():
-                tests = tuple(sorted(set().union(*(users[name] for name in names))))
-                if tests:
+        for module, seen in reached.items():
+            for line, everybody in seen.items():
+                if tests := tuple(sorted(everybody & own)):
                     lines.setdefault(module, {})[line] = sets.setdefault(tests, len(sets))
         # Whoever runs alone runs what is shared as well.
-        seconds = {test: round(sum(self.spent.get(one, 0.0) for one in used[test]), 3) for test in used}
-        sound = sorted(set(used) - self.failed)
+        seconds = {test: round(sum(self.spent.get(one, 0.0) for one in used[test]), 3) for test in own}
+        sound = sorted(own - self.failed)
         return {"seconds": seconds, "sound": sound, "sets": list(sets), "lines": lines}
 
     def used(self, test: str) -> set[str]:

@@ -13,20 +13,24 @@ import shutil
 import signal
 import sys
 import time
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import Phase, settings
 
 from mutations.mutants import Mutant
-from mutations.reach import Reach, Trace, digest
+from mutations.reach import COMPILED, Reach, Trace, digest
+from mutations.recoding import Functions, changed_functions
+from mutations.sessions import Session, Watch
+from mutations.trees import synchronise
 
 Outcome = Literal["caught", "died", "survived", "undecided"]
 
@@ -48,7 +52,10 @@ NEAR, QUICK = 6, 3
 """Tests that are tried before all others: those that caught the nearest mutants of the module, and the
 quickest, each of another file."""
 
-PATIENCE = (60, 10)
+AT_A_TIME = 12
+"""Files of tests that one process sees what they run of."""
+
+PATIENCE = (20, 3)
 """Seconds of a processor that tests may take with a mistake in them, and how often as long as without."""
 
 PASSED = (0, 5)
@@ -75,15 +82,24 @@ class Result:
 
 @dataclass
 class Trial:
-    """One process at work on a mutant, or on a file of tests without any."""
+    """One process at work on a mutant, or on files of tests without any."""
 
     folder: Path
     mutant: Mutant | None = None
-    file: str = ""
+    files: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
     process: int = 0
     seconds: float = 0
     stopped: bool = False
+    interpreted: str = ""
+    """The file whose compiled functions are run as they are written."""
+    cut: bool = False
+    """Whether tests are left out that would take too long."""
+
+
+Tell = Callable[[Result], None]
+Begin = Callable[[Mutant, Path], Trial]
+Start = Callable[[Trial, list[list[str]]], Trial]
 
 
 @dataclass
@@ -100,6 +116,9 @@ class Bench:
         For every module, the files of tests that hold it.
     limit
         Seconds after which a mutant is stopped; it counts as not caught.
+    most
+        Seconds of a processor that the tests of a mutant may take. The slowest are left out beyond that, and
+        a mutant that the others let pass is undecided; it counts as not caught.
     """
 
     root: Path
@@ -107,21 +126,26 @@ class Bench:
     tests: dict[str, tuple[str, ...]]
     jobs: int = 1
     limit: float = 1800
+    most: float = 120
     package: str = "tripcloak"
     warm: tuple[str, ...] = WARM
     caught: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
     """By module, the lines of mutants that were caught, and the tests that did."""
 
-    unsound: set[str] = field(default_factory=set)
-    """Tests that fail without any mutation, and are left out."""
+    unsound: set[tuple[str, str]] = field(default_factory=set)
+    """Tests that fail without any mutation, and are left out, and which file was interpreted, if one was."""
+
+    proven: set[tuple[str, str]] = field(default_factory=set)
+    """Tests that pass without any mutation, in the same way."""
 
     reach: Reach = field(init=False)
+    session: Session = field(init=False)
 
     def __post_init__(self) -> None:
         for name in self.warm:
             import_module(name)
         for folder in (self.untouched, *self.copies):
-            shutil.copytree(self.root / "src", folder / "src")
+            synchronise(self.root / "src", folder / "src")
 
     @property
     def copies(self) -> list[Path]:
@@ -137,23 +161,78 @@ class Bench:
         """See what the tests of some modules run, where that is not known yet; return whether they run."""
         shared = [path for path in (self.root / "tests").rglob("*.py") if not path.name.startswith("test_")]
         shared = [path for path in shared if path.parent != Path(__file__).parent]
-        ground = [*(self.root / "src").rglob("*.py"), *shared]
+        sources = {module: self.path(module).read_text(encoding="utf-8") for module in self.tests}
         files = sorted({file for module in modules for file in self.tests[module]})
-        keys = {file: digest([*ground, self.root / file]) for file in files}
-        waiting = [file for file in files if not reach.known(file, keys[file])]
-        for trial in self.each(partial(self.trace, file) for file in waiting):
+        keys = {file: digest([*shared, self.root / file]) for file in files}
+        waiting = [file for file in files if not reach.known(file, keys[file], sources)]
+        parts = [waiting[at : at + AT_A_TIME] for at in range(0, len(waiting), AT_A_TIME)]
+        for trial in self.each(partial(self.trace, part) for part in parts):
             told = self.told(trial)
-            print(f"seen what {trial.file} runs ({trial.seconds:.0f} s)", flush=True)
-            if not told.get("seconds"):
-                return False
-            reach.keep(trial.file, keys[trial.file], told)
+            for file in trial.files:
+                print(f"seen what {file} runs", flush=True)
+                if not told.get(file):
+                    return False
+                reach.keep(file, keys[file], told[file], sources)
         self.reach = reach
         return True
 
-    def try_all(self, mutants: Iterable[Mutant]) -> Iterator[Result]:
-        """Yield what became of each mutant, as they end."""
-        for trial in self.each(partial(self.begin, mutant) for mutant in mutants):
-            yield self.result(trial)
+    def try_all(self, mutants: Iterable[Mutant], told: Tell) -> None:
+        """Say what became of each mutant, as they end.
+
+        Those that importing runs, or that are compiled, are tried first, while nothing is imported yet; all
+        others in processes that split off once everything is.
+        """
+        whole, recoded = [], []
+        for mutant in mutants:
+            (recoded if changed_functions(mutant, self.source(mutant)) else whole).append(mutant)
+        self.rounds(whole, self.begin, self.start, told)
+        if recoded:
+            self.in_session(recoded, told)
+
+    def rounds(self, mutants: list[Mutant], begin: Begin, start: Start, told: Tell) -> None:
+        """Try mutants, and those anew that a test caught which fails without any."""
+        while mutants:
+            again = []
+            for trial in self.each(partial(begin, mutant) for mutant in mutants):
+                result = self.result(trial)
+                if self.stands(trial, result, start):
+                    self.remember(result)
+                    told(result)
+                else:
+                    again.append(result.mutant)
+            mutants = again
+
+    def stands(self, trial: Trial, result: Result, start: Start) -> bool:
+        """Return whether a test that caught a mutant passes without it; of its own examples nobody asks."""
+        if not result.by.startswith("tests/") or (result.by, trial.interpreted) in self.proven:
+            return True
+        if self.healthy(result.by, start=start, interpreted=trial.interpreted):
+            self.proven.add((result.by, trial.interpreted))
+            return True
+        self.unsound.add((result.by, trial.interpreted))
+        return False
+
+    def in_session(self, mutants: list[Mutant], told: Tell) -> None:
+        """Try mutants where all tests are read already, each by giving functions their mistaken code."""
+        modules = {mutant.module: self.source(mutant) for mutant in mutants}
+        files = sorted({file for module in modules for file in self.tests[module]})
+        examples = [str(self.path(module)) for module, source in modules.items() if b">>>" in source]
+        self.enter(self.untouched)
+        aloud = redirect_stdout(sys.stdout)
+
+        def then() -> None:
+            # Some are imported only where they are used.
+            for module in modules:
+                import_module(".".join((self.package, *Path(module).with_suffix("").parts)))
+            self.session.functions = Functions.found()
+            with aloud:
+                self.rounds(mutants, self.begin_there, self.start_there, told)
+
+        self.session = Session(then)
+        with Path(os.devnull).open("w") as quiet, redirect_stdout(quiet):
+            plugins = [self.session, self.session.watch]
+            pytest.main([*self.options, "-s", *files, *examples], plugins=plugins)
+        assert self.session.items, "no tests were found"
 
     def each(self, beginning: Iterable[Callable[[Path], Trial]]) -> Iterator[Trial]:
         """Begin one after the other, as many at a time as there are jobs; yield them as they end."""
@@ -171,40 +250,72 @@ class Bench:
                 yield trial
             time.sleep(0.05)
 
-    def healthy(self, *tests: str) -> bool:
+    def healthy(self, *tests: str, start: Start | None = None, interpreted: str = "") -> bool:
         """Return whether tests pass where nothing is changed: otherwise they prove nothing."""
-        trial = self.start(Trial(self.untouched), [list(tests)])
+        trial = (start or self.start)(Trial(self.untouched, interpreted=interpreted), [list(tests)])
         os.waitpid(trial.process, 0)
-        return self.told(trial)["outcome"] == "survived"
+        return bool(self.told(trial)["outcome"] == "survived")
 
-    def trace(self, file: str, folder: Path) -> Trial:
-        """Start a file of tests without any mistake, to see what it runs."""
+    def trace(self, files: list[str], folder: Path) -> Trial:
+        """Start files of tests without any mistake, to see what they run."""
         trace = Trace(self.root, folder / "src" / self.package, self.tests)
-        return self.start(Trial(folder, file=file), [[file]], trace)
+        return self.start(Trial(folder, files=files), [files], trace)
+
+    def path(self, module: str, folder: Path | None = None) -> Path:
+        """Return the file of a module, in a copy or where it stays as it is."""
+        return (folder or self.untouched) / "src" / self.package / module
+
+    def source(self, mutant: Mutant) -> bytes:
+        """Return the module of a mutant without its mistake."""
+        return self.path(mutant.module).read_bytes()
 
     def begin(self, mutant: Mutant, folder: Path) -> Trial:
         """Start the tests of a mutant."""
-        path = folder / "src" / self.package / mutant.module
-        source = (self.untouched / "src" / self.package / mutant.module).read_bytes()
-        path.write_bytes(mutant.applied(source))
+        examples = [str(self.path(mutant.module, folder))] if b">>>" in self.source(mutant) else []
+        trial = self.planted(mutant, folder)
+        return self.start(trial, [examples, *self.ordered(trial)])
+
+    def begin_there(self, mutant: Mutant, folder: Path) -> Trial:
+        """Start the tests of a mutant where they are read already."""
+        trial, path = self.planted(mutant, folder), str(self.path(mutant.module))
+        trial.interpreted = path if path.endswith(COMPILED) else ""
+        return self.start_there(trial, [[path], *self.ordered(trial)])
+
+    def planted(self, mutant: Mutant, folder: Path) -> Trial:
+        """Write a module with a mistake in it."""
+        path = self.path(mutant.module, folder)
+        path.write_bytes(mutant.applied(self.source(mutant)))
         # Bytecode and compiled kernels are known by the time of their source: no two mutants share one.
         stamp = time.time_ns() // 1000 % 10**9
         os.utime(path, (stamp, stamp))
-        tests = self.reach.of(mutant, source, self.tests[mutant.module])
-        examples = [str(path)] if b">>>" in source else []
-        return self.start(Trial(folder, mutant), [examples, *self.ordered(mutant, tests)])
+        return Trial(folder, mutant)
 
-    def ordered(self, mutant: Mutant, tests: list[str]) -> list[list[str]]:
+    def ordered(self, trial: Trial) -> list[list[str]]:
         """Return the tests that probably catch a mutant, and the others, those of a file together."""
+        mutant = trial.mutant
+        assert mutant is not None
         files: dict[str, list[str]] = defaultdict(list)
-        for test in tests:
-            files[test.partition("::")[0]].append(test)
+        callers = self.callers(mutant.module)
+        for test in self.reach.of(mutant, self.source(mutant), self.tests[mutant.module], callers):
+            if (test, trial.interpreted) not in self.unsound:
+                files[test.partition("::")[0]].append(test)
         near = sorted(self.caught[mutant.module], key=lambda one: abs(one[0] - mutant.line))
-        first = list(dict.fromkeys(test for _, test in near if test in set(tests)))[:NEAR]
+        tests = {test for own in files.values() for test in own}
+        first = list(dict.fromkeys(test for _, test in near if test in tests))[:NEAR]
         first += [quickest for quickest, *_ in files.values() if quickest not in first][:QUICK]
         each = {file: self.seconds_each(own) for file, own in files.items()}
         rest = [test for file in sorted(files, key=each.__getitem__) for test in files[file]]
-        return [first, [test for test in rest if test not in set(first)]]
+        rest = [test for test in rest if test not in set(first)]
+        needed = list(accumulate(each[test.partition("::")[0]] for test in rest))
+        within = bisect_right(needed, self.most)
+        trial.cut = within < len(rest)
+        return [first, rest[:within]]
+
+    def callers(self, module: str) -> list[str]:
+        """Return the modules that import another one."""
+        name = module.removesuffix(".py").replace("/", ".")
+        there = (one for one in self.tests if one != module)
+        return [one for one in there if f"{name} import" in self.path(one).read_text(encoding="utf-8")]
 
     def seconds_each(self, tests: list[str]) -> float:
         """Return what a test of a file takes where all of them run: what they share is run once."""
@@ -212,46 +323,83 @@ class Bench:
         return (sum(seconds) - (len(tests) - 1) * min(seconds)) / len(tests)
 
     def start(self, trial: Trial, tests: list[list[str]], trace: Trace | None = None) -> Trial:
+        return self.split(trial, partial(self.work, trial, [part for part in tests if part], trace))
+
+    def start_there(self, trial: Trial, tests: list[list[str]]) -> Trial:
+        return self.split(trial, partial(self.work_there, trial, tests))
+
+    def split(self, trial: Trial, work: Callable[[], dict[str, Any]]) -> Trial:
+        """Start a process that does its work, writes down how it went, and ends."""
         (trial.folder / "told.json").unlink(missing_ok=True)
         trial.process = os.fork()
         if trial.process == 0:
-            self.work(trial, [part for part in tests if part], trace)
+            os.setsid()
+            quiet = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(quiet, stream)
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+            try:
+                told = work()
+            except BaseException as error:
+                # A mistake of the bench, which no test has noticed.
+                told = {"outcome": "undecided", "by": repr(error)}
+            (trial.folder / "told.json").write_text(json.dumps(told))
+            os._exit(0)
         return trial
 
-    def work(self, trial: Trial, tests: list[list[str]], trace: Trace | None) -> None:
-        """Run the tests in this process, write down how it went, and end."""
-        os.setsid()
-        source, quiet = str(trial.folder / "src"), os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):
-            os.dup2(quiet, stream)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    def enter(self, folder: Path) -> None:
+        """Have this process, and those that it starts, see the source tree of a folder."""
         os.chdir(self.root)
-        os.environ.update(PYTHONPATH=source, HYPOTHESIS_PROFILE="repeatable")
-        sys.path.insert(0, source)
-        with trace.running() if trace else nullcontext():
-            told = self.run(trial, tests, trace)
-        (trial.folder / "told.json").write_text(json.dumps(trace.told() if trace else told))
-        os._exit(0)
+        os.environ.update(PYTHONPATH=str(folder / "src"), HYPOTHESIS_PROFILE="repeatable")
+        sys.path.insert(0, str(folder / "src"))
 
-    def run(self, trial: Trial, tests: list[list[str]], trace: Trace | None) -> dict[str, str]:
-        """Return what became of a mutant: one part of the tests after the other, until a test fails."""
-        watch, code = Watch(), 0
+    @property
+    def options(self) -> list[str]:
+        """Return how tests are run."""
         options = ["-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={self.root}"]
         if (settled := self.root / "pyproject.toml").exists():
             # The examples of a copy lie outside of the project, and are run as those inside are.
             options.append(f"--config-file={settled}")
-        options += [f"--deselect={test}" for test in self.unsound]
+        return options
+
+    def work(self, trial: Trial, tests: list[list[str]], trace: Trace | None) -> dict[str, Any]:
+        """Run the tests in this process; return how it went, or what a trace has seen."""
+        self.enter(trial.folder)
+        with trace.running() if trace else nullcontext():
+            told = self.run(trial, tests, trace)
+        return trace.told() if trace else told
+
+    def run(self, trial: Trial, tests: list[list[str]], trace: Trace | None) -> dict[str, str]:
+        """Return what became of a mutant: one part of the tests after the other, until a test fails."""
+        watch, code = Watch(), 0
         for part in tests:
             watch.wanted = {test: place for place, test in enumerate(part) if "::" in test}
             if trial.mutant is not None:
                 self.bound(part)
             files = dict.fromkeys(test.partition("::")[0] for test in part)
             plugins = [watch] if trace is None else [watch, trace]
-            given = [*options, *(["-x"] if trace is None else []), f"--basetemp={trial.folder / 'tmp'}"]
+            given = [*self.options, *(["-x"] if trace is None else []), f"--basetemp={trial.folder / 'tmp'}"]
             code = int(pytest.main([*given, *files], plugins=plugins))
             if code not in PASSED:
                 break
         return {"outcome": "survived" if code in PASSED else "caught", "by": watch.failed}
+
+    def work_there(self, trial: Trial, tests: list[list[str]]) -> dict[str, str]:
+        """Make the mistake in this process, and run tests until one fails."""
+        session, mutant = self.session, trial.mutant
+        self.enter(trial.folder)
+        session.use(trial.folder / "tmp")
+        session.functions.interpret(trial.interpreted)
+        if mutant is not None:
+            path = str(self.path(mutant.module))
+            if not session.functions.recode(mutant, self.source(mutant), path):
+                return {"outcome": "undecided", "by": ""}
+        for part in tests:
+            if mutant is not None:
+                self.bound(part)
+            if by := session.first_failing(part):
+                return {"outcome": "caught", "by": by}
+        return {"outcome": "survived", "by": ""}
 
     def bound(self, tests: list[str]) -> None:
         """Let tests take no more of a processor than some times what they need: a loop may never end."""
@@ -283,41 +431,12 @@ class Bench:
         # With its old time, so that what was compiled of it counts again.
         source = Path("src", self.package, module)
         shutil.copy2(self.untouched / source, trial.folder / source)
-        result = Result(trial.mutant, told["outcome"], told["by"], round(trial.seconds, 1))
-        self.remember(result)
-        return result
+        # What is interpreted may take its time without any mistake.
+        open_still = trial.cut and told["outcome"] == "survived"
+        open_still |= bool(trial.interpreted) and told["outcome"] == "died"
+        outcome = "undecided" if open_still else told["outcome"]
+        return Result(trial.mutant, outcome, told["by"], round(trial.seconds, 1))
 
     def remember(self, result: Result) -> None:
         """Let a test that caught a mutant run first for its neighbours."""
         self.caught[result.mutant.module].append((result.mutant.line, result.by))
-
-
-class Watch:
-    """A plugin of pytest: remembers which test failed first."""
-
-    def __init__(self) -> None:
-        self.failed = ""
-        self.wanted: dict[str, int] = {}
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_configure(self) -> None:
-        """Look for a failing example only; nobody reads the smallest one."""
-        phases = (Phase.explicit, Phase.generate)
-        settings.register_profile("mutants", settings(), phases=phases)
-        settings.load_profile("mutants")
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Keep to the tests that are asked for, in their order."""
-        if self.wanted:
-            items[:] = [item for item in items if item.nodeid in self.wanted]
-            items.sort(key=lambda item: self.wanted[item.nodeid])
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the first test that fails."""
-        if report.failed and not self.failed:
-            self.failed = report.nodeid
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep the first file that cannot be read."""
-        if report.failed and not self.failed:
-            self.failed = report.nodeid

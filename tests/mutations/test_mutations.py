@@ -8,11 +8,14 @@ import sys
 from functools import cache
 from pathlib import Path
 from subprocess import run
+from typing import Any
 
 from mutations.__main__ import all_mutants, choose, main
 from mutations.known import read_known
 from mutations.mutants import Mutant, mutants_of
+from mutations.recoding import Functions, changed_functions
 from mutations.targets import JUDGES, LINES, PACKAGE, ROOT, TESTS, modules, part_of
+from mutations.trees import synchronise
 
 GUARD = '''"""Not a == b, but words."""
 from typing import Literal
@@ -138,7 +141,9 @@ if __name__ == "__main__":
     bench = Bench(root, root / "bench", tests, jobs=2, limit=60, package="tiny", warm=())
     for _ in range(2):
         assert bench.see(Reach(root / "seen"), tests)
-    results = sorted(bench.try_all([first, second]), key=lambda one: one.mutant.after)
+    results = []
+    bench.try_all([first, second], results.append)
+    results.sort(key=lambda one: one.mutant.after)
     print([(one.mutant.after, one.outcome, one.by) for one in results])
     print([bench.healthy(f"tests/test_{name}.py") for name in ("far", "wrong", "missing")])
     print(sorted(set(bench.reach.seconds) - bench.reach.sound))
@@ -247,3 +252,46 @@ def test_a_planted_survivor_is_reported(tmp_path: Path) -> None:
     ]
     assert "survived: guard.py:2 in passes: return number >= k  ->  return number > k" in said
     assert "    as an example" in said
+
+
+RECODED = """LEAST = 3
+
+
+def passes(number, least=4):
+    return [one for one in number if one > LEAST]
+
+
+class Table:
+    most = 9
+
+    def small(self):
+        return 7
+"""
+
+
+def test_only_mistakes_inside_functions_are_made_without_importing(tmp_path: Path) -> None:
+    path = written(tmp_path, "recoded.py", RECODED)
+    made = [
+        (one, changed_functions(one, RECODED.encode(), str(path))) for one in mutants_of(path, "recoded.py")
+    ]
+    lines = {one.line: {name for name, _ in changed} for one, changed in made}
+    assert lines == {1: set(), 4: set(), 5: {"passes"}, 9: set(), 12: {"Table.small"}}
+    there: dict[str, Any] = {}
+    exec(compile(RECODED, str(path), "exec"), there)
+    functions = Functions({str(path): [there["passes"], there["Table"].small]})
+    for mutant, changed in made:
+        assert functions.recode(mutant, RECODED.encode(), str(path)) == bool(changed)
+    # The last mistake of each line is left.
+    assert there["Table"]().small() == 8
+    assert not Functions({}).recode(made[-1][0], RECODED.encode(), str(path))
+
+
+def test_trees_become_alike_and_keep_what_was_compiled(tmp_path: Path) -> None:
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    for folder, names in ((source, "one a/two"), (copy, "gone a/two __pycache__/kept")):
+        for name in names.split():
+            written(folder, name, str(folder))
+    synchronise(source, copy)
+    found = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
+    assert found == {"one", "a/two", "__pycache__/kept"}
+    assert (copy / "a/two").read_text() == str(source)
