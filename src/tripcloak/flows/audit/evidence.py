@@ -125,8 +125,9 @@ class FlowEvidence:
 
     def value(self, query: str) -> Any:
         """Return the first value of a query's first row."""
-        rows = self.con.execute(query).fetchall()
-        return rows[0][0] if rows else None
+        for value, *_ in self.con.execute(query).fetchall():
+            return value
+        return None
 
     def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query; the connection is free again when all of them are taken."""

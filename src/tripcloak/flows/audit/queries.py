@@ -104,7 +104,8 @@ def overlaps_sql(flows: str, axes: Sequence[str], lineage: str) -> str:
 
     Zones of a tree hold one another or have nothing in common. So a pair overlaps if and only if, axis
     by axis, the first is above the second or the other way round: every such pattern is one join, the
-    lower side of each axis lifted to the zones above it. The first axis needs one direction only.
+    lower side of each axis lifted to the zones above it. The first axis needs one direction only. A pair
+    that shares a zone fits several patterns, and is counted by each.
 
     Parameters
     ----------

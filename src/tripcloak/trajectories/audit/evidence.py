@@ -231,7 +231,8 @@ class TrajectoryEvidence:
 
     def value(self, sql: str) -> Any:
         """Return the single value of a query."""
-        return self.fetch(sql)[0][0]
+        ((value,),) = self.fetch(sql)
+        return value
 
     def numbers(self, sql: str) -> dict[str, Any]:
         """Return the columns of a query as arrays."""

@@ -56,8 +56,9 @@ class MatrixCase:
 
     def value(self, query: str) -> Any:
         """Return the first value of a query's first row."""
-        rows = self.con.execute(query).fetchall()
-        return rows[0][0] if rows else None
+        for value, *_ in self.con.execute(query).fetchall():
+            return value
+        return None
 
     @cached_property
     def promise(self) -> StatedParts:

@@ -65,5 +65,6 @@ def _lies_in(tree: Hierarchy, tile: Ints, zone: Ints) -> Bools:
     found: Bools = zone == EVERYWHERE
     while (here >= 0).any():
         found |= here == zone
-        here = np.where(here >= 0, tree.parent[here], here)
+        # Above the root, which is the last zone, is none, and above none neither.
+        here = tree.parent[here]
     return found
