@@ -55,7 +55,7 @@ quickest, each of another file."""
 AT_A_TIME = 12
 """Files of tests that one process sees what they run of."""
 
-PATIENCE = (20, 3)
+PATIENCE = (10, 3)
 """Seconds of a processor that tests may take with a mistake in them, and how often as long as without."""
 
 PASSED = (0, 5)
@@ -330,7 +330,8 @@ class Bench:
 
     def split(self, trial: Trial, work: Callable[[], dict[str, Any]]) -> Trial:
         """Start a process that does its work, writes down how it went, and ends."""
-        (trial.folder / "told.json").unlink(missing_ok=True)
+        for name in ("told.json", "running"):
+            (trial.folder / name).unlink(missing_ok=True)
         trial.process = os.fork()
         if trial.process == 0:
             os.setsid()
@@ -395,9 +396,8 @@ class Bench:
             if not session.functions.recode(mutant, self.source(mutant), path):
                 return {"outcome": "undecided", "by": ""}
         for part in tests:
-            if mutant is not None:
-                self.bound(part)
-            if by := session.first_failing(part):
+            self.bound(part)
+            if by := session.first_failing(part, trial.folder / "running"):
                 return {"outcome": "caught", "by": by}
         return {"outcome": "survived", "by": ""}
 
@@ -422,8 +422,10 @@ class Bench:
         """Return what a process wrote down; one that died, as of a test that never ends, wrote nothing."""
         if trial.stopped:
             return {"outcome": "undecided", "by": ""}
-        path = trial.folder / "told.json"
-        return json.loads(path.read_text()) if path.exists() else {"outcome": "died", "by": ""}
+        path, running = trial.folder / "told.json", trial.folder / "running"
+        if path.exists():
+            return json.loads(path.read_text())
+        return {"outcome": "died", "by": running.read_text(encoding="utf-8") if running.exists() else ""}
 
     def result(self, trial: Trial) -> Result:
         assert trial.mutant is not None
@@ -431,10 +433,7 @@ class Bench:
         # With its old time, so that what was compiled of it counts again.
         source = Path("src", self.package, module)
         shutil.copy2(self.untouched / source, trial.folder / source)
-        # What is interpreted may take its time without any mistake.
-        open_still = trial.cut and told["outcome"] == "survived"
-        open_still |= bool(trial.interpreted) and told["outcome"] == "died"
-        outcome = "undecided" if open_still else told["outcome"]
+        outcome = "undecided" if trial.cut and told["outcome"] == "survived" else told["outcome"]
         return Result(trial.mutant, outcome, told["by"], round(trial.seconds, 1))
 
     def remember(self, result: Result) -> None:

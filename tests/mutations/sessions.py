@@ -36,10 +36,11 @@ class Session:
         some = next(iter(self.items.values()))[0]
         some.config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
 
-    def first_failing(self, tests: list[str]) -> str:
-        """Run tests, whole files too, until one fails; return its name."""
+    def first_failing(self, tests: list[str], running: Path) -> str:
+        """Run tests, whole files too, until one fails; return its name. A file says which one is running."""
         chosen = [item for test in tests for item in self.items.get(test, ())]
         for item, following in zip_longest(chosen, chosen[1:]):
+            running.write_text(item.nodeid, encoding="utf-8")
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.watch.failed:
                 return self.watch.failed
