@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tripcloak.flows.release.reading import _group_of_flows, _rows, _tiles, _zones, read_boxes
+from tripcloak.flows.release.reading import _group_of_flows, _rows, _tiles, _zones, noisy_release, read_boxes
 from tripcloak.flows.release.rebuilding import _rows as rebuilt_rows
 from tripcloak.hierarchy import Hierarchy
 
@@ -74,3 +75,13 @@ def test_one_zone_of_another_hierarchy_is_enough_to_rebuild_nothing() -> None:
     assert rebuilt_rows(TREE, np.array(["all", "c", "a"])).tolist() == [3, 2, 0]
     with pytest.raises(ValueError, match="none of the hierarchy's"):
         rebuilt_rows(TREE, np.array(["all", "d", "a"]))
+
+
+def test_noise_is_read_only_where_it_is_known_which_zones_there_could_be(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("pyarrow.parquet.read_table", lambda _: None)
+    matrix: Any = SimpleNamespace(origins=TREE, destinations=TREE, axes=())
+    promise: Any = None
+    with pytest.raises(ValueError, match="does not say which zones there could be"):
+        noisy_release(tmp_path, matrix, {}, promise, None)

@@ -48,7 +48,7 @@ def lay_tables(matrix: ODMatrix, release: Release, wanted: TablesWanted) -> Tabl
     if not wanted:
         raise InputError(f"ask for tables with {spelt('with_margins')} or {spelt('with_levels')}")
     strange = any(
-        zones is not tree.zones and not np.array_equal(zones.ids, tree.zones.ids)
+        not np.array_equal(zones.ids, tree.zones.ids)
         for (_, zones, _), (tree, _) in zip(release.axes, matrix.axes, strict=True)
     )
     wanted.check_method(release.method, noisy=release.promise.noisy, draws_zones=strange)
@@ -160,23 +160,18 @@ class _Laying:
         cell = self.cells[at]
         free = (first == NONE) & (cell != NONE)
         flows = np.flatnonzero(free if among is None else free & among)
-        found, member, group = np.unique(cell[flows], return_index=True, return_inverse=True)
+        found, group = np.unique(cell[flows], return_inverse=True)
         if not len(found):
             return flows, group, np.zeros(0, dtype=bool)
         of_flow = np.full(self.matrix.n_flows, NONE, dtype=np.int32)
         of_flow[self.tiers.rows[flows]] = group
-        origin, destination = (self._zones(at, axis, flows[member]) for axis in (0, 1))
-        groups = Groups(self.matrix, of_flow, origin, destination)
+        # No promise that tables go together with asks where a group is: a tile has room for least.
+        nowhere = np.zeros(len(found), dtype=np.int32)
+        groups = Groups(self.matrix, of_flow, nowhere, nowhere)
         safe = self.release.promise.safe(groups)
         hopeful = safe[group]
         safe &= self._leaves_room(at, flows[hopeful], group[hopeful], len(found))
         return flows, group, safe
-
-    def _zones(self, at: int, axis: int, flows: Ints) -> Ints:
-        """Return the zones of one side of a table's cells; the root stands for everywhere."""
-        tier, tree = self.tiers.tables[at][axis], self.matrix.axes[axis][0]
-        zones = self.tiers.of_rows[axis][tier][flows]
-        return np.where(zones == NONE, tree.root, zones).astype(np.int32)
 
     def _leaves_room(self, at: int, flows: Ints, group: Ints, groups: int) -> Bools:
         """Return which groups leave open, of every cell of finer tables, that it holds nothing.
