@@ -14,10 +14,19 @@ from hypothesis import strategies as st
 
 from oracles import differencing as oracle
 from oracles.differencing import exposed_sets, plain_atoms, possible_totals
+from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.errors import ImpossibleRequestError
-from tripcloak.ledger._kernels.groups import enough_people, people_of_sets, sorted_by, split
+from tripcloak.ledger._kernels.groups import (
+    are_uniform,
+    enough_people,
+    people_of_sets,
+    places_among,
+    sorted_by,
+    split,
+)
 from tripcloak.ledger.atoms import KnownPeople, Splitting, atoms_of
 from tripcloak.ledger.attack import attack
+from tripcloak.ledger.cells import Cells
 from tripcloak.ledger.contraction import contract
 from tripcloak.ledger.disclosure import Disclosure, Rounded, with_totals
 from tripcloak.ledger.facts import Facts
@@ -291,6 +300,35 @@ def test_atoms_are_those_of_plain_sets(disclosures: list[Disclosure]) -> None:
         assert np.array_equal(getattr(later, name), getattr(atoms, name))
 
 
+@given(several(), st.integers(1, 4), st.data())
+def test_atoms_made_of_cells_are_the_same(
+    disclosures: list[Disclosure], enough: int, data: st.DataObject
+) -> None:
+    """Whatever the flows of the new input are, and whether releases keep them whole or not."""
+    *earlier, new = disclosures if len(disclosures) > 1 else [*disclosures, *disclosures]
+    flow = data.draw(st.lists(st.integers(0, 2), min_size=new.n_records, max_size=new.n_records))
+    records = KeyedRecords(record=new.record, person=new.person, flow=np.array(flow, dtype=np.int32))
+    known = KnownPeople([new.record, *(one.record for one in earlier)])
+    cells, atoms = Cells(Splitting.of(known).by(*earlier), records, enough), atoms_of([*earlier, new])
+    withheld = replace(new, group=np.where(new.group == 0, -1, new.group).astype(np.int32))
+    cells.atoms([withheld])
+    found = cells.atoms([new])
+    for name in ("group", "trips", "published", "start"):
+        assert np.array_equal(getattr(found, name), getattr(atoms, name))
+    few = atoms.people < enough
+    assert np.array_equal(found.people[few], atoms.people[few])
+    assert np.all(found.people[~few] >= enough)
+    assert np.all(found.people <= atoms.people)
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(st.sets(st.integers(0, 9)), st.sets(st.integers(0, 9)))
+def test_places_are_found_among_ascending_numbers(way: str, some: set[int], others: set[int]) -> None:
+    kernel = {"compiled": places_among, "plain": places_among.py_func}[way]
+    one, other = (np.array(sorted(numbers), dtype=np.uint64) for numbers in (some, others))
+    assert kernel(one, other).tolist() == oracle.places_among(one.tolist(), other.tolist())
+
+
 @pytest.mark.parametrize("way", ["compiled", "plain"])
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 2), st.integers(-1, 2)), max_size=8))
 def test_records_are_sorted_and_split_as_plain_sets_are(way: str, rows: list[tuple[int, int, int]]) -> None:
@@ -305,10 +343,16 @@ def test_records_are_sorted_and_split_as_plain_sets_are(way: str, rows: list[tup
         for was, now, (a, b) in zip(before, told, pairwise(ends), strict=True)
     ]
     assert found == oracle.split(runs, other.tolist())
-    seen, seen_by = chosen(people_of_sets)(split_order, ends[:-1], ends[1:], person, 3)
-    assert list(zip(seen.tolist(), seen_by.tolist(), strict=True)) == oracle.people_of_sets(
-        [own for _, _, own in found], person.tolist()
-    )
+    assert chosen(are_uniform)(split_order, ends, other)
+    sets = [own for _, _, own in found]
+    assert chosen(are_uniform)(split_order, ends, person) == oracle.are_uniform(sets, person.tolist())
+    each = np.arange(len(person) + 1), person
+    who = {most: chosen(people_of_sets)(split_order, ends[:-1], ends[1:], each, 3, most) for most in (-1, 1)}
+    pairs = {most: list(zip(*(side.tolist() for side in both), strict=True)) for most, both in who.items()}
+    assert sorted(pairs[-1]) == oracle.people_of_sets(sets, person.tolist())
+    # One of each set that has anybody is enough, if one is asked for.
+    assert set(pairs[1]) <= set(pairs[-1])
+    assert [at for at, _ in pairs[1]] == sorted({at for at, _ in pairs[-1]})
 
 
 def test_conclusions_leave_nothing_of_what_many_people_tie() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tripcloak.flows.anonymise import make_release, write_release
+from tripcloak.flows.model import KeyedRecords
 from tripcloak.ledger import prevention
 from tripcloak.ledger.attacked import Attacks, tell_the_same
 from tripcloak.ledger.disclosure import Disclosure, Rounded
@@ -63,7 +64,8 @@ def test_groups_of_nobody_make_no_difference() -> None:
 
 def test_only_the_latest_attack_beside_the_very_same_releases_is_known() -> None:
     earlier, other = [replace(ONE, name="before")], replace(ONE, k=3)
-    attacks = Attacks(earlier, RECORD)
+    records = KeyedRecords(record=RECORD, person=ONE.person, flow=np.arange(6, dtype=np.int32))
+    attacks = Attacks(earlier, records)
     assert attacks.known_of(earlier, [ONE]) is None
     facts = attacks.on([ONE])
     assert attacks.known_of(list(earlier), [replace(ONE, name="again")]) is facts

@@ -64,8 +64,7 @@ def test_remainders_are_those_of_sets(way, world, k):
     first = last - [len(run) for run in runs]
     good = COMPILED[way](
         (flows, first, last),
-        (known.start, known.person),
-        known.group,
+        (known.piece, known.group, known.start, known.person),
         (known.group_start, known.member_flow, known.member_person),
         known.n_people,
         k,
@@ -199,7 +198,7 @@ def held(limit: float, *, told: bool = True) -> float:
         name="", record=digests, person=records.person, group=group, trips=np.array([(group == 0).sum()]), k=2
     )
     answer = _Answer(release, suppressed, float(trips[0]), 1.0, 1, limit)
-    return Prevention(Attacks([before], records.record), records, lambda _: ())._limit_beside(
+    return Prevention(Attacks([before], records), records, lambda _: ())._limit_beside(
         before, answer, limit, matrix
     )
 

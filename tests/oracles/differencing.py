@@ -152,6 +152,16 @@ def people_of_sets(sets: Sequence[list[int]], person: Sequence[int]) -> list[tup
     return sorted({(at, person[one]) for at, own in enumerate(sets) for one in own if person[one] >= 0})
 
 
+def places_among(some: Sequence[int], others: Sequence[int]) -> list[int]:
+    """Return where each of some numbers is among others, -1 where it is not."""
+    return [list(others).index(one) if one in others else -1 for one in some]
+
+
+def are_uniform(sets: Sequence[list[int]], code: Sequence[int]) -> bool:
+    """Return whether every set has one code."""
+    return all(len({code[one] for one in own}) == 1 for own in sets)
+
+
 def _partitions(earlier: Sequence[Disclosure]) -> list[list[set[int]]]:
     joined: list[list[set[int]]] = []
     for one in earlier:

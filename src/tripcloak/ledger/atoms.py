@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,9 @@ NONE = -1
 HELD = 8
 """Inputs of which it is held where their records are."""
 
+ALL = -1
+"""Stands for all people of a set, where fewer may be enough."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Atoms:
@@ -34,8 +37,8 @@ class Atoms:
     trips : array
         The trips of each atom.
     seen, seen_by : arrays
-        Who has trips in which atom: pairs of an atom and a person, ascending, each once. Where trips are
-        counted in place of people, every trip is one.
+        Who has trips in which atom: pairs of an atom, ascending, and a person, each once. Where trips are
+        counted in place of people, every trip is one. Of atoms of enough people not all may be there.
     published : array
         The published trips of every group.
     start : array
@@ -152,6 +155,7 @@ class KnownPeople:
         self._person = np.zeros(len(self.record), dtype=np.uint64)
         self._codes: tuple[Ints, int] | None = None
         self._places: dict[int, tuple[Ints, Ints]] = {}
+        self._learnt: list[tuple[Ints, Ints, Ints | None]] = []
 
     def __repr__(self) -> str:
         return f"<KnownPeople: {mask_small(len(self.record))} records>"
@@ -161,17 +165,23 @@ class KnownPeople:
 
     def place(self, record: Ints) -> Ints:
         """Return where some of the records are among all."""
+        from tripcloak.ledger._kernels.groups import places_among
+
         # Releases of the same input share its records; the array is held, so that its number stays its own.
         if id(record) not in self._places:
             for old in list(self._places)[: -HELD + 1]:
                 del self._places[old]
             whole = len(record) == len(self.record)
-            at = np.arange(len(record)) if whole else np.searchsorted(self.record, record)
-            self._places[id(record)] = record, at.astype(np.int32)
+            at = np.arange(len(record), dtype=np.int32) if whole else places_among(record, self.record)
+            self._places[id(record)] = record, at
         return self._places[id(record)][1]
 
     def learn(self, one: Disclosure) -> None:
         """Take in whose the records of a release are, and how many trips each stands for."""
+        told = one.record, one.person, one.weight
+        if any(all(a is b for a, b in zip(told, same, strict=True)) for same in self._learnt):
+            return
+        self._learnt.append(told)
         at = self.place(one.record)
         if one.counted == "travellers":
             self.meet(one.record, one.person)
@@ -201,6 +211,33 @@ class KnownPeople:
     def n_people(self) -> int:
         """Return how many people there are."""
         return self._coded()[1]
+
+    def codes(self, one: Disclosure) -> Ints:
+        """Return the group of every record in a release, from 1; 0 where it is in none."""
+        code = np.zeros(len(self), dtype=np.int32)
+        code[self.place(one.record)] = one.group + 1
+        return code
+
+    def people_of(
+        self, sets: tuple[Ints, Ints], at: Ints, people: tuple[Ints, Ints], most: int = ALL
+    ) -> tuple[Ints, Ints]:
+        """Return pairs of one of some sets and a person in it.
+
+        Parameters
+        ----------
+        sets
+            What is in every set, and where that begins, and one more.
+        at
+            The sets that are asked for.
+        people
+            Where the people of everything begin, and one more, and they.
+        most
+            How many people of a set are enough.
+        """
+        from tripcloak.ledger._kernels.groups import people_of_sets
+
+        order, start = sets
+        return people_of_sets(order, start[at], start[at + 1], people, self.n_people, most)
 
     def _coded(self) -> tuple[Ints, int]:
         if self._codes is None:
@@ -246,44 +283,63 @@ class Splitting:
         from tripcloak.ledger._kernels.groups import split
 
         order, start, group = self.order, self.start, self.group
-        first = sum(one.n_groups for one in self.releases)
+        first = self.n_groups
         for one in more:
             self.known.learn(one)
-            code = np.zeros(len(self.known), dtype=np.int32)
-            code[self.known.place(one.record)] = one.group + 1
-            order, start, before, told = split(order, start, code, one.n_groups + 1)
+            order, start, before, told = split(order, start, self.known.codes(one), one.n_groups + 1)
             group = np.column_stack([group[before], np.where(told > 0, told - 1 + first, NONE)])
             first += one.n_groups
         return Splitting(self.known, (*self.releases, *more), order, start, group)
 
+    @property
+    def n_groups(self) -> int:
+        """Return how many groups the releases have."""
+        return sum(one.n_groups for one in self.releases)
+
     def atoms(self) -> Atoms:
         """Return the atoms that some release tells of, in the order of their groups."""
-        told = np.flatnonzero(np.any(self.group != NONE, axis=1))
-        places = told[np.lexsort(self.group[told].T[::-1])] if self.releases else told
         weight = self.known.weight
         size = np.diff(self.start)
         if weight is not None and len(size):
             size = np.add.reduceat(weight[self.order], self.start[:-1])
-        return Atoms(
-            group=self.group[places],
-            trips=size[places],
-            **self._seen(places, size[places]),
-            published=np.concatenate([one.trips for one in self.releases]).astype(np.int64),
-            start=np.cumsum([0, *(one.n_groups for one in self.releases)]),
-            adds_up=np.array([one.tells_trips for one in self.releases]),
-            room=np.hstack([one.room for one in self.releases]).astype(np.int64),
-            rounded=np.array([one.rounded is not None for one in self.releases]),
-        )
+        sets, known = (self.order, self.start), self.known
 
-    def _seen(self, places: Ints, trips: Ints) -> dict[str, Ints]:
-        """Return who is in which of some atoms."""
-        from tripcloak.ledger._kernels.groups import people_of_sets
+        def people(at: Ints) -> tuple[Ints, Ints]:
+            return known.people_of(sets, at, (np.arange(len(known) + 1, dtype=np.int32), known.person))
 
-        if all(one.counted == "trips" for one in self.releases):
-            return {"seen": np.repeat(np.arange(len(places)), trips), "seen_by": np.arange(trips.sum())}
-        ends = self.start[places], self.start[places + 1]
-        seen, seen_by = people_of_sets(self.order, *ends, self.known.person, self.known.n_people)
-        return {"seen": seen, "seen_by": seen_by}
+        return atoms_in_order(self.releases, self.group, size, people)
+
+
+def atoms_in_order(
+    releases: Sequence[Disclosure], group: Ints, trips: Ints, people: Callable[[Ints], tuple[Ints, Ints]]
+) -> Atoms:
+    """Return the atoms that some release tells of, in the order of their groups.
+
+    Parameters
+    ----------
+    group, trips
+        The groups of every set of records in all releases, and its trips.
+    people
+        Gives pairs of one of some sets and a person in it.
+    """
+    told = np.flatnonzero(np.any(group != NONE, axis=1))
+    places = told[np.lexsort(group[told].T[::-1])] if releases else told
+    if all(one.counted == "trips" for one in releases):
+        each = trips[places]
+        seen, seen_by = np.repeat(np.arange(len(places)), each), np.arange(each.sum())
+    else:
+        seen, seen_by = people(places)
+    return Atoms(
+        group=group[places],
+        trips=trips[places],
+        seen=seen,
+        seen_by=seen_by,
+        published=np.concatenate([one.trips for one in releases]).astype(np.int64),
+        start=np.cumsum([0, *(one.n_groups for one in releases)]),
+        adds_up=np.array([one.tells_trips for one in releases]),
+        room=np.hstack([one.room for one in releases]).astype(np.int64),
+        rounded=np.array([one.rounded is not None for one in releases]),
+    )
 
 
 def _union(parts: Sequence[Ints]) -> Ints:

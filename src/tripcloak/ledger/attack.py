@@ -11,7 +11,7 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ledger.atoms import Atoms, Splitting, atoms_of
+from tripcloak.ledger.atoms import Atoms, atoms_of
 from tripcloak.ledger.bounds import bounded
 from tripcloak.ledger.contraction import Contraction, contract
 from tripcloak.ledger.disclosure import Disclosure
@@ -25,7 +25,7 @@ def attack(
     disclosures: Sequence[Disclosure],
     *,
     k: int | None = None,
-    before: Splitting | None = None,
+    atoms: Atoms | None = None,
     effort: Effort = USUAL,
     progress: Progress = silent,
 ) -> Facts:
@@ -39,8 +39,8 @@ def attack(
     ----------
     k
         The smallest k that any of them promises, if not given.
-    before
-        The records split by the first of them, where that was done already.
+    atoms
+        The atoms of all of them, where they are known already.
     effort
         What it may cost to look at all that hangs together; where it costs more, the answer says so.
 
@@ -62,9 +62,7 @@ def attack(
     """
     k = min(one.k for one in disclosures) if k is None else k
     progress("finding atoms", 0, None)
-    atoms = (
-        atoms_of(disclosures) if before is None else before.by(*disclosures[len(before.releases) :]).atoms()
-    )
+    atoms = atoms_of(disclosures) if atoms is None else atoms
     _refuse_wrong_sums(atoms)
     small = atoms.people < k
     progress("adding and subtracting", 0, None)

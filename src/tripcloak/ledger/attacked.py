@@ -8,10 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.atoms import KnownPeople, Splitting
 from tripcloak.ledger.attack import attack
+from tripcloak.ledger.cells import Cells
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Facts
 
@@ -28,26 +30,31 @@ class Attacks:
     ----------
     earlier
         What is published already.
-    record
+    records
         The records of the new input.
     """
 
-    def __init__(self, earlier: Sequence[Disclosure], record: Ints) -> None:
-        self.earlier, self.record = earlier, record
+    def __init__(self, earlier: Sequence[Disclosure], records: KeyedRecords) -> None:
+        self.earlier, self.records = earlier, records
         self._latest: tuple[Sequence[Disclosure], Facts] | None = None
 
     def __repr__(self) -> str:
         return f"<Attacks beside {len(self.earlier):,} earlier disclosures>"
 
     @cached_property
-    def before(self) -> Splitting:
-        """Return all records, of before and now, as earlier releases tell them apart."""
-        known = KnownPeople([self.record, *(one.record for one in self.earlier)])
-        return Splitting.of(known).by(*self.earlier)
+    def known(self) -> KnownPeople:
+        """Return all records, of before and now."""
+        return KnownPeople([self.records.record, *(one.record for one in self.earlier)])
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Return all records as earlier releases and the flows of the new input tell them apart."""
+        before = Splitting.of(self.known).by(*self.earlier)
+        return Cells(before, self.records, min(one.k for one in self.earlier))
 
     def on(self, new: Sequence[Disclosure], progress: Progress = silent) -> Facts:
         """Return all that the earlier releases tell together with a new one."""
-        facts = attack([*self.earlier, *new], before=self.before, progress=progress)
+        facts = attack([*self.earlier, *new], atoms=self.cells.atoms(new), progress=progress)
         self._latest = new, facts
         return facts
 

@@ -134,12 +134,14 @@ class Prevention:
         """
         promise = method.promise.resolve(matrix)
         ruled, limit = self._ruled(method, promise, matrix), method.suppression_limit
-        kept = []
+        kept, finest = [], math.inf
         for zones, before in self._zones_of_then(method, matrix):
             fixed = FixedZones(zones=zones, promise=ruled.promise)
-            found = self._settled(fixed, limit, 1, matrix, progress)
-            kept.append(found._replace(limit=self._limit_beside(before, found, limit, matrix)))
-        finest = min((one.mean_tiles for one in kept if one.share <= one.limit), default=math.inf)
+            found = self._settled(fixed, limit, 1, matrix, progress, finest)
+            found = found._replace(limit=self._limit_beside(before, found, limit, matrix))
+            kept.append(found)
+            if found.share <= found.limit:
+                finest = min(finest, found.mean_tiles)
         own = self._settled(ruled, limit, TRIES, matrix, progress, finest)
         within = [one for one in (own, *kept) if one.share <= one.limit]
         if not within:
@@ -174,8 +176,10 @@ class Prevention:
 
     def _told_by(self, before: Disclosure, n_flows: int) -> Bools:
         """Return the flows with records that an earlier release published."""
-        at = np.minimum(np.searchsorted(before.record, self.records.record), before.n_records - 1)
-        same = (before.record[at] == self.records.record) & (before.group[at] != WITHHELD)
+        from tripcloak.ledger._kernels.groups import places_among
+
+        at = places_among(self.records.record, before.record)
+        same = (at >= 0) & (before.group[at] != WITHHELD)
         told = np.zeros(n_flows, dtype=bool)
         told[self.records.flow[same]] = True
         return told
@@ -248,7 +252,7 @@ class Prevention:
         if promise.segments or promise.by_release or not exact or not self.coarsens:
             return method
         people = any(one.counted == "travellers" for one in self.earlier)
-        known = self.attacks.before.known
+        known = self.attacks.known
         groups = EarlierGroups.of(self.records, matrix.n_flows, exact, people=people, known=known)
         k = min(one.k for one in self.earlier) if promise.k is None else self._k(promise.k)
         return replace(method, promise=all_of([promise, Remainders(least=k, earlier=groups)]))

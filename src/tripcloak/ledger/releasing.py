@@ -192,7 +192,7 @@ class _Preventing:
                 "the new release", reading, replace(release, publish=self.publish), part_records
             )
 
-        self.attacks = attacks = Attacks(self.earlier, records.record)
+        self.attacks = attacks = Attacks(self.earlier, records)
         rounds = RoundingPrevention(attacks, records, told, secret=self.secret, base=self.base)
         exact = Prevention(attacks, records, told, coarsens=self.mode == "coarsen")
         if self.mode == "round" and self.base is None:

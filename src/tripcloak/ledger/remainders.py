@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,19 +27,23 @@ class EarlierGroups:
 
     Attributes
     ----------
-    start, person : array
-        Where the records of each new flow begin, and one more; the person of every record, -1 for nobody.
-    group : array (partitions, records)
-        The earlier group of every record, -1 where it is in none. Groups are numbered over all releases.
+    piece : array (partitions, flows + 1)
+        Where the pieces of each new flow begin in every partition: its records of one earlier group.
+    group, start : array
+        The earlier group of every piece, -1 where it is in none; where the records of each begin, and one
+        more. Groups are numbered over all releases.
+    person : array
+        The person of every record, partition by partition, -1 for nobody.
     group_start, member_flow, member_person : array
         Where the records of each earlier group begin, and one more; the flow of each now, -1 for none; whose.
     n_people : int
         How many people there are.
     """
 
+    piece: Ints
+    group: Ints
     start: Ints
     person: Ints
-    group: Ints
     group_start: Ints
     member_flow: Ints
     member_person: Ints
@@ -75,13 +79,16 @@ class EarlierGroups:
         flow = np.full(len(known), -1, dtype=np.int32)
         flow[place] = records.flow
         whose = _Whose(known, people=people, some=any(one.counted == "trips" for one in earlier))
-        start, order = sorted_by(records.flow, n_flows)
+        by_flow = sorted_by(records.flow, n_flows)
+        pieces = _Pieces.of(by_flow, [row[place] for row in _joined(earlier, known)])
+        own = whose.of(place, told_apart=True)
         members = [_members(one, known, flow, whose) for one in earlier]
         ends = np.cumsum([0, *(len(own[1]) for own in members)])
         return cls(
-            start=start,
-            person=whose.of(place[order], told_apart=True),
-            group=np.stack([row[place[order]] for row in _joined(earlier, known)]),
+            piece=pieces.first,
+            group=pieces.group,
+            start=pieces.start,
+            person=own[pieces.order],
             group_start=np.concatenate(
                 [*(own[0][:-1] + end for own, end in zip(members, ends, strict=False)), ends[-1:]]
             ),
@@ -89,6 +96,32 @@ class EarlierGroups:
             member_person=np.concatenate([own[2] for own in members]),
             n_people=whose.n,
         )
+
+
+class _Pieces(NamedTuple):
+    """Flows in pieces of one earlier group each, partition by partition."""
+
+    first: Ints
+    group: Ints
+    start: Ints
+    order: Ints
+
+    @classmethod
+    def of(cls, by_flow: tuple[Ints, Ints], partitions: Sequence[Ints]) -> _Pieces:
+        """Return the pieces, given where the records of each flow begin, they, and the group of each."""
+        from tripcloak.ledger._kernels.groups import split
+
+        first, group, start, order = [], [], [np.zeros(1, dtype=np.int64)], []
+        pieces = records = 0
+        for partition in partitions:
+            n_codes = int(partition.max(initial=-1)) + 2
+            own, ends, flow, code = split(by_flow[1], by_flow[0], partition + np.int32(1), n_codes)
+            first.append(pieces + np.searchsorted(flow, np.arange(len(by_flow[0]))))
+            group.append(code.astype(np.int32) - np.int32(1))
+            start.append(ends[1:] + records)
+            order.append(own)
+            pieces, records = pieces + len(code), records + len(own)
+        return cls(np.stack(first), *(np.concatenate(parts) for parts in (group, start, order)))
 
 
 class _Whose:
@@ -168,8 +201,7 @@ class Remainders(OfProducts):
         one = self.earlier
         return remainders_hold(
             (runs.flows, runs.first.astype(np.int64), runs.last.astype(np.int64)),
-            (one.start, one.person),
-            one.group,
+            (one.piece, one.group, one.start, one.person),
             (one.group_start, one.member_flow, one.member_person),
             one.n_people,
             self.least,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
-from tripcloak.ledger.atoms import Atoms
+from tripcloak.ledger.atoms import ALL, Atoms
 from tripcloak.ledger.contraction import Contraction, Forms, numbers_of_unknowns
 
 
@@ -193,9 +193,8 @@ def _people(atoms: Atoms, members: Ints, start: Ints) -> tuple[Ints, Ints]:
     """Return where the different people of each row begin, and one more, and the people."""
     from tripcloak.ledger._kernels.groups import people_of_sets
 
-    taken, at = _ranges(atoms.first_seen[members], atoms.first_seen[members + 1])
-    n_people = int(atoms.seen_by.max(initial=-1)) + 1
-    row, who = people_of_sets(taken, at[start[:-1]], at[start[1:]], atoms.seen_by, n_people)
+    seen, n_people = (atoms.first_seen, atoms.seen_by), int(atoms.seen_by.max(initial=-1)) + 1
+    row, who = people_of_sets(members, start[:-1], start[1:], seen, n_people, ALL)
     return np.searchsorted(row, np.arange(len(start))), who
 
 

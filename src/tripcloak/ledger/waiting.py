@@ -40,8 +40,9 @@ def could_be_alike(one: int, other: int) -> bool:
 
 def are_alike(one: Disclosure, records: Ints) -> bool:
     """Return whether a release is of much the same records as an input."""
-    shared = len(np.intersect1d(one.record, records, assume_unique=True))
-    return shared >= ALIKE * max(one.n_records, len(records))
+    if one.record is records or not could_be_alike(one.n_records, len(records)):
+        return one.record is records
+    return bool(np.count_nonzero(_place(one, records) >= 0) >= ALIKE * max(one.n_records, len(records)))
 
 
 def waiting_for_company(earlier: Iterable[tuple[int, bool, Disclosure]], new: Disclosure) -> Waiting:
@@ -80,11 +81,18 @@ def waiting_for_company(earlier: Iterable[tuple[int, bool, Disclosure]], new: Di
 
 def _still_told(one: Disclosure, new: Disclosure) -> Bools:
     """Return the records of a release that are gone, in groups of which something is withheld now."""
-    at = np.minimum(np.searchsorted(new.record, one.record), new.n_records - 1)
-    there = new.record[at] == one.record
+    at = _place(new, one.record)
+    there = at >= 0
     published = one.group != WITHHELD
     held = np.zeros(one.n_groups, dtype=bool)
     held[one.group[published & there & (new.group[at] == WITHHELD)]] = True
     gone: Bools = published & ~there
     gone[gone] = held[one.group[gone]]
     return gone
+
+
+def _place(one: Disclosure, records: Ints) -> Ints:
+    """Return where some records are among those of a release, -1 where they are not."""
+    from tripcloak.ledger._kernels.groups import places_among
+
+    return places_among(records, one.record)

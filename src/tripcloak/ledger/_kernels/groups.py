@@ -11,8 +11,7 @@ from tripcloak.ground.arrays import Bools, Ints
 @njit(cache=True)
 def remainders_hold(
     runs: tuple[Ints, Ints, Ints],
-    by_flow: tuple[Ints, Ints],
-    groups: Ints,
+    pieces: tuple[Ints, Ints, Ints, Ints],
     by_group: tuple[Ints, Ints, Ints],
     n_people: int,
     k: int,
@@ -23,36 +22,37 @@ def remainders_hold(
     ----------
     runs
         Flows, and where each run of them begins and ends.
-    by_flow
-        Where each flow's records begin, and one more; the person of every record, -1 for nobody.
-    groups : array (partitions, records)
-        The earlier group of every record in each partition of earlier releases, -1 for none.
+    pieces
+        Where the pieces of each flow begin in every partition of earlier releases, and one more; the earlier
+        group of each piece, -1 for none; where its records begin, and one more; their people, -1 for nobody.
     by_group
         Where each earlier group's records begin, and one more; the flow that each is in now, -1 for none;
         its person.
     """
     flows, first, last = runs
+    piece, group, start, person = pieces
     good = np.ones(len(first), dtype=np.bool_)
-    inside = np.full(len(by_flow[0]) - 1, -1, dtype=np.int64)
+    inside = np.full(piece.shape[1] - 1, -1, dtype=np.int64)
     held = np.zeros(len(by_group[0]) - 1, dtype=np.int64)
     touched = np.empty(len(held), dtype=np.int64)
     seen = np.full(n_people + 1, -1, dtype=np.int64)
     token = 0
     for run in range(len(first)):
-        own = flows[first[run] : last[run]]
-        for flow in own:
-            inside[flow] = run
-        for part in range(len(groups)):
+        ends = first[run], last[run]
+        for at in range(first[run], last[run]):
+            inside[flows[at]] = run
+        for part in range(len(piece)):
             # Invariant: nothing is held, and no token from this one on was seen.
             token += 3
-            if _enough_beside(own, by_flow, groups[part], seen, token - 3, k):
+            own = flows, piece[part], group, start, person
+            if _enough_beside(own, ends, seen, token - 3, k):
                 continue
-            n, covered = _hold(own, by_flow[0], groups[part], held, touched)
-            good[run] = not _few_of_run(own, by_flow, groups[part], by_group[0], held, seen, token - 2, k)
+            n, covered = _hold(flows, ends, piece[part], group, start, held, touched)
+            good[run] = not _few_of_run(own, ends, by_group[0], held, seen, token - 2, k)
             if good[run] and covered:
-                around = touched[:n]
-                good[run] = not _few_of_groups(around, by_group, held, inside, run, seen, token - 1, k)
-            held[touched[:n]] = 0
+                good[run] = not _few_of_groups((touched, n), by_group, held, inside, run, seen, token - 1, k)
+            for at in range(n):
+                held[touched[at]] = 0
             if not good[run]:
                 break
     return good
@@ -60,46 +60,48 @@ def remainders_hold(
 
 @njit(cache=True)
 def _enough_beside(
-    own: Ints, by_flow: tuple[Ints, Ints], group: Ints, seen: Ints, token: int, k: int
+    own: tuple[Ints, Ints, Ints, Ints, Ints], ends: tuple[int, int], seen: Ints, token: int, k: int
 ) -> bool:  # pragma: no cover - compiled
     """Return whether k people of a run are in no earlier group: then nothing more needs to be counted."""
-    start, person = by_flow
+    flows, piece, group, start, person = own
     people = 0
-    for flow in own:
-        for record in range(start[flow], start[flow + 1]):
-            one = person[record]
-            if group[record] < 0 and one >= 0 and seen[one] != token:
-                seen[one] = token
-                people += 1
-                if people == k:
-                    return True
+    for at in range(ends[0], ends[1]):
+        for one in range(piece[flows[at]], piece[flows[at] + 1]):
+            if group[one] >= 0:
+                continue
+            for record in range(start[one], start[one + 1]):
+                who = person[record]
+                if who >= 0 and seen[who] != token:
+                    seen[who] = token
+                    people += 1
+                    if people == k:
+                        return True
     return False
 
 
 @njit(cache=True)
 def _hold(
-    own: Ints, start: Ints, group: Ints, held: Ints, touched: Ints
+    flows: Ints, ends: tuple[int, int], piece: Ints, group: Ints, start: Ints, held: Ints, touched: Ints
 ) -> tuple[int, bool]:  # pragma: no cover - compiled
     """Count the records of a run by earlier group; return how many groups, and whether all are in some."""
     n, covered = 0, True
-    for flow in own:
-        for record in range(start[flow], start[flow + 1]):
-            code = group[record]
+    for at in range(ends[0], ends[1]):
+        for one in range(piece[flows[at]], piece[flows[at] + 1]):
+            code = group[one]
             if code < 0:
                 covered = False
                 continue
             if held[code] == 0:
                 touched[n] = code
                 n += 1
-            held[code] += 1
+            held[code] += start[one + 1] - start[one]
     return n, covered
 
 
 @njit(cache=True)
 def _few_of_run(
-    own: Ints,
-    by_flow: tuple[Ints, Ints],
-    group: Ints,
+    own: tuple[Ints, Ints, Ints, Ints, Ints],
+    ends: tuple[int, int],
     group_start: Ints,
     held: Ints,
     seen: Ints,
@@ -107,26 +109,27 @@ def _few_of_run(
     k: int,
 ) -> bool:  # pragma: no cover - compiled
     """Return whether few people are left of a run without the earlier groups that it holds whole."""
-    start, person = by_flow
+    flows, piece, group, start, person = own
     people, rest = 0, False
-    for flow in own:
-        for record in range(start[flow], start[flow + 1]):
-            code = group[record]
+    for at in range(ends[0], ends[1]):
+        for one in range(piece[flows[at]], piece[flows[at] + 1]):
+            code = group[one]
             if code >= 0 and held[code] == group_start[code + 1] - group_start[code]:
                 continue
             rest = True
-            one = person[record]
-            if one >= 0 and seen[one] != token:
-                seen[one] = token
-                people += 1
-                if people == k:
-                    return False
+            for record in range(start[one], start[one + 1]):
+                who = person[record]
+                if who >= 0 and seen[who] != token:
+                    seen[who] = token
+                    people += 1
+                    if people == k:
+                        return False
     return rest
 
 
 @njit(cache=True)
 def _few_of_groups(
-    around: Ints,
+    around: tuple[Ints, int],
     by_group: tuple[Ints, Ints, Ints],
     held: Ints,
     inside: Ints,
@@ -138,7 +141,8 @@ def _few_of_groups(
     """Return whether few people are left of the earlier groups around a run without the run itself."""
     group_start, member_flow, member_person = by_group
     people, rest = 0, False
-    for code in around:
+    for at in range(around[1]):
+        code = around[0][at]
         if held[code] == group_start[code + 1] - group_start[code]:
             continue
         for member in range(group_start[code], group_start[code + 1]):
@@ -246,31 +250,55 @@ def split(
 
 @njit(cache=True)
 def people_of_sets(
-    order: Ints, first: Ints, last: Ints, person: Ints, n_people: int
+    order: Ints, first: Ints, last: Ints, people: tuple[Ints, Ints], n_people: int, most: int
 ) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
-    """Return pairs of a set of records and a person who has one in it, ascending, each once; -1 is nobody.
+    """Return pairs of a set and a person who is in it, each once, set by set.
 
     Parameters
     ----------
     order, first, last
-        Records, and where those of each set begin and end.
+        What sets are made of, and where that of each begins and ends.
+    people
+        Where the people of everything begin, and one more; they, -1 for nobody.
+    most
+        So many people of a set are enough; -1 for all.
     """
     stamp = np.full(n_people, -1, dtype=np.int64)
-    most = 0
+    seen, seen_by = [0 for _ in range(0)], [0 for _ in range(0)]
     for one in range(len(first)):
-        most += last[one] - first[one]
-    seen, seen_by = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    n = 0
-    for one in range(len(first)):
-        before = n
+        before = len(seen_by)
         for at in range(first[one], last[one]):
-            who = person[order[at]]
-            if who >= 0 and stamp[who] != one:
-                stamp[who] = one
-                seen[n], seen_by[n] = one, who
-                n += 1
-        seen_by[before:n].sort()
-    return seen[:n], seen_by[:n]
+            for place in range(people[0][order[at]], people[0][order[at] + 1]):
+                who = people[1][place]
+                if who >= 0 and stamp[who] != one:
+                    stamp[who] = one
+                    seen.append(one)
+                    seen_by.append(who)
+            if 0 <= most <= len(seen_by) - before:
+                break
+    return np.array(seen, dtype=np.int64), np.array(seen_by, dtype=np.int64)
+
+
+@njit(cache=True)
+def places_among(some: Ints, all_of_them: Ints) -> Ints:  # pragma: no cover - compiled
+    """Return where each of some ascending numbers is among others, which ascend too; -1 where it is not."""
+    place = np.empty(len(some), dtype=np.int32)
+    at, end = 0, len(all_of_them)
+    for one in range(len(some)):
+        while at < end and all_of_them[at] < some[one]:
+            at += 1
+        place[one] = at if at < end and all_of_them[at] == some[one] else -1
+    return place
+
+
+@njit(cache=True)
+def are_uniform(order: Ints, start: Ints, code: Ints) -> bool:  # pragma: no cover - compiled
+    """Return whether all records of a set have one code, in every set of them."""
+    for one in range(len(start) - 1):
+        for at in range(start[one] + 1, start[one + 1]):
+            if code[order[at]] != code[order[start[one]]]:
+                return False
+    return True
 
 
 @njit(cache=True)

@@ -46,7 +46,8 @@ class KnownRecords:
     @cached_property
     def order(self) -> Ints:
         """Return what sorts them."""
-        return np.argsort(self.record)
+        # Those of every release came in ascending order, which a stable sort makes use of.
+        return np.argsort(self.record, kind="stable")
 
     @cached_property
     def ascending(self) -> Ints:
@@ -59,11 +60,11 @@ class KnownRecords:
         return people_of(self.record, self.person)
 
     def find(self, record: Ints) -> Ints:
-        """Return the place of every record among those that are known, -1 where it is not."""
-        if not len(self):
-            return np.full(len(record), -1)
-        at = np.minimum(np.searchsorted(self.ascending, record), len(self) - 1)
-        found: Ints = np.where(self.ascending[at] == record, self.order[at], -1)
+        """Return the place of every record, which ascend, among those that are known, -1 where it is not."""
+        from tripcloak.ledger._kernels.groups import places_among
+
+        at = places_among(record, self.ascending)
+        found: Ints = np.append(self.order, -1)[at]
         return found
 
     def new_among(self, records: KeyedRecords, place: Ints) -> KnownRecords:

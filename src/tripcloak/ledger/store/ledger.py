@@ -139,7 +139,7 @@ class Ledger:
         self.entries = entries
         self._alone = False
         self._held: tuple[list[Written], KnownRecords] | None = None
-        self._told: tuple[list[int], KnownRecords, list[Disclosure]] | None = None
+        self._told: tuple[list[int], KnownRecords, list[tuple[int, list[Disclosure]]]] | None = None
 
     def __repr__(self) -> str:
         return f"<Ledger of {len(self.releases):,} releases>"
@@ -190,11 +190,10 @@ class Ledger:
         if not counting:
             return []
         numbers, known = [one.number for one in counting], self.known()
-        if self._told is None or self._told[:2] != (numbers, known):
+        if self._told is None or self._told[0] != numbers or self._told[1] is not known:
             made = Disclosures(known)
-            told = [one for release in counting for one in self._parts(release, made)]
-            self._told = numbers, known, told
-        return self._told[2]
+            self._told = numbers, known, [(one.number, self._parts(one, made)) for one in counting]
+        return [one for _, parts in self._told[2] for one in parts]
 
     def _parts(self, release: RecordedRelease, made: Disclosures) -> list[Disclosure]:
         """Return what one release tells: its flows first, then every segment."""
@@ -469,13 +468,20 @@ class Ledger:
             for one in self.releases
             if one.counts and one.facts["parts"] and could_be_alike(one.facts["records"], len(coming.records))
         ]
-        made, when = Disclosures(self.known()), coming.covered.get("period")
-        # One after the other: a release takes as much memory as its input.
+        when = coming.covered.get("period")
         earlier = (
-            (one.number, one.facts["covered"].get("period") == when, self._parts(one, made)[0])
-            for one in alike
+            (one.number, one.facts["covered"].get("period") == when, flows)
+            for one, flows in zip(alike, self._flows(alike), strict=True)
         )
         return waiting_for_company(earlier, new)
+
+    def _flows(self, releases: Sequence[RecordedRelease]) -> Iterator[Disclosure]:
+        """Yield what releases tell of their flows, as it was read already or else one after the other."""
+        known = self.known()
+        made = Disclosures(known)
+        held = dict(self._told[2]) if self._told is not None and self._told[1] is known else {}
+        for one in releases:
+            yield held[one.number][0] if one.number in held else self._parts(one, made)[0]
 
     def _charged(self, made: Recordable, coming: Coming, *, is_out: bool) -> Entry:
         """Return the entry by which a noisy release was charged, or is now."""
@@ -519,10 +525,11 @@ class Ledger:
         if len(new):
             data["records"] = write_records(self.folder, self._name("records"), new)
         place, n = coming.place.copy(), len(known) + len(new)
+        own = coming.records.record
         place[place < 0] = np.arange(len(known), n)
         groups = {
             # A segment holds some of the records, each of which is among all of them.
-            name: group_column(n, place[np.searchsorted(coming.records.record, record)], group)
+            name: group_column(n, place if record is own else place[np.searchsorted(own, record)], group)
             for name, (record, group) in columns.items()
         }
         data["groups"] = write_columns(self.folder, self._name("groups"), groups)

@@ -1,0 +1,97 @@
+"""Cells: records that neither earlier releases nor the flows of a new input tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tripcloak.flows.model import KeyedRecords
+from tripcloak.ground.arrays import Ints
+from tripcloak.ledger.atoms import NONE, Atoms, Splitting, atoms_in_order
+from tripcloak.ledger.disclosure import Disclosure
+
+
+class Cells:
+    """The records of earlier releases and of a new input, in sets from which atoms are quickly made.
+
+    A new release puts all records of a flow into one group, whatever its zones are. So records are gone
+    through once, and every release that is tried for the same input is split by cells.
+
+    Parameters
+    ----------
+    before
+        The records as earlier releases tell them apart.
+    records
+        Those of the new input.
+    enough
+        So many people of a cell are counted: who is more is not few, whatever else is in an atom.
+    """
+
+    def __init__(self, before: Splitting, records: KeyedRecords, enough: int) -> None:
+        self.before, self.enough = before, enough
+        flow = np.zeros(len(before.known), dtype=np.int32)
+        flow[before.known.place(records.record)] = records.flow + 1
+        self.order, self.start = before.order, before.start
+        self.atom = np.arange(len(before.start) - 1)
+        self._people: tuple[Ints, tuple[Ints, Ints]] | None = None
+        self._split(flow, int(records.flow.max(initial=-1)) + 2)
+
+    def __repr__(self) -> str:
+        return f"<Cells: {len(self.atom):,} of {self.before!r}>"
+
+    def atoms(self, new: Sequence[Disclosure]) -> Atoms:
+        """Return the atoms of all earlier releases and new ones.
+
+        Where a new release tells a cell's records apart, as by segment, cells are split further.
+        """
+        from tripcloak.ledger._kernels.groups import are_uniform, split
+
+        known = self.before.known
+        for one in new:
+            known.learn(one)
+            code = known.codes(one)
+            if not are_uniform(self.order, self.start, code):
+                self._split(code, one.n_groups + 1)
+        first_record, n = self.order[self.start[:-1]], self.before.n_groups
+        order, group = np.arange(len(self.atom), dtype=np.int32), self.before.group
+        start = np.searchsorted(self.atom, np.arange(len(group) + 1))
+        for one in new:
+            code = known.codes(one)[first_record]
+            order, start, before, told = split(order, start, code, one.n_groups + 1)
+            group = np.column_stack([group[before], np.where(told > 0, told - 1 + n, NONE)])
+            n += one.n_groups
+        trips = np.add.reduceat(self._trips()[order], start[:-1]) if len(group) else np.empty(0, int)
+        people = self._people_of_cells()
+        return atoms_in_order(
+            (*self.before.releases, *new),
+            group,
+            trips,
+            lambda at: known.people_of((order, start), at, people, self.enough),
+        )
+
+    def _split(self, code: Ints, n_codes: int) -> None:
+        """Split the cells further by a code of every record."""
+        from tripcloak.ledger._kernels.groups import split
+
+        self.order, self.start, before, _ = split(self.order, self.start, code, n_codes)
+        self.atom, self._people = self.atom[before], None
+
+    def _trips(self) -> Ints:
+        weight = self.before.known.weight
+        if weight is None:
+            return np.diff(self.start)
+        trips: Ints = np.add.reduceat(weight[self.order], self.start[:-1])
+        return trips
+
+    def _people_of_cells(self) -> tuple[Ints, Ints]:
+        """Return where the people of every cell begin, and one more, and they."""
+        known = self.before.known
+        # A new release may tell people apart whom no earlier one did.
+        if self._people is None or self._people[0] is not known.person:
+            each = np.arange(len(known) + 1, dtype=np.int32), known.person
+            every = np.arange(len(self.atom))
+            seen, seen_by = known.people_of((self.order, self.start), every, each, self.enough)
+            start = np.searchsorted(seen, np.arange(len(every) + 1))
+            self._people = known.person, (start, seen_by)
+        return self._people[1]
