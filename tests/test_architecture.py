@@ -28,6 +28,7 @@ STOREYS = (
     ("pages", "engines"),
     ("flows", "trajectories"),
     ("comparing", "analysis", "fairness", "receiving", "ledger", "exporting"),
+    ("reporting",),
     ("api",),
     ("cli",),
 )

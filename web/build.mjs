@@ -13,6 +13,7 @@ const ENTRIES = {
   series: "series/main.ts",
   trajectory_map: "trajectories/main.ts",
   compare: "compare/main.ts",
+  report: "report/main.ts",
 };
 
 let first = true;

@@ -31,6 +31,7 @@ TOP = (
             ),
         ),
     ),
+    (Room("reporting/", ("one page that tells everything about a release, in public and for its owner",)),),
     (
         Room(
             "comparing/",
@@ -270,7 +271,7 @@ rect { stroke: #5b6b7c; stroke-width: 1 }
 def drawn() -> str:
     """Return the drawing."""
     drawing = Drawing()
-    for rooms, kind in zip(TOP, ("roof", "roof", "up"), strict=True):
+    for rooms, kind in zip(TOP, ("roof", "roof", "roof", "up"), strict=True):
         drawing.storey(rooms, kind)
     wings(drawing)
     for rooms, kind in zip(BELOW, KINDS, strict=True):

@@ -142,10 +142,11 @@ def test_the_demo_walks_the_whole_road(tripcloak, tmp_path):
     told = tripcloak("demo", "--trips", 3000, "--out", out)
     assert (told.code, told.err) == (0, "")
     lines = told.out.splitlines()
-    assert [line[:2] for line in lines] == ["1.", "2.", "3.", "4."]
+    assert [line[:2] for line in lines] == ["1.", "2.", "3.", "4.", "5."]
     assert "at least 10 people" in lines[1]
     assert "safe" in lines[2]
     assert (out / "release" / "map.html").resolve().as_uri() in lines[3]
+    assert (out / "report.html").resolve().as_uri() in lines[4]
     assert is_whole(out)
     assert parquet.read_metadata(out / "city.parquet").num_rows == 3000
     assert tripcloak("audit", out, "--against", out / "city.parquet").code == 0

@@ -59,7 +59,7 @@ def test_the_tree_lists_exactly_the_rooms_there_are() -> None:
 
 
 def test_the_storeys_are_those_that_are_enforced() -> None:
-    told = re.findall(r"^\| (\d) \| (`.*`) \|$", PLAN, flags=re.M)
+    told = re.findall(r"^\| (\d+) \| (`.*`) \|$", PLAN, flags=re.M)
     assert [int(storey) for storey, _ in told] == list(range(len(STOREYS), 0, -1))
     assert [set(re.findall(r"`(\w+)`", rooms)) for _, rooms in reversed(told)] == [*map(set, STOREYS)]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Force, Given, Inputs, Json, takes
+from tripcloak.cli.options import Force, Given, Inputs, Json, Report, takes
+from tripcloak.cli.report import refuse_report, show_report, written_report
 from tripcloak.cli.screen import (
     cleaning_lines,
     cleaning_rows,
@@ -42,6 +43,7 @@ def command(
     given: Given,
     inputs: Inputs,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
+    report: Report = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -66,6 +68,8 @@ def command(
       tripcloak anonymise june.parquet --zones-from may --out june
 
       tripcloak anonymise trips.parquet --out out --ledger ledger
+
+      tripcloak anonymise trips.parquet --out out --report
     """
     from tripcloak.flows.anonymise import AnonymisationRequest
 
@@ -85,6 +89,7 @@ def command(
     )
     by, key, ledger = segments(given), signing_key(given), ledger_given(given)
     if by and not given["segment_joint"]:
+        refuse_report(report)
         release_segments(request, by, draws=given["draws"], key=key, json=json)
         return
     with progress_on_stderr() as progress:
@@ -96,12 +101,15 @@ def command(
         )
         outcome, recorded = _made(told, ledger, given, progress)
         sign([out], request.source.paths, request.memory, key, progress)
+    written = written_report(out, force=force) if report else None
     if json:
         print_json(outcome.to_dict() | ({} if recorded is None else {"ledger": recorded.in_short()}))
     else:
         _show(outcome, waits=recorded is not None and not recorded.may_be_published)
         show_signed(key)
         show(*([] if recorded is None else [recorded.words()]))
+        if written is not None:
+            show_report(written)
 
 
 def ledger_given(given: Given) -> "Ledger | None":

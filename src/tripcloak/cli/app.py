@@ -18,6 +18,7 @@ COMMANDS = {
     "series": "series:command",
     "audit": "audit:command",
     "check": "check:command",
+    "report": "report:command",
     "difference": "difference:command",
     "export": "export:command",
     "measures": "measures:command",

@@ -20,7 +20,7 @@ def command(
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same city.")] = 1,
     force: Force = False,
 ) -> None:
-    """Walk the whole road once: make a city, anonymise it, audit it, leave a map to look at.
+    """Walk the whole road once: make a city, anonymise it, audit it, leave a map and a report to look at.
 
     [bold]Example[/bold]
 
@@ -73,7 +73,10 @@ def run_demo(
     if not report.safe:
         raise AuditFailedError(f"the demo's release failed its audit: {', '.join(report.broken)}")
     tell(f"3. Audited against the raw trips: {report.sentence()[:1].lower()}{report.sentence()[1:]}")
-    tell(f"4. Look at it: {(out / 'release' / 'map.html').resolve().as_uri()}")
+    from tripcloak.cli.report import written_report
+
+    tell(f"4. Look at the map: {(out / 'release' / 'map.html').resolve().as_uri()}")
+    tell(f"5. Read the report: {written_report(out, force=force).public.resolve().as_uri()}")
 
 
 @contextmanager

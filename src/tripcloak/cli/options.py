@@ -53,6 +53,9 @@ Against = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", metavar="", help="Print one JSON object on stdout and nothing else there.")
 ]
+Report = Annotated[
+    bool, typer.Option("--report", metavar="", help="Write the report of the release as well.")
+]
 Force = Annotated[
     bool, typer.Option("--force", metavar="", help="Replace what an earlier run has left there.")
 ]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Force, Given, Inputs, Json, takes
+from tripcloak.cli.options import Force, Given, Inputs, Json, Report, takes
+from tripcloak.cli.report import show_report, written_report
 from tripcloak.cli.screen import (
     cleaning_lines,
     cleaning_rows,
@@ -122,6 +123,7 @@ def anonymise(
             "people are.",
         ),
     ] = None,
+    report: Report = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -165,6 +167,7 @@ def anonymise(
                 sign_trajectories(
                     outcome.out, request.source.paths, key, memory=given["memory"], progress=progress
                 )
+    written = [written_report(outcome.out, force=force) for outcome in outcomes] if report else []
     if json:
         told = [outcome.to_dict() for outcome in outcomes]
         print_json(told[0] if regions is None else {"regions": told})
@@ -177,6 +180,8 @@ def anonymise(
         kept, read = sum(one.reading.cleaning.kept for one in outcomes), outcomes[0].reading.cleaning.rows
         show(f"The regions hold {number(kept)} of {number(read)} fixes; the others are in none, or dropped.")
     show_signed(key)
+    for pages in written:
+        show_report(pages)
 
 
 def _released(

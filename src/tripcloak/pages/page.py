@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def render_page(name: str, *, script: str | None = None, styles: Sequence[str] = (), **content: Any) -> str:
+def render_page(
+    name: str, *, script: str | None = None, styles: Sequence[str] = (), workers: bool = False, **content: Any
+) -> str:
     """The text of a page made of ``NAME.html.j2``, ``NAME.css`` and a script; templates may import others.
 
     Its policy lets the browser run this script and this style and refuses every request. So there
@@ -27,6 +29,8 @@ def render_page(name: str, *, script: str | None = None, styles: Sequence[str] =
         The entry of ``web/`` whose built script the page carries.
     styles : sequence of str
         Files with styles that ``NAME.css`` builds on.
+    workers : bool
+        Whether the script starts workers, whose code it holds itself.
     **content
         What the template asks for; text is escaped.
     """
@@ -34,9 +38,10 @@ def render_page(name: str, *, script: str | None = None, styles: Sequence[str] =
 
     style = "\n".join(map(asset, (*styles, f"{name}.css")))
     running = "" if script is None else asset(f"built/{script}.js")
-    return _filled(
-        name, policy=content_policy(style, running), style=Markup(style), script=Markup(running), **content
+    policy = content_policy(style, running) + (
+        "; worker-src data: blob:; connect-src blob:" if workers else ""
     )
+    return _filled(name, policy=policy, style=Markup(style), script=Markup(running), **content)
 
 
 def render_card(**content: Any) -> str:

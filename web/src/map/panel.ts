@@ -157,6 +157,36 @@ export class Panel {
     }
   }
 
+  // Lines from place to place on the screen, each with a weight of at most 1; the heaviest last, on top.
+  drawLines(pen: Pen, lines: [Point, Point, number][]): void {
+    pen.lineCap = "round";
+    for (const [from, to, weight] of [...lines].reverse()) {
+      for (const [colour, more] of [[this.theme.halo, 1.6], [this.theme.accent, 0]] as [string, number][]) {
+        pen.strokeStyle = colour;
+        pen.lineWidth = Math.max(0.8, 7 * weight) + more;
+        pen.beginPath();
+        pen.moveTo(...from);
+        pen.lineTo(...to);
+        pen.stroke();
+      }
+    }
+    pen.lineCap = "butt";
+  }
+
+  // Rings around places: what stays within a zone.
+  drawRings(pen: Pen, rings: [Point, number][]): void {
+    pen.strokeStyle = pen.fillStyle = this.theme.accent;
+    pen.lineWidth = 1.5;
+    for (const [[left, top], weight] of rings) {
+      pen.beginPath();
+      pen.arc(left, top, 3 + 14 * weight, 0, 2 * Math.PI);
+      pen.globalAlpha = 0.2;
+      pen.fill();
+      pen.globalAlpha = 1;
+      pen.stroke();
+    }
+  }
+
   // Moves the last drawing under the new view: cheap, blurred for a moment, always in step.
   slide() {
     const { view, drawn } = this;

@@ -14,6 +14,8 @@ export type Columns = Partial<Record<Measure, (number | null)[]>>;
 
 export interface ZoneTable extends Columns {
   zone: string[];
+  // What people call the zones, where that is known.
+  name?: string[];
   height: number[];
   tiles: number[];
   area_km2: (number | null)[];

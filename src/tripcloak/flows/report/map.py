@@ -67,6 +67,7 @@ def render_map(
     return render_page(
         "map",
         script="map",
+        styles=("colours.css",),
         title=title,
         facts=facts,
         payload=Markup(script_safe_json(map_payload(zones, flows))),

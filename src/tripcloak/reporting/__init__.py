@@ -1,0 +1,1 @@
+"""One page that tells a decision maker everything about a release, in public and for its owner."""

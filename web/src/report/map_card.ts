@@ -1,0 +1,133 @@
+// One map with its controls: which ends of trips, how many flows, those within a zone; words of what is pointed at.
+
+import { readTheme } from "../map/panel";
+import { type Axis, MEASURES, type Point } from "../map/payload";
+import { Legend } from "../map/panel";
+import { areaFigure, figure } from "../map/scale";
+import { amount, capital, element } from "../map/side";
+import { type Content, type ReportMap } from "./content";
+import { LightView } from "./light_view";
+import { type Line, MapModel } from "./model";
+import { type MapView, type Wanted } from "./view";
+import { WebglView } from "./webgl_view";
+
+export class MapCard {
+  root: HTMLElement;
+  told: ReportMap;
+  model: MapModel;
+  view: MapView;
+  legend: Legend;
+  axis: Axis = "origin";
+  chosen = -1;
+  linked: MapCard[] = [];
+  following = false;
+  tip: HTMLElement;
+
+  constructor(root: HTMLElement, told: ReportMap, content: Content, webgl: boolean) {
+    this.root = root;
+    this.told = told;
+    this.model = new MapModel(told.payload);
+    const stage = this.part(".ground");
+    this.view = webgl ? new WebglView(stage, this.model, content) : new LightView(stage, this.model);
+    this.legend = new Legend(this.part(".scale"));
+    this.tip = this.part(".tip");
+    this.offer();
+    this.listen();
+    this.draw();
+  }
+
+  part(selector: string): HTMLElement {
+    return this.root.querySelector<HTMLElement>(selector)!;
+  }
+
+  input(name: string): HTMLInputElement {
+    return this.root.querySelector<HTMLInputElement>(`[name=${name}]`)!;
+  }
+
+  offer(): void {
+    const { lines, within } = this.model;
+    const top = this.input("top");
+    top.max = String(lines.length);
+    top.value = String(Math.min(lines.length, 60));
+    this.part(".flow-controls").hidden = !lines.length;
+    this.part(".within-control").hidden = !within.length;
+    this.part(".axes").hidden = this.model.areas.destination.length === 0;
+  }
+
+  listen(): void {
+    for (const name of ["flows", "within", "top"]) this.input(name).addEventListener("input", () => this.draw());
+    for (const button of this.root.querySelectorAll<HTMLButtonElement>(".axes button")) {
+      button.addEventListener("click", () => this.turn(button.dataset.axis as Axis));
+    }
+    this.part(".clear").addEventListener("click", () => this.choose(-1));
+    this.part(".home").addEventListener("click", () => this.view.whole());
+    this.view.pointed = (zone, place) => this.point(zone, place);
+    this.view.chosen = (zone) => this.choose(zone === this.chosen ? -1 : zone);
+    this.view.moved = () => this.lead();
+  }
+
+  turn(axis: Axis): void {
+    this.axis = axis;
+    this.choose(-1);
+  }
+
+  choose(zone: number): void {
+    this.chosen = zone;
+    this.draw();
+  }
+
+  // Maps that show the same place move together.
+  lead(): void {
+    if (this.following) return;
+    for (const other of this.linked) {
+      other.following = true;
+      other.view.look(this.view.seen);
+      other.following = false;
+    }
+  }
+
+  lines(): Line[] {
+    const { flows } = this.told.payload;
+    const own = this.chosen < 0 ? this.model.lines : this.model.lines.filter((line) => flows[this.axis][line.flow] === this.chosen);
+    return own.slice(0, Number(this.input("top").value));
+  }
+
+  draw(): void {
+    const theme = readTheme();
+    const lines = this.lines();
+    const wanted: Wanted = { axis: this.axis, chosen: this.chosen, flows: this.input("flows").checked, within: this.input("within").checked, lines };
+    this.view.draw(wanted, theme);
+    for (const button of this.root.querySelectorAll<HTMLButtonElement>(".axes button")) {
+      button.setAttribute("aria-pressed", String(button.dataset.axis === this.axis));
+    }
+    const way = this.axis === "origin" ? "starting in each zone" : "ending in each zone";
+    this.legend.show(this.model.zoneScale, theme, `${capital(this.told.volume)} ${way}, log scale`, false);
+    this.part(".clear").hidden = this.chosen < 0;
+    this.say(lines);
+  }
+
+  say(lines: Line[]): void {
+    const { model, told } = this;
+    const all = model.lines.reduce((sum, line) => sum + line.volume, 0);
+    const some = lines.reduce((sum, line) => sum + line.volume, 0);
+    const inside = model.within.reduce((sum, one) => sum + one.volume, 0);
+    const whose = this.chosen < 0 ? "" : ` of ${model.name(this.axis, this.chosen)}`;
+    const parts = model.lines.length
+      ? [`The ${figure(lines.length)} largest flows${whose} between different zones: ${figure(some)} ${told.volume}, ${((100 * some) / Math.max(all, 1)).toFixed(1)} % of all such.`]
+      : [];
+    if (model.within.length) parts.push(`Within one zone: ${figure(inside)} ${told.volume}.`);
+    this.part(".said").textContent = parts.join(" ");
+  }
+
+  point(zone: number, place: Point | null): void {
+    this.tip.hidden = zone < 0 || !place;
+    if (this.tip.hidden || !place) return;
+    const table = this.told.payload[this.axis];
+    const rows = MEASURES.filter((name) => table[name]).map((name) => (MEASURES.some((one) => one === this.told.volume) ? amount(table[name]![zone], name) : `${figure(table[name]![zone])} ${this.told.volume}`));
+    const id = table.name ? [element("span", { class: "id" }, table.zone[zone])] : [];
+    this.tip.replaceChildren(element("b", {}, this.model.name(this.axis, zone)), ...id, element("span", {}, rows.join(", ")), element("span", {}, areaFigure(table.area_km2[zone])));
+    const room = this.part(".ground").clientWidth - this.tip.offsetWidth - 8;
+    this.tip.style.left = `${Math.max(4, Math.min(room, place[0] + 12))}px`;
+    this.tip.style.top = `${place[1] + 12}px`;
+  }
+}

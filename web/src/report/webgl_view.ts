@@ -1,0 +1,189 @@
+// A map drawn by the graphics card: MapLibre for moving about, deck.gl for zones, flowmap.gl for flows.
+
+import { GeoJsonLayer, PolygonLayer, ScatterplotLayer, TextLayer } from "@deck.gl/layers";
+import { MapboxOverlay } from "@deck.gl/mapbox";
+import { FlowLinesLayer } from "@flowmap.gl/layers";
+import { log } from "@luma.gl/core";
+import { AttributionControl, Map as MapLibre, NavigationControl, setWorkerUrl } from "maplibre-gl";
+import worker from "maplibre-gl/dist/maplibre-gl-worker.mjs?raw";
+import "maplibre-gl/dist/maplibre-gl.css";
+import { type Theme } from "../map/panel";
+import { type Point } from "../map/payload";
+import { type Content, type Town } from "./content";
+import { type Area, type Line, type MapModel, type Within } from "./model";
+import { type MapView, type Seen, type Wanted } from "./view";
+
+type Colour = [number, number, number, number];
+
+// What shaders are made of is of no use to readers of a report.
+log.enable(false);
+
+let started = false;
+
+// One file that fetches nothing: the worker is part of this script.
+function startWorker(): void {
+  if (started) return;
+  started = true;
+  setWorkerUrl(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
+}
+
+export function webglWorks(): boolean {
+  const canvas = document.createElement("canvas");
+  const pen = canvas.getContext("webgl2");
+  pen?.getExtension("WEBGL_lose_context")?.loseContext();
+  return pen !== null;
+}
+
+export class WebglView implements MapView {
+  map: MapLibre;
+  overlay: MapboxOverlay;
+  model: MapModel;
+  content: Content;
+  moved: (() => void) | null = null;
+  pointed: ((zone: number, place: Point | null) => void) | null = null;
+  chosen: ((zone: number) => void) | null = null;
+
+  constructor(stage: HTMLElement, model: MapModel, content: Content) {
+    startWorker();
+    this.model = model;
+    this.content = content;
+    const [west, south, east, north] = model.home;
+    this.map = new MapLibre({
+      container: stage,
+      style: { version: 8, sources: {}, layers: [{ id: "ground", type: "background" }] },
+      bounds: [[west, south], [east, north]],
+      fitBoundsOptions: { padding: 16 },
+      attributionControl: false,
+      dragRotate: false,
+      pitchWithRotate: false,
+      touchPitch: false,
+      cooperativeGestures: true,
+      fadeDuration: 0,
+      canvasContextAttributes: { preserveDrawingBuffer: true },
+    });
+    this.map.touchZoomRotate.disableRotation();
+    this.map.addControl(new NavigationControl({ showCompass: false }), "top-right");
+    if (content.towns.length) this.map.addControl(new AttributionControl({ compact: false, customAttribution: "Places: GeoNames, CC BY 4.0" }));
+    this.overlay = new MapboxOverlay({ interleaved: false, layers: [], deviceProps: { webgl: { preserveDrawingBuffer: true } } });
+    this.map.addControl(this.overlay);
+    this.map.on("move", () => this.moved?.());
+  }
+
+  get seen(): Seen {
+    const { lng, lat } = this.map.getCenter();
+    return { centre: [lng, lat], zoom: this.map.getZoom() };
+  }
+
+  look({ centre, zoom }: Seen): void {
+    this.map.jumpTo({ center: centre, zoom });
+  }
+
+  whole(): void {
+    const [west, south, east, north] = this.model.home;
+    this.map.fitBounds([[west, south], [east, north]], { padding: 16, animate: false });
+  }
+
+  draw(wanted: Wanted, theme: Theme): void {
+    const ground = (): void => {
+      this.map.setPaintProperty("ground", "background-color", theme.ground);
+      this.overlay.setProps({
+        layers: [...this.back(theme), this.zones(wanted, theme), this.flows(wanted, theme), this.within(wanted, theme), ...this.towns(theme)],
+      });
+    };
+    if (this.map.isStyleLoaded()) ground();
+    else this.map.once("load", ground);
+  }
+
+  back(theme: Theme): GeoJsonLayer[] {
+    const { background } = this.content;
+    if (!background) return [];
+    const line = hex(theme.quiet, 90);
+    return [new GeoJsonLayer({ id: "back", data: background, filled: true, getFillColor: hex(theme.grid, 160), getLineColor: line, lineWidthUnits: "pixels", getLineWidth: 1 })];
+  }
+
+  zones({ axis, chosen }: Wanted, theme: Theme): PolygonLayer<Area> {
+    const { zoneScale, volumes, areas } = this.model;
+    const ramp = theme.ramp.map((colour) => [...colour.match(/\d+/g)!.map(Number), 200] as Colour);
+    return new PolygonLayer<Area>({
+      id: "zones",
+      data: areas[axis],
+      getPolygon: (area) => area.rings,
+      getFillColor: (area) => ramp[Math.min(255, zoneScale.colourIndex(volumes[axis][area.zone]))],
+      stroked: areas[axis].length < 4000,
+      getLineColor: (area) => (area.zone === chosen ? hex(theme.accent, 255) : hex(theme.ground, 190)),
+      getLineWidth: (area) => (area.zone === chosen ? 3 : 0.7),
+      lineWidthUnits: "pixels",
+      pickable: true,
+      updateTriggers: { getFillColor: [axis, theme.ground], getLineColor: [chosen, theme.ground], getLineWidth: chosen },
+      onHover: ({ object, x, y }) => this.pointed?.(object ? object.zone : -1, object ? [x, y] : null),
+      onClick: ({ object }) => {
+        if (object) this.chosen?.(object.zone);
+      },
+    });
+  }
+
+  flows(wanted: Wanted, theme: Theme): FlowLinesLayer<Line> {
+    const lines = wanted.flows ? wanted.lines : [];
+    const most = this.model.lines.length ? this.model.lines[0].volume : 1;
+    const colour = hex(theme.accent, 210);
+    return new FlowLinesLayer<Line>({
+      id: "flows",
+      // The largest on top.
+      data: [...lines].reverse(),
+      getSourcePosition: (line) => line.from,
+      getTargetPosition: (line) => line.to,
+      getThickness: (line) => Math.max(0.06, Math.sqrt(line.volume / most)),
+      getColor: () => colour,
+      getEndpointOffsets: () => [0, 0],
+      thicknessUnit: 9,
+      drawOutline: true,
+      outlineColor: hex(theme.ground, 255),
+      outlineThickness: 1,
+      pickable: false,
+    });
+  }
+
+  within({ within, axis }: Wanted, theme: Theme): ScatterplotLayer<Within> {
+    const most = this.model.within.reduce((large, one) => Math.max(large, one.volume), 1);
+    return new ScatterplotLayer<Within>({
+      id: "within",
+      data: within && axis ? this.model.within : [],
+      getPosition: (one) => one.at,
+      getRadius: (one) => 3 + 15 * Math.sqrt(one.volume / most),
+      radiusUnits: "pixels",
+      stroked: true,
+      lineWidthUnits: "pixels",
+      getLineWidth: 1.5,
+      getFillColor: hex(theme.accent, 60),
+      getLineColor: hex(theme.accent, 255),
+    });
+  }
+
+  towns(theme: Theme): TextLayer<Town>[] {
+    if (!this.content.towns.length) return [];
+    const labels = new TextLayer<Town>({
+      id: "towns",
+      data: this.content.towns,
+      characterSet: "auto",
+      getText: (town) => town.name,
+      getPosition: (town) => [town.lon, town.lat],
+      getSize: (town) => (town.people > 100000 ? 14 : 12),
+      getColor: hex(theme.ink, 255),
+      fontFamily: "system-ui, sans-serif",
+      fontSettings: { sdf: true },
+      outlineWidth: 3,
+      outlineColor: hex(theme.ground, 230),
+    });
+    return [labels];
+  }
+
+  resize(): void {
+    this.map.resize();
+  }
+}
+
+function hex(colour: string, alpha: number): Colour {
+  const digits = colour.match(/^#(..)(..)(..)$/);
+  const parts = digits ? digits.slice(1).map((pair) => parseInt(pair, 16)) : colour.match(/[\d.]+/g)!.slice(0, 3).map(Number);
+  return [parts[0], parts[1], parts[2], alpha];
+}
