@@ -35,7 +35,7 @@ class Watched(Decomposition):
 
     def _solve(self, first: int) -> float:
         saved = super()._solve(first)
-        released = np.zeros(len(self.products), dtype=bool)
+        released = np.zeros(len(self._shifts), dtype=bool)
         released[self._left.rows] = self._chosen[first]
         self.answers.append(released)
         return saved

@@ -139,14 +139,38 @@ def test_the_best_nested_cut_is_that_of_the_plain_twin(mode: str, given_shares: 
     whole = products.zone[second] == products.axes[second].root
     arguments = numbers["shift"], products.up[first], products.up[second], whole, tile[first], tile[second]
     n = len(products)
-    sums, chosen, undivided = np.empty((2, n)), np.empty(n, dtype=bool), np.ones(n, dtype=bool)
-    saved = (kernel if mode == "compiled" else kernel.py_func)(*arguments, sums, chosen, undivided)
+    sums, chosen, margin = np.empty((2, n)), np.empty(n, dtype=bool), np.ones(n)
+    saved = (kernel if mode == "compiled" else kernel.py_func)(*arguments, sums, chosen, margin)
     best = oracle.best_nested(*(array.tolist() for array in arguments))
     assert saved == best.saved
     # Of two equal ways the undivided one is taken by both.
     assert set(np.flatnonzero(chosen)) == best.chosen
     zones = {int(zone) for zone in products.zone[first][sorted(best.chosen)]}
-    assert all(undivided[p] for p in np.flatnonzero(whole) if int(products.zone[first][p]) in zones)
+    assert all(margin[p] >= 0 for p in np.flatnonzero(whole) if int(products.zone[first][p]) in zones)
+    plainly = oracle.margins(*(array.tolist() for array in arguments))
+    assert {p: margin[p] for p in np.flatnonzero(whole).tolist()} == plainly
+
+
+@pytest.mark.parametrize("mode", ["compiled", "uncompiled"])
+@given(given_shares=shares(), first=st.sampled_from([0, 1]), room=st.sampled_from([0.0, 1.0, 3.0, 9.0]))
+def test_zones_are_ruled_out_as_by_the_plain_twin(
+    mode: str, given_shares: Any, first: int, room: float
+) -> None:
+    products, numbers = given_shares
+    up, zone = products.up[first], products.zone[first]
+    whole = np.flatnonzero(products.zone[1 - first] == products.axes[1 - first].root)
+    margin = np.where(zone < products.axes[first].n_tiles, np.inf, numbers["shift"])
+    known = np.zeros((2, len(products.axes[first])), dtype=bool)
+    # One zone that is known already stays as it is.
+    known[0, int(zone[-1])] = True
+    before = known.copy()
+    kernel = _kernels.rule_out if mode == "compiled" else _kernels.rule_out.py_func
+    new = kernel(margin, whole, up, zone, room, *known)
+    plainly = oracle.rule_out(margin.tolist(), whole.tolist(), up.tolist(), zone.tolist(), room)
+    for z in range(known.shape[1]):
+        wanted = (True, False) if z == zone[-1] else plainly.get(z, (False, False))
+        assert tuple(known[:, z].tolist()) == wanted
+    assert new == (known & ~before).sum()
 
 
 @pytest.mark.parametrize("mode", ["compiled", "uncompiled"])

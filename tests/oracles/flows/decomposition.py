@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 
@@ -50,6 +50,44 @@ def best_nested(
         return max(undivided, split, key=lambda way: way.saved)
 
     return along(0)
+
+
+def margins(
+    saving: Sequence[float],
+    up_first: Sequence[int],
+    up_second: Sequence[int],
+    whole: Sequence[bool],
+    tile_first: Sequence[bool],
+    tile_second: Sequence[bool],
+) -> dict[int, float]:
+    """Return, for every whole product, how much more its first zone saves undivided than divided."""
+
+    def within(p: int) -> float:
+        parts = [q for q, above in enumerate(up_second) if above == p]
+        return saving[p] if tile_second[p] else max(saving[p], sum(map(within, parts)))
+
+    def along(p: int) -> float:
+        return within(p) if tile_first[p] else max(within(p), divided(p))
+
+    def divided(p: int) -> float:
+        return sum(along(q) for q, above in enumerate(up_first) if above == p and whole[q])
+
+    places = [p for p, is_whole in enumerate(whole) if is_whole]
+    return {p: inf if tile_first[p] else within(p) - divided(p) for p in places}
+
+
+def rule_out(
+    margin: Sequence[float], whole: Sequence[int], up: Sequence[int], zone: Sequence[int], room: float
+) -> dict[int, tuple[bool, bool]]:
+    """Return which zones are never divided, or always, in anything that forgoes less than the room."""
+    found = {}
+    for p in (p for p in whole if margin[p] < inf):
+        forgone, above = 0.0, up[p]
+        while above >= 0:
+            forgone, above = forgone + max(margin[above], 0.0), up[above]
+        never = forgone + max(margin[p], 0.0) >= room
+        found[zone[p]] = (never, not never and forgone + max(-margin[p], 0.0) >= room)
+    return found
 
 
 def _together(parts: Iterable[Nested]) -> Nested:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
-from tripcloak.flows.methods.narrowing import narrow
+from tripcloak.flows.methods.narrowing import Narrowed, Ruled, below, leave_out, narrow
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
 from tripcloak.flows.methods.tree_method import least_mean
-from tripcloak.ground.arrays import Bools
+from tripcloak.ground.arrays import Bools, Floats
 
 INERTIA = 0.8
 """How much of the last pull is kept: single answers swing from side to side, and their sum does not."""
@@ -15,15 +17,26 @@ INERTIA = 0.8
 PRICE_WEIGHT = 200.0
 """How much the price moves against the shifts, where it hides or releases a volume of the limit's size."""
 
-PACE, PATIENCE, SHORTER = 1.5, 10, 0.7
+PACE, PATIENCE, SHORTER = 1.25, 4, 0.85
 """How long the first steps are, against those that would end where they aim at if all were straight; after
 so many rounds that prove nothing new they become shorter, by this factor."""
+
+HELD = 15
+"""The price stays for so many rounds: while the problems differ they release too much, and pull it down."""
 
 FURTHEST = 1.1
 """The price grows or falls by no more than this factor in a round."""
 
-RANGE = 0.8, 1.25
-"""Products are narrowed for prices from here to there times the one at hand, and anew beyond."""
+RANGE, WAIT = (0.8, 1.25), 12
+"""Products are narrowed for prices from here to there times the one at hand, and anew where so many rounds
+in a row ask for a price beyond."""
+
+FEWER, SELDOM = 0.75, 10
+"""What zones are ruled out by what was reached is left out when no more than this share of the products would
+be left, and at most once in so many rounds."""
+
+SURE = 1e-9
+"""By how much of all that could be saved a zone must miss what was reached, for sums are rounded."""
 
 
 class Decomposition:
@@ -48,22 +61,57 @@ class Decomposition:
     Attributes
     ----------
     bound : float
-        The largest proven lower bound so far on the mean loss of any pair of cuts within the budget.
+        The largest proven lower bound so far on the mean loss of any pair of cuts within the budget, or what
+        was reached, if that is less: pairs that are no better than that are left out on the way.
+    ruled : Ruled
+        What is known of the zones of any pair of cuts that is better than what was reached.
     settled : bool
         Nothing pulls any longer: the bound is as good as it gets.
     """
 
+    _left: Narrowed
+    _shift: Floats
+    _pull: Floats
+    _outside: int
+
     def __init__(
         self, products: SafeProducts, budget: float, price: float, *, keeps_safe: bool = False
     ) -> None:
-        self.products, self.price = products, price
-        self.bound, self.settled = 0.0, False
+        self.price, self.bound, self.settled = price, 0.0, False
+        self.ruled = Ruled.none(products.axes)
+        self._products: SafeProducts | None = products
         self._volumes, self._released = (products.total, budget), products.total - budget
         self._keeps_safe = keeps_safe
         n = len(products)
         self._shifts, self._pulls, self._price_pull = np.zeros(n), np.zeros(n), 0.0
-        self._pace, self._idle = PACE, 0
-        self._narrow()
+        self._pace, self._idle, self._held, self._rounds = PACE, 0, HELD, 0
+        # The least that was reached when something was ruled out by it.
+        self._floor, self._fresh = np.inf, False
+        self._begin(products)
+
+    def part(self, ruled: Ruled | None = None) -> Decomposition:
+        """Return the same problem over all pairs of cuts that agree with what is ruled, from where it stands.
+
+        Nothing is narrowed in it, so that where no zone is open one pair of cuts is left. Its price stays in
+        the range of this one.
+        """
+        other, self_left = copy(self), self._left
+        other.ruled = (ruled or self.ruled).copy()
+        other.bound, other.settled, other._products = 0.0, False, None
+        other._pace, other._idle, other._held, other._price_pull = PACE, 0, 0, 0.0
+        if self._products is None:
+            other._go_on_with(leave_out(self_left, other.ruled))
+        else:
+            self._shifts[self_left.rows] = self._shift
+            other._left = leave_out(self._products, other.ruled)
+            rows = other._left.rows
+            other._take_up(self._shifts[rows], np.zeros(len(rows)))
+        return other
+
+    @property
+    def left(self) -> Narrowed:
+        """Return the products that every round looks at."""
+        return self._left
 
     @property
     def size(self) -> int:
@@ -78,69 +126,141 @@ class Decomposition:
         reached
             The mean loss of the best pair of cuts that is known.
         """
-        from tripcloak.flows.methods._kernels.decomposition import move_shift, pull_apart, share_savings
+        from tripcloak.flows.methods._kernels.decomposition import move_shift, pull_apart
 
-        price, saving = self.price, self._saving
-        np.multiply(self._volume, price - self._loss, out=saving)
-        if not self._keeps_safe:
-            np.maximum(saving, 0.0, out=saving)
-        share_savings(saving, self._shift, *self._shares)
+        self._rounds += 1
+        price, saving = self.price, self._savings()
         saved = self._solve(ORIGIN) + self._solve(DESTINATION)
-        proven = least_mean(price * self.products.total - saved, price, *self._volumes)
-        self._note(proven)
+        proven = least_mean(price * self._volumes[0] - saved, price, *self._volumes)
+        if self._note(min(proven, self._floor)):
+            self._rule_out(reached, saved)
         chosen = self._chosen[0], self._chosen[1]
         released, apart, length = pull_apart(saving, self._volume, chosen, INERTIA, self._pull)
         # The more is hidden beyond the budget the more the price must rise.
-        self._price_pull = self._released - released + INERTIA * self._price_pull
+        if self._rounds > self._held:
+            self._price_pull = self._released - released + INERTIA * self._price_pull
         weight = PRICE_WEIGHT * apart / self._released**2 if apart else 1.0
         length += weight * self._price_pull**2
-        self.settled = not length or proven >= reached
+        self.settled = not length or proven >= min(reached, self._floor)
         if self.settled:
             return
         step = self._pace * (reached - proven) * self._released / length
         move_shift(saving, self._pull, step, self._shift)
         self._go_to(price + step * weight * self._price_pull)
+        if self._rounds % SELDOM == 0:
+            self.leave_out(at_least=1 - FEWER)
 
     def cut(self, axis: int) -> Bools:
         """Return the zones of an axis that the problem which cuts it first would rather not divide."""
-        own = ~self._left.divided[axis]
+        own = np.ones(len(self._left.axes[axis]), dtype=bool)
         whole = self._left.whole[1 - axis]
-        own[self._left.zone[axis][whole]] = self._undivided[axis][whole]
+        own[self._left.zone[axis][whole]] = (self._margin[axis] >= 0)[whole] | self._left.last[axis][whole]
+        own[self._left.divided[axis]] = False
         return own
+
+    def apart(self, axis: int) -> Floats:
+        """Return, for every zone of an axis, how much volume one problem releases by it and the other not."""
+        left, chosen = self._left, self._chosen.astype(np.float64)
+        apart = np.abs(chosen[0] - chosen[1]) * self._volume
+        return np.bincount(left.zone[axis], apart, minlength=len(left.axes[axis]))
+
+    def _savings(self) -> Floats:
+        """Return what every product saves at the price, after sharing it between the problems."""
+        from tripcloak.flows.methods._kernels.decomposition import share_savings
+
+        saving = self._saving
+        np.multiply(self._volume, self.price - self._loss, out=saving)
+        if not self._keeps_safe:
+            np.maximum(saving, 0.0, out=saving)
+        share_savings(saving, self._shift, *self._shares)
+        if len(self._barred):
+            saving[self._barred] = 0.0
+            self._shares[:, self._barred] = -self._worst
+        return saving
 
     def _solve(self, first: int) -> float:
         from tripcloak.flows.methods._kernels.decomposition import best_nested
 
         second, left = 1 - first, self._left
-        answer = self._sums, self._chosen[first], self._undivided[first]
+        answer = self._sums, self._chosen[first], self._margin[first]
         ways = left.up[first], left.up[second], left.whole[second], left.last[first], left.last[second]
         return float(best_nested(self._shares[first], *ways, *answer))
 
+    def _rule_out(self, reached: float, saved: float) -> None:
+        """Note what zones cannot be in any pair of cuts that is better than what was reached."""
+        from tripcloak.flows.methods._kernels.decomposition import rule_out
+
+        # Such a pair saves more than this, whatever it hides.
+        least = min((self.price - reached) * volume for volume in (self._released, self._volumes[0]))
+        room = saved - least + SURE * self.price * self._volumes[0]
+        found = 0
+        for axis in (ORIGIN, DESTINATION):
+            left = self._left
+            known = self.ruled.never[axis], self.ruled.always[axis]
+            zones = self._whole[1 - axis], left.up[axis], left.zone[axis]
+            found += rule_out(self._margin[axis], *zones, room, *known)
+        if found:
+            self._floor, self._fresh = min(self._floor, reached), True
+
+    def leave_out(self, at_least: float = 0.0) -> None:
+        """Leave out the products of zones that were ruled out, where they are at least this share of all."""
+        if not self._fresh:
+            return
+        left, gone = self._left, np.zeros(self.size, dtype=bool)
+        for axis in (ORIGIN, DESTINATION):
+            some = below(left.axes[axis], self.ruled.never[axis]) | self.ruled.always[axis]
+            gone |= some[left.zone[axis]]
+        if gone.sum() < at_least * self.size:
+            return
+        if self._products is None:
+            self._go_on_with(leave_out(left, self.ruled))
+        else:
+            self._go_on_with(narrow(left, self._prices, keeps_safe=self._keeps_safe, ruled=self.ruled))
+
     def _go_to(self, price: float) -> None:
         """Move the price, by no more than a step may, and take up again what is needed there."""
-        self.price = float(np.clip(price, self.price / FURTHEST, self.price * FURTHEST))
-        if not self._prices[0] <= self.price <= self._prices[1]:
+        price = float(np.clip(price, self.price / FURTHEST, self.price * FURTHEST))
+        self.price = float(np.clip(price, *self._prices))
+        self._outside = self._outside + 1 if price != self.price else 0
+        if self._outside == WAIT and self._products is not None:
             self._shifts[self._left.rows], self._pulls[self._left.rows] = self._shift, self._pull
-            self._narrow()
+            self._begin(self._products)
 
-    def _narrow(self) -> None:
+    def _begin(self, products: SafeProducts) -> None:
         """Leave out what no best pair of cuts needs at prices about the one at hand."""
-        self._prices = self.price * RANGE[0], self.price * RANGE[1]
-        left = self._left = narrow(self.products, self._prices, keeps_safe=self._keeps_safe)
+        self._prices, self._outside = (self.price * RANGE[0], self.price * RANGE[1]), 0
+        ruled = self.ruled if self._floor < np.inf else None
+        self._left = narrow(products, self._prices, keeps_safe=self._keeps_safe, ruled=ruled)
+        self._take_up(self._shifts[self._left.rows], self._pulls[self._left.rows])
+
+    def _go_on_with(self, left: Narrowed) -> None:
+        """Go on with some of the products that are left."""
+        before, self._left = self._left, left
+        if self._products is not None:
+            self._shifts[before.rows], self._pulls[before.rows] = self._shift, self._pull
+        kept = np.searchsorted(before.rows, left.rows)
+        answers = self._chosen[:, kept], self._margin[:, kept]
+        self._take_up(self._shift[kept], self._pull[kept])
+        self._chosen[:], self._margin[:] = answers
+
+    def _take_up(self, shift: Floats, pull: Floats) -> None:
+        """Make room for the rounds over what is left."""
+        left, self._shift, self._pull, self._fresh = self._left, shift, pull, False
         n = len(left.rows)
-        self._shift, self._pull = self._shifts[left.rows], self._pulls[left.rows]
         free = np.isfinite(left.loss)
         self._loss, self._volume = np.where(free, left.loss, 0.0), np.where(free, left.volume, 0.0)
         self._saving, self._shares, self._sums = np.empty(n), np.empty((2, n)), np.empty((2, n))
-        self._chosen = np.empty((2, n), dtype=bool)
-        self._undivided = np.ones((2, n), dtype=bool)
+        self._chosen, self._margin = np.zeros((2, n), dtype=bool), np.zeros((2, n))
+        self._whole = np.flatnonzero(left.whole[0]), np.flatnonzero(left.whole[1])
+        self._barred = np.flatnonzero(left.barred)
+        # More than all together may save or cost.
+        self._worst = self._volumes[0] * (self._prices[1] + self._loss.max())
 
-    def _note(self, proven: float) -> None:
+    def _note(self, proven: float) -> bool:
         """Keep what was proven if it is more, and shorten the steps if it has not been for long."""
-        if proven > self.bound * (1 + 1e-5):
-            self._idle = 0
-        else:
-            self._idle += 1
-            if self._idle == PATIENCE:
-                self._pace, self._idle = self._pace * SHORTER, 0
+        better = proven > self.bound * (1 + 1e-5)
+        self._idle = 0 if better else self._idle + 1
+        if self._idle == PATIENCE:
+            self._pace, self._idle = self._pace * SHORTER, 0
         self.bound = max(self.bound, proven)
+        return better

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
 import numpy as np
 
+from tripcloak.flows.methods.branching import Branching
 from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch, Settled
 from tripcloak.flows.methods.decomposition import Decomposition
 from tripcloak.flows.methods.losses import TileLosses, find_loss
@@ -33,12 +35,22 @@ from tripcloak.promises import Promise
 POOL = 3
 """Pairs of cuts that start the turns at the next price."""
 
-EFFORT, FEWEST, MOST = 100_000_000, 80, 150
+EFFORT, FEWEST, MOST = 100_000_000, 60, 150
 """Products that the proof looks at where no time is given for it, in rounds from the fewest to the most: that
 takes less time than the search itself."""
 
 NEAR = 1.005
 """How near the best possible is near enough for the proof to end, where no time is given for it."""
+
+SMALL, FEW = 10_000, 250
+"""The proof goes on beyond that where rounds look at so few products; and, where so few zones are open as
+well, by branching."""
+
+BRANCHING = 40_000_000
+"""Products that branching looks at, where no time is given for the proof."""
+
+STALE = 60, 1.0002
+"""Where a time is given, branching begins as soon as so many rounds prove no more than by this factor."""
 
 FRESH = 30
 """After so many rounds the cuts of the proof are tried as a new start."""
@@ -140,17 +152,44 @@ class TwinCut(TreeMethod):
         if effort.is_up():
             return settled, 0.0
         proof = Decomposition(pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe)
+        settled, few = self._agree(pairs, proof, settled, lambda: clock.is_up() or effort.is_up(), progress)
+        if proof.settled or not few:
+            return settled, proof.bound
+        branching = Branching(pairs, settled)
+
+        def stop(looked: int) -> bool:
+            progress("branching", looked, None)
+            return clock.is_up() or effort.is_up() or (self.certify is None and looked > BRANCHING)
+
+        bound = branching.run(proof, stop)
+        return branching.best, bound
+
+    def _agree(
+        self,
+        pairs: CutPairSearch,
+        proof: Decomposition,
+        settled: Settled,
+        is_up: Callable[[], bool],
+        progress: Progress,
+    ) -> tuple[Settled, bool]:
+        """Go through the rounds; return the best pair of cuts then, and whether the rest may be branched."""
         rounds = int(np.clip(EFFORT // proof.size, FEWEST, MOST)) if self.certify is None else None
+        before = 0.0
         for number in count(1):
-            if clock.is_up() or effort.is_up() or proof.settled:
+            if is_up() or proof.settled or (rounds is not None and number > rounds):
                 break
-            if rounds is not None and (number > rounds or settled.mean <= proof.bound * NEAR):
+            if rounds is not None and proof.size > SMALL and settled.mean <= proof.bound * NEAR:
                 break
             proof.round(settled.mean)
             progress("proving", number, rounds)
             if number % FRESH == 0:
                 settled = min(settled, _fresh(pairs, proof, settled), key=_by_mean)
-        return settled, proof.bound
+            if rounds is None and number % STALE[0] == 0:
+                if proof.bound < before * STALE[1]:
+                    return settled, True
+                before = proof.bound
+        few = sum(int(some.sum()) for some in proof.left.open) <= FEW
+        return settled, few and proof.size <= SMALL
 
     def _mean(self, matrix: ODMatrix, products: SafeProducts, solution: Solution) -> float:
         """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""

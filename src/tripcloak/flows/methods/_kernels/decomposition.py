@@ -30,14 +30,15 @@ def best_nested(
     tile_second: NDArray[np.bool_],
     sums: NDArray[np.float64],
     chosen: NDArray[np.bool_],
-    undivided: NDArray[np.bool_],
+    margin: NDArray[np.float64],
 ) -> float:  # pragma: no cover - compiled
     """Return the most that one cut saves whose every zone has a cut of the other axis of its own.
 
-    ``chosen`` tells which products it is made of, and ``undivided``, of those that are whole on the second
-    axis, whether their zone of the first is better undivided. A saving may be negative: what is not split
-    is taken, and tiles cannot be split. Products stand behind those they are a part of. ``sums`` is room
-    to work in, two numbers a product: to ask for it anew every time takes as long as the work.
+    ``chosen`` tells which products it is made of, and ``margin``, of those that are whole on the second
+    axis, how much more their zone of the first saves undivided than divided. A saving may be negative: what
+    is not split is taken, and tiles cannot be split. Products stand behind those they are a part of.
+    ``sums`` is room to work in, two numbers a product: to ask for it anew every time takes as long as the
+    work.
     """
     n = len(saving)
     sums[:] = 0.0
@@ -51,8 +52,8 @@ def best_nested(
         if up_second[p] >= 0:
             below_second[up_second[p]] += best
         if whole[p]:
-            undivided[p] = tile_first[p] or best >= below_first[p]
-            if not undivided[p]:
+            margin[p] = np.inf if tile_first[p] else best - below_first[p]
+            if margin[p] < 0:
                 best = below_first[p]
             if up_first[p] >= 0:
                 below_first[up_first[p]] += best
@@ -63,13 +64,45 @@ def best_nested(
     for p in range(n):
         if whole[p]:
             above = up_first[p]
-            outside[p] = above < 0 or (outside[above] == 1.0 and not undivided[above])
-            reached = outside[p] == 1.0 and undivided[p]
+            outside[p] = above < 0 or (outside[above] == 1.0 and margin[above] < 0)
+            reached = outside[p] == 1.0 and margin[p] >= 0
         else:
             reached = inside[up_second[p]] == 1.0
         inside[p] = reached and not chosen[p]
         chosen[p] = reached and chosen[p]
     return best
+
+
+@njit(cache=True)
+def rule_out(
+    margin: NDArray[np.float64],
+    whole: NDArray[np.int64],
+    up: NDArray[np.int32],
+    zone: NDArray[np.int32],
+    room: float,
+    never: NDArray[np.bool_],
+    always: NDArray[np.bool_],
+) -> int:  # pragma: no cover - compiled
+    """Note zones that no cut divides, or takes as they are, which saves at most ``room`` less than the best.
+
+    ``whole`` are the products that are whole on the second axis, those above before those below, and
+    ``margin`` how much more the zone of each saves undivided, infinite for one that is not divided in any
+    case. Returns how many zones are new.
+    """
+    forgone = np.zeros(len(margin))
+    found = 0
+    for p in whole:
+        above = up[p]
+        if above >= 0:
+            # What is forgone by dividing all that is above.
+            forgone[p] = forgone[above] + max(margin[above], 0.0)
+        z = zone[p]
+        # What is not divided for another reason tells nothing.
+        if margin[p] < np.inf and not (never[z] or always[z]):
+            never[z] = forgone[p] + max(margin[p], 0.0) >= room
+            always[z] = not never[z] and forgone[p] + max(-margin[p], 0.0) >= room
+            found += never[z] or always[z]
+    return found
 
 
 @njit(cache=True)
