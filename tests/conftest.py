@@ -10,7 +10,7 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from worlds.depth import DEEP, EXAMPLES, PROFILE, deeper
+from worlds.depth import ALL_CASES, DEEP, EXAMPLES, PROFILE, deeper
 
 pytest_plugins = ["worlds.requests", "worlds.browser"]
 
@@ -38,8 +38,17 @@ for profile, number in EXAMPLES.items():
 settings.load_profile(PROFILE)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let properties that ask for a number of examples of their own ask for more in a deep run."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark of tests whose cases are much alike."""
+    config.addinivalue_line("markers", "one_in(n): only every n-th case is run, all of them in a deep run")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to deep runs what is marked so, and let properties ask for more examples there."""
+    left = [] if ALL_CASES else left_to_deep_runs(items)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
     properties = {getattr(item, "obj", None) for item in items} if DEEP else set()
     for function in properties:
         # As Hypothesis' own plugin finds them.
@@ -47,6 +56,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if own is not None and own.max_examples < EXAMPLES[PROFILE] // 5:
             more = settings(own, max_examples=deeper(own.max_examples))
             function._hypothesis_internal_use_settings = more  # type: ignore[union-attr]
+
+
+def left_to_deep_runs(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the cases that are not run on every change: of those of a marked test all but every n-th."""
+    cases: dict[tuple[object, ...], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("one_in"):
+            cases.setdefault((item.path, getattr(item, "originalname", item.name)), []).append(item)
+    left = []
+    for of_one in cases.values():
+        (number,) = of_one[0].get_closest_marker("one_in").args  # type: ignore[union-attr]
+        left += [item for place, item in enumerate(of_one) if place % number]
+    return left
+
+
+def pytest_report_collectionfinish() -> str | None:
+    """Say why cases are deselected."""
+    return None if ALL_CASES else "of cases much alike every second or third is run, all by `make test-deep`"
 
 
 @pytest.hookimpl(wrapper=True)

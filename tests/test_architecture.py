@@ -389,8 +389,8 @@ def test_every_kernel_has_a_plain_twin_that_it_is_held_to() -> None:
     """A twin is a function of the same name in the oracles, and some test asks it."""
     kernels = functions_in(tree for path, tree in sources().items() if is_kernel(module_name(path)))
     twins = functions_in(ast.parse(path.read_text()) for path in ORACLES.rglob("*.py"))
-    tests = [ast.parse(path.read_text()) for path in (ROOT / "tests").rglob("test_*.py")]
-    asked = set().union(*map(asked_of_oracles, tests))
+    texts = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py")]
+    asked = set().union(*(asked_of_oracles(ast.parse(text)) for text in texts if "oracles" in text))
     assert {"number_keys", "merge_order", "encode_cells", "least_common"} <= kernels
     assert kernels <= twins, f"write a plain twin of {sorted(kernels - twins)}"
     assert kernels <= asked, f"hold them to their twins: {sorted(kernels - asked)}"

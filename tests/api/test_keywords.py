@@ -124,6 +124,9 @@ ELSEWHERE = {
     "each by itself'",
     "trajectories/report/plain.py: 'a release for each region (`tripcloak trajectories anonymise --regions "
     "auto`)'",
+    # They are orders to a compiler.
+    "trajectories/methods/gpu.py: '--std=c++17'",
+    "trajectories/methods/gpu.py: '--fmad=false'",
     # It stands in the README of releases, for readers who may have the command line alone.
     "ground/signatures.py: '`tripcloak check . --key publisher.pub`'",
 }

@@ -75,6 +75,7 @@ def waiting(tmp_path, private_temporary_folder) -> Callable[..., subprocess.Pope
     return start
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("old", [False, True], ids=["nothing there", "an old release"])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_c_leaves_things_as_they_were(tripcloak, waiting, untouched, tmp_path, trips, rows, moment, old):

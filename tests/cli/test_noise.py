@@ -51,6 +51,7 @@ def test_a_noisy_release_is_made_told_audited_and_measured(
         assert measured.json["metrics"][name] == (value if value is None else pytest.approx(value)), name
 
 
+@pytest.mark.one_in(2)
 @METHODS
 def test_json_says_what_is_promised_and_no_k(
     tripcloak: Tripcloak, file: Path, tmp_path: Path, method: str
@@ -109,6 +110,7 @@ def test_what_would_break_the_promise_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.one_in(3)
 @METHODS
 @pytest.mark.parametrize("given", [("--k-population", "auto"), ("--unit", "population", "--k", 50)], ids=str)
 def test_thresholds_on_the_population_play_no_part(

@@ -174,6 +174,7 @@ def test_a_second_demo_replaces_the_first_if_forced(tripcloak, tmp_path):
     assert is_whole(out)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "No space left on device")], ids=str)
 @pytest.mark.parametrize("old", [False, True], ids=["nothing there", "an old demo"])
 def test_a_demo_that_fails_leaves_things_as_they_were(

@@ -198,6 +198,7 @@ def no_slots_promised(folder: Folder) -> None:
     folder.edit_manifest(change)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("tamper", "rule"),
     [

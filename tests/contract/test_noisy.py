@@ -106,6 +106,7 @@ def test_a_matrix_that_does_not_tell_repeats_is_refused() -> None:
         bound_contributions(poor, 2)
 
 
+@pytest.mark.one_in(2)
 @every_method
 @every_world
 @given(dice=seeds)
@@ -140,6 +141,7 @@ def test_released_numbers_are_whole_and_flows_lie_in_the_pair_they_are_said_to(
             assert zones.ids[column[group]] == tree.zones.ids[tree.lift(at)[tile[flow]]]
 
 
+@pytest.mark.one_in(2)
 @every_method
 @every_world
 @given(dice=seeds)

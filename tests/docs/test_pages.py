@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import shlex
@@ -24,6 +26,7 @@ from tripcloak.promises import AveragePeople, Promise
 from tripcloak.synth import City, write_city
 from tripcloak.trajectories.audit.rules import BOOK as TRAJECTORY_BOOK
 from tripcloak.trajectories.rewriting import REWRITINGS as TRAJECTORY_REWRITINGS
+from worlds.depth import DEEP
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -38,6 +41,13 @@ RUN = [
     "docs/series.md",
     "docs/trajectories-and-trips.md",
 ]
+DEEP_ALONE = {
+    "docs/methods/odkanon.md",
+    "docs/methods/time.md",
+    "docs/people.md",
+    "docs/trajectories-and-trips.md",
+}
+"""Pages that take minutes, and are run by deep runs alone."""
 MATCHING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -109,22 +119,30 @@ def carried_out(capsys: pytest.CaptureFixture[str]) -> Run:
     return printed
 
 
-@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize("page", [page for page in RUN if DEEP or page not in DEEP_ALONE])
 def test_what_a_page_shows_is_what_happens(page: str, place: Path, carried_out: Run) -> None:
-    """Blocks run in the order of the page, in a folder with nothing but the demo's city.
-
-    What stands on the first page is typed into a shell.
-    """
+    """Blocks run in the order of the page, in a folder with nothing but the demo's city."""
+    typed = False
     for block in blocks(page):
         if block.kind == "console":
             for command, shown in commands(block):
-                typed = run(command, place) if page == "README.md" else carried_out(command)
-                check_output(shown, typed)
+                # The first one is typed into a shell, so that a newcomer's first command is sure to be there.
+                first = page == "README.md" and not typed
+                typed = True
+                check_output(shown, run(command, place) if first else carried_out(command))
         elif block.kind == "python":
-            printed = run([sys.executable, "-c", block.text], in_small(block, place))
+            printed = said_by(block.text, in_small(block, place))
             # Printed lines stand in comments behind the calls, or in the text below the block.
             missing = [line for line in printed.splitlines() if line not in block.text + block.after]
             assert not missing, f"{page} does not show {missing}"
+
+
+def said_by(code: str, place: Path) -> str:
+    """Return what a script prints that is run here, where nothing has to be loaded."""
+    told = io.StringIO()
+    with contextlib.chdir(place), contextlib.redirect_stdout(told):
+        exec(compile(code, "<page>", "exec"), {"__name__": "__main__"})
+    return told.getvalue()
 
 
 def in_small(block: Block, place: Path) -> Path:
@@ -137,6 +155,7 @@ def in_small(block: Block, place: Path) -> Path:
     return few
 
 
+@pytest.mark.skipif(not DEEP, reason="takes a minute; run by make test-deep")
 def test_the_long_commands_of_a_page_run_in_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried_out: Run
 ) -> None:
@@ -146,7 +165,7 @@ def test_the_long_commands_of_a_page_run_in_small(
     ran = 0
     for block in blocks("docs/people.md"):
         if block.kind == "python":
-            run([sys.executable, "-c", block.text], tmp_path)
+            said_by(block.text, tmp_path)
         for command, shown in commands(block) if block.kind in ("console", "shellsession") else ():
             told = carried_out(command.replace("--people 3300", "--people 400"))
             rows = re.findall(r"^│ ([a-zA-Z][^│=]*?) *│", shown, flags=re.M)

@@ -68,6 +68,7 @@ def test_releases_one_by_one_tell_of_few(trips: Path, tmp_path: Path) -> None:
     assert len(found.facts) > 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("by", [("sex",), ("start_time:6h",), ("sex", "start_time:12h")])
 @pytest.mark.parametrize("where_safe", [False, True])
 def test_a_total_and_its_parts_tell_nothing_together(

@@ -351,7 +351,8 @@ class Bench:
     def enter(self, folder: Path) -> None:
         """Have this process, and those that it starts, see the source tree of a folder."""
         os.chdir(self.root)
-        os.environ.update(PYTHONPATH=str(folder / "src"), HYPOTHESIS_PROFILE="repeatable")
+        profile = {"HYPOTHESIS_PROFILE": "repeatable", "TRIPCLOAK_ALL_CASES": "1"}
+        os.environ.update(PYTHONPATH=str(folder / "src"), **profile)
         sys.path.insert(0, str(folder / "src"))
 
     @property

@@ -6,6 +6,8 @@ import os
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "repeatable")
 DEEP = PROFILE == "explore"
+ALL_CASES = DEEP or "TRIPCLOAK_ALL_CASES" in os.environ
+"""Whether all cases of a test are run, however much alike they are: in deep runs, and on mutants."""
 
 EXAMPLES = {"repeatable": 30, "explore": 2000}
 """Examples of a property that does not ask for a number of its own."""

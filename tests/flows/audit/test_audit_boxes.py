@@ -67,6 +67,7 @@ def broken(world: World, folder: Folder, **more: Any) -> tuple[str, ...]:
         return audit_folder(folder.path, con, **{"tiling": world.tiling, **more}).broken
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["h3", "h3 with unions", "quadtree", "tracts", "stations"])
 @pytest.mark.parametrize(
     "k", [TEN_TRAVELLERS, KAnonymity(k=9000, unit="population")], ids=["travellers", "population"]
@@ -82,6 +83,7 @@ def test_honest_boxes_pass(kind: str, k: Any, worlds: dict[str, World], tmp_path
     assert (folder.facts["tile_km2"]["origins"] is None) == (kind == "stations")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", ["glove", "glove-sk"])
 @pytest.mark.parametrize("kind", ["h3", "tracts"])
 def test_boxes_of_merged_flows_pass(method: str, kind: str, worlds: dict[str, World], tmp_path: Path) -> None:
@@ -236,6 +238,7 @@ FORGERIES: dict[str, tuple[Callable[[World, Release], Release], set[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forged_boxes_are_caught(forgery: str, worlds: dict[str, World], tmp_path: Path) -> None:
     world = worlds["h3"]
@@ -250,6 +253,7 @@ def test_forged_boxes_are_caught(forgery: str, worlds: dict[str, World], tmp_pat
         assert found == rules
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["quadtree", "tracts", "stations"])
 @pytest.mark.parametrize("forgery", ["off the grid by a hair", "wrong tiles", "another step"])
 def test_boxes_over_other_tiles_lie_on_their_own_grid(
@@ -262,6 +266,7 @@ def test_boxes_over_other_tiles_lie_on_their_own_grid(
     assert set(broken(world, world.publish(tmp_path / "out", forged))) == rules
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["quadtree", "tracts", "stations"])
 def test_a_box_holds_all_of_its_tiles(kind: str, worlds: dict[str, World], tmp_path: Path) -> None:
     world = worlds[kind]

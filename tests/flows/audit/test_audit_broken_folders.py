@@ -137,6 +137,7 @@ def test_a_broken_table_fails_the_rules_that_read_it(
     assert "secret" not in words
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["zones.geojson", "map.html", "flows.csv"])
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"null", b'{"features": [7]}'])
 def test_a_broken_text_file_fails_a_rule(name: str, content: bytes, world: World, folder: Folder) -> None:

@@ -84,6 +84,7 @@ def furthest(release: Release, matrix: ODMatrix) -> float:
     return float(found.distance.max())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spec", ["h3:9", "h3:8/binary", "quadtree:8", "dendrogram"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_what_is_promised_holds_to_the_very_number(

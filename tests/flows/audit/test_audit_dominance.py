@@ -75,6 +75,7 @@ EDGES = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("rule", "busiest", "tighter"), EDGES, ids=str)
 def test_the_very_edge_passes_and_a_hair_less_does_not(
     tmp_path: Path, rule: Any, busiest: int, tighter: dict[str, float]

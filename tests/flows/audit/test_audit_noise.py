@@ -87,6 +87,7 @@ def audit(world: World, folder: Folder, **order: Any) -> Verdict:
         return audit_folder(folder.path, con, tiling=world.tiling, **order)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_honest_noise_passes_and_claims_no_k(name: str, worlds: dict[str, World], tmp_path: Path) -> None:
     world, release = made(worlds, name)
@@ -104,6 +105,7 @@ def test_honest_noise_passes_and_claims_no_k(name: str, worlds: dict[str, World]
     assert all(finding.ok for finding in audit_files(folder.path))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", SCALED)
 def test_honest_noise_on_scaled_travellers_passes(
     name: str, worlds: dict[str, World], tmp_path: Path
@@ -115,6 +117,7 @@ def test_honest_noise_on_scaled_travellers_passes(
     assert all(finding.ok for finding in audit_files(folder.path))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["noisycut on cells", "noisycut on trips"])
 def test_exact_numbers_in_the_place_of_noisy_cuts_fail(
     name: str, worlds: dict[str, World], tmp_path: Path
@@ -128,6 +131,7 @@ def test_exact_numbers_in_the_place_of_noisy_cuts_fail(
     assert "noise-as-stated" in audit(world, world.publish(tmp_path / "out", forged)).broken
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_without_noise_every_method_fails(name: str, worlds: dict[str, World], tmp_path: Path) -> None:
     world, release = made(worlds, name, factor=0.0)
@@ -193,6 +197,7 @@ def stated(release: Release, **facts: Any) -> Release:
     return replace(release, promise=replace(privacy, details=tuple(details.items()), **promise))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "facts", "words"),
     [
@@ -357,6 +362,7 @@ TAMPERINGS: dict[str, tuple[Callable[[Folder], Any], str]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", TAMPERINGS)
 def test_tampering_is_caught(name: str, honest: Path, worlds: dict[str, World], tmp_path: Path) -> None:
     shutil.copytree(honest, tmp_path / "out")

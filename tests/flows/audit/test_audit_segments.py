@@ -53,6 +53,7 @@ def made(trips: Path, out: Path, **changes: Any) -> Path:
     return out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("minutes", "fold"), [(60, "day"), (360, "week"), (1440, "2weeks"), (1440, "day"), (240, "2weeks")]
 )
@@ -132,6 +133,7 @@ def tell_more(rows: list[dict[str, Any]]) -> None:
         row["population"] = 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("change", [shift_one, drop_one, rename_all, tell_more])
 def test_a_forged_table_of_segments_is_caught(
     joint: Path, trips: Path, tmp_path: Path, change: Callable[[list[dict[str, Any]]], None]
@@ -143,6 +145,7 @@ def test_a_forged_table_of_segments_is_caught(
     assert "segments-safe" in report.broken
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("change", "rule"),
     [

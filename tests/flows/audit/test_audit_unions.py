@@ -48,6 +48,7 @@ def zones_of(folder: Path) -> list[str]:
     return sorted(set(parquet.read_table(folder / "release" / "flows.parquet")["origin"].to_pylist()))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", [ODkAnon, ProductCut])
 @pytest.mark.parametrize("spec", ["h3:9/binary", "h3:8/root=2/binary", "h3:8/binary/root=2"])
 def test_honest_releases_pass(method: type[FlowMethod], spec: str, tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ def test_the_band_is_the_one_that_the_volume_lies_in(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("on_diagonal", "at_most", "finer"), [(283, 17, 18), (284, 378, 18)])
 def test_an_edge_is_told_up_to_what_absent_pairs_but_one_hold(
     on_diagonal: int, at_most: int, finer: int, tmp_path: Path

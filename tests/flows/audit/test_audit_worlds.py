@@ -59,6 +59,7 @@ def assert_honest(world: World, folder: Path, promise: Any, limit: float = 0.1, 
     return report
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("promise", [TEN_TRAVELLERS, PEOPLE, BOTH, KAnonymity(k=30, unit="trips")])
 @pytest.mark.parametrize("limit", [0.0, 0.1])
 def test_h3_points(promise: Any, limit: float, tmp_path: Path) -> None:
@@ -126,6 +127,7 @@ def test_the_zones_are_found_in_the_private_record(tmp_path: Path) -> None:
     assert audit(world, folder.path, tiling=None).safe
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("people", "told", "rules"),
     [

@@ -96,6 +96,7 @@ def plain_distances(release: Release, tree: Tree, unseen: int) -> list[float]:
     return found
 
 
+@pytest.mark.one_in(2)
 @settings(max_examples=size(1, 2) * settings().max_examples // 2)
 @pytest.mark.parametrize("name", ON_TREES)
 @given(request=requests())
@@ -124,6 +125,7 @@ def test_every_method_ends_close_safe_and_within_its_limit(name: str, request: R
     assert support(hidden, release.volume) <= request.limit * total * (1 + 1e-9)
 
 
+@pytest.mark.one_in(3)
 @settings(max_examples=settings().max_examples // 2)
 @pytest.mark.parametrize("name", ON_TREES)
 @given(request=requests())
@@ -139,6 +141,7 @@ def test_released_products_never_overlap(name: str, request: Request) -> None:
             assert not set(below(trees[axis], first)) & set(below(trees[axis], second))
 
 
+@pytest.mark.one_in(3)
 @settings(max_examples=settings().max_examples // 2)
 @pytest.mark.parametrize("name", ON_TREES)
 @given(request=requests())
@@ -153,6 +156,7 @@ def test_what_is_close_already_stays_as_it_is(name: str, request: Request) -> No
         assert group_pairs(closed) != group_pairs(plain) or (closed.suppressed != plain.suppressed).any()
 
 
+@pytest.mark.one_in(3)
 @settings(max_examples=settings().max_examples // 4)
 @pytest.mark.parametrize("name", ON_TREES)
 @given(request=requests(), data=st.data())

@@ -37,6 +37,7 @@ CASES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("limit", [0.0, 0.1])
 @pytest.mark.parametrize("withhold", ["worst", "unsafe"])
 @pytest.mark.parametrize("certify", [None, 0.0, 0.05])

@@ -179,6 +179,7 @@ UNITS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("units", "seed"), list(itertools.product(UNITS, range(3))), ids=str)
 def test_everything_public_is_safe_to_read(make, tmp_path, units, seed):
     rows = some_trips(120 + 40 * seed, people=12 + 9 * seed, seed=seed, spread=0.004 + 0.03 * seed)

@@ -23,6 +23,7 @@ def assert_decided_as_by_the_library(lat: np.ndarray, lon: np.ndarray, resolutio
     return undecided
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("resolution", EVERY_RESOLUTION)
 def test_equals_the_library_all_over_the_globe(resolution: int) -> None:
     rng = np.random.default_rng(resolution)
