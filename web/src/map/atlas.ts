@@ -2,13 +2,15 @@
 
 import { Flows } from "./flows";
 import { Gestures } from "./gestures";
-import { type Outlined, Panel, type Theme, degreeLabel, readTheme } from "./panel";
+import { type Line, type Outlined, Panel, type Theme, degreeLabel, readTheme } from "./panel";
 import { AXES, type Axis, type Chosen, type OfAxes, type Payload, type Point, type Volume } from "./payload";
 import { LogScale, figure } from "./scale";
 import { Side, amount, capital } from "./side";
-import { Projection, View, Zones } from "./zones";
+import { savePicture } from "./picture";
+import { Projection, View, Zones, homeOf } from "./zones";
 
-export const SMOOTH = 12; // milliseconds a full drawing may take and still be made on every frame
+export const LINES = 40; // flows of the chosen zone that are drawn as lines
+const SMOOTH = 12; // milliseconds a full drawing may take and still be made on every frame
 
 interface Pointer {
   axis: Axis;
@@ -38,6 +40,9 @@ export class Atlas {
   stale: Stale | null = null;
   frame = 0;
   settling: ReturnType<typeof setTimeout> | 0 = 0;
+  // What is drawn beside the shades: lines of the chosen zone, and flows that stay in one zone.
+  lines = true;
+  within = true;
 
   constructor(release: Payload) {
     this.volume = release.volume;
@@ -49,7 +54,7 @@ export class Atlas {
     // One scale for all zones and one for all flows: the same colour means the same volume everywhere.
     this.zoneScale = new LogScale(AXES.flatMap((axis) => Array.from(this.zones[axis].volume)));
     this.flowScale = new LogScale(this.flows.volume);
-    this.view = new View(this.projection.box);
+    this.view = new View(homeOf(AXES.map((axis) => this.zones[axis]), this.projection.box), this.projection.box);
     this.tip = document.querySelector(".tip")!;
     this.speech = document.querySelector(".spoken")!;
     this.side = new Side(
@@ -85,12 +90,30 @@ export class Atlas {
   }
 
   listen() {
+    this.toggle("lines", (on) => (this.lines = on));
+    this.toggle("within", (on) => (this.within = on));
+    document.querySelector(".save")?.addEventListener("click", () => savePicture(this));
     document.addEventListener("keydown", (event) => event.key === "Escape" && this.select(null));
     // The tooltip stands still on the screen, so it would point at the wrong zone on a scrolled page.
     document.addEventListener("scroll", () => this.leave(), { passive: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     new ResizeObserver(() => this.resize()).observe(document.querySelector("main")!);
     this.resize();
+  }
+
+  toggle(name: string, told: (on: boolean) => void): void {
+    const box = document.querySelector<HTMLInputElement>(`.tools [name=${name}]`);
+    box?.addEventListener("change", () => {
+      told(box.checked);
+      this.side.show(this.selected);
+      this.shade();
+    });
+  }
+
+  // The flows of a zone that are shown.
+  flowsOf({ axis, zone }: Chosen): Int32Array {
+    const own = this.flows.of(axis, zone);
+    return this.within ? own : own.filter((flow) => !this.flows.within(flow));
   }
 
   repaint() {
@@ -175,7 +198,7 @@ export class Atlas {
 
   flowValues(axis: Axis, selected: Chosen): Float64Array {
     const values = new Float64Array(this.zones[axis].size).fill(NaN);
-    for (const flow of this.flows.of(selected.axis, selected.zone)) {
+    for (const flow of this.flowsOf(selected)) {
       values[this.flows.table[axis][flow]] = this.flows.volume[flow];
     }
     return values;
@@ -199,7 +222,7 @@ export class Atlas {
     panel.root.querySelector(".note")!.textContent = `${note}, ${amount(total(panel.values), measure)}`;
     const chip = panel.root.querySelector<HTMLElement>(".unselect")!;
     chip.hidden = !this.selected || this.selected.axis !== axis;
-    if (!chip.hidden) chip.firstElementChild!.textContent = zones.id[this.selected!.zone];
+    if (!chip.hidden) chip.firstElementChild!.textContent = this.side.called(axis, this.selected!.zone);
   }
 
   // what: "marks" (outlines and labels), "view" (moved) or "shade" (other colours).
@@ -215,7 +238,7 @@ export class Atlas {
     if (this.stale) this.drawGround(panels);
     this.stale = null;
     for (const panel of panels) {
-      panel.drawMarks(this.outlines(panel.zones.axis), this.cross(panel.zones.axis));
+      panel.drawMarks(this.outlines(panel.zones.axis), this.cross(panel.zones.axis), this.linesOn(panel));
       this.annotate(panel);
     }
     this.showTip();
@@ -249,6 +272,19 @@ export class Atlas {
       if (zone !== undefined) found.push({ zone, strong: strong && chosen.axis === axis });
     }
     return found;
+  }
+
+  // The largest flows of the chosen zone, as lines on the map of its partners.
+  linesOn(panel: Panel): Line[] {
+    const { selected } = this;
+    if (!selected || !this.lines || selected.axis === panel.zones.axis) return [];
+    const start = panel.toScreen(...this.zones[selected.axis].centre(selected.zone));
+    const top = this.flows.largest(this.flowsOf(selected), LINES).filter((flow) => !this.flows.within(flow));
+    const most = top.length ? this.flows.volume[top[0]] : 1;
+    return top.map((flow): Line => {
+      const end = panel.toScreen(...panel.zones.centre(this.flows.table[panel.zones.axis][flow]));
+      return [start, end, Math.sqrt(this.flows.volume[flow] / most)];
+    });
   }
 
   cross(axis: Axis): Point | null {

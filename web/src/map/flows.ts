@@ -36,6 +36,11 @@ export class Flows {
     return this.list[axis].subarray(this.start[axis][zone], this.start[axis][zone + 1]);
   }
 
+  // Whether a flow begins and ends in one zone.
+  within(flow: number): boolean {
+    return this.zones.origin.id[this.table.origin[flow]] === this.zones.destination.id[this.table.destination[flow]];
+  }
+
   degree(axis: Axis, zone: number): number {
     return this.start[axis][zone + 1] - this.start[axis][zone];
   }

@@ -15,6 +15,9 @@ export interface Outlined {
   strong: boolean;
 }
 
+// From where to where on the screen, and a weight of at most 1.
+export type Line = [Point, Point, number];
+
 // A line of equal longitude or latitude: its degrees, the step between two, and points it runs through.
 export type Parallel = [number, number, Point[]];
 
@@ -158,12 +161,12 @@ export class Panel {
   }
 
   // Lines from place to place on the screen, each with a weight of at most 1; the heaviest last, on top.
-  drawLines(pen: Pen, lines: [Point, Point, number][]): void {
+  drawLines(pen: Pen, lines: Line[]): void {
     pen.lineCap = "round";
     for (const [from, to, weight] of [...lines].reverse()) {
       for (const [colour, more] of [[this.theme.halo, 1.6], [this.theme.accent, 0]] as [string, number][]) {
         pen.strokeStyle = colour;
-        pen.lineWidth = Math.max(0.8, 7 * weight) + more;
+        pen.lineWidth = Math.max(0.8, 6 * weight) + more;
         pen.beginPath();
         pen.moveTo(...from);
         pen.lineTo(...to);
@@ -224,11 +227,14 @@ export class Panel {
   }
 
   // outlines: [{zone, strong}], cross: a place to mark or null.
-  drawMarks(outlines: Outlined[], cross: Point | null): void {
+  drawMarks(outlines: Outlined[], cross: Point | null, lines: Line[] = []): void {
     const pen = this.marks.getContext("2d")!;
     pen.setTransform(this.density, 0, 0, this.density, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = "round";
+    pen.globalAlpha = 0.75;
+    this.drawLines(pen, lines);
+    pen.globalAlpha = 1;
     for (const { zone, strong } of outlines) this.drawOutline(pen, zone, strong);
     pen.font = `11px ${this.theme.font}`;
     pen.lineWidth = 3;

@@ -1,7 +1,7 @@
 // The words beside the maps: tooltip, selection, tables. Text is always set as text, never as markup.
 
 import { type Flows } from "./flows";
-import { type Axis, type Chosen, MEASURES, type Measure, type OfAxes, type Volume, other } from "./payload";
+import { AXES, type Axis, type Chosen, MEASURES, type Measure, type OfAxes, type Volume, other } from "./payload";
 import { areaFigure, figure } from "./scale";
 import { type Zones } from "./zones";
 
@@ -10,6 +10,8 @@ export interface Shown {
   zones: OfAxes<Zones>;
   flows: Flows;
   volume: Volume;
+  within: boolean;
+  flowsOf(zone: Chosen): Int32Array;
 }
 
 export type Row = [string, string];
@@ -75,14 +77,14 @@ export class Side {
     const flow = this.release.flows.between(selected, i);
     const way = axis === "destination" ? "from" : "to";
     const words = flow < 0 ? "no released flow" : this.flowWords(flow);
-    return [words, `${way} ${this.release.zones[selected.axis].id[selected.zone]}`];
+    return [words, `${way} ${this.called(selected.axis, selected.zone)}`];
   }
 
   fillTip(tip: HTMLElement, axis: Axis, i: number, selected: Chosen | null): void {
     const relation = this.relation(axis, i, selected);
     tip.replaceChildren(
       element("p", { class: "tip-axis" }, capital(axis)),
-      element("p", { class: "tip-zone" }, this.release.zones[axis].id[i]),
+      element("p", { class: "tip-zone" }, this.called(axis, i)),
       ...(relation ? [element("p", { class: "tip-flow" }, element("b", {}, relation[0]), ` ${relation[1]}`)] : []),
       this.list(this.zoneRows(axis, i)),
     );
@@ -102,11 +104,46 @@ export class Side {
     this.root.replaceChildren(...(selected ? this.selectionParts(selected) : this.overviewParts()));
   }
 
+  // A zone by its id, its name, or a part of either.
+  finder(): HTMLElement {
+    const words = element("input", { name: "zone", type: "search", placeholder: "find a zone", "aria-label": "Id or name of a zone", spellcheck: "false", autocomplete: "off" });
+    const form = element("form", { class: "finder", role: "search" }, words, element("button", { type: "submit" }, "Find"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const found = this.find(words.value.trim().toLowerCase());
+      words.setCustomValidity(found ? "" : "No zone is called so.");
+      if (found) this.select(found);
+      else words.reportValidity();
+    });
+    words.addEventListener("input", () => words.setCustomValidity(""));
+    return form;
+  }
+
+  find(words: string): Chosen | null {
+    if (!words) return null;
+    for (const fits of [(text: string) => text === words, (text: string) => text.startsWith(words), (text: string) => text.includes(words)]) {
+      for (const axis of AXES) {
+        const { id, table } = this.release.zones[axis];
+        const zone = id.findIndex((own, i) => fits(own.toLowerCase()) || (table.name !== undefined && fits(table.name[i].toLowerCase())));
+        if (zone >= 0) return { axis, zone };
+      }
+    }
+    return null;
+  }
+
+  // What people call a zone, or its id.
+  called(axis: Axis, i: number): string {
+    const { id, table } = this.release.zones[axis];
+    return table.name?.[i] ?? id[i];
+  }
+
   overviewParts(): HTMLElement[] {
     const { flows } = this.release;
-    const top = flows.largest(Array.from({ length: flows.size }, (_, flow) => flow), TOP);
+    const shown = Array.from({ length: flows.size }, (_, flow) => flow).filter((flow) => this.release.within || !flows.within(flow));
+    const top = flows.largest(shown, TOP);
     if (!top.length) return [element("h2", {}, "No flow was released")];
     return [
+      this.finder(),
       element("h2", {}, "Largest flows"),
       this.table(["origin", "destination"], top),
       element("p", { class: "hint" }, "Choose a zone, on a map or in this table, and the other map shows its flows. Drag to move, scroll to zoom: both maps go together."),
@@ -116,13 +153,13 @@ export class Side {
   selectionParts({ axis, zone }: Chosen): HTMLElement[] {
     const { flows, zones } = this.release;
     const partner = other(axis);
-    const top = flows.largest(flows.of(axis, zone), TOP);
+    const top = flows.largest(this.release.flowsOf({ axis, zone }), TOP);
     const clear = element("button", { class: "clear", type: "button" }, "Clear selection", element("kbd", {}, "Esc"));
     clear.addEventListener("click", this.clear);
     const heading = top.length < TOP ? `Its ${partner}s` : `Top ${TOP} ${partner}s of ${figure(flows.degree(axis, zone))}`;
     return [
       element("p", { class: "eyebrow" }, `Selected ${axis}`),
-      element("h2", { class: "chosen", title: zones[axis].id[zone] }, zones[axis].id[zone]),
+      element("h2", { class: "chosen", title: zones[axis].id[zone] }, this.called(axis, zone)),
       this.list(this.zoneRows(axis, zone)),
       clear,
       element("h3", {}, heading),
@@ -148,7 +185,7 @@ export class Side {
 
   link(axis: Axis, zone: number): HTMLElement {
     const id = this.release.zones[axis].id[zone];
-    const button = element("button", { class: "zone", type: "button", title: `Select ${axis} ${id}` }, id);
+    const button = element("button", { class: "zone", type: "button", title: `Select ${axis} ${id}` }, this.called(axis, zone));
     button.addEventListener("click", () => this.select({ axis, zone }));
     for (const event of ["mouseenter", "focus"]) button.addEventListener(event, () => this.glance({ axis, zone }));
     for (const event of ["mouseleave", "blur"]) button.addEventListener(event, () => this.glance(null));

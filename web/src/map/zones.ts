@@ -147,9 +147,12 @@ export class View {
   moved: boolean;
   least = 0;
   most = Infinity;
+  all: Box;
 
-  constructor(box: Box) {
+  // Home is where nearly everything lies; what lies beyond can be gone to.
+  constructor(box: Box, all: Box = box) {
     this.box = box;
+    this.all = all;
     this.x = 0;
     this.y = 0;
     this.scale = 1;
@@ -166,7 +169,8 @@ export class View {
       (width - 2 * margin) / Math.max(east - west, smallest),
       (height - 2 * margin) / Math.max(north - south, smallest),
     );
-    this.least = this.scale / 3;
+    const whole = Math.min(width / Math.max(this.all[2] - this.all[0], smallest), height / Math.max(this.all[3] - this.all[1], smallest));
+    this.least = Math.min(this.scale, whole) / 3;
     this.most = Math.max(this.scale * 8, METRES_PER_DEGREE / 0.25);
     this.moved = false;
   }
@@ -187,8 +191,42 @@ export class View {
   }
 
   keepInReach(): void {
-    this.x = Math.max(this.box[0], Math.min(this.box[2], this.x));
-    this.y = Math.max(this.box[1], Math.min(this.box[3], this.y));
+    this.x = Math.max(this.all[0], Math.min(this.all[2], this.x));
+    this.y = Math.max(this.all[1], Math.min(this.all[3], this.y));
     this.moved = true;
   }
+}
+
+const STRAY = 0.005; // the share of the volume beyond each side that does not decide on the first view
+const FAR = 2; // how much wider everything must be than nearly everything before that is shown instead
+
+// Where 99 % of the volume lies, once projected: one stray trip must not shrink the city to a dot.
+export function homeOf(sides: Zones[], whole: Box): Box {
+  const zones = sides.flatMap((own) => Array.from({ length: own.size }, (_, i) => ({ own, i, weight: own.volume[i] || 0 })));
+  const known = zones.filter(({ own, i }) => own.box[4 * i] <= own.box[4 * i + 2]);
+  const total = known.reduce((sum, { weight }) => sum + weight, 0);
+  if (!(total > 0)) return whole;
+  const ends = [0, 1].map((side) => {
+    const sorted = known.map(({ own, i, weight }): [number, number] => [own.centre(i)[side], weight]).sort((a, b) => a[0] - b[0]);
+    return [quantile(sorted, STRAY * total), quantile(sorted, (1 - STRAY) * total)];
+  });
+  const box: Box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const { own, i } of known) {
+    if (own.centre(i).some((at, side) => at < ends[side][0] || at > ends[side][1])) continue;
+    for (const side of [0, 1]) {
+      box[side] = Math.min(box[side], own.box[4 * i + side]);
+      box[side + 2] = Math.max(box[side + 2], own.box[4 * i + side + 2]);
+    }
+  }
+  const wider = [0, 1].some((side) => whole[side + 2] - whole[side] > FAR * (box[side + 2] - box[side]));
+  return wider ? box : whole;
+}
+
+function quantile(sorted: [number, number][], share: number): number {
+  let below = 0;
+  for (const [at, weight] of sorted) {
+    below += weight;
+    if (below >= share) return at;
+  }
+  return sorted[sorted.length - 1][0];
 }

@@ -21,25 +21,11 @@ export const DECADES = 1000; // how far apart the ends of the scale of density a
 export const LOAD = 240; // bars of the chart of activity
 
 export class WideView extends View {
-  // Home is where nearly all boxes lie; there may be others far away, and they can be gone to.
-  all: Box;
-
-  constructor(home: Box, all: Box) {
-    super(home);
-    this.all = all;
-  }
-
   // The limits of zooming stay those of home.
   show([west, south, east, north]: Box, width: number, height: number): void {
     const scale = 0.8 * Math.min(width / Math.max(east - west, 1e-9), height / Math.max(north - south, 1e-9));
     this.scale = Math.max(this.least, Math.min(this.most, scale));
     [this.x, this.y] = [(west + east) / 2, (south + north) / 2];
-    this.moved = true;
-  }
-
-  override keepInReach(): void {
-    this.x = Math.max(this.all[0], Math.min(this.all[2], this.x));
-    this.y = Math.max(this.all[1], Math.min(this.all[3], this.y));
     this.moved = true;
   }
 }
