@@ -144,8 +144,9 @@ class Bench:
     def __post_init__(self) -> None:
         for name in self.warm:
             import_module(name)
-        for folder in (self.untouched, *self.copies):
-            synchronise(self.root / "src", folder / "src")
+        synchronise(self.root / "src", self.untouched / "src")
+        for folder in self.copies:
+            synchronise(self.untouched / "src", folder / "src", compiled=True)
 
     @property
     def copies(self) -> list[Path]:
@@ -159,11 +160,9 @@ class Bench:
 
     def see(self, reach: Reach, modules: Iterable[str]) -> bool:
         """See what the tests of some modules run, where that is not known yet; return whether they run."""
-        shared = [path for path in (self.root / "tests").rglob("*.py") if not path.name.startswith("test_")]
-        shared = [path for path in shared if path.parent != Path(__file__).parent]
         sources = {module: self.path(module).read_text(encoding="utf-8") for module in self.tests}
         files = sorted({file for module in modules for file in self.tests[module]})
-        keys = {file: digest([*shared, self.root / file]) for file in files}
+        keys = {file: digest([self.root / file]) for file in files}
         waiting = [file for file in files if not reach.known(file, keys[file], sources)]
         parts = [waiting[at : at + AT_A_TIME] for at in range(0, len(waiting), AT_A_TIME)]
         for trial in self.each(partial(self.trace, part) for part in parts):

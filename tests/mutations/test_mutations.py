@@ -295,3 +295,8 @@ def test_trees_become_alike_and_keep_what_was_compiled(tmp_path: Path) -> None:
     found = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
     assert found == {"one", "a/two", "__pycache__/kept"}
     assert (copy / "a/two").read_text() == str(source)
+    synchronise(written(source, "__pycache__/more", "").parents[1], copy)
+    assert not (copy / "__pycache__/more").exists()
+    synchronise(source, copy, compiled=True)
+    assert (copy / "__pycache__/more").exists()
+    assert (copy / "__pycache__/kept").exists()

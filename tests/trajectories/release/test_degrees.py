@@ -154,6 +154,14 @@ def test_between_two_strides_a_curve_goes_as_far_beyond_as_it_bends() -> None:
     assert (low.tolist(), high.tolist()) == ([-1.0], [64.0**2 + 1])
 
 
+@pytest.mark.parametrize("edge", range(4))
+def test_each_of_the_four_edges_may_bend(edge: int) -> None:
+    """One is a square, which ends where the next begins; the others are straight."""
+    bent = np.concatenate([np.zeros(16 * edge), np.arange(17.0) ** 2, np.full(16 * (3 - edge), 256.0)])
+    low, high = trajectory_degrees._reach(bent[None])
+    assert (low.tolist(), high.tolist()) == ([-1.0], [257.0])
+
+
 @pytest.mark.parametrize(("reach", "bends"), [(90.0, True), (90.5, False)])
 def test_corners_do_up_to_a_quarter_of_the_earth_on_either_side(reach: float, bends: bool) -> None:
     class Flat:
