@@ -88,8 +88,8 @@ class Reach:
 
         Those are the tests that run its statement. A statement of a module or class is run by no test: there
         it is all that run the function whose head it is, or else anything of the module. Where no test is
-        seen to run it, it is those that start processes, and of compiled kernels all that run anything of the
-        modules that call them, or else all.
+        seen to run it, it is those that start processes, and of compiled kernels all that call them, or run
+        anything of the modules that do, or else all.
         """
         lines = self.lines.get(mutant.module, {})
         inside = {test for test in self.seconds if test.partition("::")[0] in set(files)}
@@ -99,7 +99,8 @@ class Reach:
             if found:
                 break
         if not found and mutant.module.endswith(COMPILED):
-            calling = (tests for name in callers for line, tests in self.lines.get(name, {}).items() if line)
+            calling = [tests for name in callers for line, tests in self.lines.get(name, {}).items() if line]
+            calling += [{test for test in inside if test.partition("::")[0] in set(callers)}]
             found = set().union(*calling) & inside or inside
         if not found:
             found = inside & lines.get(0, set())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -295,12 +296,13 @@ class Bench:
         assert mutant is not None
         files: dict[str, list[str]] = defaultdict(list)
         callers = self.callers(mutant.module)
-        for test in self.reach.of(mutant, self.source(mutant), self.tests[mutant.module], callers):
+        tests = self.reach.of(mutant, self.source(mutant), self.tests[mutant.module], callers)
+        for test in tests:
             if (test, trial.interpreted) not in self.unsound:
                 files[test.partition("::")[0]].append(test)
         near = sorted(self.caught[mutant.module], key=lambda one: abs(one[0] - mutant.line))
-        tests = {test for own in files.values() for test in own}
-        first = list(dict.fromkeys(test for _, test in near if test in tests))[:NEAR]
+        there = {test for own in files.values() for test in own}
+        first = list(dict.fromkeys(test for _, test in near if test in there))[:NEAR]
         first += [quickest for quickest, *_ in files.values() if quickest not in first][:QUICK]
         each = {file: self.seconds_each(own) for file, own in files.items()}
         rest = [test for file in sorted(files, key=each.__getitem__) for test in files[file]]
@@ -310,11 +312,15 @@ class Bench:
         trial.cut = within < len(rest)
         return [first, rest[:within]]
 
-    def callers(self, module: str) -> list[str]:
-        """Return the modules that import another one."""
-        name = module.removesuffix(".py").replace("/", ".")
-        there = (one for one in self.tests if one != module)
-        return [one for one in there if f"{name} import" in self.path(one).read_text(encoding="utf-8")]
+    def callers(self, module: str) -> set[str]:
+        """Return the modules, and the files of tests, that import a module of compiled kernels."""
+        if not module.endswith(COMPILED):
+            return set()
+        room, _, name = module.removesuffix(".py").replace("/", ".").rpartition(".")
+        files = {one: self.path(one) for one in self.tests}
+        files |= {one: self.root / one for one in self.tests[module]}
+        told = re.compile(rf"{re.escape(room)}(\.{name} import| import .*\b{name}\b)")
+        return {one for one, path in files.items() if told.search(path.read_text(encoding="utf-8"))}
 
     def seconds_each(self, tests: list[str]) -> float:
         """Return what a test of a file takes where all of them run: what they share is run once."""

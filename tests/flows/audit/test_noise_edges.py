@@ -161,3 +161,42 @@ def test_as_many_numbers_as_it_takes_and_one_fewer() -> None:
         assert verdict(told, NoisyNumbers(exact, exact, exact, np.zeros(n, dtype=bool))) is found
         away = NoisyNumbers(exact + 9, exact, exact, np.zeros(n, dtype=bool))
         assert verdict(told, away) is (None if found is None else True)
+
+
+@pytest.mark.parametrize(
+    ("scale", "reaches"), [(63.9, [0]), (64.0, [0, 1]), (127.9, [0, 1]), (128.0, [0, 2]), (1.0, [0])]
+)
+def test_scaled_numbers_are_looked_at_as_closely_as_their_noise_allows(
+    scale: float, reaches: list[int]
+) -> None:
+    """Those that have four times the noise, published and counted; close is a 64th of it."""
+    least = math.ceil(4 * scale)
+    published = np.array([least, least, least - 1, least + 3])
+    recount = np.array([least, least + 1, least, least])
+    told = stated(noise="Gaussian", noise_scale=scale, unit="traveller")
+    trials = list(noise._scaled(told, NoisyNumbers(published, recount, recount, recount > 0)))
+    for trial, reach in zip(trials, reaches, strict=True):
+        assert trial.close.tolist() == [True, reach >= 1, reach >= 3]
+        np.testing.assert_allclose(trial.chance, math.sqrt(min(2 * (2 * reach + 1) / scale, 1)))
+        assert not trial.telling
+    of_trips = stated(noise="Gaussian", noise_scale=scale, unit="trip")
+    numbers = NoisyNumbers(published, recount, recount, recount > 0)
+    assert all(trial.telling for trial in noise._scaled(of_trips, numbers))
+
+
+@pytest.mark.parametrize(("scale", "reaches"), [(15.9, [0]), (16.0, [0, 1]), (32.0, [0, 2])])
+def test_gaussian_numbers_are_close_within_a_sixteenth_of_their_noise(
+    scale: float, reaches: list[int]
+) -> None:
+    many = np.array([10**6, 10**6 + 1, 10**6 + 2])
+    exact = np.full(3, 10**6)
+    told = stated(noise="Gaussian", noise_scale=scale, unit="traveller")
+    trials = list(noise._gaussian(told, NoisyNumbers(many, exact, exact.copy(), exact > 0)))
+    assert [trial.telling for trial in trials] == [True] * len(reaches) + [False] * len(reaches)
+    for trial, reach in zip(trials, reaches * 2, strict=True):
+        chance = 3 * (2 * reach + 1) * 0.8 / scale
+        if chance <= noise.CLEAR:
+            assert trial.close.tolist() == [True, reach >= 1, reach >= 2]
+            np.testing.assert_allclose(trial.chance, math.sqrt(chance))
+        else:
+            assert len(trial.close) == 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tripcloak.ground.errors import InternalError
-from tripcloak.trajectories.audit import containment
+from tripcloak.trajectories.audit import _kernels, containment
 from tripcloak.trajectories.audit._kernels import SPACE, TIMES
 from tripcloak.trajectories.audit.containment import BoxSpans, Samples
 
@@ -92,3 +95,48 @@ def test_every_released_trajectory_has_a_box(offsets: list[int]) -> None:
     with pytest.raises(InternalError):
         containment._near_each_other(SPANS._replace(offsets=np.array(offsets)), cuts)
     assert sorted(containment._near_each_other(SPANS, cuts).tolist()) == [0, 1]
+
+
+def plain(name: str) -> Any:
+    """Return a kernel as it is written, which takes no compiling."""
+    kernel = getattr(_kernels, name)
+    return getattr(kernel, "py_func", kernel)
+
+
+# Two boxes in time: 10 to 11 and 14 to 16; the first at x 0 to 2, y 5 to 6, the second at x 4, y 7 to 9.
+TWO = np.array([[10, 12, 0, 3, 5, 7], [14, 17, 4, 5, 7, 10]])
+
+
+@pytest.mark.parametrize("more", [0, 1, 2, 3])
+def test_one_sample_lies_in_a_box_or_in_none(more: int) -> None:
+    """Wherever the two stand among boxes before and behind them, which are elsewhere."""
+    before = [[at, at + 1, 90, 99, 90, 99] for at in range(-2 * more, 0, 2)]
+    behind = [[at, at + 1, 90, 99, 90, 99] for at in range(20, 20 + 3 * more, 3)]
+    boxes = np.array([*before, *TWO.tolist(), *behind])
+    for t, x, y in itertools.product(range(9, 18), range(-1, 6), range(4, 11)):
+        inside = any(
+            box[0] <= t < box[1] and box[2] <= x < box[3] and box[4] <= y < box[5] for box in TWO.tolist()
+        )
+        samples = (np.array([0, value]) for value in (t, x, y))
+        assert plain("_may_hold")(1, *samples, 0, len(boxes), boxes) is inside, (t, x, y)
+
+
+@pytest.mark.parametrize(
+    ("samples", "verdict"),
+    [
+        ([(10, 0, 5), (14, 4, 7)], 2),
+        ([(10, 0, 5), (11, 2, 6), (16, 4, 9)], 2),
+        ([(10, 0, 5)], 1),
+        ([(16, 4, 9)], 1),
+        ([(10, 0, 5), (12, 0, 5)], 0),
+        ([(9, 0, 5), (14, 4, 7)], 0),
+        ([(10, 0, 5), (17, 4, 7)], 0),
+        *(([(10, x, y), (14, 4, 7)], 0) for x, y in ((-1, 5), (3, 5), (0, 4), (0, 7))),
+        *(([(10, 0, 5), (14, x, y)], 0) for x, y in ((3, 7), (5, 7), (4, 6), (4, 10))),
+    ],
+)
+def test_all_samples_of_somebody_lie_in_boxes_and_in_every_one(samples: Any, verdict: int) -> None:
+    columns = [np.array([99, *column, 99]) for column in zip(*samples, strict=True)]
+    # Boxes of others stand before and behind.
+    boxes = np.concatenate([TWO - 50, TWO, TWO + 50])
+    assert plain("_holding")(1, 1 + len(samples), *columns, 2, 4, boxes) == verdict

@@ -203,3 +203,30 @@ def test_a_bent_edge_may_lie_as_much_further_out_as_it_bends() -> None:
     around = np.array([[0.0, 1.0, 4.0, 9.0, 16.0, *[16.0] * 4, 12.0, 8.0, 4.0, *[0.0] * 4]])
     for beyond, close in ((1.99, True), (2.01, False)):
         assert samples._close(np.array([[-beyond]]), np.array([[16.0]]), around)[0, 0] == close
+
+
+@pytest.mark.parametrize(
+    ("west", "turned"), [(1.0, False), (1.0 + 5e-10, False), (1.0 + 2e-9, True), (0.5, False)]
+)
+def test_a_place_is_told_eastwards_from_the_western_edge(west: float, turned: bool) -> None:
+    """A hair west of it is on it; what is farther west lies nearly all the way around."""
+    sides = {
+        "x0": 1.0,
+        "x1": 2.0,
+        "y0": 3.0,
+        "y1": 4.0,
+        "west": west,
+        "south": 3.0,
+        "east": 2.0,
+        "north": 4.0,
+    }
+    made: Any = SimpleNamespace(
+        table="boxes",
+        numbers=lambda _: {name: np.array([side]) for name, side in sides.items()},
+        project=lambda x, y, back: (x, y),
+    )
+    (part,) = samples._parts(made)
+    least, most = np.round([part.lon.min(), part.lon.max()], 6)
+    assert (least > 1.0, most) == (turned, 361.0 if turned else 2.0)
+    assert part.lat[0].min() == 3.0
+    assert part.lat[0].max() == 4.0
