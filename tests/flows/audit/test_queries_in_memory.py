@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import duckdb
+import pyarrow as pa
 import pytest
 
+from tripcloak.flows.audit.evidence import TableFile, _check_schema
 from tripcloak.flows.audit.queries import climb, overlaps_sql, too_far_sql
+from tripcloak.ground.rulebook import BrokenPart
 
 # A tree of zones: "ab" holds "a" and "b", "all" holds "ab" and "c".
 ABOVE = {"a": "ab", "b": "ab", "ab": "all", "c": "all"}
@@ -103,3 +106,27 @@ def test_climbing_ends_where_nothing_is_above_or_where_somebody_is_met(
     assert sorted(con.execute("from up").fetchall()) == [("ab", "a"), ("ab", "ab"), ("ab", "all")]
     left = con.execute("select table_name from duckdb_tables() where table_name like 'up%'").fetchall()
     assert left == [("up",)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "wrong"),
+    [
+        ([("zone", pa.string())], None),
+        ([("zone", pa.string()), ("n", pa.int64())], None),
+        ([("zone", pa.string()), ("more", pa.binary())], None),
+        ([("n", pa.int64())], "must have the columns zone, each once"),
+        ([("zone", pa.string()), ("zone", pa.string())], "must have the columns zone, each once"),
+        ([("zone", pa.string()), ("n", pa.int64()), ("n", pa.int64())], "each once"),
+        ([("zone", pa.int64())], "column 'zone' must hold text"),
+        ([("zone", pa.string()), ("n", pa.string())], "column 'n' must hold whole numbers"),
+    ],
+)
+def test_a_table_has_its_columns_each_once_and_of_their_kind(
+    columns: list[tuple[str, pa.DataType]], wrong: str | None
+) -> None:
+    wanted = TableFile("release/some.parquet", {"zone": "text"}, {"n": "whole"})
+    if wrong is None:
+        _check_schema(pa.schema(columns), wanted)
+        return
+    with pytest.raises(BrokenPart, match=wrong):
+        _check_schema(pa.schema(columns), wanted)

@@ -52,6 +52,16 @@ GAUSSIAN = {
     "heights": 1,
 }
 
+# Travellers are scaled: nobody has more in all than the norm of a height, however many trips they make.
+SCALED = {
+    **GAUSSIAN,
+    "unit": "traveller",
+    "id_is": "person",
+    "contributions": None,
+    "norms": [1.0],
+    "multipliers": [5.0, 5.0],
+}
+
 
 def all_of(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "all of", "promises": list(parts)}
@@ -245,6 +255,22 @@ WRONG: list[tuple[Any, str]] = [
     ({**GAUSSIAN, "heights": 0}, "promise.heights"),
     ({**GAUSSIAN, "heights": 1000}, "promise.heights"),
     ({**GAUSSIAN, "heights": 1.0}, "promise.heights"),
+    ({**SCALED, "contributions": 0}, "promise.contributions"),
+    ({**SCALED, "norms": []}, "promise.contributions"),
+    ({name: told for name, told in SCALED.items() if name != "norms"}, "promise.contributions"),
+    (
+        {**{name: told for name, told in SCALED.items() if name != "id_is"}, "unit": "trip"},
+        "promise.contributions",
+    ),
+    ({**SCALED, "contributions": 3, "norms": []}, "promise.multipliers"),
+    ({**SCALED, "multipliers": []}, "promise.multipliers"),
+    ({**SCALED, "multipliers": [5.0]}, "promise.multipliers"),
+    ({**SCALED, "norms": [1.0, 1.0], "multipliers": [5.0] * 3}, "promise.multipliers"),
+    ({**SCALED, "heights": 2, "multipliers": [5.0] * 3}, "promise.multipliers"),
+    ({**SCALED, "norms": [0.0]}, "promise.norms"),
+    ({**SCALED, "norms": ["1"]}, "promise.norms"),
+    ({**SCALED, "multipliers": [5.0, -5.0]}, "promise.multipliers"),
+    ({**SCALED, "multipliers": 5.0}, "promise.multipliers"),
 ]
 
 
@@ -263,6 +289,7 @@ def test_what_makes_no_sense_is_refused_by_name(promise: Any, name: str) -> None
         ),
         *({**LAPLACE, "study_area": "a"}, {**LAPLACE, "delta": 0}),
         *({**GAUSSIAN, "heights": n} for n in (1, 999)),
+        *(SCALED, {**SCALED, "contributions": 1}, {**SCALED, "multipliers": [5.0] * 3}),
         *(all_of(PEOPLE, {**SHARE, "share": n}) for n in (0.001, 1)),
         *(all_of(PEOPLE, {**WITHIN, "p": n}) for n in (0.5, 100)),
         *(all_of(PEOPLE, {**CLOSE, "t": n}) for n in (0.001, 0.999)),
@@ -535,3 +562,34 @@ def test_words_on_noise_give_its_numbers() -> None:
         "a",
         1,
     )
+
+
+def scaled(**other: Any) -> Privacy:
+    told = {"epsilon": 3.0, "delta": 1e-3, "unit": "traveller", "contributions": 2, "noise": "Gaussian"}
+    told |= {"noise_scale": 10.0, "rho": 0.04, "heights": 1, "norms": (2.0,), "multipliers": (5.0, 5.0)}
+    return Privacy(**{**told, **other})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, None),
+        ({"rho": 0.04 * (1 - 1e-10)}, None),
+        ({"rho": 0.04 * (1 - 1e-8)}, "too small for the stated rho"),
+        ({"multipliers": (4.99, 5.0)}, "too small for the stated rho"),
+        ({"noise_scale": 10.0 * (1 - 1e-10)}, None),
+        ({"noise_scale": 10.0 * (1 - 1e-8)}, "too small for the stated norms"),
+        # The finest height is the last one, of norms and of draws.
+        ({"multipliers": (5.0, 5.1)}, "too small for the stated norms"),
+        ({"multipliers": (5.1, 5.0)}, None),
+        ({"norms": (1.0, 2.0), "heights": 2}, None),
+        ({"norms": (2.0, 1.0), "heights": 2}, None),
+        ({"norms": (3.0, 1.0), "heights": 2}, "longer than the stated contributions"),
+        ({"norms": (2.0 * (1 + 1e-8), 1.0), "heights": 2}, "longer than the stated contributions"),
+        ({"norms": (3.0, 1.0), "heights": 2, "contributions": None}, None),
+        ({"epsilon": 0.1}, "too large for the stated epsilon and delta"),
+    ],
+)
+def test_scaled_travellers_have_the_noise_that_is_stated(changes: Any, words: str | None) -> None:
+    found = lacks(scaled(**changes))
+    assert found is None if words is None else words in str(found)
