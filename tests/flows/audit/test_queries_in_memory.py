@@ -10,6 +10,7 @@ import pytest
 
 from tripcloak.flows.audit.evidence import TableFile, _check_schema
 from tripcloak.flows.audit.queries import climb, overlaps_sql, too_far_sql
+from tripcloak.flows.audit.raw import PLACES, _seen
 from tripcloak.ground.rulebook import BrokenPart
 
 # A tree of zones: "ab" holds "a" and "b", "all" holds "ab" and "c".
@@ -130,3 +131,11 @@ def test_a_table_has_its_columns_each_once_and_of_their_kind(
         return
     with pytest.raises(BrokenPart, match=wrong):
         _check_schema(pa.schema(columns), wanted)
+
+
+def test_places_are_seen_where_both_ends_have_one() -> None:
+    for columns in (PLACES, (*PLACES, "more")):
+        assert all(f"{name}::varchar" in _seen(columns) for name in PLACES)
+    for columns in (PLACES[:1], PLACES[1:], (), (PLACES[0], "more")):
+        assert "null::varchar as place" in _seen(columns)
+        assert not [name for name in PLACES if name in _seen(columns)]
