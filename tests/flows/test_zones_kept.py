@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against, check_flows, measure_against
 from tripcloak.flows.keywords import flow_method, keywords, zoning
-from tripcloak.flows.release.keeping import COPY
+from tripcloak.flows.model.kept import ZoneMembers, members_digest
+from tripcloak.flows.release.keeping import COPY, _members
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import file_digest, json_text
 from tripcloak.ground.options import values_of
@@ -259,3 +261,23 @@ def test_the_copy_of_the_zones_is_private_and_needed(
     (lost / COPY).unlink()
     with pytest.raises(InputError, match="what zones it took over"):
         audit_against(lost, (str(months.june),))
+
+
+def test_members_are_those_of_the_zones_of_each_axis(tmp_path: Path) -> None:
+    """Of several folders each zone counts once; where a table lists none there are none."""
+    rows = {
+        "a": [("origin", "x", ["1", "2"]), ("destination", "y", ["3"])],
+        "b": [("origin", "x", ["1", "2"]), ("origin", "z", ["4"])],
+    }
+    for folder, told in rows.items():
+        (tmp_path / folder).mkdir()
+        axis, zone, members = zip(*told, strict=True)
+        place = {"lat": [1.0] * len(told), "lon": [2.0] * len(told)}
+        table = pa.table({"axis": axis, "zone": zone, "members": members, **place})
+        pq.write_table(table, tmp_path / folder / "zones.parquet")
+    x, y, z = (ZoneMembers(*one, 1.0, 2.0) for one in (("x", ["1", "2"]), ("y", ["3"]), ("z", ["4"])))
+    assert _members(tmp_path / "a") == {"origin": members_digest([x]), "destination": members_digest([y])}
+    both = {"origin": members_digest([x, z]), "destination": members_digest([y])}
+    assert _members(tmp_path / "a", tmp_path / "b") == both
+    pq.write_table(table.drop_columns("members"), tmp_path / "b" / "zones.parquet")
+    assert _members(tmp_path / "a", tmp_path / "b") == {}

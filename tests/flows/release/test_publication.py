@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tripcloak.flows.methods.suppression import Suppression
-from tripcloak.flows.release import Release, manifest, published_numbers, released_zones
+from tripcloak.flows.release import Release, manifest, public, published_numbers, released_zones
 from tripcloak.flows.release.publication import publication, publication_of
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.errors import InputError
@@ -141,3 +142,23 @@ def test_a_step_is_k_and_begins_at_the_columns_own_threshold() -> None:
     assert told.by_segment == ("trips",)
     exact = publication(both, "trips", "both")
     assert (exact.steps, exact.by_segment) == ({}, ("trips", "travellers", "population"))
+
+
+@pytest.mark.parametrize(
+    ("publish", "steps"), [("both", {}), ("rounded", {"travellers": 10}), ("trips", {}), ("travellers", {})]
+)
+def test_a_manifest_says_of_its_columns_what_is_always_said(
+    publish: Any, steps: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the words were left out, or stand where there is nothing to say."""
+    monkeypatch.setattr(public, "restated_withheld", lambda facts: {})
+    promise = KAnonymity(k=10, unit="travellers")
+    told = publication(promise, "trips", publish)
+    assert told.steps == steps
+    facts = {name: None for name in public.ENTRIES if name not in public.OPTIONAL}
+    facts |= {"promise": promise.stated(), "columns": list(told.columns), "volume": told.volume, "files": {}}
+    facts |= {"steps": steps} if steps else {}
+    for forged in ({}, {"columns_words": "all is well"}, {"columns_words": told.words()}):
+        again = public.restated({**facts, **forged}, ())
+        assert again.get("columns_words", "") == told.words()
+        assert ("columns_words" in again) == (len(told.columns) > 1)

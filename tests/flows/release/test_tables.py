@@ -144,10 +144,12 @@ def test_flows_over_time_lie_in_the_file_time_by_time() -> None:
 
     from tripcloak.flows.release.tables import time_parts
 
-    flows = pa.table({"origin": ["a", "b", "a"], "time": ["T08", "T08", "T09"], "trips": [1, 2, 3]})
+    times = ["T08", "T08", "T09", "T10", "T10"]
+    flows = pa.table({"origin": list("abaab"), "time": times, "trips": [1, 2, 3, 4, 5]})
     assert [part.to_pylist() for part in time_parts(flows)] == [
         flows.slice(0, 2).to_pylist(),
-        flows.slice(2).to_pylist(),
+        flows.slice(2, 1).to_pylist(),
+        flows.slice(3).to_pylist(),
     ]
     timeless = flows.drop_columns("time")
     assert [part.to_pylist() for part in time_parts(timeless)] == [timeless.to_pylist()]

@@ -203,8 +203,9 @@ def restated(facts: Mapping[str, Any], reasons: Sequence[str]) -> dict[str, Any]
     promise = Promise.from_manifest(facts["promise"])
     said = {"promise": promise.stated(), "counted": promise.counted(), "withheld": restated_withheld(facts)}
     told = {**facts, **said}
-    if "columns_words" in facts or "steps" in facts or promise.rounding is not None:
-        told["columns_words"] = publication_of(facts, promise).words()
+    told.pop("columns_words", None)
+    if words := publication_of(facts, promise).words():
+        told["columns_words"] = words
     if "largest_parts" in facts:
         told["largest_parts"] = restated_largest(facts)
     orders = {**INNER, "dropped_rows": reasons, "files": sorted(facts["files"])}
