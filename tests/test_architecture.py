@@ -50,6 +50,7 @@ WING = (
         "describe",
         "anonymise",
         "planning",
+        "resuming",
         "series",
         "attacking",
         "linking",

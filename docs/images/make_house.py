@@ -54,7 +54,7 @@ WINGS = {
                 "the road",
                 (
                     "anonymise · notes · publish · planning · series · describe · checking",
-                    "keywords · protection (what is asked for) · rewriting (byte by byte)",
+                    "resuming · keywords · protection (what is asked for) · rewriting (byte by byte)",
                 ),
             ),
         ),
@@ -183,7 +183,7 @@ BELOW = (
             (
                 "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
                 "· spreadsheets · masking · given_paths · sparing",
-                "folders, moving: whole or not at all · public_files: which there are, and unchanged",
+                "folders, moving, waiting: whole or not at all · public_files: those there are, unchanged",
                 "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "
                 "registry and spelling: declared once, derived everywhere",
             ),

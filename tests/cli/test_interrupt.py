@@ -42,7 +42,7 @@ main()
 """
 
 MOMENTS = {
-    "reading": ("tripcloak.flows.reading.coding", "_Coder.add"),
+    "reading": ("tripcloak.flows.reading.coding", "GatheredTrips.add"),
     "solving": ("tripcloak.flows.methods.odkanon", "ODkAnon.solve"),
     "writing the public part": ("tripcloak.flows.publish", "_write_public"),
     "writing the last file": ("tripcloak.flows.publish", "write_record"),
@@ -166,7 +166,7 @@ def test_an_engine_that_hangs_is_left_behind(untouched, tmp_path, trips, private
             [sys.executable, "-c", HANGS, str(marker), *arguments], stderr=subprocess.PIPE, text=True
         )
         wait_for(marker, process)
-        assert os.listdir(private_temporary_folder)
+        assert os.listdir(tmp_path / "out")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from tripcloak.engines import mapped
+from tripcloak.engines.disk import appended
 from tripcloak.engines.mapped import MappedColumns
 from tripcloak.ground.errors import InputError
 
@@ -65,10 +65,6 @@ def test_nothing_is_let_go_below_the_limit(monkeypatch: pytest.MonkeyPatch) -> N
     assert touched == int(value.sum())
 
 
-def test_a_full_disk_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(InputError, match=r"No space left on device.*TMPDIR"):
-        MappedColumns(memory=1).append("tile", np.arange(3))
+def test_a_full_disk_is_told_in_words() -> None:
+    with pytest.raises(InputError, match=r"the disk cannot hold .*No space left on device.* larger disk"):
+        appended(Path("/dev/full"), [np.arange(3)])

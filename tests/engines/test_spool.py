@@ -45,5 +45,5 @@ def test_what_goes_in_comes_out(memory: int) -> None:
 
 def test_a_full_disk_is_told_in_words() -> None:
     done = subprocess.run([sys.executable, "-c", FULL], capture_output=True, text=True, check=True)
-    assert "temporary folder" in done.stdout
+    assert "the disk cannot hold what does not fit in memory" in done.stdout
     assert "TMPDIR" in done.stdout

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from tripcloak.engines.mapped import MappedColumns
+from tripcloak.engines.work import Stage
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget
 from tripcloak.ground.spelling import spelt
@@ -17,6 +18,8 @@ ARRAY_BYTES = 250
 """Bytes a trip that arrays in memory take at their peak, measured on 20 million with ids and weights."""
 PART_BYTES = 60
 """Bytes a trip that parts take on disk at their peak, likewise."""
+ROWS, FLOWS = "rows", "rows/flows"
+"""Stages of a run. The flows lie in the rows that they were counted from, and go with them."""
 SPARE = 0.85
 """Share of the memory at which mapped columns are let go, so that what comes next finds room."""
 
@@ -34,7 +37,9 @@ class Engine:
     budget
         The memory that may be used.
     folder
-        Where parts wait; the system's temporary folder by default.
+        Where parts wait; by default where all waits.
+    stages
+        The folder of a run that may be taken up again, where it is one.
 
     Examples
     --------
@@ -46,6 +51,7 @@ class Engine:
     asked: str | None
     budget: Budget
     folder: Path | None = None
+    stages: Path | None = None
 
     def __post_init__(self) -> None:
         if self.asked is not None and self.asked not in get_args(EngineName):
@@ -64,7 +70,12 @@ class Engine:
         """Return where flows of so many rows are kept; None for memory."""
         if self.for_rows(rows) == "arrays":
             return None
-        return MappedColumns(memory=int(SPARE * self.budget.total), folder=self.folder)
+        memory = int(SPARE * self.budget.total)
+        return MappedColumns(memory=memory, folder=self.folder, kept=self.stage(FLOWS))
+
+    def stage(self, name: str) -> Stage | None:
+        """Return a stage of the run, where it may be taken up again."""
+        return None if self.stages is None else Stage(self.stages / name)
 
     def words(self, rows: int) -> str:
         """Return what an input of so many rows will take, in words.

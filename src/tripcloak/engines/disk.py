@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.spelling import called, spelt
 
 
 def appended(path: Path, parts: Iterable[NDArray[Any]]) -> None:
@@ -22,6 +22,6 @@ def appended(path: Path, parts: Iterable[NDArray[Any]]) -> None:
     except OSError as error:
         reason = error.strerror or "writing failed"
         raise InputError(
-            f"the temporary folder cannot hold what does not fit in memory ({reason}); "
-            f"free some room, set TMPDIR to a larger disk, or allow more {spelt('memory')}"
+            f"the disk cannot hold what does not fit in memory ({reason}); free some room, put "
+            f"{called('out')} (TMPDIR, where there is none) on a larger disk, or allow more {spelt('memory')}"
         ) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 import threading
 import time
 import weakref
@@ -15,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.engines.disk import appended
+from tripcloak.engines.work import Stage
+from tripcloak.ground.waiting import waiting_folder
 
 LOOKS_A_SECOND = 20
 """How often the process looks at how much memory it holds, while columns are mapped."""
@@ -34,7 +35,9 @@ class MappedColumns:
     memory
         Bytes that the process should hold at most.
     folder
-        Where the private folder is made; the system's temporary folder by default.
+        Where the private folder is made; by default where all waits.
+    kept
+        A stage of a run instead, in which the columns stay; those that it has already are there at once.
 
     Examples
     --------
@@ -45,10 +48,30 @@ class MappedColumns:
     [1, 2, 3]
     """
 
-    def __init__(self, *, memory: int, folder: Path | None = None) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="tripcloak-", dir=folder)
+    def __init__(self, *, memory: int, folder: Path | None = None, kept: Stage | None = None) -> None:
         self._memory = memory
+        self._kept = kept
+        self._private = waiting_folder(folder) if kept is None else None
         self._dtypes: dict[str, np.dtype[Any]] = {}
+        if kept is not None and kept.is_done:
+            self._dtypes = {name: np.dtype(kind) for name, kind in kept.facts().items()}
+        elif kept is not None:
+            kept.begin()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the columns."""
+        return tuple(self._dtypes)
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether all columns are there, made by a run before."""
+        return self._kept is not None and self._kept.is_done
+
+    def finish(self) -> None:
+        """Say that the columns are whole: where they are kept, a later run finds them."""
+        if self._kept is not None:
+            self._kept.finish({name: dtype.str for name, dtype in self._dtypes.items()})
 
     def append(self, name: str, part: NDArray[Any]) -> None:
         """Add to the end of a column."""
@@ -67,7 +90,10 @@ class MappedColumns:
         return np.frombuffer(mapped, dtype)
 
     def _path(self, name: str) -> Path:
-        return Path(self._folder.name) / name
+        if self._kept is not None:
+            return self._kept.folder / name
+        assert self._private is not None
+        return Path(self._private.name) / name
 
 
 class _Watch:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tripcloak.engines.disk import appended
 from tripcloak.ground.arrays import Ints
+from tripcloak.ground.waiting import waiting_folder
 
 CHUNK = 1 << 18
 
@@ -29,7 +30,9 @@ class Spool:
     memory
         Bytes to hold before moving to disk.
     folder
-        Where the private folder is made; the system's temporary folder by default.
+        Where the private folder is made; by default where all waits.
+    kept
+        A folder of the caller's instead, in which the columns stay when the spool goes.
 
     Examples
     --------
@@ -40,12 +43,20 @@ class Spool:
     (3, True, [1, 2, 3])
     """
 
-    def __init__(self, dtypes: Mapping[str, Any], *, memory: int, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        dtypes: Mapping[str, Any],
+        *,
+        memory: int,
+        folder: Path | None = None,
+        kept: Path | None = None,
+    ) -> None:
         self._dtypes = {name: np.dtype(dtype) for name, dtype in dtypes.items()}
         self._held: dict[str, list[NDArray[Any]]] = {name: [] for name in dtypes}
         self._memory = memory
-        self._parent = folder
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._parent, self._kept = folder, kept
+        self._private: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
         self._rows = 0
         self._bytes = 0
 
@@ -70,6 +81,13 @@ class Spool:
         """Return whether the columns have moved to disk."""
         return self._folder is not None
 
+    @classmethod
+    def reopened(cls, dtypes: Mapping[str, Any], kept: Path, rows: int) -> Spool:
+        """Return a spool whose columns were kept in a folder, all on disk."""
+        spool = cls(dtypes, memory=0, kept=kept)
+        spool._folder, spool._rows = kept, rows
+        return spool
+
     def append(self, **columns: NDArray[Any]) -> None:
         """Add one batch: every column, all of one length."""
         lengths = {len(column) for column in columns.values()}
@@ -82,7 +100,7 @@ class Spool:
             self._held[name].append(part)
             self._bytes += part.nbytes
         if self._bytes > self._memory:
-            self._flush()
+            self.flush()
 
     def chunks(self, *names: str) -> Iterator[list[NDArray[Any]]]:
         """Yield the named columns in pieces, in the order they were added."""
@@ -111,16 +129,21 @@ class Spool:
         """Forget everything and remove the private folder."""
         self._held = {name: [] for name in self._dtypes}
         self._rows = 0
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._private is not None:
+            self._private.cleanup()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Move all to disk."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="tripcloak-", dir=self._parent)
+            self._folder = self._kept or self._made_folder()
         for name, parts in self._held.items():
             appended(self._path(name), parts)
             parts.clear()
         self._bytes = 0
+
+    def _made_folder(self) -> Path:
+        self._private = waiting_folder(self._parent)
+        return Path(self._private.name)
 
     def _read(self, name: str, start: int, rows: int) -> NDArray[Any]:
         if self._folder is None:
@@ -129,10 +152,10 @@ class Spool:
                 self._held[name] = [np.concatenate([*self._held[name], np.empty(0, self._dtypes[name])])]
             return self._held[name][0][start : start + rows]
         if self._bytes:
-            self._flush()
+            self.flush()
         dtype = self._dtypes[name]
         return np.fromfile(self._path(name), dtype=dtype, count=rows, offset=start * dtype.itemsize)
 
     def _path(self, name: str) -> Path:
         assert self._folder is not None
-        return Path(self._folder.name) / name
+        return self._folder / name

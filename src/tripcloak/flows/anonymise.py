@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from tripcloak.engines.work import work_folder
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import FlowMethod
@@ -24,6 +25,7 @@ from tripcloak.flows.release.largest import LargestParts, largest_parts
 from tripcloak.flows.release.laying import lay_tables
 from tripcloak.flows.release.rounding import RoundTo, refuse_numbers, rounded_release
 from tripcloak.flows.report.plain import plain_words
+from tripcloak.flows.resuming import reading_key, refuse_changed, seen_input
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import note_on_leftovers, refuse_if_taken
 from tripcloak.ground.memory import Memory
@@ -170,6 +172,8 @@ class ReleaseRequest:
     engine: str | None = None
     """Where flows are counted: ``arrays`` in memory or ``parts`` on disk; by the size of the input."""
     folder: Path | None = None
+    stages: Path | None = field(default=None, compare=False, repr=False)
+    """The folder of a run that may be taken up again."""
     every_segment: tuple[SegmentBy, ...] = ()
     where_safe: bool = False
     publish: Publish = "rounded"
@@ -309,7 +313,8 @@ def anonymise(
     """Return the outcome of a request; the release is on disk, whole, if and only if this returns.
 
     Reads, solves, checks the result with SQL of its own, measures, and writes aside before it puts
-    the release in place. An unsafe result is never written.
+    the release in place. An unsafe result is never written. A run that is killed is taken up again by the
+    next one of the same request on the same input.
 
     Parameters
     ----------
@@ -317,8 +322,12 @@ def anonymise(
         The request's source, where it is open already.
     """
     refuse_if_taken(request.out, force=request.force)
-    made = make_release(request, progress, within)
-    return write_release(made, request.out, force=request.force, progress=progress)
+    before = seen_input(request.source)
+    key = reading_key(request.source, request.zoning, request.method.promise, before)
+    with work_folder(request.out, key) as folder:
+        made = make_release(replace(request, folder=folder, stages=folder), progress, within)
+        refuse_changed(before, request.source)
+        return write_release(made, request.out, force=request.force, progress=progress)
 
 
 def make_release(
@@ -404,6 +413,7 @@ def _made(
         memory=request.memory,
         folder=request.folder,
         engine=request.engine,
+        stages=request.stages,
         within=within,
         progress=progress,
     )

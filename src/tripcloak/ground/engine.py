@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.memory import parse_size
 from tripcloak.ground.spelling import spelt
+from tripcloak.ground.waiting import waiting_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,7 +36,7 @@ def connect(
         Limit in bytes or such as ``1GB``; DuckDB's own default (most of the machine) if not given.
     spill_directory
         Where a folder for what does not fit in memory is made; only its owner can read it and it
-        goes away with the connection.
+        goes away with the connection. By default it is where all waits.
     threads
         Number of threads; all cores if not given.
 
@@ -45,8 +46,6 @@ def connect(
     ...     con.execute("select 6 * 7").fetchall()
     [(42,)]
     """
-    import tempfile
-
     import duckdb
 
     limit = parse_size(memory) if isinstance(memory, str) else memory
@@ -64,9 +63,7 @@ def connect(
     if threads is not None:
         config["threads"] = threads
     with (
-        tempfile.TemporaryDirectory(
-            prefix="tripcloak-", dir=spill_directory, ignore_cleanup_errors=True
-        ) as spill,
+        waiting_folder(spill_directory) as spill,
         duckdb.connect(config={**config, "temp_directory": spill}) as con,
         _ended_by_signals(con),
     ):

@@ -10,6 +10,7 @@ from tripcloak.flows.model.flows import (
     WeightsSeen,
     flows_from_trips,
     gather_flows,
+    kept_flows,
     represented_by,
 )
 from tripcloak.flows.model.groups import Groups, Runs, SegmentPart, group_flows
@@ -46,5 +47,6 @@ __all__ = [
     "flows_from_trips",
     "gather_flows",
     "group_flows",
+    "kept_flows",
     "represented_by",
 ]

@@ -136,7 +136,14 @@ class Flows:
 
 
 class FlowsKept(Protocol):
-    """Keeps columns that grow at the end."""
+    """Keeps columns that grow at the end, until they are said to be whole."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the columns."""
+
+    def finish(self) -> None:
+        """Say that the columns are whole."""
 
     def append(self, name: str, part: Ints | Floats) -> None:
         """Add to the end of a column."""
@@ -153,21 +160,24 @@ def gather_flows(parts: Iterable[Flows], kept: FlowsKept) -> Flows:
 
     Never more than one part is in memory beside what ``kept`` itself holds there.
     """
-    names: set[str] = set()
     people = 0
     for number, part in enumerate(parts):
         for name in COLUMNS:
             column = getattr(part, name)
             if column is not None:
                 kept.append(name, column)
-                names.add(name)
         if part.travellers is not None:
             offsets = part.travellers.offsets + people
             kept.append("offsets", offsets if number == 0 else offsets[1:])
             kept.append("people", part.travellers.people)
             people = int(offsets[-1])
-            names |= {"offsets", "people"}
-    found = {name: kept.column(name) for name in sorted(names)}
+    kept.finish()
+    return kept_flows(kept)
+
+
+def kept_flows(kept: FlowsKept) -> Flows:
+    """Return flows whose columns are all kept."""
+    found = {name: kept.column(name) for name in kept.names}
     if "offsets" in found:
         found["travellers"] = Travellers(found.pop("offsets"), found.pop("people"))
     return Flows(**found)

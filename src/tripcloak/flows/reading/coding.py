@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripcloak.engines.choice import Engine
+from tripcloak.engines.choice import ROWS, Engine
 from tripcloak.engines.spool import Spool
+from tripcloak.engines.work import Stage
 from tripcloak.flows.model import (
     NOBODY,
     KeyedRecords,
@@ -18,6 +19,7 @@ from tripcloak.flows.model import (
     ODMatrix,
     PlaceCounts,
     count_places,
+    kept_flows,
     represented_by,
 )
 from tripcloak.flows.model.kept import KeptZones
@@ -135,12 +137,16 @@ def gather_trips(
     """
     columns = _columns(canonical) | ({} if slots is None else {"slot": np.int64})
     columns |= {} if keyed is None else {"record": np.uint64}
-    spool = Spool(columns, memory=engine.budget.arrays // 4, folder=engine.folder)
-    gathered = GatheredTrips(canonical, tiling, spool, slots, outside)
+    stage = engine.stage(ROWS)
+    gathered = GatheredTrips(canonical, tiling, _spool(columns, engine, stage), slots, outside)
     gathered.digests = None if keyed is None else RecordDigests(keyed)
     clock = [] if slots is None else [f"{clock_sql(canonical.timezone or 'UTC')} as clock"]
     # Their text, and not the engine's hash of it, which another version of the engine may take otherwise.
     who = [] if keyed is None or not canonical.has_person else ["person::varchar as who"]
+    if stage is not None and stage.is_done:
+        gathered.take_up(stage.facts(), stage.arrays())
+        gathered.clean(engine.budget.arrays)
+        return gathered
     for batch in con.sql(
         f"select {', '.join(_selected(canonical) + clock + who)} from canonical"
     ).to_arrow_reader(BATCH):
@@ -148,8 +154,22 @@ def gather_trips(
         if progress is not None:
             progress(gathered.tally.total)
     gathered.uneven = uneven_people(canonical)
+    if stage is not None and engine.for_rows(len(gathered.spool)) == "parts":
+        gathered.spool.flush()
+        stage.finish(*gathered.state())
     gathered.clean(engine.budget.arrays)
     return gathered
+
+
+def _spool(columns: dict[str, Any], engine: Engine, stage: Stage | None) -> Spool:
+    """Return where rows wait: in a stage of the run, where there is one, with those that it has already."""
+    memory = engine.budget.arrays // 4
+    if stage is None:
+        return Spool(columns, memory=memory, folder=engine.folder)
+    if stage.is_done:
+        return Spool.reopened(columns, stage.folder, stage.facts()["rows"])
+    stage.begin()
+    return Spool(columns, memory=memory, kept=stage.folder)
 
 
 def _columns(canonical: Canonical) -> dict[str, Any]:
@@ -247,6 +267,34 @@ class GatheredTrips:
             rows["record"] = self._digests(batch, rows, self.digests)
         self.spool.append(**rows)
 
+    def state(self) -> tuple[dict[str, Any], dict[str, Ints]]:
+        """Return what a later run must know to go on from here: plain values, and arrays."""
+        facts = {"rows": len(self.spool), "people": len(self.people), "uneven": self.uneven}
+        arrays = {
+            "origins": self.origins.keys,
+            "destinations": self.destinations.keys,
+            "tally": np.array(self.tally.by_file),
+            "began": np.concatenate([*self.began, np.empty(0, np.int64)]),
+        }
+        for reason, people in self.people_by_reason.items():
+            arrays[f"people_{reason}"] = np.array(sorted(people), dtype=np.uint64)
+        for end, seen in zip(PLACE_COLUMNS, self.places, strict=True):
+            arrays |= {f"{end}_{name}": keys for name, keys in seen.state().items()}
+        return facts, arrays
+
+    def take_up(self, facts: dict[str, Any], arrays: dict[str, Ints]) -> None:
+        """Go on from where an earlier run stood when all rows had been added."""
+        self.n_people, self.uneven = facts["people"], facts["uneven"]
+        self.origins.add(arrays["origins"])
+        self.destinations.add(arrays["destinations"])
+        self.tally.take_up(arrays["tally"])
+        self.began = [arrays["began"]]
+        for name, people in arrays.items():
+            if name.startswith("people_"):
+                self.people_by_reason[int(name.removeprefix("people_"))] = set(people.tolist())
+        for end, seen in zip(PLACE_COLUMNS, self.places, strict=True):
+            seen.take_up(arrays[f"{end}_places"], arrays[f"{end}_pairs"])
+
     def _digests(self, batch: pa.RecordBatch, rows: dict[str, Ints], digests: RecordDigests) -> Ints:
         """Return a digest of every row of a batch, of nothing that depends on the request."""
         points = self.canonical.endpoints == "points"
@@ -333,7 +381,7 @@ class GatheredTrips:
     def clean(self, memory: int) -> None:
         """Find out what became of all rows, within so many bytes; the last that needs the connection."""
         # The table of ids is not needed any more, and may be as large as all flows.
-        self.n_people, self.people = len(self.people), Numbering()
+        self.n_people, self.people = max(self.n_people, len(self.people)), Numbering()
         repeated = self._repeated(memory // 2)
         self.duplicate = None if repeated is None else repeated > 0
         self.cleaning = CleaningReport.from_rows(
@@ -351,7 +399,10 @@ class GatheredTrips:
         )
         slots = None if self.slots is None else occurring_slots(self.spool)
         rows = CodedRows(self.spool, origin_tile, destination_tile, self.duplicate, slots)
-        flows = rows.flows(memory if columns is None else memory // 2, parts, columns, engine.folder)
+        if columns is not None and columns.is_done:
+            flows = kept_flows(columns)
+        else:
+            flows = rows.flows(memory if columns is None else memory // 2, parts, columns, engine.folder)
         seen = rows.weights(self.n_people)
         matrix = ODMatrix(
             origins=origins,
@@ -444,6 +495,10 @@ class Tally:
         """Return all rows."""
         return int(self._rows.sum())
 
+    def take_up(self, rows: Ints) -> None:
+        """Begin with rows that were counted before, by file and number of reason."""
+        self._rows += rows
+
     def add(self, reason: Ints, file: Ints | None) -> None:
         """Count rows that are new."""
         width = self._rows.shape[1]
@@ -467,6 +522,15 @@ class _PlacesSeen:
         """Keep the pairs of a batch: numbers of tiles, and hashes of places."""
         number = self._places.add(place[~unknown])
         self._pairs.add(tile[~unknown].astype(np.uint64) << np.uint64(32) | number.astype(np.uint64))
+
+    def state(self) -> dict[str, Ints]:
+        """Return all that was kept."""
+        return {"places": self._places.keys, "pairs": self._pairs.keys}
+
+    def take_up(self, places: Ints, pairs: Ints) -> None:
+        """Begin with what was kept before."""
+        self._places.add(places)
+        self._pairs.add(pairs)
 
     def below(self, tree: Hierarchy, tile_of_number: Ints) -> Ints:
         """Return how many different places lie below every zone."""

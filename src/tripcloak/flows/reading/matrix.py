@@ -176,6 +176,7 @@ def read_matrix(
     memory: Memory = None,
     folder: Path | None = None,
     engine: str | None = None,
+    stages: Path | None = None,
     within: Opened | None = None,
     progress: Progress = silent,
 ) -> MatrixReading:
@@ -199,6 +200,8 @@ def read_matrix(
         Where what does not fit in memory waits; the system's temporary folder by default.
     engine
         Where flows are counted: ``arrays`` in memory, or ``parts`` on disk; by the size of the input.
+    stages
+        The folder of a run that may be taken up again; what is there must be of the same request.
     within
         The same source, opened already, but for its segment and sample.
     """
@@ -219,7 +222,9 @@ def read_matrix(
             period=reach.period() if zoning.period is None and zoning.spans_weeks else zoning.period,
         )
         found = settled.area != zoning.area
-        counted = Engine(engine, Budget.of(memory), folder)
+        # Rows with digests, and those of one segment of several, are read anew.
+        stages = stages if keyed is None and within is None else None
+        counted = Engine(engine, Budget.of(memory), folder, stages)
         gathered = gather_trips(
             con,
             canonical,
