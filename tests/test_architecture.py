@@ -29,7 +29,7 @@ STOREYS = (
     ("flows", "trajectories"),
     ("comparing", "analysis", "fairness", "receiving", "ledger", "exporting"),
     ("reporting",),
-    ("api",),
+    ("api", "studio"),
     ("cli",),
 )
 STOREY_OF = {room: storey for storey, rooms in enumerate(STOREYS) for room in rooms}

@@ -14,6 +14,7 @@ const ENTRIES = {
   trajectory_map: "trajectories/main.ts",
   compare: "compare/main.ts",
   report: "report/main.ts",
+  studio: "studio/main.ts",
 };
 
 let first = true;

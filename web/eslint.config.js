@@ -7,4 +7,7 @@ export default tseslint.config(eslint.configs.recommended, ...tseslint.configs.s
     "no-restricted-globals": ["error", "fetch", "XMLHttpRequest", "WebSocket", "eval", "localStorage"],
     "no-restricted-properties": ["error", { property: "innerHTML", message: "Text is set as text." }],
   },
+}, {
+  files: ["src/studio/api.ts"], // the one place that asks the studio's own server
+  rules: { "no-restricted-globals": ["error", "XMLHttpRequest", "WebSocket", "eval", "localStorage"] },
 });

@@ -26,8 +26,15 @@ TOP = (
         Room(
             "api/",
             (
-                "the front door: tc.anonymise(frame, k=10); data frames in and out, releases in a notebook, "
-                "keywords, cards",
+                "the front door: tc.anonymise(frame, k=10); data frames",
+                "in and out, releases in a notebook, cards",
+            ),
+        ),
+        Room(
+            "studio/",
+            (
+                "the local page: HTTP API, who may ask, runs as",
+                "processes of their own, the workspace, previews",
             ),
         ),
     ),
@@ -181,7 +188,7 @@ BELOW = (
         Room(
             "ground/",
             (
-                "errors · progress · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
+                "errors · progress · ending · memory · threads · arrays · engine (DuckDB) · exact_files · documents "
                 "· spreadsheets · masking · given_paths · sparing",
                 "folders, moving, waiting: whole or not at all · public_files: those there are, unchanged",
                 "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "

@@ -51,6 +51,7 @@ COMMANDS = {
     "ledger approve": "ledger:approve",
     "ledger rotate": "ledger:rotate",
     "keygen": "keygen:command",
+    "studio": "studio:command",
     "demo": "demo:command",
     "synth": "synth:root",
     "synth city": "synth:city",

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tripcloak.cli.configuration import Config
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import Option
 from tripcloak.ground.spelling import called
@@ -78,12 +79,15 @@ class Command:
         declared = self.declared()
 
         def run(**values: Any) -> None:
+            values.pop("config", None)
             given = {one.name: one.take(values.pop(one.name)) for one in declared}
             self._run(given=given, **values)
 
         own = [one for one in inspect.signature(self._run).parameters.values() if one.name != "given"]
         parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in own]
         parameters += [parameter(one) for one in declared]
+        config = inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config)
+        parameters.append(config)
         # Typer reads a command's options from its signature and its annotations, and its help from its words.
         run.__dict__["__signature__"] = inspect.Signature(parameters)
         run.__annotations__ = {one.name: one.annotation for one in parameters}

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from tripcloak.cli.interrupt import INTERRUPT
+from tripcloak.ground.ending import end_with
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.sparing import load_sparingly
 from tripcloak.ground.spelling import spelt_as_flags
@@ -15,6 +16,9 @@ from tripcloak.records.files.standard_input import forget_input
 
 def main() -> None:
     """Run the command line; exit 0 done, 1 the answer is no, 2 bad usage or input, 3 our own bug."""
+    # Whoever started this program as a part of their own, such as the studio, wants it gone with them.
+    if (parent := os.environ.pop("TRIPCLOAK_ENDS_WITH", "")).isdigit():
+        end_with(int(parent))
     INTERRUPT.watch()
     load_sparingly()
     try:

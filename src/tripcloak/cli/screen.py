@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.cli.interrupt import INTERRUPT
-from tripcloak.ground.progress import Progress, bars_on_stderr
+from tripcloak.ground.progress import Progress, bars_on_stderr, lines_of_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,8 +26,18 @@ if TYPE_CHECKING:
 def progress_on_stderr() -> Iterator[Progress]:
     """Give a progress callback that draws bars with numbers; silent where stderr is no terminal.
 
-    Every call is also a place to stop at, should somebody have asked the program to.
+    Every call is also a place to stop at, should somebody have asked the program to. A program that waits
+    sets TRIPCLOAK_PROGRESS=json and reads lines of JSON from stderr.
     """
+    if os.environ.get("TRIPCLOAK_PROGRESS") == "json":
+        lines = lines_of_json()
+
+        def told(what: str, done: int, total: int | None) -> None:
+            INTERRUPT.check()
+            lines(what, done, total)
+
+        yield told
+        return
     if not sys.stderr.isatty():
         yield lambda what, done, total: INTERRUPT.check()
         return

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tripcloak.comparing.peers import PEERS
@@ -26,6 +23,7 @@ from tripcloak.flows.measures import measure
 from tripcloak.flows.model import Flows, ODMatrix, Travellers, TripEndSource
 from tripcloak.flows.release import Release, released_zones
 from tripcloak.flows.release.public import typical_zone_km2
+from tripcloak.ground.ending import end_with
 from tripcloak.ground.errors import InternalError, TripcloakError
 from tripcloak.ground.memory import Budget
 from tripcloak.ground.sparing import load_sparingly
@@ -54,7 +52,7 @@ class Workspace(NamedTuple):
 def main(arguments: list[str]) -> None:
     """Run one trial and write down, line by line, how far it has come and what came of it."""
     shared, answers, parent, *places = (int(argument) for argument in arguments)
-    _end_with(parent)
+    end_with(parent)
     load_sparingly()
     workspace: Workspace = take(shared, Address(*places[:2]))
     trial: Trial = take(shared, Address(*places[2:4]))
@@ -189,19 +187,6 @@ def _touch(matrix: ODMatrix) -> None:
     for column in (f.origin, f.destination, f.trips, f.population, f.slot, f.repeats, f.weights, *people):
         if column is not None:
             column.max(initial=0)
-
-
-def _end_with(parent: int) -> None:
-    """Have the kernel end this process when the one that started it is gone, however that went."""
-    import ctypes
-
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-    # Should memory run out, then let it be this process that goes, and not the one that reports it.
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 Progress = Callable[[str, int, int | None], None]
 """Called with (what is being done, steps done, steps in all or None when nobody knows)."""
@@ -41,6 +44,37 @@ def bars_on_stderr() -> Iterator[Progress]:
             bars.update(tasks[what], completed=done, total=total, told=told if done else "")
 
         yield show
+
+
+def lines_of_json(to: TextIO | None = None, *, between: float = 0.1) -> Progress:
+    """Return a progress callback that writes a line of JSON for a program that waits.
+
+    Parameters
+    ----------
+    to
+        Where to; stderr if not given.
+    between
+        Seconds between two lines of one step, so that millions of steps write few lines.
+
+    Examples
+    --------
+    >>> tell = lines_of_json(sys.stdout, between=60)
+    >>> tell("reading", 1, None), tell("reading", 2, None), tell("checking", 0, 3)
+    {"progress": {"what": "reading", "done": 1, "total": null}}
+    {"progress": {"what": "checking", "done": 0, "total": 3}}
+    (None, None, None)
+    """
+    last: list[Any] = ["", 0.0]
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if what == last[0] and now < last[1] + between:
+            return
+        last[:] = what, now
+        told = {"what": what, "done": int(done), "total": None if total is None else int(total)}
+        print(json.dumps({"progress": told}), file=to or sys.stderr, flush=True)
+
+    return tell
 
 
 def steps_in_words(done: int, total: int | None) -> str:

@@ -41,7 +41,7 @@ def render_page(
     policy = content_policy(style, running) + (
         "; worker-src data: blob:; connect-src blob:" if workers else ""
     )
-    return _filled(name, policy=policy, style=Markup(style), script=Markup(running), **content)
+    return filled(name, policy=policy, style=Markup(style), script=Markup(running), **content)
 
 
 def render_card(**content: Any) -> str:
@@ -56,7 +56,7 @@ def render_card(**content: Any) -> str:
     """
     from markupsafe import Markup
 
-    return _filled("card", style=Markup(asset("card.css")), **content)
+    return filled("card", style=Markup(asset("card.css")), **content)
 
 
 def with_style(page: str, style: str) -> str:
@@ -69,7 +69,8 @@ def with_style(page: str, style: str) -> str:
     return allowed.replace("</head>", f"<style>{style}</style></head>", 1)
 
 
-def _filled(name: str, **content: Any) -> str:
+def filled(name: str, **content: Any) -> str:
+    """The text of ``NAME.html.j2``, for a page whose policy is somebody else's to say."""
     return _template(name).render(**content)
 
 

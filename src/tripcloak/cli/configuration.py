@@ -1,0 +1,80 @@
+"""Options from a file: ``--config run.toml``, whose keys are the names of options, ``inputs`` and ``out``."""
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tripcloak.ground.errors import InputError, MissingFileError
+from tripcloak.ground.given_paths import given_path
+
+NOT_IN_A_FILE = {"config", "help", "version"}
+
+
+def _read(context: typer.Context, value: str | None) -> str | None:
+    if value is not None:
+        context.default_map = read_configuration(given_path(value), context.command.params)
+    return value
+
+
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Take options from this TOML file: keys are their names, and inputs and out. "
+        "What stands on the command line wins.",
+        is_eager=True,
+        expose_value=False,
+        callback=_read,
+        show_default=False,
+    ),
+]
+"""The option of every command that runs on an input."""
+
+
+def read_configuration(file: Path, parameters: list[Any]) -> dict[str, Any]:
+    """Return the options of a file by the names of a command's parameters.
+
+    Parameters
+    ----------
+    file
+        A TOML file.
+    parameters
+        Those of the command, as Typer knows them.
+    """
+    try:
+        rows = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingFileError(f"there is no file {file} to take options from") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{file} is no TOML file that can be read: {error}") from None
+    known = {one.name: one for one in parameters if one.name not in NOT_IN_A_FILE}
+    found = {}
+    for key, value in rows.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            near = get_close_matches(name, known, 1, 0.4)
+            hint = f"; did you mean {near[0]}?" if near else f"; it may hold {', '.join(sorted(known))}"
+            raise InputError(f"{file} holds a key {key} that is no option of this command{hint}")
+        found[name] = _value(file, key, value, known[name])
+    return found
+
+
+def _value(file: Path, key: str, value: Any, parameter: Any) -> Any:
+    """Return a value as the command line would have read it."""
+    several = parameter.multiple or parameter.nargs == -1
+    if several:
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+            raise InputError(f"{key} in {file} takes a list of texts; got {value!r}")
+        return values
+    if getattr(parameter, "is_flag", False):
+        if not isinstance(value, bool):
+            raise InputError(f"{key} in {file} is true or false; got {value!r}")
+        return value
+    if isinstance(value, bool | dict | list):
+        raise InputError(f"{key} in {file} takes one value; got {value!r}")
+    return str(value)

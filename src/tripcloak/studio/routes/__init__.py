@@ -1,0 +1,1 @@
+"""What can be asked of the studio, a file a subject."""
