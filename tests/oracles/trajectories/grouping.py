@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from oracles.trajectories import merging
+from oracles.trajectories import errors
 from tripcloak.trajectories.model import Trajectories
 
 Pairs = Mapping[tuple[int, int], float]
@@ -24,14 +24,14 @@ def best_moves(
     beyond: Sequence[float],
     partners: Sequence[Sequence[int]],
     groups: Sequence[Sequence[int]],
-    rates: tuple[float, float, float],
+    rates: tuple[float, float],
     k: int,
     tried: int,
 ) -> list[Move | None]:
     """Return the move of everybody that saves most among the ``tried`` that look best."""
 
     def cost(members: Sequence[int]) -> float:
-        return merging.cover(trajectories, list(members), rates)[-1]
+        return errors.cover_by_errors(trajectories, list(members), rates)[-1]
 
     def together(one: int, others: Sequence[int]) -> float:
         return sum(pair_guess(listed, beyond, one, other) for other in others if other != one)

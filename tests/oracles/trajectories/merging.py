@@ -25,11 +25,11 @@ def lay_many(trajectories: Trajectories, members: list[int]) -> list[Sample]:
     )
 
 
-def run_cost(run: list[Sample], rates: tuple[float, float, float] = (1, 0, 0)) -> float:
-    """Return samples x what their box costs: by the product of duration and sides, by each of them."""
+def run_cost(run: list[Sample]) -> float:
+    """Return samples x duration x (width + height) of their box."""
     t, x, y, _ = (np.array(column) for column in zip(*run, strict=True))
     duration, sides = int(np.ptp(t)) + 1, int(np.ptp(x)) + 1 + int(np.ptp(y)) + 1
-    return len(run) * (rates[0] * duration * sides + rates[1] * duration + rates[2] * sides)
+    return float(len(run) * duration * sides)
 
 
 def covers(samples: list[Sample], n_members: int) -> Iterator[list[list[Sample]]]:
@@ -43,17 +43,13 @@ def covers(samples: list[Sample], n_members: int) -> Iterator[list[list[Sample]]
                 yield runs
 
 
-def cheapest_merge(
-    trajectories: Trajectories, members: list[int], rates: tuple[float, float, float] = (1, 0, 0)
-) -> float:
+def cheapest_merge(trajectories: Trajectories, members: list[int]) -> float:
     """Return the least cost there is, by trying everything."""
     samples = lay_many(trajectories, members)
-    return min(sum(run_cost(run, rates) for run in runs) for runs in covers(samples, len(members)))
+    return min(sum(run_cost(run) for run in runs) for runs in covers(samples, len(members)))
 
 
-def cover(
-    trajectories: Trajectories, members: list[int], rates: tuple[float, float, float] = (1, 0, 0)
-) -> list[float]:
+def cover(trajectories: Trajectories, members: list[int]) -> list[float]:
     """Return the cheapest cover up to every boundary, trying every start: quadratic, nothing left out."""
     samples = lay_many(trajectories, members)
     n = len(samples)
@@ -64,7 +60,7 @@ def cover(
         for i in range(j):
             run = samples[i:j]
             if cost[i] < np.inf and len({s[3] for s in run}) == len(members):
-                cost[j] = min(cost[j], cost[i] + run_cost(run, rates))
+                cost[j] = min(cost[j], cost[i] + run_cost(run))
     return cost
 
 

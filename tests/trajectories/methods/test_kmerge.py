@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles.trajectories import merging as oracle
 from tripcloak.trajectories.methods import kmerge
 from tripcloak.trajectories.methods._kernels import merging as _kernels
-from tripcloak.trajectories.methods.kmerge import PAPERS, Rates, k_merge, merge_sets, pair_costs
+from tripcloak.trajectories.methods.kmerge import k_merge, merge_sets, pair_costs
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes
 from worlds.trajectories import without_ties
@@ -26,29 +26,25 @@ def some_trajectories(
     return Trajectories.of(user=user, t=draw(column), x=draw(column), y=draw(column), grid=Grid())
 
 
-RATES = st.sampled_from([PAPERS, Rates(0, 1, 1), Rates(0, 4, 1), Rates(0, 1, 8), Rates(1, 2, 4)])
-
-
-@given(some_trajectories(), RATES)
+@given(some_trajectories())
 @settings(max_examples=300, deadline=None)
-def test_there_is_no_cheaper_merge(made: Trajectories, rates: Rates) -> None:
+def test_there_is_no_cheaper_merge(made: Trajectories) -> None:
     members = list(range(made.n_users))
-    assert k_merge(made, members, rates).cost == oracle.cheapest_merge(made, members, rates)
+    assert k_merge(made, members).cost == oracle.cheapest_merge(made, members)
 
 
-@given(some_trajectories(most_users=5, most_samples=30, late=60), RATES)
+@given(some_trajectories(most_users=5, most_samples=30, late=60))
 @settings(max_examples=100, deadline=None)
-def test_leaving_out_starts_loses_nothing(made: Trajectories, rates: Rates) -> None:
+def test_leaving_out_starts_loses_nothing(made: Trajectories) -> None:
     members = list(range(made.n_users))
     at = _kernels.merge_buffers(made.n_samples)
     _kernels.lay_many(at, made.t, made.x, made.y, made.offsets, np.arange(made.n_users))
     laid = zip(*(column.tolist() for column in (at.t, at.x, at.y, at.member)), strict=True)
     assert list(laid) == oracle.lay_many(made, members)
-    asked = tuple(map(float, rates))
-    cost = _kernels.cover(at, made.n_samples, np.inf, asked)
-    assert cost == oracle.cover(made, members, rates)[-1]
-    assert _kernels.cover(at, made.n_samples, cost, asked) == cost
-    assert _kernels.cover(at, made.n_samples, cost - 0.5, asked) == np.inf
+    cost = _kernels.cover(at, made.n_samples, np.inf)
+    assert cost == oracle.cover(made, members)[-1]
+    assert _kernels.cover(at, made.n_samples, cost) == cost
+    assert _kernels.cover(at, made.n_samples, cost - 0.5) == np.inf
 
 
 @given(some_trajectories(most_users=2, most_samples=40, late=50))

@@ -17,7 +17,7 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.progress import Progress
 from tripcloak.trajectories.methods.devices import Chains, Device
-from tripcloak.trajectories.methods.kmerge import PAPERS, merge_sets
+from tripcloak.trajectories.methods.kmerge import merge_sets
 from tripcloak.trajectories.methods.partners import SparseCosts, Squares, SquareTree, squares
 from tripcloak.trajectories.methods.pivots import ranges
 from tripcloak.trajectories.model import Trajectories
@@ -256,7 +256,7 @@ class Gpu(Device):
             sets = xp.asarray(set_offsets), xp.asarray(members)
             asked = xp.asarray(np.where(few, sizes, 0)), xp.asarray(np.where(few, people, 0))
             lists = self._laid("lay_sets", samples, sets, *asked)
-            results = (*PAPERS.floats, first, boxes, total, box_of, many, costs)
+            results = (first, boxes, total, box_of, many, costs)
             for part in self._parts(asked[0], BACKED):
                 self._machine.launch("merge_lists", part.threads, *lists, *part.given, *results)
         if len(crowded := np.flatnonzero(~few)):

@@ -12,7 +12,8 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import blocks, in_threads
-from tripcloak.trajectories.methods.kmerge import PAPERS, Rates, k_merge
+from tripcloak.trajectories.methods.kmerge import Rates, k_merge
+from tripcloak.trajectories.methods.matching import better_pairs, price_pairs
 from tripcloak.trajectories.methods.partners import SparseCosts, sparse_costs
 from tripcloak.trajectories.methods.pivots import ranges
 from tripcloak.trajectories.model import Trajectories
@@ -26,7 +27,7 @@ TRIED = 16
 TUNED, PASSES = 3, 8
 """So often everybody is asked, at most; after the first passes what time costs is set anew."""
 
-TIME = 0.5
+TIME = 0.65
 """What time costs of what space does, all in all, where the search begins: time is won more easily."""
 
 ROUNDS = 64
@@ -65,15 +66,16 @@ def best_groups(
 ) -> Grouping:
     """Return groups of k to 2 k - 1 people, whose merges are as small as local search can make them.
 
-    A group of 2 k is never needed: parted in two, its merges cost no more. The cost of a group is what its
-    samples lose: duration, and width and height together. What time costs against space is set so that
-    the mean errors of both shrink alike. A move that saves nothing is not made, and in the end the groups
-    cost no more than those to begin with.
+    A group of 2 k is not needed: parted in two, its merges cost no more. The cost of a group is what its
+    samples lose: how far they are from the centres of their boxes, in time and in space. What time costs
+    against space is set so that the mean errors of both shrink alike. A move that saves nothing is not
+    made, and in the end the groups cost no more than those to begin with. Where k is 2, pairs also change
+    partners in rings: see :func:`matching.better_pairs`.
     """
     start = start_groups(trajectories, costs, k, neighbours=neighbours, jobs=jobs, progress=progress)
-    before = mean_losses(trajectories, start, PAPERS)
+    before = mean_losses(trajectories, start)
     search = _Search(trajectories, costs, start, k, jobs)
-    search.set_rates(Rates(0.0, TIME * before.sides / before.duration, 1.0))
+    search.set_rates(_first_rates(before))
     random = np.random.default_rng(SEED)
     passes, moved = 0, 1
     while passes < PASSES and (moved or passes <= TUNED):
@@ -81,7 +83,7 @@ def best_groups(
             search.set_rates(_evened(search.rates, before, search.losses()))
         passes += 1
         rounds = np.array_split(random.permutation(trajectories.n_users), min(ROUNDS, trajectories.n_users))
-        moved = 0
+        moved = search.change_partners(random)
         for done, people in enumerate(rounds, start=1):
             moved += search.improve(people)
             progress(f"looking for better groups, pass {passes}", done, len(rounds))
@@ -92,7 +94,7 @@ def best_groups(
         "largest": max(map(len, groups)),
         "passes": passes,
         "moves": search.moves,
-        "saved": max(0.0, 1 - search.cost / first),
+        "saved": max(0.0, 1 - search.cost / first) if first else 0.0,
     }
     return Grouping(groups, search.rates, facts)
 
@@ -140,33 +142,23 @@ def _seeded(costs: SparseCosts, k: int) -> Ints:
 
 
 class Losses(NamedTuple):
-    """What a sample loses in its box, on the mean, in steps.
+    """How far a sample is from the centre of its box, on the mean, in steps of time and of space."""
 
-    Attributes
-    ----------
-    duration, sides : float
-        The duration of the box, and its width and height together.
-    late, away : float
-        How far its centre is from the sample, in time and in space.
-    """
-
-    duration: float
-    sides: float
     late: float
     away: float
 
 
-def mean_losses(trajectories: Trajectories, groups: list[Ints], rates: Rates) -> Losses:
-    """Return what samples lose when these groups are merged by these rates.
+def mean_losses(trajectories: Trajectories, groups: list[Ints], rates: Rates | None = None) -> Losses:
+    """Return what samples lose when these groups are merged, by these rates or by the paper's cost.
 
     Examples
     --------
     >>> from tripcloak.trajectories import Grid, Trajectories
     >>> two = Trajectories.of(user=[0, 1], t=[0, 9], x=[0, 2], y=[0, 0], grid=Grid())
-    >>> mean_losses(two, [np.array([0, 1])], PAPERS)
-    Losses(duration=10.0, sides=4.0, late=4.5, away=1.0)
+    >>> mean_losses(two, [np.array([0, 1])])
+    Losses(late=4.5, away=1.0)
     """
-    total = np.zeros(4)
+    total = np.zeros(2)
     for members in groups:
         merged = k_merge(trajectories, members, rates)
         t0, t1, x0, x1, y0, y1 = (side.astype(np.float64)[merged.box_of] for side in merged.boxes)
@@ -174,8 +166,12 @@ def mean_losses(trajectories: Trajectories, groups: list[Ints], rates: Rates) ->
         t, x, y = (2.0 * column[own] + 1 for column in (trajectories.t, trajectories.x, trajectories.y))
         away = np.hypot(x0 + x1 - x, y0 + y1 - y) / 2
         late = np.abs(t0 + t1 - t) / 2
-        total += [(t1 - t0).sum(), (x1 - x0 + y1 - y0).sum(), late.sum(), away.sum()]
+        total += late.sum(), away.sum()
     return Losses(*(total / trajectories.n_samples).tolist())
+
+
+def _first_rates(before: Losses) -> Rates:
+    return Rates(TIME * before.away / before.late if before.late and before.away else 1.0)
 
 
 def _evened(rates: Rates, before: Losses, now: Losses) -> Rates:
@@ -197,15 +193,16 @@ class _Search:
         k: int,
         jobs: int,
     ) -> None:
+        from tripcloak.trajectories.methods._kernels import errors
         from tripcloak.trajectories.methods._kernels import grouping as _kernels
 
         n = trajectories.n_users
-        self.moves, self.rates = 0, PAPERS
+        self.moves, self.rates = 0, Rates(1.0)
         self._trajectories, self._k, self._jobs = trajectories, k, jobs
-        self._samples = _kernels.Samples(trajectories.t, trajectories.x, trajectories.y, trajectories.offsets)
+        self._samples = errors.Samples(trajectories.t, trajectories.x, trajectories.y, trajectories.offsets)
         self._room = int(np.sort(trajectories.lengths)[::-1][: 2 * k].sum())
         self._partners = costs.partners.astype(np.int64)
-        self._pairs = _kernels.Pairs(*_listed(trajectories, costs))
+        self._pairs: Any = None
         group_of, sizes = np.empty(n, np.int64), np.array([len(members) for members in groups])
         members = np.full((len(groups), 2 * k - 1), -1)
         for at, people in enumerate(groups):
@@ -216,8 +213,13 @@ class _Search:
         self._round = 0
 
     def set_rates(self, rates: Rates) -> None:
-        """Let samples cost as much as this; everything is worth a look again."""
+        """Let errors cost as much as this; everything is worth a look again."""
+        from tripcloak.trajectories.methods._kernels.grouping import Pairs
+
         self.rates = rates
+        if self._pairs is None or self._k == 2:
+            others, costs = price_pairs(self._samples, self._partners, rates, self._jobs)
+            self._pairs = Pairs(others, costs, BEYOND * costs.max(axis=1))
         for at, members in enumerate(self.groups()):
             self._grouped.costs[at] = k_merge(self._trajectories, members, rates).cost
         self._looked[:] = 0
@@ -253,6 +255,16 @@ class _Search:
             moved += 1
         self.moves += moved
         return moved
+
+    def change_partners(self, random: np.random.Generator) -> int:
+        """Let pairs change partners in rings, where all groups are pairs but a few; return how many did."""
+        if self._k > 2:
+            return 0
+        rings, changed = better_pairs(self._pairs, self._grouped, random)
+        self._round += 1
+        self._grouped.changed[changed] = self._round
+        self.moves += rings
+        return rings
 
     def _best_moves(self, people: Ints) -> Any:
         from tripcloak.trajectories.methods._kernels import grouping as _kernels
@@ -292,16 +304,3 @@ class _Search:
         now.group_of[one] = to
         now.costs[own], now.costs[to] = left, entered
         now.changed[own] = now.changed[to] = self._round
-
-
-def _listed(trajectories: Trajectories, costs: SparseCosts) -> tuple[Ints, Any, Any]:
-    """Return partners by row, what they cost by the rates of the search, about, and what all others do.
-
-    By the paper's cost a pair costs the product of time and space; the sum of both, each in its own
-    measure, goes with its root.
-    """
-    samples = trajectories.lengths[:, None] + trajectories.lengths[costs.partners]
-    rooted = np.sqrt(costs.costs) * samples
-    order = np.argsort(costs.partners, axis=1)
-    others = np.take_along_axis(costs.partners, order, axis=1).astype(np.int64)
-    return others, np.take_along_axis(rooted, order, axis=1), BEYOND * rooted.max(axis=1)

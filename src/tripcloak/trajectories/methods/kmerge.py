@@ -20,29 +20,15 @@ BLOCK = 4096
 
 
 class Rates(NamedTuple):
-    """What a sample costs in a box, in steps: the sum of these, none below 0.
+    """What the errors of a sample cost, in steps: how far its box's centre is away, in time and in space."""
 
-    Attributes
-    ----------
-    product : float
-        For duration x (width + height), as the paper has it in equation 4.
-    time : float
-        For the duration.
-    space : float
-        For width + height.
-    """
-
-    product: float = 1.0
-    time: float = 0.0
-    space: float = 0.0
+    time: float
+    space: float = 1.0
 
     @property
-    def floats(self) -> tuple[float, float, float]:
+    def floats(self) -> tuple[float, float]:
         """Return them as compiled loops take them; whole numbers would be another kind of loop."""
-        return float(self.product), float(self.time), float(self.space)
-
-
-PAPERS = Rates()
+        return float(self.time), float(self.space)
 
 
 class Merged(NamedTuple):
@@ -54,7 +40,7 @@ class Merged(NamedTuple):
         The generalised samples, by time.
     cost : float
         Sum over all samples of what the box they are in costs: duration x (width + height) in steps of
-        the grid, unless other rates were asked for.
+        the grid, or what their errors cost by the rates that were asked for.
     box_of : array of int
         The box of every sample, one member after the other.
     """
@@ -64,11 +50,12 @@ class Merged(NamedTuple):
     box_of: Ints
 
 
-def k_merge(trajectories: Trajectories, members: Any, rates: Rates = PAPERS) -> Merged:
+def k_merge(trajectories: Trajectories, members: Any, rates: Rates | None = None) -> Merged:
     """Return the cheapest generalised trajectory that holds every sample of all members.
 
     A generalised sample holds one sample or more of every member, and generalised samples do not
-    overlap in time. There is no cheaper one: see ``trajectories/methods/_kernels/merging.py``.
+    overlap in time. There is no cheaper one: see ``trajectories/methods/_kernels/merging.py``. By rates
+    there hardly is: see ``errors.py`` beside it.
 
     Examples
     --------
@@ -78,13 +65,17 @@ def k_merge(trajectories: Trajectories, members: Any, rates: Rates = PAPERS) -> 
     >>> merged.cost, merged.boxes.t0.tolist(), merged.boxes.t1.tolist()
     (16.0, [0, 9], [2, 10])
     """
+    from tripcloak.trajectories.methods._kernels import errors
     from tripcloak.trajectories.methods._kernels import merging as _kernels
 
     members = np.asarray(members, dtype=np.int64)
     size = int(trajectories.lengths[members].sum())
     at = _kernels.merge_buffers(size)
     _kernels.lay_many(at, *_columns(trajectories), members)
-    cost = float(_kernels.cover(at, size, np.inf, rates.floats))
+    if rates is None:
+        cost = float(_kernels.cover(at, size, np.inf))
+    else:
+        cost = float(errors.cover_by_errors(at, errors.sums_of(size), size, np.inf, rates.floats))
     boxes = Boxes(*(np.empty(size, dtype=np.int32) for _ in Boxes._fields))
     box_of = np.empty(size, dtype=np.int64)
     many = _kernels.write_runs(at, size, tuple(boxes), 0, box_of)
@@ -92,7 +83,7 @@ def k_merge(trajectories: Trajectories, members: Any, rates: Rates = PAPERS) -> 
 
 
 def merge_groups(
-    trajectories: Trajectories, groups: Sequence[Ints], facts: Mapping[str, Any], rates: Rates = PAPERS
+    trajectories: Trajectories, groups: Sequence[Ints], facts: Mapping[str, Any], rates: Rates | None = None
 ) -> TrajectorySolution:
     """Return the solution in which everybody of a group is released as its merge.
 

@@ -296,13 +296,7 @@ struct Joined {
 
 // ---- the cheapest cover ------------------------------------------------------------------------------------------
 
-struct Rates {
-    double product, time, space;
-};
-
-INNER double price(const Rates &rates, int duration, int sides) {
-    return rates.product * (double(duration) * sides) + rates.time * duration + rates.space * sides;
-}
+INNER double price(int duration, int sides) { return double(duration) * sides; }
 
 // Starts of runs in a queue, which one leaves as soon as a later one costs no more up to there: so the earliest costs
 // least, the latest most. Beside each stands the box of the samples from it to the next one; from the latest one on,
@@ -370,7 +364,7 @@ template <int Q> struct Queue {
 // Lays samples in the room and returns the cost of their cheapest cover by runs. Of equally cheap runs to a boundary
 // the shortest is taken.
 template <bool BACKS, bool OWNS, int Q, class Source>
-INNER double cover(Source &from, Queue<Q> &queue, const Room &at, const Rates &rates) {
+INNER double cover(Source &from, Queue<Q> &queue, const Room &at) {
     int n = from.size(), enters = 0, known = -1, instant = 0, now = 0, own = 0, divided = 0, divisible = -1;
     // Samples of the latest start's run: up to `middle` noted from each on, after it together.
     int middle = 0;
@@ -425,7 +419,7 @@ INNER double cover(Source &from, Queue<Q> &queue, const Room &at, const Rates &r
             int q = queue.tail - 1, start = -1;
             double paid = 0.0;
             while (true) {
-                double each = price(rates, now + 1 - run.t, box.sides()), whole = double(j - run.at) * each;
+                double each = price(now + 1 - run.t, box.sides()), whole = double(j - run.at) * each;
                 if (run.cost + whole < best) best = run.cost + whole, start = run.at, paid = each;
                 q--;
                 if (q < queue.head || queue.earliest.cost + whole >= best) break;
@@ -446,13 +440,12 @@ KERNEL pair_costs(const Sample *samples, const wide *begin, const int *length, c
                   double *costs) {
     Samples of = {samples, begin, length};
     Room at = room_of(fours, doubles, ints, alike(entries), PLAIN);
-    Rates papers = {1.0, 0.0, 0.0};
     QUEUE(8);
     for (wide task = THREAD; task < n; task += THREADS) {
         Pair both;
         both.lay(of, first[task / each], second[task]);
         int size = both.size();
-        double total = cover<false, false>(both, queue, at, papers);
+        double total = cover<false, false>(both, queue, at);
         costs[task] = how == 0 ? total : how == 1 ? total * (1.0 / size) : total / size;
     }
 }
@@ -492,30 +485,28 @@ KERNEL costs_of_picking(const Sample *samples, const wide *begin, const int *len
     if (THREAD >= n) return;
     Samples of = {samples, begin, length};
     Room at = room_of(fours, doubles, ints, between(bounds), OWNED);
-    Rates papers = {1.0, 0.0, 0.0};
     QUEUE(16);
     wide task = tasks[THREAD], slot = slots[task];
     Joined all;
     all.lay(lists, rows[slot], rows[slot + 1], of, also[task]);
     int size = all.size();
-    cover<false, true>(all, queue, at, papers);
+    cover<false, true>(all, queue, at);
     costs[task] = at.own[size];
 }
 
 // Merges each list: total costs, boxes by time from row `firsts` on, how many there are, and the box, counted from
 // there, of each of the first person's samples.
 KERNEL merge_lists(const wide *rows, const Sample *lists, const wide *tasks, wide n,
-                   const wide *bounds, Box *fours, double *doubles, int *ints, double product, double time, double space,
+                   const wide *bounds, Box *fours, double *doubles, int *ints,
                    const wide *firsts, int *boxes, wide most_rows, int *box_of, int *many, double *costs) {
     if (THREAD >= n) return;
     Room at = room_of(fours, doubles, ints, between(bounds), BACKED);
-    Rates rates = {product, time, space};
     QUEUE(16);
     wide slot = tasks[THREAD], first = firsts[slot];
     Laid all;
     all.lay(lists, rows[slot], rows[slot + 1]);
     int size = all.size(), runs = 0;
-    costs[slot] = cover<true, false>(all, queue, at, rates);
+    costs[slot] = cover<true, false>(all, queue, at);
     for (int j = size; j > 0; j = at.back[j]) runs++;
     many[slot] = runs;
     wide row = first + runs;

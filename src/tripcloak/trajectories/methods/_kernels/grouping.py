@@ -8,19 +8,11 @@ import numpy as np
 from numba import njit
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.trajectories.methods._kernels.merging import MergeBuffers, cover, lay_many, merge_buffers
+from tripcloak.trajectories.methods._kernels.errors import Samples, group_cost, sums_of
+from tripcloak.trajectories.methods._kernels.merging import merge_buffers
 
 LEAST_GAIN = 1e-12
 """What two groups must save by a move, as a share of what they cost: less is rounding."""
-
-
-class Samples(NamedTuple):
-    """All trajectories: samples of person i are those from ``offsets[i]`` on."""
-
-    t: Ints
-    x: Ints
-    y: Ints
-    offsets: Ints
 
 
 class Pairs(NamedTuple):
@@ -75,7 +67,7 @@ def best_moves(
     pairs: Pairs,
     partners: Ints,
     grouped: Grouped,
-    rates: tuple[float, float, float],
+    rates: tuple[float, float],
     k: int,
     people: Ints,
     looked: Ints,
@@ -91,7 +83,7 @@ def best_moves(
     """
     n = len(people)
     moves = Moves(np.full(n, -1), np.full(n, -1), np.zeros(n), np.zeros(n), np.zeros(n))
-    at = merge_buffers(room)
+    at, sums = merge_buffers(room), sums_of(room)
     most = grouped.members.shape[1]
     own, theirs = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
     for r in range(n):
@@ -108,28 +100,20 @@ def best_moves(
             theirs[:joined] = grouped.members[group, :joined]
             if place[m] < 0:
                 if alone < 0:
-                    alone = _group_cost(at, samples, own[:size], rates, np.inf)
+                    alone = group_cost(at, sums, samples, own[:size], rates, np.inf)
                 theirs[joined] = one
                 left = alone
-                entered = _group_cost(at, samples, theirs[: joined + 1], rates, limit - left)
+                entered = group_cost(at, sums, samples, theirs[: joined + 1], rates, limit - left)
             else:
                 own[size], theirs[place[m]] = theirs[place[m]], one
-                left = _group_cost(at, samples, own[: size + 1], rates, limit)
+                left = group_cost(at, sums, samples, own[: size + 1], rates, limit)
                 entered = np.inf
                 if left < np.inf:
-                    entered = _group_cost(at, samples, theirs[:joined], rates, limit - left)
+                    entered = group_cost(at, sums, samples, theirs[:joined], rates, limit - left)
             if both - left - entered > moves.gain[r]:
                 moves.to[r], moves.place[r], moves.gain[r] = group, place[m], both - left - entered
                 moves.left[r], moves.entered[r] = left, entered
     return moves
-
-
-@njit(cache=True, nogil=True)
-def _group_cost(
-    at: MergeBuffers, samples: Samples, members: Ints, rates: tuple[float, float, float], limit: float
-) -> Any:
-    n = lay_many(at, samples.t, samples.x, samples.y, samples.offsets, members)
-    return cover(at, n, limit, rates)
 
 
 @njit(cache=True, nogil=True)

@@ -20,9 +20,6 @@ CHECKED_EVERY = 16
 LOOKS_BACK = 256
 """A look over more boundaries than this would cost more than it saves."""
 
-PAPERS = (1.0, 0.0, 0.0)
-"""What a sample costs by equation 4: duration x (width + height) of its box. See :func:`_price`."""
-
 
 class MergeBuffers(NamedTuple):
     """Room for one merge: samples in order of time, and what the programme knows at every boundary."""
@@ -62,17 +59,16 @@ def merge_buffers(size: int) -> MergeBuffers:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _price(rates: tuple[float, float, float], duration: int, sides: int) -> Any:
-    """Return what a sample costs in a box of this duration, width and height together.
+def _price(duration: int, sides: int) -> Any:
+    """Return what a sample costs in a box of this duration, width and height together (equation 4).
 
-    The rates are those of their product, of time and of space. None is below 0, so what is inside costs
-    no more than what is around it; on that all that is left out of the search rests.
+    What is inside costs no more than what is around it; on that all that is left out of the search rests.
     """
-    return rates[0] * (float(duration) * sides) + rates[1] * duration + rates[2] * sides
+    return float(duration) * sides
 
 
 @njit(cache=True, nogil=True)
-def cover(at: MergeBuffers, n: int, limit: float, rates: tuple[float, float, float]) -> Any:
+def cover(at: MergeBuffers, n: int, limit: float) -> Any:
     """Fill in the cheapest cover of the samples in the buffers by runs, and return its cost.
 
     A run costs its samples x the price of its box. Only indivisible runs are tried: with
@@ -82,7 +78,7 @@ def cover(at: MergeBuffers, n: int, limit: float, rates: tuple[float, float, flo
     """
     t, x, y, cost, reach, queue = at.t, at.x, at.y, at.cost, at.reach, at.queue
     cost[0] = 0.0
-    least = _price(rates, 1, 2)
+    least = _price(1, 2)
     head, tail, enters, look = 0, 0, 0, CHECKED_EVERY
     known, seen, x0, x1, y0, y1 = -1, 0, 0, 0, 0, 0
     for j in range(1, n + 1):
@@ -90,7 +86,7 @@ def cover(at: MergeBuffers, n: int, limit: float, rates: tuple[float, float, flo
         p = reach[j]
         if p < 0:
             continue
-        head, tail, enters = _admit(cost, queue, reach[p], p, head, tail, enters)
+        head, tail, enters = admit(cost, queue, reach[p], p, head, tail, enters)
         if head == tail:
             continue
         # The box of (known, j] is kept from one end to the next, so that long runs cost one step each.
@@ -101,16 +97,16 @@ def cover(at: MergeBuffers, n: int, limit: float, rates: tuple[float, float, flo
             x0, x1 = min(x0, x[s]), max(x1, x[s])
             y0, y1 = min(y0, y[s]), max(y1, y[s])
         seen = j
-        cost[j], at.back[j] = _cheapest_start(t, x, y, cost, queue, j, head, tail, x0, x1, y0, y1, rates)
+        cost[j], at.back[j] = _cheapest_start(t, x, y, cost, queue, j, head, tail, x0, x1, y0, y1)
         if j >= look:
             look = j + CHECKED_EVERY
-            if j - p < LOOKS_BACK and _least_so_far(cost, p, j, queue[head]) + least * (n - j) > limit:
+            if j - p < LOOKS_BACK and least_so_far(cost, p, j, queue[head]) + least * (n - j) > limit:
                 return np.inf
     return cost[n] if cost[n] <= limit else np.inf
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _admit(
+def admit(
     cost: Floats, queue: Ints, divisible: int, p: int, head: int, tail: int, enters: int
 ) -> tuple[int, int, int]:
     """Let starts up to p into the queue, those up to ``divisible`` out of it, and return its new ends.
@@ -144,7 +140,6 @@ def _cheapest_start(
     x1: int,
     y0: int,
     y1: int,
-    rates: tuple[float, float, float],
 ) -> tuple[float, int]:
     """Return the least cost of a cover up to j, and where its last run starts.
 
@@ -154,7 +149,7 @@ def _cheapest_start(
     best, start, q, end = np.inf, -1, tail - 1, t[j - 1] + 1
     i, floor = queue[q], cost[queue[head]]
     while True:
-        run = float(j - i) * _price(rates, end - t[i], x1 - x0 + y1 - y0 + 2)
+        run = float(j - i) * _price(end - t[i], x1 - x0 + y1 - y0 + 2)
         if cost[i] + run < best:
             best, start = cost[i] + run, i
         q -= 1
@@ -168,7 +163,7 @@ def _cheapest_start(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _least_so_far(cost: Floats, p: int, j: int, cheapest: int) -> Any:
+def least_so_far(cost: Floats, p: int, j: int, cheapest: int) -> Any:
     """Return the least that is spent on the way to j.
 
     Every cover has a boundary among the queued starts, of which ``cheapest`` is, or between p and j.
@@ -210,7 +205,7 @@ def pair_cost(
     at: MergeBuffers, t: Ints, x: Ints, y: Ints, offsets: Ints, first: int, second: int, limit: float
 ) -> Any:
     """Return the total cost of merging two trajectories; infinity if it is above the limit."""
-    return cover(at, lay_pair(at, t, x, y, offsets, first, second), limit, PAPERS)
+    return cover(at, lay_pair(at, t, x, y, offsets, first, second), limit)
 
 
 @njit(cache=True, nogil=True)
@@ -226,7 +221,7 @@ def pair_costs(t: Ints, x: Ints, y: Ints, offsets: Ints, first: Ints, second: In
     costs = np.empty(len(first))
     for i in range(len(first)):
         n = lay_pair(at, t, x, y, offsets, first[i], second[i])
-        costs[i] = cover(at, n, np.inf, PAPERS) / n
+        costs[i] = cover(at, n, np.inf) / n
     return costs
 
 
@@ -335,7 +330,7 @@ def write_runs(at: MergeBuffers, n: int, boxes: tuple[Ints, ...], first: int, bo
 @njit(cache=True, nogil=True)
 def own_cost(at: MergeBuffers, n: int) -> float:
     """Return what the first member's own samples cost in the cheapest cover of the samples in the buffers."""
-    cover(at, n, np.inf, PAPERS)
+    cover(at, n, np.inf)
     total, j = 0.0, n
     while j > 0:
         i = at.back[j]
@@ -379,7 +374,7 @@ def merge_sets(
     for i in range(n_sets):
         mine = members[set_offsets[i] : set_offsets[i + 1]]
         n = lay_many(at, t, x, y, offsets, mine)
-        costs[i] = cover(at, n, np.inf, PAPERS)
+        costs[i] = cover(at, n, np.inf)
         length = offsets[mine[0] + 1] - offsets[mine[0]]
         many[i] = write_runs(at, n, boxes, box_offsets[i], box_of[own : own + length])
         own += length
