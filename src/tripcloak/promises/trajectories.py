@@ -105,6 +105,11 @@ samples that were kept when the data was read are in it, and none was invented.
   hour, then so was the {one} (homogeneity).
 """,
                 f"""\
+- It does not hide where {somebody} was at other moments: whoever knows some moments takes any trajectory
+  that fits and reads off its boxes. On made-up calls, under `full` with k = 5, the box of another moment held
+  the right place in 64, 85 and 96 of 100 cases after one, three and ten known samples.
+""",
+                f"""\
 - {k} is the number of released trajectories that fit what is known of {self._of_whom}. It is not the number
   of {several} in a box: a released trajectory may be a merge of fewer, down to two (constraint `nu-k-pick`).
 """,

@@ -27,6 +27,7 @@ def best_moves(
     rates: tuple[float, float],
     k: int,
     tried: int,
+    most_guessed: float,
 ) -> list[Move | None]:
     """Return the move of everybody that saves most among the ``tried`` that look best."""
 
@@ -52,7 +53,8 @@ def best_moves(
                 grows = together(one, rest) + together(other, own)
                 guessed.append((grows - together(one, own) - together(other, rest), at, place))
         best: Move | None = None
-        for _, at, place in sorted(guessed, key=lambda move: move[0])[:tried]:
+        hopeful = [move for move in guessed if move[0] < most_guessed]
+        for _, at, place in sorted(hopeful, key=lambda move: move[0])[:tried]:
             theirs = list(groups[at])
             if place < 0:
                 after = cost(own) + cost([*theirs, one])

@@ -98,9 +98,16 @@ def test_one_too_many_goes_where_it_belongs_and_k_stay() -> None:
     assert search.improve(np.arange(5)) == 0
 
 
-@given(st.integers(0, 2**32), st.integers(1, 9), st.sampled_from([(0.3, 1.0), (2.0, 1.0)]))
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 9),
+    st.sampled_from([(0.3, 1.0), (2.0, 1.0)]),
+    st.sampled_from([0.0, 3.0, np.inf]),
+)
 @settings(max_examples=12, deadline=None)
-def test_moves_are_those_of_the_plain_twin(seed: int, tried: int, rates: tuple[float, float]) -> None:
+def test_moves_are_those_of_the_plain_twin(
+    seed: int, tried: int, rates: tuple[float, float], most_guessed: float
+) -> None:
     random = np.random.default_rng(seed)
     user = np.repeat(np.arange(8), 2)
     t, x, y = random.choice(10**4, (3, len(user)), replace=False)
@@ -118,9 +125,9 @@ def test_moves_are_those_of_the_plain_twin(seed: int, tried: int, rates: tuple[f
     for one, other in ((0, 1), (3, 6), (7, 2)):
         expected = oracle.pair_guess(listed, beyond.tolist(), one, other)
         assert _kernels.pair_guess(pairs, one, other) == expected
-    found = moves_of(people, pairs, partners, groups, rates, tried)
+    found = moves_of(people, pairs, partners, groups, rates, tried, most_guessed)
     expected_moves = oracle.best_moves(
-        people, listed, beyond.tolist(), partners.tolist(), groups, rates, 2, tried
+        people, listed, beyond.tolist(), partners.tolist(), groups, rates, 2, tried, most_guessed
     )
     for one, move in enumerate(expected_moves):
         if move is None:
@@ -137,6 +144,7 @@ def moves_of(
     groups: list[list[int]],
     rates: tuple[float, float],
     tried: int,
+    most_guessed: float = np.inf,
     looked: int = 0,
 ) -> _kernels.Moves:
     """Return the best moves with k = 2, of groups that were all changed in round 0."""
@@ -155,7 +163,17 @@ def moves_of(
     everybody = np.arange(people.n_users)
     looked_at = np.full(people.n_users, looked)
     return _kernels.best_moves(
-        samples, pairs, partners, grouped, rates, 2, everybody, looked_at, tried, people.n_samples
+        samples,
+        pairs,
+        partners,
+        grouped,
+        rates,
+        2,
+        everybody,
+        looked_at,
+        tried,
+        most_guessed,
+        people.n_samples,
     )
 
 

@@ -21,11 +21,17 @@ from tripcloak.trajectories.model import Trajectories
 PARTNERS = 100
 """Cheapest partners of everybody: with whom groups begin, and to whose groups people may move."""
 
-TRIED = 16
+TRIED = 8
 """Moves of a person that are merged, of all that were guessed: hardly more is won by more."""
 
 TUNED, PASSES = 3, 8
-"""So often everybody is asked, at most; after the first passes what time costs is set anew."""
+"""So often everybody is asked, at most; after the first passes what time costs is set anew.
+
+In these, only moves are merged that are guessed to save something, which takes a third of the time.
+"""
+
+SETTLED = 0.02
+"""A pass in which no larger share of people moves is the last one."""
 
 TIME = 0.65
 """What time costs of what space does, all in all, where the search begins: time is won more easily."""
@@ -77,15 +83,15 @@ def best_groups(
     search = _Search(trajectories, costs, start, k, jobs)
     search.set_rates(_first_rates(before))
     random = np.random.default_rng(SEED)
-    passes, moved = 0, 1
-    while passes < PASSES and (moved or passes <= TUNED):
+    passes, moved = 0, 0
+    while passes <= TUNED or (passes < PASSES and moved > SETTLED * trajectories.n_users):
         if 0 < passes <= TUNED:
             search.set_rates(_evened(search.rates, before, search.losses()))
         passes += 1
         rounds = np.array_split(random.permutation(trajectories.n_users), min(ROUNDS, trajectories.n_users))
         moved = search.change_partners(random)
         for done, people in enumerate(rounds, start=1):
-            moved += search.improve(people)
+            moved += search.improve(people, most_guessed=0.0 if passes <= TUNED else np.inf)
             progress(f"looking for better groups, pass {passes}", done, len(rounds))
     first = sum(k_merge(trajectories, members, search.rates).cost for members in start)
     groups = search.groups() if search.cost < first else start
@@ -238,12 +244,13 @@ class _Search:
         now = self._grouped
         return [np.sort(row[:size]) for row, size in zip(now.members, now.sizes, strict=True)]
 
-    def improve(self, people: Ints) -> int:
+    def improve(self, people: Ints, most_guessed: float = np.inf) -> int:
         """Let each of these make its best move, those first that gain most; return how many moved.
 
+        Moves that are guessed to cost that much more, or above, are not merged.
         Two moves that touch the same group are not both made: the second one was priced without the first.
         """
-        moves = self._best_moves(people)
+        moves = self._best_moves(people, most_guessed)
         self._round += 1
         self._looked[people] = self._round
         changed, moved = self._grouped.changed, 0
@@ -266,7 +273,7 @@ class _Search:
         self.moves += rings
         return rings
 
-    def _best_moves(self, people: Ints) -> Any:
+    def _best_moves(self, people: Ints, most_guessed: float) -> Any:
         from tripcloak.trajectories.methods._kernels import grouping as _kernels
 
         def of_block(block: slice) -> Any:
@@ -280,6 +287,7 @@ class _Search:
                 people[block],
                 self._looked,
                 TRIED,
+                most_guessed,
                 self._room,
             )
 

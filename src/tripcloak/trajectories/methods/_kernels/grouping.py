@@ -72,14 +72,15 @@ def best_moves(
     people: Ints,
     looked: Ints,
     tried: int,
+    most_guessed: float,
     room: int,
 ) -> Moves:
     """Return the move of each of these people that saves most, by itself.
 
     A person may go to a group of one of its ``partners``, or change places with one of that group's
-    members. All of that is ranked by the costs of pairs; the first ``tried`` are merged, and the best of
-    these counts. What was ``looked`` at in an earlier round, and of which neither group has changed since,
-    is left out.
+    members. All of that is ranked by the costs of pairs; the first ``tried`` are merged, unless they are
+    guessed to cost ``most_guessed`` more or above, and the best of these counts. What was ``looked`` at in
+    an earlier round, and of which neither group has changed since, is left out.
     """
     n = len(people)
     moves = Moves(np.full(n, -1), np.full(n, -1), np.zeros(n), np.zeros(n), np.zeros(n))
@@ -93,6 +94,8 @@ def best_moves(
         to, place, guess = _ranked_moves(pairs, partners, grouped, k, one, own[:size], looked[one])
         alone = -1.0
         for m in np.argsort(guess, kind="mergesort")[:tried]:
+            if guess[m] >= most_guessed:
+                break
             group = to[m]
             joined = grouped.sizes[group]
             both = grouped.costs[mine] + grouped.costs[group]
