@@ -70,5 +70,12 @@ web/node_modules/.installed: web/package.json
 bench: env
 	$(BIN)/python -m benchmarks
 
+# Kills runs at random moments; CPU seconds and peak memory by size (about half an hour).
+bench-faults: env
+	$(BIN)/python -m benchmarks.faults
+
+bench-scale: env
+	$(BIN)/python -m benchmarks.sizes
+
 clean:
 	rm -rf $(VENV) web/node_modules .bench-venv* demo .pytest_cache .mypy_cache .ruff_cache .mutations

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from tripcloak.engines.choice import ARRAY_BYTES, Engine
+from tripcloak.engines.choice import ARRAY_BYTES, Engine, expected_rows
+from tripcloak.flows import resuming
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.reading.coded_rows import CodedRows
 from tripcloak.flows.reading.matrix import Zoning, read_matrix
+from tripcloak.flows.resuming import expected_size
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget
 from tripcloak.promises import KAnonymity
@@ -32,6 +34,22 @@ def test_parts_begin_where_arrays_would_not_fit() -> None:
     engine = Engine(None, Budget(1000 * ARRAY_BYTES))
     assert (engine.for_rows(1000), engine.for_rows(1001)) == ("arrays", "parts")
     assert [replace(engine, asked=name).for_rows(5) for name in ("arrays", "parts")] == ["arrays", "parts"]
+
+
+def test_a_large_input_tells_what_it_will_take(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = TripSource(paths=(str(trips),))
+    assert expected_size(source, Engine(None, Budget(10**9))) is None
+    monkeypatch.setattr(resuming, "MANY", 3000)
+    told = expected_size(source, Engine(None, Budget(1000)))
+    assert told is not None
+    assert told.startswith("3,000 rows take about 0.00075 GB as arrays, more than the 1e-06 GB allowed")
+    assert "in parts" in told
+
+
+def test_rows_of_text_are_not_known_before_they_are_read(tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text("a,b")
+    (tmp_path / "broken.parquet").write_text("a,b")
+    assert [expected_rows([tmp_path / name]) for name in ("trips.csv", "broken.parquet")] == [None, None]
 
 
 def test_an_unknown_engine_is_refused() -> None:

@@ -88,6 +88,7 @@ def command(
         force=force,
     )
     by, key, ledger = segments(given), signing_key(given), ledger_given(given)
+    tell_size(request)
     if by and not given["segment_joint"]:
         refuse_report(report)
         release_segments(request, by, draws=given["draws"], key=key, json=json)
@@ -110,6 +111,16 @@ def command(
         show(*([] if recorded is None else [recorded.words()]))
         if written is not None:
             show_report(written)
+
+
+def tell_size(request: "AnonymisationRequest") -> None:
+    """Say on stderr, before anything is read, what a large input will take."""
+    from tripcloak.engines.choice import Engine
+    from tripcloak.flows.resuming import expected_size
+    from tripcloak.ground.memory import Budget
+
+    words = expected_size(request.source, Engine(request.engine, Budget.of(request.memory)))
+    tell(*([] if words is None else [f"{words}."]))
 
 
 def ledger_given(given: Given) -> "Ledger | None":

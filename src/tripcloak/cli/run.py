@@ -54,7 +54,9 @@ def _told(arguments: Sequence[str]) -> int:
     except TripcloakError as error:
         return _tell(error, arguments)
     except MemoryError:
-        return _tell(InputError("out of memory; try a smaller size, such as --memory 1GB"), arguments)
+        return _tell(
+            InputError("out of memory; count in parts on disk: --engine parts --memory 1GB"), arguments
+        )
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         return _tell(InputError(f"{error.strerror or type(error).__name__}{where}"), arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -20,8 +21,26 @@ PART_BYTES = 60
 """Bytes a trip that parts take on disk at their peak, likewise."""
 ROWS, FLOWS = "rows", "rows/flows"
 """Stages of a run. The flows lie in the rows that they were counted from, and go with them."""
+MANY = 5_000_000
+"""Rows from which on it is said before the start what they will take."""
 SPARE = 0.85
 """Share of the memory at which mapped columns are let go, so that what comes next finds room."""
+
+
+def expected_rows(files: Iterable[Path]) -> int | None:
+    """Return how many rows files hold, where they say so themselves; None where they must be read for that."""
+    from pyarrow import ArrowException, parquet
+
+    rows = 0
+    for file in files:
+        if file.suffix not in (".parquet", ".pq"):
+            return None
+        try:
+            rows += parquet.read_metadata(file).num_rows
+        except (OSError, ArrowException):
+            # Reading it will say what is wrong.
+            return None
+    return rows
 
 
 @dataclass(frozen=True)

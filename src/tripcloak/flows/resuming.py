@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tripcloak._version import __version__
+from tripcloak.engines.choice import MANY, Engine, expected_rows
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import InputError
 from tripcloak.promises import Promise
@@ -43,6 +44,13 @@ def refuse_changed(before: SeenFiles | None, source: TripSource) -> None:
             "the input changed while it was read, and some rows may be of before and some of after that; "
             "nothing was released. Run it again when nobody writes to the files any more"
         )
+
+
+def expected_size(source: TripSource, engine: Engine) -> str | None:
+    """Return in words what an input will take; None where it is small, or does not tell its rows."""
+    seen = seen_input(source)
+    rows = None if seen is None else expected_rows(Path(name) for name, *_ in seen)
+    return None if rows is None or rows < MANY else engine.words(rows)
 
 
 def reading_key(source: TripSource, zoning: Zoning, promise: Promise, seen: SeenFiles | None) -> str | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from tripcloak.ground.errors import InputError
@@ -34,7 +36,7 @@ class Budget:
         if isinstance(memory, Budget):
             return memory
         if memory is None:
-            return cls(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+            return cls(machine_memory() // 2)
         total = parse_size(memory)
         if total < LEAST:
             raise InputError(f"the memory limit must be at least {LEAST // 10**6}MB")
@@ -54,6 +56,18 @@ class Budget:
         """Return what each of several runs may use at a time."""
         return Budget(self.total // runs)
 
+
+def machine_memory() -> int:
+    """Return the bytes of memory there are: those of the machine, or of the container where that has fewer."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in _CONTAINER:
+        with suppress(OSError, ValueError):
+            there = min(there, int(limit.read_text()))
+    return there
+
+
+_CONTAINER = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Where a container says how much memory it may use: a number, or a word where that is not limited."""
 
 Memory: TypeAlias = str | Budget | None
 """What ``--memory`` says: a size such as ``1GB``, a budget, or nothing for half of the machine's."""

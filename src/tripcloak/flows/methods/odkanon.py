@@ -92,9 +92,12 @@ class ODkAnon(FlowMethod):
         """Return the flows to withhold: hopeless within ``levels`` heights, smallest first, within budget."""
         groups = _lifted(matrix, self.levels)
         # Criteria are monotone, so a flow that is safe at any lower height is safe at this one too.
-        hopeless = np.flatnonzero(~promise.safe(groups)[groups.of_flow])
-        smallest_first = hopeless[np.argsort(matrix.flows.trips[hopeless], kind="stable")]
-        picked = smallest_first[: self.row_budget(matrix)]
+        # As 32-bit numbers, and no longer than they are needed: they may be as many as all flows.
+        hopeless = np.flatnonzero(~promise.safe(groups)[groups.of_flow]).astype(np.int32)
+        del groups
+        order = np.argsort(matrix.flows.trips[hopeless], kind="stable")
+        picked = hopeless[order[: self.row_budget(matrix)]]
+        del hopeless, order
         # The published budget counts rows; the limit promised to the user is a share of the volume.
         volume = matrix.volume(main_volume(promise))
         within = np.cumsum(volume[picked]) <= self.suppression_limit * volume.sum()
