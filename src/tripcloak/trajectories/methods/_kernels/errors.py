@@ -62,8 +62,8 @@ def sum_up(at: MergeBuffers, sums: Sums, n: int) -> None:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _late(at: MergeBuffers, sums: Sums, i: int, j: int) -> Any:
-    """Return how far the samples of a run are from the middle of its time, all together."""
+def _first_late(at: MergeBuffers, i: int, j: int) -> int:
+    """Return the first sample of a run that is not before the middle of its time."""
     twice = at.t[i] + at.t[j - 1]
     low, high = i, j
     while low < high:
@@ -73,8 +73,14 @@ def _late(at: MergeBuffers, sums: Sums, i: int, j: int) -> Any:
             low = middle + 1
         else:
             high = middle
-    early, late = sums.t[low] - sums.t[i], sums.t[j] - sums.t[low]
-    return late - early + (2 * low - i - j) * (0.5 * twice - at.t[0])
+    return low
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _late(at: MergeBuffers, sums: Sums, i: int, j: int, middle: int) -> Any:
+    """Return how far the samples of a run are from the middle of its time, all together."""
+    early, late = sums.t[middle] - sums.t[i], sums.t[j] - sums.t[middle]
+    return late - early + (2 * middle - i - j) * (0.5 * (at.t[i] + at.t[j - 1]) - at.t[0])
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -148,8 +154,12 @@ def _cheapest_start(
     cost, queue, x, y = at.cost, at.queue, at.x, at.y
     best, start, q = np.inf, -1, tail - 1
     i, floor = queue[q], cost[queue[head]]
+    middle = _first_late(at, i, j)
     while True:
-        run = rates[0] * _late(at, sums, i, j) + rates[1] * _away(at, sums, i, j, x0 + x1, y0 + y1)
+        # An earlier start has an earlier middle, so that no search is needed to find the next one.
+        while middle > i and 2 * at.t[middle - 1] >= at.t[i] + at.t[j - 1]:
+            middle -= 1
+        run = rates[0] * _late(at, sums, i, j, middle) + rates[1] * _away(at, sums, i, j, x0 + x1, y0 + y1)
         if cost[i] + run < best:
             best, start = cost[i] + run, i
         q -= 1
