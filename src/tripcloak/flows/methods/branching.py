@@ -17,8 +17,8 @@ from tripcloak.flows.methods.withholding import withhold_best
 ROUNDS = 3
 """Rounds of the decomposition for every part of the problem, from where the whole stood."""
 
-PART, ROUND = 50_000, 5_000
-"""What a part and a round of it cost besides looking at products, in products."""
+PART, ZONE, ROUND = 50_000, 6, 5_000
+"""What a part, every zone of both trees in it and a round cost besides looking at products, in products."""
 
 EQUAL = 1 - 1e-10
 """Where the bound is so near what was reached, they are the same but for rounding."""
@@ -72,7 +72,7 @@ class Branching:
 
     def _look_into(self, part: Decomposition) -> float:
         """Return what a part of the problem is bounded by, infinite if it need not be looked into further."""
-        self.looked += PART
+        self.looked += PART + ZONE * sum(len(tree) for tree in part.left.axes)
         for _ in range(ROUNDS):
             part.round(self.best.mean)
             self.looked += part.size + ROUND

@@ -66,7 +66,10 @@ class ODkAnon(FlowMethod):
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return one cut per axis, and the flows the filter withheld."""
-        suppressed = self.withheld(matrix, promise)
+        return self.merge(matrix, promise, self.withheld(matrix, promise), progress)
+
+    def merge(self, matrix: ODMatrix, promise: Promise, suppressed: Bools, progress: Progress) -> Solution:
+        """Return one cut per axis, merged until all flows that are not suppressed are safe."""
         kept = ~suppressed
         origins, destinations, steps = self._merge_order(matrix, kept)
         safe = _SafeAfter(matrix, promise, kept, origins, destinations)

@@ -46,7 +46,7 @@ SMALL, FEW = 10_000, 250
 """The proof goes on beyond that where rounds look at so few products; and, where so few zones are open as
 well, by branching."""
 
-BRANCHING = 40_000_000
+BRANCHING = 30_000_000
 """Products that branching looks at, where no time is given for the proof."""
 
 STALE = 60, 1.0002
@@ -223,8 +223,9 @@ def _rivals(matrix: ODMatrix, promise: Promise, limit: float) -> list[Solution]:
     found = [ODkAnon(promise=promise, suppression_limit=limit).solve(matrix, promise, silent)]
     # A share is rounded: a whisker more, so that the volume it stands for is not lost.
     rival = _ByVolume(promise=promise, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
-    if (rival.withheld(matrix, promise) != found[0].suppressed).any():
-        found.append(rival.solve(matrix, promise, silent))
+    suppressed = rival.withheld(matrix, promise)
+    if (suppressed != found[0].suppressed).any():
+        found.append(rival.merge(matrix, promise, suppressed, silent))
     return found
 
 
