@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Force, Given, Inputs, Json, Report, takes
-from tripcloak.cli.report import refuse_report, show_report, written_report
+from tripcloak.cli.options import Force, Given, Inputs, Json, Names, Report, Title, takes
+from tripcloak.cli.report import one_line, refuse_report, show_report, wants_names, written_report
 from tripcloak.cli.screen import (
     cleaning_lines,
     cleaning_rows,
@@ -43,6 +43,8 @@ def command(
     given: Given,
     inputs: Inputs,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
+    title: Title = None,
+    names: Names = None,
     report: Report = False,
     force: Force = False,
     json: Json = False,
@@ -69,7 +71,7 @@ def command(
 
       tripcloak anonymise trips.parquet --out out --ledger ledger
 
-      tripcloak anonymise trips.parquet --out out --report
+      tripcloak anonymise trips.parquet --out out --title 'Trips in May' --names places --report
     """
     from tripcloak.flows.anonymise import AnonymisationRequest
 
@@ -82,6 +84,8 @@ def command(
         publish=given["publish"],
         round_to=round_to(given, method),
         tables=tables_wanted(given),
+        title=one_line(title),
+        names=wants_names(names),
         out=out,
         memory=given["memory"],
         engine=given["engine"],

@@ -23,6 +23,7 @@ from tripcloak.flows.release import Publish, Release
 from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.largest import LargestParts, largest_parts
 from tripcloak.flows.release.laying import lay_tables
+from tripcloak.flows.release.naming import names_entry
 from tripcloak.flows.release.rounding import RoundTo, refuse_numbers, rounded_release
 from tripcloak.flows.report.plain import plain_words
 from tripcloak.flows.resuming import reading_key, refuse_changed, seen_input
@@ -180,6 +181,10 @@ class ReleaseRequest:
     round_to: RoundTo | None = None
     tables: TablesWanted | None = None
     """Totals and other heights to publish beside the flows, if any."""
+    title: str | None = None
+    """What the owner calls the release; stands on its map and in its manifest."""
+    names: bool = False
+    """Whether zones get names, from the nearest place or from their members."""
     keyed: bytes | None = field(default=None, compare=False, repr=False)
     """The key by which records are known again in other releases; without one, they are not kept."""
     once_read: Callable[[MatrixReading], None] | None = field(default=None, compare=False, repr=False)
@@ -229,6 +234,8 @@ class MadeRelease:
             "tilings": _tilings(self.reading),
             "segment": self.request.source.segment,
             "during": self.request.source.during,
+            "title": self.request.title,
+            "names": names_entry() if self.request.names else None,
         }
 
     def run(self) -> dict[str, Any]:

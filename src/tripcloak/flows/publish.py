@@ -50,6 +50,8 @@ def publish(
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
     during: str | None = None,
+    title: str | None = None,
+    names: Mapping[str, str] | None = None,
     zones: ZoneFile | None = None,
     kept: KeptZones | None = None,
     force: bool = False,
@@ -70,6 +72,10 @@ def publish(
         The segment of the input that the release is about, where it is about one only.
     during
         The period of the input that the release is about, where it is about one only.
+    title
+        What the owner calls the release.
+    names
+        From which list of places zones have their names; None where they have none.
     zones
         Zones that came from no file: an audit needs them again.
     kept
@@ -78,7 +84,15 @@ def publish(
         Replace a release that is already there.
     """
     facts = manifest(
-        matrix, release, dropped=dropped, people=people, tilings=tilings, segment=segment, during=during
+        matrix,
+        release,
+        dropped=dropped,
+        people=people,
+        tilings=tilings,
+        segment=segment,
+        during=during,
+        title=title,
+        names=names,
     )
     with staged(out, force=force) as staging:
         public, private = staging / PUBLIC, staging / PRIVATE
@@ -97,7 +111,7 @@ def publish(
 
 
 def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mapping[str, Any]) -> None:
-    flows, zones = flows_table(release), zones_table(matrix, release)
+    flows, zones = flows_table(release), zones_table(matrix, release, facts.get("names"))
     write_flows(public, with_points(flows, zones), segments_table(release))
     collection = write_zones(public, zones)
     if release.tables is not None:
@@ -147,7 +161,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
     further = promise.further()
     places = [item for item in collection["features"] if item["properties"]["axis"] != "time"]
     return render_map(
-        title=f"Released flows ({facts['method']})",
+        title=facts.get("title") or f"Released flows ({facts['method']})",
         zones={**collection, "features": places},
         flows=flows_over_time(flows).to_pylist(),
         facts={
@@ -165,6 +179,7 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
             **({"Also published": tables_fact(facts)} if "tables" in facts else {}),
             **({"Numbers": words} if (words := facts.get("columns_words")) else {}),
             **({"Zones are": "boxes; those of different flows overlap"} if "zone_form" in facts else {}),
+            **({"Names of places": facts["names"]["attribution"]} if "names" in facts else {}),
             **_not_drawn(places),
         },
     )

@@ -14,6 +14,7 @@ from tripcloak._version import __version__
 from tripcloak.flows.methods.registry import method_released_as
 from tripcloak.flows.publish import render_map_of, write_flows, write_tables, write_zones
 from tripcloak.flows.release import Publication, measures_of_table, publication_of, restated
+from tripcloak.flows.release.naming import with_names
 from tripcloak.flows.release.rebuilding import ZoneSource, rebuilt_levels, rebuilt_zones
 from tripcloak.flows.release.tables import (
     AXES,
@@ -118,9 +119,12 @@ class WrittenFlows:
     def zones(self) -> pa.Table:
         """Return the released zones."""
         told = zones_as_published(self._read("zones"), self.publication.columns)
-        if self.read is None:
-            return zones_as_named(told, self.facts)
-        return rebuilt_zones(told, self.facts, ZoneSource(self.read.tiling, self._tiles()))
+        made = (
+            zones_as_named(told, self.facts)
+            if self.read is None
+            else rebuilt_zones(told, self.facts, ZoneSource(self.read.tiling, self._tiles()))
+        )
+        return with_names(made, self.facts.get("names"), told)
 
     @cached_property
     def totals(self) -> pa.Table | None:

@@ -15,6 +15,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, file_digest
 from tripcloak.ground.manifest import RECORD, public_part, read_manifest, read_run
 from tripcloak.ground.spelling import spelt
+from tripcloak.hierarchy.place_names import towns_within
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import called_in_words
 from tripcloak.receiving.check import ReleaseCheck, check_release
@@ -26,6 +27,7 @@ from tripcloak.reporting.trajectories import PublicTrajectories
 from tripcloak.trajectories.report.readme import render_trajectory_readme
 
 LOGOS = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".svg": "image/svg+xml"}
+MOST_TOWNS = 40
 LARGEST_LOGO = 500_000
 LARGEST_BACKGROUND = 2_000_000
 PRIVATE_WORDS = (
@@ -101,7 +103,7 @@ def report_content(folder: Path, dressing: Dressing, *, private: bool = False) -
         "how_to_read": told.get("How to read a sample", ""),
         "cite": _cite(facts, dressing, file_digest(public / "manifest.json")),
         "manifest_sha256": file_digest(public / "manifest.json"),
-        "towns": [],
+        "towns": _towns(facts, released),
         "background": _background(dressing.background),
     }
 
@@ -115,7 +117,7 @@ def _head(facts: Mapping[str, Any], dressing: Dressing) -> dict[str, Any]:
     what = "Trips between zones" if facts["kind"] == "flows" else "Trajectories"
     return {
         "kind": facts["kind"],
-        "title": dressing.title or f"{what}: what was released, and how safe it is",
+        "title": dressing.title or facts.get("title") or f"{what}: what was released, and how safe it is",
         "subtitle": dressing.subtitle,
         "logo": _logo(dressing.logo),
         "version": facts["version"],
@@ -187,11 +189,21 @@ def _cleaning(facts: Mapping[str, Any], run: Mapping[str, Any]) -> list[list[str
 
 
 def _cite(facts: Mapping[str, Any], dressing: Dressing, digest: str) -> str:
-    title = dressing.title or f"Released {facts['kind']}"
+    title = dressing.title or facts.get("title") or f"Released {facts['kind']}"
     return (
         f"{title}. Made with tripcloak {facts['version']}, method {facts['method']}, "
         f"{facts['promise'].get('sentence', '')}. SHA-256 of its manifest: {digest}."
     )
+
+
+def _towns(facts: Mapping[str, Any], released: PublicFlows | PublicTrajectories) -> list[dict[str, Any]]:
+    """Return the towns to label on the map, where zones are named after places."""
+    if "names" not in facts or not isinstance(released, PublicFlows):
+        return []
+    rows = [item["properties"] for item in released.zones["features"]]
+    lat = [row["lat"] for row in rows if row.get("lat") is not None]
+    lon = [row["lon"] for row in rows if row.get("lon") is not None]
+    return towns_within(min(lon), min(lat), max(lon), max(lat), MOST_TOWNS) if lat else []
 
 
 def _logo(path: Path | None) -> str | None:

@@ -151,6 +151,8 @@ def column_names(con: duckdb.DuckDBPyConnection, table: str) -> tuple[str, ...]:
     return tuple(column[0] for column in con.execute(f"from {table} limit 0").description)
 
 
+NAMES = ("origin_name", "destination_name")
+"""Columns of released flows: what both zones are called, where the manifest says that they are."""
 POINTS = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")
 """Columns of released flows: the points of both zones."""
 
@@ -168,8 +170,8 @@ TABLE_FILES = {
     "flows": TableFile(
         f"{PUBLIC}/flows.parquet",
         {"origin": "text", "destination": "text", **dict.fromkeys(POINTS, "number")},
-        {"trips": "whole", "travellers": "whole", "population": "whole"},
-        frozenset(POINTS),
+        {"trips": "whole", "travellers": "whole", "population": "whole", **dict.fromkeys(NAMES, "text")},
+        frozenset({*POINTS, *NAMES}),
     ),
     "zones": TableFile(
         f"{PUBLIC}/zones.parquet",
@@ -184,10 +186,11 @@ TABLE_FILES = {
         },
         {
             **dict.fromkeys(("trips", "travellers", "population"), "whole"),
+            "name": "text",
             "members": "texts",
             "geometry": "binary",
         },
-        frozenset({"area_km2", "lat", "lon", "members", "geometry"}),
+        frozenset({"area_km2", "lat", "lon", "name", "members", "geometry"}),
     ),
     "groups": TableFile(
         f"{PRIVATE}/groups.parquet",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tripcloak.flows.release.naming import NAMES
 from tripcloak.flows.release.tables import POINTS
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import public_part
@@ -35,7 +36,7 @@ def cumulative_table(folders: Mapping[str, Path]) -> pa.Table:
     places = [public_part(folder).absolute() for folder in folders.values()]
     found = [parquet.read_table(place / "flows.parquet") for place in places]
     axes = [name for name in ("time", "origin", "destination") if name in found[0].column_names]
-    units = adds_up([name for name in found[0].column_names if name not in (*axes, *POINTS)])
+    units = adds_up([name for name in found[0].column_names if name not in (*axes, *POINTS, *NAMES)])
     until: list[pa.Table] = []
     for number, name in enumerate(folders):
         together = pa.concat_tables([one.select([*axes, *units]) for one in found[: number + 1]])

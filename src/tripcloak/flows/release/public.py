@@ -100,6 +100,8 @@ def manifest(
     tilings: Mapping[str, Any],
     segment: Mapping[str, str] | None = None,
     during: str | None = None,
+    title: str | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the public description of a release.
 
@@ -115,6 +117,10 @@ def manifest(
         The segment of the input that the release is about, where it is about one only.
     during
         The period of the input that the release is about, where it is about one only.
+    title
+        What the owner calls the release.
+    names
+        From which list of places zones have their names, and who made it; None where they have none.
     """
     publication = release.publication
     numbers = published_numbers(release)
@@ -134,6 +140,8 @@ def manifest(
         **_boxes(release),
         **({"segment": dict(segment)} if segment else {}),
         **({} if during is None else {"during": during}),
+        **({} if title is None else {"title": title}),
+        **({} if names is None else {"names": dict(names)}),
         "seed": release.seed,
         "hierarchy": dict(tilings),
         "homogeneous": release.homogeneous,
@@ -161,6 +169,8 @@ ENTRIES = (
         "box_grid_degrees",
         "segment",
         "during",
+        "title",
+        "names",
         "seed",
         "hierarchy",
         "homogeneous",
@@ -175,6 +185,7 @@ INNER = {
     "counted": ("trips", "travellers", "population"),
     "tile_km2": ("origins", "destinations"),
     "box_grid_degrees": ("origins", "destinations"),
+    "names": ("source", "attribution"),
     "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "period", "slots", "timezone"),
     "zones": ("origins", "destinations", "times"),
     "steps": ("travellers", "population"),
@@ -186,7 +197,8 @@ INNER = {
 }
 """Entries of a manifest, and of those within it, as they follow each other."""
 OPTIONAL = (
-    *("zone_form", "tile_km2", "box_grid_degrees", "segment", "during", "steps", "columns_words"),
+    *("zone_form", "tile_km2", "box_grid_degrees", "segment", "during", "title", "names", "steps"),
+    *("columns_words",),
     *("largest_parts", "tables"),
 )
 """Entries that some manifests do not have."""

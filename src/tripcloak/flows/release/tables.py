@@ -19,6 +19,7 @@ from tripcloak.flows.release import (
     segment_numbers,
     summed,
 )
+from tripcloak.flows.release.naming import NAMES, flows_with_names, with_names
 from tripcloak.flows.release.totals import counted_from
 from tripcloak.ground.arrays import Ints
 from tripcloak.hierarchy import BoxZones, Geometry, Hierarchy
@@ -46,7 +47,7 @@ def flows_table(release: Release) -> pa.Table:
 
 
 def with_points(flows: pa.Table, zones: pa.Table) -> pa.Table:
-    """Return released flows with the representative points of their zones, null where a zone has none."""
+    """Return released flows with the points of their zones, null where one has none, and names if any."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -56,7 +57,7 @@ def with_points(flows: pa.Table, zones: pa.Table) -> pa.Table:
         for name in ("lat", "lon"):
             degrees = np.round(side[name].to_numpy().astype(float), POINT_DIGITS)
             flows = flows.append_column(f"{axis}_{name}", pa.array(degrees, from_pandas=True).take(row))
-    return flows
+    return flows_with_names(flows, zones)
 
 
 def lines_table(placed: pa.Table) -> pa.Table:
@@ -99,7 +100,7 @@ def zones_as_published(table: pa.Table, numbers: Sequence[Unit]) -> pa.Table:
     import pyarrow as pa
 
     kinds = {
-        **dict.fromkeys(("axis", "zone"), pa.string()),
+        **dict.fromkeys(("axis", "zone", "name"), pa.string()),
         "height": pa.int32(),
         "tiles": pa.int64(),
         **dict.fromkeys(("area_km2", "lat", "lon"), pa.float64()),
@@ -133,7 +134,7 @@ def zones_as_named(table: pa.Table, facts: Mapping[str, Any]) -> pa.Table:
     return table
 
 
-_OPTIONAL = ("members", "geometry")
+_OPTIONAL = ("name", "members", "geometry")
 """Columns that some tables of zones do not have."""
 
 
@@ -178,14 +179,16 @@ def flows_over_time(flows: pa.Table) -> pa.Table:
     Travellers are left out of sums, unless they are alone: one person may travel at several times.
     """
     if "time" not in flows.column_names:
-        return flows.select([name for name in flows.column_names if name not in POINTS])
+        return flows.select([name for name in flows.column_names if name not in (*POINTS, *NAMES)])
     ends = ["origin", "destination"]
-    volumes = summed(tuple(name for name in flows.column_names if name not in (*ends, *POINTS, "time")))
+    volumes = summed(
+        tuple(name for name in flows.column_names if name not in (*ends, *POINTS, *NAMES, "time"))
+    )
     over_time = flows.group_by(ends, use_threads=False).aggregate([(name, "sum") for name in volumes])
     return over_time.select([*ends, *(f"{name}_sum" for name in volumes)]).rename_columns([*ends, *volumes])
 
 
-def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
+def zones_table(matrix: ODMatrix, release: Release, names: Mapping[str, Any] | None = None) -> pa.Table:
     """Return the released zones of every axis, with outlines as well-known binary.
 
     Zones of a complete hierarchy (tracts, base stations) list all their tiles in ``members``; those
@@ -195,7 +198,7 @@ def zones_table(matrix: ODMatrix, release: Release) -> pa.Table:
     parts = []
     for side in released_zones(release):
         parts.append(zone_rows(side, trees[side.axis]))
-    return joined_zones(parts)
+    return with_names(joined_zones(parts), names)
 
 
 def zone_rows(side: ReleasedZones, tree: Hierarchy) -> pa.Table:

@@ -137,6 +137,8 @@ def _volume(rows: Sequence[Mapping[str, Any]], what: str) -> str:
 
 def _zone_table(rows: Sequence[Mapping[str, Any]], volume: str) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {"zone": [str(row["zone"]) for row in rows]}
+    if any(row.get("name") for row in rows):
+        table["name"] = [str(row.get("name") or row["zone"]) for row in rows]
     table["height"] = [int(_number(row, "height")) for row in rows]
     table["tiles"] = [int(_number(row, "tiles")) for row in rows]
     areas = [_area(row) for row in rows]

@@ -29,7 +29,7 @@ def render_readme(facts: Mapping[str, Any]) -> str:
     columns = "\n".join(f"  - `{name}`: {words[name]}{_step(facts, name)}" for name in facts["columns"])
     counted = "".join(f"- Counted are {known}\n" for known in facts["counted"].values())
     also = "".join(f"- Also: {words}\n" for words in promise.further())
-    return f"""# Released origin-destination flows
+    return f"""# {facts.get("title") or "Released origin-destination flows"}
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
@@ -48,7 +48,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 {_time(facts["hierarchy"])}{columns}
   - `origin_lat`, `origin_lon`, `destination_lat`, `destination_lon`: the representative points of both
     zones, in degrees; empty where a zone has no place
-{_beside(facts)}\
+{_names(facts)}{_beside(facts)}\
 - `lines.parquet` (GeoParquet): the same flows as lines from point to point, for map tools
 - `zones.parquet` (GeoParquet), `zones.geojson`: the zones: axis, id, height ({_height(facts)}), number of
   tiles, area, representative point and outline{_outlines(facts)}
@@ -109,6 +109,16 @@ def _step(facts: Mapping[str, Any], name: str) -> str:
     """Return how a column is rounded; nothing where it is exact."""
     step = facts.get("steps", {}).get(name)
     return "" if step is None else f", rounded down in steps of {step:,}"
+
+
+def _names(facts: Mapping[str, Any]) -> str:
+    """Return what names are, and where they are from; nothing where there are none."""
+    if "names" not in facts:
+        return ""
+    made = f"{facts['names']['attribution']}, {facts['names']['source']}"
+    return f"""  - `origin_name`, `destination_name`: what both zones are called, by the nearest place and the
+    direction from it, or by their members; they follow from the zones alone ({made})
+"""
 
 
 def _beside(facts: Mapping[str, Any]) -> str:

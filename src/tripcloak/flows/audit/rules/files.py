@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tripcloak.flows.audit.evidence import BOOK, POINTS, FlowEvidence
+from tripcloak.flows.audit.evidence import BOOK, NAMES, POINTS, FlowEvidence
 from tripcloak.flows.audit.promise import SEGMENTS, SPACE, WHERE_SAFE
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.folders import LEVEL_FILES, PUBLIC_FILES, SEGMENT_FILES, TABLE_FILES
@@ -94,7 +94,7 @@ def _as_text(name: str) -> str:
     if name in POINTS:
         return f"{name}::double"
     value = f"{_identifier(name)}::varchar"
-    if name not in (*SPACE, "segment"):
+    if name not in (*SPACE, *NAMES, "segment"):
         return value
     return f"case when regexp_matches({value}, '{_FORMULA}') then '''' || {value} else {value} end"
 
@@ -136,9 +136,10 @@ def only_protected_columns(case: FlowEvidence) -> str | None:
     told = case.facts.get("columns")
     if not isinstance(told, list) or told != list(case.promise.columns):
         return "the manifest lists other columns than the thresholds cover"
+    named = set(NAMES) if "names" in case.facts else set()
     tables = {
-        "flows.parquet": (set(case.columns("audit_flows")), {*case.promise.axes, *POINTS} | allowed),
-        "flows.csv": (set(_csv_header(case)), {*case.promise.axes, *POINTS} | allowed),
+        "flows.parquet": (set(case.columns("audit_flows")), {*case.promise.axes, *POINTS} | allowed | named),
+        "flows.csv": (set(_csv_header(case)), {*case.promise.axes, *POINTS} | allowed | named),
         "zones.parquet": (set(case.columns("audit_zones")), _zone_columns(case)),
         "zones.geojson": (_geojson_columns(case), _zone_columns(case)),
     }
@@ -151,7 +152,8 @@ def only_protected_columns(case: FlowEvidence) -> str | None:
 def _zone_columns(case: FlowEvidence) -> set[str]:
     """Return the columns that zones may have: lists of tiles only where they tell nothing about the data."""
     volumes = set(case.promise.told.summed)
-    return {*ZONE_COLUMNS, *volumes} | (set() if case.promise.grid else {"members"})
+    named = {"name"} if "names" in case.facts else set()
+    return {*ZONE_COLUMNS, *volumes} | named | (set() if case.promise.grid else {"members"})
 
 
 def _geojson_columns(case: FlowEvidence) -> set[str]:
@@ -164,7 +166,7 @@ def _geojson_columns(case: FlowEvidence) -> set[str]:
 
 _DATA = re.compile(r'<script type="application/json" id="release">(.*?)</script>', re.DOTALL)
 _CELL = re.compile(r"(?<![0-9a-f])8[0-9a-f]{14}(?![0-9a-f])")
-ZONE_FACTS = {"zone", "height", "tiles", "area_km2", "outline"}
+ZONE_FACTS = {"zone", "name", "height", "tiles", "area_km2", "outline"}
 
 
 @BOOK.rule("map-shows-released-only", "flows")

