@@ -289,6 +289,7 @@ __all__ = [
     "compare",
     "describe",
     "difference",
+    "export",
     "k_merge",
     "measure",
     "measure_trajectories",

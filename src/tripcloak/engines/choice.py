@@ -28,7 +28,7 @@ SPARE = 0.85
 
 
 def expected_rows(files: Iterable[Path]) -> int | None:
-    """Return how many rows files hold, where they say so themselves; None where they must be read for that."""
+    """Return how many rows files hold, where they say so themselves; None where they must be read."""
     from pyarrow import ArrowException, parquet
 
     rows = 0

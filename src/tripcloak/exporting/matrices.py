@@ -36,8 +36,8 @@ def write_omx(tables: PublicTables, path: Path) -> int:
     size = len(places.names)
     if size > MOST_ZONES:
         raise InputError(
-            f"a matrix over {size:,} zones is too large ({MOST_ZONES:,} at most); take spanishoddata, a row a "
-            "flow, or make a coarser release"
+            f"a matrix over {size:,} zones is too large ({MOST_ZONES:,} at most); take spanishoddata, a row "
+            "a flow, or make a coarser release"
         )
     numbers = flows[volume].to_numpy().astype(float)
     order = np.argsort(places.origin, kind="stable")

@@ -58,7 +58,7 @@ class Budget:
 
 
 def machine_memory() -> int:
-    """Return the bytes of memory there are: those of the machine, or of the container where that has fewer."""
+    """Return the bytes of memory there are: of the machine, or of the container where that has fewer."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in _CONTAINER:
         with suppress(OSError, ValueError):
