@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test test-deep mutations check docs notebooks web bench clean browser
+.PHONY: env demo test test-deep mutations check docs notebooks web bench bench-faults bench-scale clean browser
 
 # The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
 test test-deep mutations: export PYTHONDONTWRITEBYTECODE =

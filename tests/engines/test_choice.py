@@ -42,7 +42,7 @@ def test_a_large_input_tells_what_it_will_take(trips: Path, monkeypatch: pytest.
     monkeypatch.setattr(resuming, "MANY", 3000)
     told = expected_size(source, Engine(None, Budget(1000)))
     assert told is not None
-    assert told.startswith("3,000 rows take about 0.00075 GB as arrays, more than the 1e-06 GB allowed")
+    assert told.startswith("3,000 rows take about 0.0006 GB as arrays, more than the 1e-06 GB allowed")
     assert "in parts" in told
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tripcloak.engines.choice import Engine
 from tripcloak.flows.reading import matrix as reading
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.ground.memory import Budget
 from worlds.folders import contents
 from worlds.trips import some_trips, write_csv
 
@@ -60,10 +62,8 @@ def test_nor_the_number_of_threads(make, tmp_path, rows, monkeypatch, threads):
 def test_nor_the_memory(make, tmp_path, rows, monkeypatch):
     file = write_csv(tmp_path / "trips.csv", rows)
     first = make(file, out="first")
-    whole = reading.code_trips
-    monkeypatch.setattr(
-        reading, "code_trips", lambda *given, **named: whole(*given, **named | {"memory": 5000})
-    )
+    little = Budget(8000)
+    monkeypatch.setattr(reading, "Engine", lambda asked, _, *more: Engine("parts", little, *more))
     assert public(make(file, out="second").out) == public(first.out)
 
 

@@ -15,10 +15,10 @@ from tripcloak.ground.spelling import spelt
 
 EngineName: TypeAlias = Literal["arrays", "parts"]
 
-ARRAY_BYTES = 250
-"""Bytes a trip that arrays in memory take at their peak, measured on 20 million with ids and weights."""
-PART_BYTES = 60
-"""Bytes a trip that parts take on disk at their peak, likewise."""
+ARRAY_BYTES = 200
+"""Bytes a trip that arrays in memory take at their peak, measured on 10 million with ids and weights."""
+PART_BYTES = 90
+"""Bytes a trip that rows in codes and parts of flows take on disk together."""
 ROWS, FLOWS = "rows", "rows/flows"
 """Stages of a run. The flows lie in the rows that they were counted from, and go with them."""
 MANY = 5_000_000
@@ -100,8 +100,8 @@ class Engine:
         """Return what an input of so many rows will take, in words.
 
         >>> print(Engine(None, Budget(10**9)).words(20_000_000))
-        20,000,000 rows take about 5 GB as arrays, more than the 1 GB allowed: they are counted in parts, \
-        which take about 1.2 GB on disk for a while
+        20,000,000 rows take about 4 GB as arrays, more than the 1 GB allowed: they are counted in parts, \
+        which take about 1.8 GB on disk for a while
         """
         memory, disk, allowed = (
             f"{size / 1e9:.2g} GB" for size in (rows * ARRAY_BYTES, rows * PART_BYTES, self.budget.total)
