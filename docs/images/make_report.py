@@ -29,7 +29,7 @@ def take(folder: Path, pictures: Path) -> None:
         page.screenshot(path=pictures / "report.png")
         page.goto((folder / "private" / "report.html").resolve().as_uri())
         page.wait_for_timeout(8000)
-        page.evaluate("document.getElementById('maps').scrollIntoView()")
+        page.evaluate("document.getElementById('maps').scrollIntoView({ behavior: 'instant' })")
         page.wait_for_timeout(1500)
         page.screenshot(path=pictures / "report-private.png")
         browser.close()

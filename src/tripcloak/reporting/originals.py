@@ -81,7 +81,7 @@ class OriginalFlows:
             for origin, destination, amount in zip(*pairs[:, top], sums[top], strict=True)
         ]
         payload = map_payload({"type": "FeatureCollection", "features": features}, flows)
-        words = "PRIVATE: the true numbers, of zones of one size, safe or not."
+        words = f"PRIVATE: true numbers, safe or not, of zones of one size; at most {MOST_FLOWS:,} flows."
         return [
             {"title": "Original", "words": words, "volume": self.released.facts["volume"], "payload": payload}
         ]

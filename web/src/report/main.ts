@@ -12,6 +12,7 @@ document.querySelector<HTMLElement>(".no-webgl")!.hidden = webgl || !content.map
 
 const cards = Array.from(document.querySelectorAll<HTMLElement>(".map-card"), (root) => new MapCard(root, content.maps[Number(root.dataset.map)], content, webgl));
 for (const card of cards) card.linked = cards.filter((other) => other !== card);
+cards[cards.length - 1]?.lead();
 requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.firstMap = String(Math.round(performance.now())))));
 
 const drawn = new Map<HTMLElement, uPlot>();

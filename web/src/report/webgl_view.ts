@@ -135,7 +135,7 @@ export class WebglView implements MapView {
       getThickness: (line) => Math.max(0.06, Math.sqrt(line.volume / most)),
       getColor: () => colour,
       getEndpointOffsets: () => [0, 0],
-      thicknessUnit: 9,
+      thicknessUnit: 5,
       drawOutline: true,
       outlineColor: hex(theme.ground, 255),
       outlineThickness: 1,
