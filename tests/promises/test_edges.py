@@ -12,6 +12,7 @@ import pytest
 
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.promises import (
+    AllOf,
     AveragePeople,
     CoLocation,
     Containment,
@@ -135,3 +136,15 @@ def test_hidden_choices_count_people_where_they_are_told_apart(units: tuple[str,
     matrix: Any = SimpleNamespace(units=units)
     assert HiddenChoices(k=3).resolve(matrix).unit == unit
     assert HiddenChoices(k=3, unit="trips").resolve(matrix).unit == "trips"
+
+
+def test_each_part_of_several_promises_is_asked_for_what_it_is_decided_by() -> None:
+    ten, close, parts = KAnonymity(k=10), TCloseness(t=0.5), Dominance(share=0.5)
+    hidden = HiddenChoices(k=10, unit="travellers")
+    together = AllOf(promises=(ten, close, parts, hidden))
+    assert together.monotone == AllOf(promises=(ten, close))
+    assert together.by_product == (parts, hidden)
+    assert together.by_release == (close,)
+    assert together.by_group == AllOf(promises=(ten, parts, hidden))
+    assert together.openly == AllOf(promises=(ten, close, parts))
+    assert AllOf(promises=(ten, parts)).monotone == ten

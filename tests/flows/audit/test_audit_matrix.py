@@ -19,6 +19,7 @@ from tripcloak.flows.audit.matrix.zones import released_rows
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, build_release
+from tripcloak.ground.rulebook import BrokenPart
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import (
     AllOf,
@@ -334,3 +335,17 @@ def test_rows_that_name_no_zone_are_none_of_the_released(row: int, counts: bool)
     release = SimpleNamespace(axes=[("origin", tree.zones, np.array([1, row]))])
     found = released_rows(cast(MatrixCase, SimpleNamespace(release=release)), "origin").tolist()
     assert found == sorted({1, row} if counts else {1})
+
+
+@pytest.mark.parametrize("volume", ["trips", "population"])
+def test_who_has_what_of_a_flow_is_told_or_the_part_is_broken(volume: str) -> None:
+    told = {"trips": "repeats", "population": "weights"}
+    every: dict[str, Any] = {"travellers": object(), "repeats": np.ones(1), "weights": np.ones(1)}
+    for gone in (told[volume], "travellers"):
+        matrix: Any = SimpleNamespace(flows=SimpleNamespace(**{**every, gone: None}))
+        with pytest.raises(BrokenPart, match=f"what each traveller has of a flow's {volume}"):
+            MatrixCase(matrix, cast(Any, None), cast(Any, None)).parts(volume)
+    other = told["population" if volume == "trips" else "trips"]
+    matrix = SimpleNamespace(flows=SimpleNamespace(**{**every, other: None}))
+    reader = MatrixCase(matrix, cast(Any, None), cast(Any, None)).parts(volume)
+    assert reader.schema.names == ["number", "person", "part"]

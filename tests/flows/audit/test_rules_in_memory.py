@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -383,6 +384,10 @@ def test_what_is_not_told_by_segment_is_several_segments_and_k_people() -> None:
     everybody = [*people("f", 0, 3), *people("m", 10, 2), *people("x", 20, 1)]
     assert privacy._rest(where_safe(everybody, told)) is None
     assert "fewer than 3 travellers" in str(privacy._rest(where_safe(everybody[:-1], told)))
+    # Whoever is in two of the others is one person.
+    assert "fewer than 3 travellers" in str(
+        privacy._rest(where_safe([*everybody[:-1], *people("x", 10, 1)], told))
+    )
     assert "all segments but one" in str(
         privacy._rest(where_safe([*everybody, *people("x", 30, 3)], [*told, ("a", "b", "m", 2)]))
     )
@@ -576,3 +581,12 @@ def test_a_part_of_the_day_is_named_by_both_ends(by: str, at: str, named: str) -
     for wrong in ("start_time:0h@UTC", "start_time:5h@UTC", "start_time:7min@UTC"):
         with pytest.raises(BrokenPart, match="divide a day"):
             segment_sql((wrong,), ("start_time",))
+
+
+@pytest.mark.parametrize(("noise", "known"), [(LAPLACE, None), (None, 1)])
+def test_segments_go_with_neither_noise_nor_readers_who_know_little(noise: Any, known: Any) -> None:
+    promise = SimpleNamespace(segments=("f", "m"), privacy=noise, known_items=known)
+    case: Any = SimpleNamespace(promise=promise, load=lambda part: None)
+    assert "which means nothing" in str(privacy.segments_safe(case))
+    promise.segments = ()
+    assert isinstance(privacy.segments_safe(case), NotPromised)
