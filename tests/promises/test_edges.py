@@ -148,3 +148,16 @@ def test_each_part_of_several_promises_is_asked_for_what_it_is_decided_by() -> N
     assert together.by_group == AllOf(promises=(ten, parts, hidden))
     assert together.openly == AllOf(promises=(ten, close, parts))
     assert AllOf(promises=(ten, parts)).monotone == ten
+
+
+@pytest.mark.parametrize(
+    ("unit", "id_is", "hidden"),
+    [
+        ("trip", None, "every trip (not person) ("),
+        ("traveller", "person", "every person ("),
+        ("traveller", "vehicle", "every vehicle (not person) ("),
+        ("traveller", None, "every traveller ("),
+    ],
+)
+def test_noise_says_whose_presence_it_hides(unit: str, id_is: Any, hidden: str) -> None:
+    assert hidden in noise(unit=unit, id_is=id_is).sentence()
