@@ -124,8 +124,9 @@ def _walked(grid: Grid, boxes: Boxes) -> Degrees:
 def _walked_part(grid: Grid, boxes: Boxes) -> Degrees:
     x0, x1, y0, y1 = (grid.places(edge).astype(np.float64)[:, None] for edge in boxes[2:])
     along = np.linspace(0, 1, STRIDES + 1)[None, :-1]
-    x = np.hstack([x0 + (x1 - x0) * along, x1 + 0 * along, x1 - (x1 - x0) * along, x0 + 0 * along, x0])
-    y = np.hstack([y0 + 0 * along, y0 + (y1 - y0) * along, y1 + 0 * along, y1 - (y1 - y0) * along, y0])
+    still = np.ones_like(along)
+    x = np.hstack([x0 + (x1 - x0) * along, x1 * still, x1 - (x1 - x0) * along, x0 * still, x0])
+    y = np.hstack([y0 * still, y0 + (y1 - y0) * along, y1 * still, y1 - (y1 - y0) * along, y0])
     lon, lat = grid.unproject(x, y)
     whole = ~(np.isfinite(lon).all(axis=1) & np.isfinite(lat).all(axis=1))
     lon[whole], lat[whole] = 0.0, 0.0

@@ -185,9 +185,9 @@ def _parts(case: TrajectoryEvidence) -> Iterator[DegreesPart]:
 def _outline(x0: Floats, x1: Floats, y0: Floats, y1: Floats) -> tuple[Floats, Floats]:
     """Return points around each box, corners among them."""
     along = np.array(ALONG)[None, :]
-    flat = 0 * along
-    x = np.hstack([x0 + (x1 - x0) * along, x1 + flat, x1 - (x1 - x0) * along, x0 + flat])
-    y = np.hstack([y0 + flat, y0 + (y1 - y0) * along, y1 + flat, y1 - (y1 - y0) * along])
+    still = np.ones_like(along)
+    x = np.hstack([x0 + (x1 - x0) * along, x1 * still, x1 - (x1 - x0) * along, x0 * still])
+    y = np.hstack([y0 * still, y0 + (y1 - y0) * along, y1 * still, y1 - (y1 - y0) * along])
     return x, y
 
 
