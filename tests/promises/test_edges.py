@@ -25,6 +25,7 @@ from tripcloak.promises import (
     LDiversity,
     PPercent,
     Promise,
+    Rounding,
     TCloseness,
 )
 from tripcloak.promises.dominance import exact_share
@@ -161,3 +162,15 @@ def test_each_part_of_several_promises_is_asked_for_what_it_is_decided_by() -> N
 )
 def test_noise_says_whose_presence_it_hides(unit: str, id_is: Any, hidden: str) -> None:
     assert hidden in noise(unit=unit, id_is=id_is).sentence()
+
+
+def test_a_base_is_two_or_more_and_a_whole_number() -> None:
+    assert Rounding().base == 5
+    assert Rounding(base=2).rounding == Rounding(base=2)
+    with pytest.raises(InputError, match="multiples of 2 or more; got 1"):
+        Rounding(base=1)
+    told = Rounding(base=2, sums=False).to_manifest()
+    assert Promise.from_manifest(told) == Rounding(base=2, sums=False)
+    for other in ({"base": 2.0}, {"sums": 0}, {"more": 1}):
+        with pytest.raises((InputError, ValueError)):
+            Promise.from_manifest({**told, **other})

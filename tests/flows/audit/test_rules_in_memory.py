@@ -631,3 +631,22 @@ def test_ids_of_people_are_in_one_place_at_a_time(
     assert counted._misused(trips_of(*people, id_is="vehicle")) is None
     monkeypatch.setattr(counted, "_recorded", lambda case: ("person", None))
     assert counted._misused(trips_of(*people)) is None
+
+
+@pytest.mark.parametrize(
+    ("promised", "ordered", "words"),
+    [
+        (0.5, 0.5, "of boxes"),
+        (0.5, None, "of boxes"),
+        (0.4, 0.5, "of boxes"),
+        (0.51, 0.5, "does not promise the closeness of 0.5"),
+        (None, 0.5, "does not promise the closeness of 0.5"),
+    ],
+)
+def test_destinations_are_promised_as_close_as_was_ordered(promised: Any, ordered: Any, words: str) -> None:
+    """What is promised passes on to the next question, whether it is of boxes."""
+    promise = SimpleNamespace(closeness=promised, volume="trips", boxes=True, slot=None)
+    case: Any = SimpleNamespace(promise=promise, request=SimpleNamespace(closeness=ordered))
+    assert words in str(privacy.destinations_close(case))
+    promise.closeness = case.request.closeness = None
+    assert isinstance(privacy.destinations_close(case), NotPromised)
