@@ -63,7 +63,7 @@ FLOW_AUDIT = (
     ),
     *_files(
         "flows/audit",
-        "table_rules_in_memory told_numbers box_facts audit_rounding queries_in_memory",
+        "table_rules_in_memory told_numbers box_facts audit_rounding queries_in_memory rules_alone",
     ),
     *FLOW_ROAD,
     *FLOW_FORGERIES,
