@@ -47,7 +47,7 @@ export function number(value: unknown): string {
   return value.toLocaleString("en-GB", { maximumFractionDigits: Math.abs(value) < 10 ? 4 : 1 });
 }
 
-export const percent = (value: unknown): string => (typeof value === "number" ? `${(100 * value).toFixed(1)} %` : "–");
+export const percent = (value: unknown): string => (typeof value === "number" ? `${(100 * value).toFixed(1)}\u00a0%` : "–");
 
 export function area(km2: unknown): string {
   if (typeof km2 !== "number") return "–";

@@ -72,11 +72,11 @@ function pareto(rows: Row[], chosen: (row: Row) => void): HTMLElement {
     const on = front.includes(row);
     const go = (event: Event): void => { if (!(event instanceof KeyboardEvent) || event.key === "Enter" || event.key === " ") { event.preventDefault(); chosen(row); } };
     return svg("g", { class: on ? "dot front" : "dot", tabindex: 0, role: "button", "aria-label": `Take ${row.method}, k ${row.k}: ${Math.round(row.GDM_mean!)} metres, ${percent(row.S)} withheld`, onclick: go, onkeydown: go },
-      svg("circle", { cx: x(row), cy: y(row), r: 7 }), on && svg("text", { x: x(row) + 11, y: y(row) + 4 }, row.method));
+      svg("circle", { cx: x(row), cy: y(row), r: 7 }), on ? svg("text", { x: x(row) + 11, y: y(row) + 4 }, row.method) : svg("text", { x: x(row) - 11, y: y(row) + 4, class: "end" }, row.method));
   });
   const drawn = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "pareto", role: "group", "aria-label": "Methods by what is withheld and by metres that trips were moved" },
     svg("line", { x1: left, x2: wide - 20, y1: low, y2: low, class: "axis" }), svg("line", { x1: left, x2: left, y1: 14, y2: low, class: "axis" }),
     svg("polyline", { points: front.map((row) => `${x(row)},${y(row)}`).join(" "), class: "frontline" }),
     svg("text", { x: wide - 20, y: low + 34, class: "end" }, `withheld, up to ${percent(mostS)}`), svg("text", { x: 4, y: 12 }, `metres moved, up to ${number(Math.round(mostG))}`), dots);
-  return h("figure", {}, drawn as unknown as HTMLElement, h("figcaption", {}, "Lower and further left is better. Named: no other is better in both. Choose a point to take its method."));
+  return h("figure", {}, drawn as unknown as HTMLElement, h("figcaption", {}, "Lower and further left is better. On the line: no other is better in both. Choose a point to take its method."));
 }

@@ -87,11 +87,11 @@ function costs(answers: [string, Cost][], all: number): Child {
   const base = answers[0]![1];
   if (base.error) return wrong(base.error);
   const change = (now: number | null, then: number | null): string =>
-    now === null || then === null || !then || now === then ? "" : ` (${now > then ? "+" : "−"}${Math.abs(Math.round(100 * (now / then - 1)))} %)`;
+    now === null || then === null || !then || now === then ? "" : ` (${now > then ? "+" : "−"}${Math.abs(Math.round(100 * (now / then - 1)))}\u00a0%)`;
   const rows = answers.map(([name, cost]) => cost.error ? [name, cost.error, "", "", ""] : [
-    name, `${number(cost.groups)}${change(cost.groups, base.groups)}`, `${number(cost.origins)} × ${number(cost.destinations)}`,
+    name, `${number(cost.groups)}${change(cost.groups, base.groups)}`, `${number(cost.origins)}\u00a0×\u00a0${number(cost.destinations)}`,
     `${area(cost.zone_km2)}`, `${percent(cost.S)}`, `${number(cost.G === null ? null : Math.round(cost.G))}${change(cost.G, base.G)}`]);
-  const sample = base.one_in > 1 ? `On ${number(base.trips)} trips of 1 in ${base.one_in} people; all people together allow finer zones, so compare the rows with each other.` : `On all ${number(base.trips)} trips.`;
+  const sample = base.one_in > 1 ? `On ${number(base.trips)} trips of 1 in ${base.one_in} people; all people together allow finer zones, so compare the rows with each other.` : `On all ${number(base.trips)} trips, tried in a hurry: the run itself may find finer zones.`;
   return h("div", {}, table("Beside what is chosen", ["", "Flows", "Zones", "Typical zone", "Withheld", "Tiles a trip may be from and to (G)"], rows),
     h("p", { class: "help" }, sample, answers.length < all ? " More is being tried…" : ""));
 }
