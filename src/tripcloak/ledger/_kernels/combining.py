@@ -5,25 +5,23 @@ Everything is done modulo a prime, so that no number grows, and what is found is
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 from numba import njit
 
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger._kernels.groups import sorted_by
-
-PRIME = 2**31 - 1
-"""A prime that no small whole number is a multiple of."""
-
-SMALL = 32_767
-"""The largest numerator and denominator that a remainder can stand for without doubt."""
-
-Ends: TypeAlias = tuple[int, int, int]
-Table: TypeAlias = tuple[Ints, Ints, Ints]
-Pool: TypeAlias = tuple[list[int], list[int]]
-Steps: TypeAlias = tuple[list[int], list[int], list[int]]
-"""Where ties and columns of a block end; rows, by where they begin, and their terms; lists that grow."""
+from tripcloak.ledger._kernels.showing import (
+    PRIME,
+    Ends,
+    Pool,
+    Steps,
+    Table,
+    _holds,
+    _in_whole_numbers,
+    _indexed,
+    _inverse,
+    _shown,
+)
 
 DEEP = 500
 """Columns of one set, at most: people of so many different atoms could not be told from others."""
@@ -72,24 +70,29 @@ def known_sets(
             found, whole = _searched(ends[1], n, own, by_column, people, counted, limits)
             kept = _least(found, n)
             good = good and whole
-            for one in range(len(kept)):
-                if not kept[one]:
-                    continue
-                columns = found[1][found[0][one] : found[0][one + 1]]
-                value = _shown(columns, pool, steps, len(names), n)
-                common = _in_whole_numbers(value, len(names))
-                if common == 0 or not _holds(columns, value, common, ends, rows, number):
-                    good = False
-                    continue
-                for column in columns:
-                    set_row.append(column + ends[1])
-                set_start.append(len(set_row) - 1)
-                for unknown in range(len(names)):
-                    if value[unknown] != 0:
-                        shown.append(names[unknown])
-                        factor.append(value[unknown])
-                shown_start.append(len(shown) - 1)
-                divisor.append(common)
+            if kept.any():
+                index = _indexed(ends, rows, number, pool, steps, len(names) + n)
+                value = np.zeros(len(names) + n, dtype=np.int64)
+                seen = np.full(len(steps[0]), -1, dtype=np.int64)
+                wanted = np.zeros(ends[2] - ends[0], dtype=np.int64)
+                for one in range(len(kept)):
+                    if not kept[one]:
+                        continue
+                    columns = found[1][found[0][one] : found[0][one + 1]]
+                    m, by_step, by_row = len(names), (index[0], index[1]), (index[2], index[3], index[4])
+                    unknowns, factors = _shown(columns, m, pool, steps, by_step, value, (seen, one))
+                    common, shift = _in_whole_numbers(factors, len(factors)), ends[1] - ends[0]
+                    if common == 0 or not _holds(columns, shift, unknowns, factors, common, by_row, wanted):
+                        good = False
+                        continue
+                    for column in columns:
+                        set_row.append(column + ends[1])
+                    set_start.append(len(set_row) - 1)
+                    for at in range(len(unknowns)):
+                        shown.append(names[unknowns[at]])
+                        factor.append(factors[at])
+                    shown_start.append(len(shown) - 1)
+                    divisor.append(common)
         complete[block] = good
         for name in names:
             number[name] = -1
@@ -294,53 +297,6 @@ def _rid(
     if times:
         reach[0][other], reach[1][other] = begin, len(term)
     return bool(times)
-
-
-@njit(cache=True)
-def _inverse(value: int) -> int:  # pragma: no cover - compiled
-    """Return what a value times gives one."""
-    result, base, power = 1, value, PRIME - 2
-    while power:
-        if power & 1:
-            result = result * base % PRIME
-        base = base * base % PRIME
-        power >>= 1
-    return result
-
-
-@njit(cache=True)
-def _fraction(remainder: int) -> tuple[int, int]:  # pragma: no cover - compiled
-    """Return the fraction of small numbers that a remainder stands for; a denominator of zero for none."""
-    before, now = PRIME, remainder
-    before_by, now_by = 0, 1
-    while now > SMALL:
-        times = before // now
-        before, now = now, before - times * now
-        before_by, now_by = now_by, before_by - times * now_by
-    if now_by == 0 or abs(now_by) > SMALL:
-        return 0, 0
-    if now_by < 0:
-        now, now_by = -now, -now_by
-    common = np.gcd(now, now_by)
-    return now // common, now_by // common
-
-
-@njit(cache=True)
-def _in_whole_numbers(value: Ints, n: int) -> int:  # pragma: no cover - compiled
-    """Turn remainders into the whole numbers that they stand for when divided by what is returned; or 0."""
-    common = 1
-    below = np.ones(n, dtype=np.int64)
-    for at in range(n):
-        if value[at] != 0:
-            value[at], below[at] = _fraction(value[at])
-            if below[at] == 0:
-                return 0
-            common = common // np.gcd(common, below[at]) * below[at]
-            if common > PRIME:
-                return 0
-    for at in range(n):
-        value[at] *= common // below[at]
-    return common
 
 
 @njit(cache=True)
@@ -557,37 +513,3 @@ def _least(found: tuple[Ints, Ints], n: int) -> Bools:  # pragma: no cover - com
                 for other in members:
                     inside[other] = False
     return kept
-
-
-@njit(cache=True)
-def _shown(columns: Ints, pool: Pool, steps: Steps, m: int, n: int) -> Ints:  # pragma: no cover - compiled
-    """Return unknowns, modulo the prime, for which some columns are one and all others zero."""
-    value = np.zeros(m + n, dtype=np.int64)
-    for column in columns:
-        value[column + m] = 1
-    # Invariant: all unknowns that were eliminated later are found; those that never were are zero.
-    for step in range(len(steps[0]) - 1, 0, -1):
-        rest, scale = 0, 1
-        for at in range(steps[1][step], steps[2][step]):
-            rest = (rest + pool[1][at] * value[pool[0][at]]) % PRIME
-            if pool[0][at] == steps[0][step]:
-                scale = pool[1][at]
-        if rest != 0:
-            value[steps[0][step]] = (PRIME - rest) * _inverse(scale) % PRIME
-    return value[:m].copy()
-
-
-@njit(cache=True)
-def _holds(
-    columns: Ints, value: Ints, common: int, ends: Ends, rows: Table, number: Ints
-) -> bool:  # pragma: no cover - compiled
-    """Return whether a set follows in whole numbers too, and not only modulo a prime."""
-    wanted = np.zeros(ends[2] - ends[0], dtype=np.int64)
-    for column in columns:
-        wanted[column + ends[1] - ends[0]] = common
-    for row in range(ends[0], ends[2]):
-        for at in range(rows[0][row], rows[0][row + 1]):
-            wanted[row - ends[0]] -= rows[2][at] * value[number[rows[1][at]]]
-        if wanted[row - ends[0]] != 0:
-            return False
-    return True
