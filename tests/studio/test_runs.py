@@ -92,6 +92,9 @@ def test_after_a_restart_finished_runs_are_there_and_others_are_interrupted(stud
     lost = space.add_run("anonymise", "trips", 1, {"k": 5})
     space.change(lost.id, "running")
     space.release_folder(lost.id).mkdir()
+    (space.run_folder(lost.id) / ".set-aside").mkdir()
+    (space.run_folder(lost.id) / "part.tmp").write_text("half")
+    (space.run_folder(lost.id) / "log.txt").write_text("words")
     (space.folder / "uploads" / "ab.part").write_text("half")
     space.close()
     again = Workspace(space.folder)
@@ -99,7 +102,7 @@ def test_after_a_restart_finished_runs_are_there_and_others_are_interrupted(stud
         (lost.id, "interrupted", INTERRUPTED),
         (done, "done", ""),
     ]
-    assert not again.release_folder(lost.id).exists()
+    assert [file.name for file in again.run_folder(lost.id).iterdir()] == ["log.txt"]
     assert again.release_folder(done).exists()
     assert list((space.folder / "uploads").iterdir()) == []
     again.close()

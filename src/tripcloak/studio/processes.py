@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,13 +24,11 @@ from typing import Any
 from tripcloak.ground.errors import InputError
 from tripcloak.studio.recipes import writes
 from tripcloak.studio.settings import arguments, command_words
-from tripcloak.studio.workspace import INTERRUPTED, Run, Workspace, disk_in_words
+from tripcloak.studio.workspace import INTERRUPTED, LOG, RESULT, Run, Workspace, disk_in_words
 
 GRACE = 12.0
 """Seconds that a run has to stop in good order; the command line insists after ten."""
 
-RESULT = "result.json"
-LOG = "log.txt"
 MOST_LINES = 200
 """Lines of stderr that are kept."""
 
@@ -106,7 +103,7 @@ class Supervisor:
             if self._closing and state != "done":
                 state, words = "interrupted", INTERRUPTED
             if state != "done":
-                shutil.rmtree(self.workspace.release_folder(run.id), ignore_errors=True)
+                self.workspace.clear_run(run.id)
             self.workspace.change(run.id, state, words, time.monotonic() - began)
         except InputError as error:
             self._give_up(run, str(error))

@@ -26,6 +26,10 @@ ENDED = ("done", "failed", "cancelled", "interrupted")
 
 INTERRUPTED = "The studio ended while this ran. Nothing half-written was left; run it again."
 
+RESULT, LOG = "result.json", "log.txt"
+KEPT = {RESULT, LOG}
+"""What stays of every run, however it ended."""
+
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS inputs (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, path TEXT NOT NULL UNIQUE, wing TEXT NOT NULL,
@@ -175,6 +179,14 @@ class Workspace:
         """Return where a run writes what it releases; named after the run, as a ledger names releases."""
         return self.run_folder(number) / f"run-{number}"
 
+    def clear_run(self, number: int) -> None:
+        """Remove what a run that came to nothing has left: a release, or what a killed one had set aside."""
+        for left in self.run_folder(number).glob("*"):
+            if left.is_dir() and not left.is_symlink():
+                remove_tree(left)
+            elif left.name not in KEPT:
+                left.unlink(missing_ok=True)
+
     def _page(self, of: str, before: int | None, limit: int, **equal: Any) -> Sequence[sqlite3.Row]:
         asked = {name: value for name, value in equal.items() if value is not None}
         conditions = [f"{name} = ?" for name in asked] + ([] if before is None else ["id < ?"])
@@ -195,7 +207,7 @@ class Workspace:
         with self._changing() as rows:
             orphans = rows.execute("SELECT id FROM runs WHERE state IN ('waiting', 'running')").fetchall()
             for row in orphans:
-                shutil.rmtree(self.release_folder(row["id"]), ignore_errors=True)
+                self.clear_run(row["id"])
                 self.change(row["id"], "interrupted", INTERRUPTED)
         for part in (self.folder / "uploads").glob("*.part"):
             part.unlink(missing_ok=True)
