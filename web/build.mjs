@@ -1,8 +1,11 @@
-// Builds every entry into one script (and one style) that a page carries within itself.
+// Builds every entry into one script (and one style) that a page carries within itself, and gathers the licences of
+// the libraries within them.
 
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { licences } from "./licences.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "..", "src", "tripcloak", "pages", "assets", "built");
@@ -17,9 +20,10 @@ const ENTRIES = {
   studio: "studio/main.ts",
 };
 
+const modules = new Set();
 let first = true;
 for (const [name, entry] of Object.entries(ENTRIES)) {
-  await build({
+  const [made] = await build({
     root: here,
     configFile: false,
     logLevel: "warn",
@@ -34,4 +38,6 @@ for (const [name, entry] of Object.entries(ENTRIES)) {
     },
   });
   first = false;
+  for (const part of made.output) for (const module of part.moduleIds ?? []) modules.add(module);
 }
+writeFileSync(join(out, "licences.txt"), licences(modules));

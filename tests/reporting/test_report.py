@@ -8,15 +8,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import InputError, OutputExistsError
+from tripcloak.pages.page import asset
 from tripcloak.promises import KAnonymity
 from tripcloak.records.source import TripSource
 from tripcloak.reporting.content import Dressing, report_content
-from tripcloak.reporting.writing import render_report, write_report
+from tripcloak.reporting.writing import LICENCES, render_report, write_report
 from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource
@@ -78,6 +80,7 @@ def test_a_report_is_one_file_that_asks_for_nothing_and_the_same_as_json(made, t
     assert content["verdict"]["good"]
     assert content["verdict"]["sentence"].startswith("Every flow holds at least 10 ")
     assert all(chart["title"] in page for chart in content["charts"])
+    assert str(escape(asset(LICENCES))) in page
     with pytest.raises(OutputExistsError):
         write_report(folder, Dressing())
 

@@ -34,6 +34,16 @@ def test_what_is_committed_is_what_the_sources_give(tmp_path):
     }, "make web builds them anew; commit what it writes"
 
 
+def test_the_licences_of_what_is_built_in_stand_beside_it():
+    text = (BUILT / "licences.txt").read_text(encoding="utf-8")
+    wanted = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    for name, version in wanted["dependencies"].items():
+        assert f"\n{name} {version} (" in text, name
+    assert all(name not in text for name in wanted["devDependencies"]), "tools are not built in"
+    assert "copyright notice" in text
+    assert "registry." not in text
+
+
 def test_what_is_built_asks_for_nothing():
     for file in BUILT.glob("*.js"):
         text = file.read_text(encoding="utf-8")

@@ -11,11 +11,13 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, write_page
 from tripcloak.ground.manifest import public_part
 from tripcloak.ground.spelling import spelt
-from tripcloak.pages.page import render_page
+from tripcloak.pages.page import asset, render_page
 from tripcloak.reporting.content import Dressing, has_private_part, report_content
 from tripcloak.reporting.markdown import to_html
 
 NAME = "report.html"
+LICENCES = "built/licences.txt"
+"""Texts of the libraries within the page's script, which must go where it goes."""
 
 
 class WrittenReport(NamedTuple):
@@ -66,6 +68,7 @@ def render_report(content: dict[str, Any]) -> str:
         workers=True,
         payload=Markup(script_safe_json(drawn)),
         markdown=to_html,
+        licences=asset(LICENCES),
         **{name: value for name, value in content.items() if name not in ("format", "towns", "background")},
     )
 
