@@ -11,12 +11,14 @@ import sys
 import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from tripcloak.ground import moving
 from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.folders import (
+    REPORT_FILES,
     file_digest,
     note_on_leftovers,
     refuse_if_taken,
@@ -93,6 +95,38 @@ def test_force_replaces_both_parts_and_forgets_the_old_files(tmp_path):
     write(out, "new", force=True)
     assert words_in(out) == both("new")
     assert sorted(os.listdir(out)) == sorted(PARTS)
+
+
+def report(out: Path) -> None:
+    """Write what a report leaves: beside both parts, and in the private one."""
+    for place in (out, out / "private"):
+        for name in REPORT_FILES:
+            (place / name).write_text("a report of the old release")
+
+
+def test_the_reports_of_a_release_that_is_replaced_go_away_with_it(tmp_path):
+    write(tmp_path, "old")
+    report(tmp_path)
+    write(tmp_path, "new", force=True)
+    assert words_in(tmp_path) == both("new")
+
+
+def test_the_reports_of_a_release_stay_where_another_one_fails(tmp_path, monkeypatch):
+    write(tmp_path, "old")
+    report(tmp_path)
+    before = contents(tmp_path)
+    monkeypatch.setattr(moving, "_moved", Mock(side_effect=OSError(errno.EIO, "")))
+    with pytest.raises(InputError, match="nothing was left behind"):
+        write(tmp_path, "new", force=True)
+    assert contents(tmp_path) == before
+
+
+def test_a_report_without_its_release_is_not_put_beside_another_one(tmp_path):
+    (tmp_path / "report.html").write_text("of a release that was moved away")
+    with pytest.raises(OutputExistsError, match=r"already holds a report \(report\.html\); "):
+        write(tmp_path, "new")
+    write(tmp_path, "new", force=True)
+    assert words_in(tmp_path) == both("new")
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, SystemExit, MemoryError])

@@ -13,6 +13,8 @@ from typing import Any
 
 from pyarrow import parquet
 
+from tripcloak.ground.folders import REPORT_FILES
+
 PUBLIC_FILES = {
     "README.md",
     "flows.csv",
@@ -36,15 +38,11 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-REPORT_FILES = {"report.html", "report.json"}
-"""What may stand beside both parts, and in the private one."""
-
-
 def is_whole(folder: Path) -> bool:
     """Return whether a folder holds a whole release and nothing else that we write."""
     return (
         {path.name for path in (folder / "release").iterdir()} == PUBLIC_FILES
-        and {path.name for path in (folder / "private").iterdir()} - REPORT_FILES == PRIVATE_FILES
+        and {path.name for path in (folder / "private").iterdir()} - {*REPORT_FILES} == PRIVATE_FILES
         and {path.name for path in folder.iterdir()} <= {"release", "private", "city.parquet", *REPORT_FILES}
     )
 

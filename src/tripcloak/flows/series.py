@@ -33,6 +33,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.folders import (
     PRIVATE,
     PUBLIC,
+    REPORT_FILES,
     FolderParts,
     json_text,
     refuse_if_taken,
@@ -332,7 +333,7 @@ def _made(request: SeriesRequest, one: PeriodSource, kept: KeptZones, progress: 
 
 def _parts(out: Path, names: Sequence[str]) -> FolderParts:
     """Return the folders of a series; periods that an earlier one had beyond them go away."""
-    others = sorted(set(_periods_there(out)) - {*names})
+    others = [*sorted(set(_periods_there(out)) - {*names}), *REPORT_FILES]
     return FolderParts("series", folders=(PRIVATE, PUBLIC), files=tuple(names), optional=tuple(others))
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +36,8 @@ TABLE_FILES = ("tables.csv", "tables.parquet")
 """Public files of a release with totals or several heights."""
 LEVEL_FILES = ("levels.geojson", "levels.parquet")
 """Public files of a release with several heights."""
+REPORT_FILES = ("report.html", "report.json")
+"""What a report writes beside both parts; it tells of one release, and goes away with it."""
 
 
 class FolderParts(NamedTuple):
@@ -56,7 +58,7 @@ class FolderParts(NamedTuple):
 
 
 # The private part first: a public part without its evidence must never stand alone.
-RELEASE = FolderParts("release", folders=(PRIVATE, PUBLIC))
+RELEASE = FolderParts("release", folders=(PRIVATE, PUBLIC), optional=REPORT_FILES)
 
 
 def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> None:
@@ -73,10 +75,10 @@ def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> 
                 f"{out / name} is a link to another place, which would not get what is written here; remove "
                 "the link, or choose another folder"
             )
-    if out.is_dir() and not force and any((out / name).exists() for name in parts.names):
-        article = "an" if parts.what[0] in "aeiou" else "a"
+    taken = [name for name in parts.names if (out / name).exists()]
+    if taken and not force:
         raise OutputExistsError(
-            f"{out} already holds {article} {parts.what}; choose another folder, or replace it with "
+            f"{out} already holds {_held(parts, taken)}; choose another folder, or replace it with "
             f"{spelt('force', True)}"
         )
     if any((folder / "manifest.json").is_file() for folder in (out, *out.resolve().parents)):
@@ -89,6 +91,14 @@ def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> 
         raise OutputExistsError(f"{there} is a file; {called('out')} needs a folder below folders")
     if not os.access(there, os.W_OK | os.X_OK):
         raise explained(PermissionError(errno.EACCES, ""), out, parts.what)
+
+
+def _held(parts: FolderParts, taken: Sequence[str]) -> str:
+    """Return what a folder holds, by the names that are taken there."""
+    if set(taken) <= {*REPORT_FILES}:
+        # Its release was moved away, and it would tell of another one.
+        return f"a report ({', '.join(taken)})"
+    return f"{'an' if parts.what[0] in 'aeiou' else 'a'} {parts.what}"
 
 
 def note_on_leftovers(out: Path) -> tuple[str, ...]:
