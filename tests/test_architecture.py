@@ -41,6 +41,7 @@ WING = (
     ("methods", "measures", "audit", "attacks"),
     ("report",),
     (
+        "options",
         "keywords",
         "protection",
         "notes",

@@ -100,6 +100,8 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     with_margins: bool
     with_levels: int | str | Sequence[int] | None
     zones_from: str | PathLike[str] | None
+    title: str | None
+    names: str | None
     sign: str | PathLike[str] | None
     ledger: str | PathLike[str] | None
     ledger_mode: str

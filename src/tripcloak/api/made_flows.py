@@ -62,7 +62,7 @@ class MadeFlows(PublicPart):
     def _zones(self) -> pa.Table:
         from tripcloak.flows.release.tables import zones_table
 
-        return zones_table(self._made.matrix, self._made.release)
+        return zones_table(self._made.matrix, self._made.release, self.facts.get("names"))
 
     @cached_property
     def _tables(self) -> pa.Table | None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Force, Given, Inputs, Json, Names, Report, Title, takes
-from tripcloak.cli.report import one_line, refuse_report, show_report, wants_names, written_report
+from tripcloak.cli.options import Force, Given, Inputs, Json, Report, takes
+from tripcloak.cli.report import refuse_report, show_report, written_report
 from tripcloak.cli.screen import (
     cleaning_lines,
     cleaning_rows,
@@ -22,7 +22,7 @@ from tripcloak.cli.screen import (
     warn,
     where_and_when,
 )
-from tripcloak.flows.keywords import flow_method, keywords, segments, tables_wanted, zoning
+from tripcloak.flows.keywords import flow_method, keywords, segments, tables_wanted, wants_names, zoning
 from tripcloak.flows.protection import round_to
 from tripcloak.records.keywords import signing_key, trip_source
 
@@ -43,8 +43,6 @@ def command(
     given: Given,
     inputs: Inputs,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
-    title: Title = None,
-    names: Names = None,
     report: Report = False,
     force: Force = False,
     json: Json = False,
@@ -84,8 +82,8 @@ def command(
         publish=given["publish"],
         round_to=round_to(given, method),
         tables=tables_wanted(given),
-        title=one_line(title),
-        names=wants_names(names),
+        title=given["title"],
+        names=wants_names(given),
         out=out,
         memory=given["memory"],
         engine=given["engine"],

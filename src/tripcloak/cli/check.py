@@ -7,7 +7,7 @@ import typer
 
 from tripcloak.cli.options import Force, Json
 from tripcloak.cli.screen import print_json, progress_on_stderr, show, table
-from tripcloak.flows.keywords import COMPARED_ZONES
+from tripcloak.flows.options import COMPARED_ZONES
 from tripcloak.ground.errors import InputError
 
 if TYPE_CHECKING:

@@ -54,18 +54,6 @@ Against = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", metavar="", help="Print one JSON object on stdout and nothing else there.")
 ]
-Title = Annotated[
-    str | None,
-    typer.Option("--title", metavar="TEXT", help="What the release is called, on its map and in its files."),
-]
-Names = Annotated[
-    str | None,
-    typer.Option(
-        "--names",
-        metavar="places",
-        help="Name every zone by the nearest place, or by its members (extra places).",
-    ),
-]
 Report = Annotated[
     bool, typer.Option("--report", metavar="", help="Write the report of the release as well.")
 ]

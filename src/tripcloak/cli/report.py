@@ -79,30 +79,6 @@ def written_report(folder: Path, *, force: bool) -> "WrittenReport":
     return write_report(folder, Dressing(), force=force)
 
 
-LONGEST_TITLE = 200
-
-
-def one_line(title: str | None) -> str | None:
-    """Return a title, if it is one line that people read at a glance; raise otherwise."""
-    if title is None:
-        return None
-    if not title.strip() or len(title) > LONGEST_TITLE or not title.isprintable():
-        raise InputError(f"--title needs one line of 1 to {LONGEST_TITLE} characters")
-    return title.strip()
-
-
-def wants_names(asked: str | None) -> bool:
-    """Return whether zones are to be named; raise where they cannot be."""
-    if asked is None:
-        return False
-    if asked != "places":
-        raise InputError(f"--names must be places, found {asked}")
-    from tripcloak.hierarchy.place_names import require_names
-
-    require_names()
-    return True
-
-
 def refuse_report(asked: bool) -> None:
     """Raise where a report is asked for and several releases are made."""
     if asked:

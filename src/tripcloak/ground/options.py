@@ -91,7 +91,7 @@ class Option:
         >>> Option(name="loss", help="What is minimised.", values=("tiles", "area", "metres")).words
         'What is minimised (tiles, area or metres).'
         """
-        if not self.values:
+        if len(self.values) < 2:
             return self.help
         *others, last = self.values
         return f"{self.help.rstrip('.')} ({', '.join(others)} or {last})."
@@ -339,6 +339,21 @@ def box(option: Option, given: Any) -> tuple[float, ...]:
     return edges
 
 
+LONGEST_LINE = 200
+
+
+def line(option: Option, given: Any) -> str:
+    """Return one line that people read at a glance.
+
+    >>> line(Option(name="title", help=""), " Trips in May ")
+    'Trips in May'
+    """
+    text = given.strip() if isinstance(given, str) else ""
+    if not 1 <= len(text) <= LONGEST_LINE or not text.isprintable():
+        raise option.refusal(f"needs one line of 1 to {LONGEST_LINE} characters")
+    return text
+
+
 def path(option: Option, given: Any) -> str:
     """Return where a file is from anywhere: an audit may be made from another folder."""
     return str(given_path(given).resolve())
@@ -383,6 +398,7 @@ def percent_hint(value: float) -> str:
 READERS: dict[str, Callable[[Option, Any], Any]] = {
     "box": box,
     "duration": seconds,
+    "line": line,
     "names": names,
     "numbers": numbers,
     "path": path,

@@ -10,6 +10,7 @@ import pytest
 from pyarrow import csv, parquet
 from scipy.spatial import cKDTree
 
+import tripcloak as tc
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import ODkAnon
@@ -91,6 +92,18 @@ def test_a_name_that_was_changed_is_noticed(made, monkeypatch):
     assert "zones-as-written" in check_release(public).broken
     sources(monkeypatch, None)
     assert check_release(public).broken
+
+
+def test_python_has_the_keywords_of_the_command_line():
+    trips = raw_trips(600).select(["o_lat", "o_lon", "d_lat", "d_lon", "person"])
+    trips = trips.rename_columns(["start_lat", "start_lon", "end_lat", "end_lon", "person_id"])
+    asked = {"k": 5, "hierarchy": "h3:7", "method": "odkanon"}
+    release = tc.anonymise(trips, title=" Trips of May ", names="places", **asked)
+    assert release.facts["title"] == "Trips of May"
+    assert release.flows.origin_name.str.startswith(tuple(TOWNS)).all()
+    for wrong in ({"names": "streets"}, {"title": "two\nlines"}, {"title": " "}):
+        with pytest.raises(InputError, match=rf"^{next(iter(wrong))} (must be one of places|needs one line)"):
+            tc.anonymise(trips, **asked, **wrong)
 
 
 def test_names_without_the_extra_are_refused_in_words(monkeypatch):
