@@ -22,7 +22,7 @@ from tripcloak.reporting.writing import LICENCES, render_report, write_report
 from tripcloak.trajectories.anonymise import TrajectoryRequest, anonymise_trajectories
 from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource
-from worlds.browser import browser, unbounded  # noqa: F401
+from worlds.browser import unbounded
 from worlds.fixes import some_fixes
 from worlds.released_flows import raw_trips
 from worlds.trips import write_csv
@@ -171,7 +171,7 @@ def opened(running, page: Path, complaints: list[str]):
     return tab
 
 
-def test_without_webgl_the_light_map_is_drawn_and_says_so(made, tmp_path, browser):  # noqa: F811
+def test_without_webgl_the_light_map_is_drawn_and_says_so(made, tmp_path, browser):
     page = tmp_path / "report.html"
     page.write_text(render_report(report_content(made, Dressing(), private=True)), encoding="utf-8")
     complaints: list[str] = []
@@ -201,7 +201,7 @@ def test_without_webgl_the_light_map_is_drawn_and_says_so(made, tmp_path, browse
     context.close()
 
 
-def test_with_webgl_maps_are_drawn_offline(made, tmp_path, browser):  # noqa: F811
+def test_with_webgl_maps_are_drawn_offline(made, tmp_path, browser):
     page = tmp_path / "report.html"
     page.write_text(render_report(report_content(made, Dressing())), encoding="utf-8")
     complaints: list[str] = []

@@ -6,7 +6,7 @@ import base64
 
 import h3
 
-from worlds.browser import browser, city, open_map, release_of  # noqa: F401
+from worlds.browser import release_of
 
 HERE = h3.latlng_to_cell(48.8566, 2.3522, 8)
 NEAR = sorted(h3.grid_ring(HERE, 1))
@@ -17,7 +17,7 @@ def trips(origin, destination, number):
     return {"origin": origin, "destination": destination, "trips": number, "travellers": number}
 
 
-def test_tools_of_the_map(open_map):  # noqa: F811
+def test_tools_of_the_map(open_map):
     flows = [trips(HERE, HERE, 900), *(trips(HERE, cell, 100 + n) for n, cell in enumerate(NEAR))]
     reader = open_map(release_of(flows))
     page = reader.page
@@ -40,7 +40,7 @@ def test_tools_of_the_map(open_map):  # noqa: F811
     assert saved.value.path().read_bytes().startswith(base64.b64decode("iVBORw0KGgo="))
 
 
-def test_one_stray_trip_does_not_shrink_the_city(open_map):  # noqa: F811
+def test_one_stray_trip_does_not_shrink_the_city(open_map):
     flows = [*(trips(HERE, cell, 500) for cell in NEAR), trips(HERE, FAR, 10)]
     reader = open_map(release_of(flows))
     east, south = reader.point("destination", 0.98, 0.98)
@@ -53,7 +53,7 @@ def test_one_stray_trip_does_not_shrink_the_city(open_map):  # noqa: F811
     assert south < 40.0
 
 
-def test_a_finger_scrolls_past_the_map(open_map, city):  # noqa: F811
+def test_a_finger_scrolls_past_the_map(open_map, city):
     reader = open_map(city, viewport={"width": 390, "height": 844}, has_touch=True)
     touched = reader.panel("origin").locator(".stage").evaluate("own => getComputedStyle(own).touchAction")
     assert touched == "pan-y"
