@@ -7,6 +7,7 @@ import json
 import shlex
 import tomllib
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -156,6 +157,33 @@ def test_what_is_downloaded_is_the_public_part_alone(studio):
     assert shown.text == "<p>map</p>"
     assert "sandbox allow-scripts" in shown.headers["content-security-policy"]
     assert studio.client.get(f"/api/runs/{number}/show/readme").status_code == 404
+
+
+def test_a_report_is_the_public_one_and_made_once(studio, monkeypatch):
+    asked = []
+
+    def writes(arguments):
+        asked.append(arguments)
+        (page,) = (one.removeprefix("--out=") for one in arguments if one.startswith("--out="))
+        Path(page).write_text("<p>report</p>")
+
+    monkeypatch.setattr("tripcloak.studio.routes.runs.asked_at_once", writes)
+    number = studio.run()
+    assert studio.ended(number)["state"] == "done"
+    for _ in range(2):
+        answer = studio.client.get(f"/api/runs/{number}/report.html")
+        assert (answer.status_code, answer.text) == (200, "<p>report</p>")
+        assert f'filename="report-{number}.html"' in answer.headers["content-disposition"]
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+    ((command, release, *flags),) = asked
+    assert (command, release) == ("report", str(studio.desk.workspace.release_folder(number)))
+    assert "--public-only" in flags
+    described = studio.run(command="describe")
+    assert studio.ended(described)["state"] == "done"
+    refused = studio.client.get(f"/api/runs/{described}/report.html")
+    assert refused.status_code == 404
+    assert "no release to report on" in refused.text
+    assert len(asked) == 1
 
 
 def test_an_audit_is_of_a_release(studio):
