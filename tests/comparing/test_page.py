@@ -138,7 +138,7 @@ def test_no_label_of_the_plot_lies_on_another(look):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 420])
+@pytest.mark.parametrize("width", [1400, 390])
 def test_it_fits_the_screen_and_differs_by_scheme_only_in_colour(look, scheme, width):
     page = look(page_of(some_rows()), viewport={"width": width, "height": 800}, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -189,6 +189,8 @@ class CompareTrajectoriesKeywords(FixKeywords, TrajectoryOptions, total=False):
 
     methods: str | Sequence[str]
     k: int
+    out: str | PathLike[str] | None
+    force: bool
 
 
 def keywords_of(kind: Any) -> tuple[str, ...]:

@@ -445,13 +445,14 @@ class MethodComparison:
         """Write ``compare.html``, ``.md``, ``.csv`` and ``.json`` to a folder, and return where it is."""
         from tripcloak.comparing.compare import Comparison
         from tripcloak.comparing.files import write_comparison
-        from tripcloak.ground.errors import InputError
+        from tripcloak.comparing.trajectory_files import write_trajectory_comparison
         from tripcloak.ground.given_paths import output_path
 
-        if not isinstance(self._found, Comparison):
-            raise InputError("a comparison on trajectories has no page of its own; write its table")
         home = output_path(out)
-        write_comparison(home, self._found, force=force)
+        if isinstance(self._found, Comparison):
+            write_comparison(home, self._found, force=force)
+        else:
+            write_trajectory_comparison(home, self._found, force=force)
         return home
 
     def to_dict(self) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def describe(points: Inputs, /, *, progress: Shown = None, **keywords: Unpack[Fi
         return summary_of_fixes(describe_fixes(source, memory=values["memory"], progress=told))
 
 
-@verb(lambda: declared("compare"), CompareTrajectoriesKeywords)
+@verb(lambda: declared("compare"), CompareTrajectoriesKeywords, saves=True)
 def compare(
     points: Inputs, /, *, progress: Shown = None, **keywords: Unpack[CompareTrajectoriesKeywords]
 ) -> MethodComparison:
@@ -153,11 +153,17 @@ def compare(
     """
     from tripcloak.comparing.trajectories import compare_trajectories
 
-    source, values = _source("compare", points, dict(keywords))
+    given = dict(keywords)
+    out, force = given.pop("out", None), bool(given.pop("force", False))
+    source, values = _source("compare", points, given)
     methods = trajectory_methods(values)
     with shown(progress) as told:
-        found = compare_trajectories(source, methods, memory=values["memory"], progress=told)
-    return MethodComparison(found)
+        found = MethodComparison(
+            compare_trajectories(source, methods, memory=values["memory"], progress=told)
+        )
+    if out is not None:
+        found.save(str(out), force=force)
+    return found
 
 
 class MadePublic(PublicPart):

@@ -282,6 +282,11 @@ COMPARED = (
 def compare(
     given: Given,
     inputs: Inputs,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for compare.html, .md, .csv and .json.", show_default=False),
+    ] = None,
+    force: Force = False,
     markdown: Annotated[
         bool, typer.Option("--markdown", metavar="", help="Print the table as Markdown.")
     ] = False,
@@ -298,16 +303,22 @@ def compare(
 
       tripcloak trajectories compare calls.parquet --methods k-scale,glove,w4m --k 2
 
-      tripcloak trajectories compare calls.parquet --sample-users 2000 --delta 2000 --trash 0.1 --markdown
+      tripcloak trajectories compare calls.parquet --sample-users 2000 --delta 2000 --trash 0.1 --out out
     """
+    from tripcloak.comparing.files import refuse_if_compared
     from tripcloak.comparing.trajectories import compare_trajectories
+    from tripcloak.comparing.trajectory_files import write_trajectory_comparison
 
+    if out is not None:
+        refuse_if_compared(out, force=force)
     source, chosen = trajectory_source(inputs, given), trajectory_methods(given)
     with progress_on_stderr() as progress:
         found = compare_trajectories(source, chosen, memory=given["memory"], progress=progress)
+        if out is not None:
+            write_trajectory_comparison(out, found, force=force)
     ran = [row for row in found.rows if row.reason is None]
     if json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "out": None if out is None else str(out)})
     elif markdown:
         lines = [COMPARED, (":--", *["--:"] * (len(COMPARED) - 1)), *map(_cells, ran)]
         show("\n".join(f"| {' | '.join(line)} |" for line in lines))
@@ -320,6 +331,8 @@ def compare(
         show(*(f"{row.method} did not run: {row.reason}" for row in found.rows if row.reason is not None))
     if ran and not json and not markdown:
         show("", found.advice())
+    if out is not None and not json:
+        show(f"Open {out / 'compare.html'}, and keep it inside.")
     if not ran:
         raise AuditFailedError("no method came to a release")
 

@@ -10,12 +10,10 @@ from typing import Any
 
 from tripcloak.comparing.choice import Choice
 from tripcloak.comparing.compare import Comparison
-from tripcloak.comparing.page import render_compare
+from tripcloak.comparing.page import WORDS, render_compare
 from tripcloak.comparing.rows import (
     INTERNAL,
     LOSS,
-    OVERLAP,
-    PROMISES,
     RELEASE,
     Advice,
     ComparisonColumn,
@@ -26,6 +24,7 @@ from tripcloak.comparing.rows import (
 )
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
 from tripcloak.pages.markdown import shown
+from tripcloak.promises import Promise
 from tripcloak.promises.counted import called_in_words, known_of, ones_of
 
 
@@ -45,7 +44,12 @@ def render_csv(records: Sequence[Record]) -> str:
 
 
 def render_markdown(
-    title: str, facts: Mapping[str, str], advice: Sequence[Advice], records: Sequence[Record]
+    title: str,
+    facts: Mapping[str, str],
+    advice: Sequence[Advice],
+    records: Sequence[Record],
+    columns: tuple[Sequence[ComparisonColumn], Sequence[ComparisonColumn]] = (LOSS, RELEASE),
+    remarks: Mapping[str, str] = WORDS.remarks,
 ) -> str:
     """Return a comparison as Markdown: the recommendation, two tables, what did not run, and what it means.
 
@@ -57,7 +61,12 @@ def render_markdown(
         One for every k and limit.
     records
         The rows.
+    columns
+        Those that tell what is lost, and those on the releases.
+    remarks
+        What else there is to know, by what it is about.
     """
+    lost, released = columns
     ran = [record for record in records if record["ran"]]
     failed = [record for record in records if not record["ran"]]
     asked = asked_columns(records)
@@ -69,14 +78,18 @@ def render_markdown(
     parts += ["## Recommendation"]
     parts += [f"**{one.headline}** {' '.join(one.words)}" for one in advice]
     if ran:
-        parts += ["## What is lost", _table((*asked, *LOSS), ran)]
-        parts += ["## The releases", _table((*asked, *RELEASE), ran)]
+        parts += ["## What is lost", _table((*asked, *lost), ran)]
+        parts += ["## The releases", _table((*asked, *released), ran)]
     if failed:
         parts += ["## What did not run", _reasons(failed, records)]
-    parts += ["## What the columns mean", _meanings((*LOSS, *RELEASE))]
-    told = dict.fromkeys(record["promise"] for record in ran)
-    parts += ["\n".join(f"- **{promise}**: {PROMISES[promise]}" for promise in told) + f"\n- {OVERLAP}"]
+    parts += ["## What the columns mean", _meanings((*lost, *released))]
+    told = {promise: Promise.of_kind(promise).meaning for promise in _promises(ran)} | dict(remarks)
+    parts += ["\n".join(f"- **{name}**: {words}" for name, words in told.items() if words)]
     return "\n\n".join(parts) + "\n"
+
+
+def _promises(ran: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys(record["promise"] for record in ran))
 
 
 def _table(columns: Sequence[ComparisonColumn], records: Sequence[Record]) -> str:

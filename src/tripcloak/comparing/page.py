@@ -15,9 +15,7 @@ from tripcloak.comparing.rows import (
     INTERNAL,
     LOSS,
     OVERLAP,
-    PROMISES,
     RELEASE,
-    SHORT,
     Advice,
     ComparisonColumn,
     Record,
@@ -36,6 +34,32 @@ LOSSES = {
     "GDM_mean": ("Metres (GDM)", "GDM: metres from the true to the released place, mean"),
 }
 KM_A_DEGREE = 111.32
+
+
+class PageWords(NamedTuple):
+    """What the page says that depends on what is compared.
+
+    Heading and note of the plots, the kinds of marks on them, and remarks by what they are about.
+    """
+
+    plots: str
+    note: str
+    kinds: Mapping[str, str]
+    remarks: Mapping[str, str]
+
+
+WORDS = PageWords(
+    plots="Loss against suppression",
+    note="Lower and further left is better. The solid line is the front, what no other release beats in "
+    "both; the dashed one is the front of shared zones alone. Grey marks are beaten.",
+    kinds={
+        "shared": "shared zones",
+        "overlapping": "zones that overlap from flow to flow",
+        "noise": "noise (differential privacy), not judged by k",
+        "unsafe": "not safe by the audit",
+    },
+    remarks={"shared zones, or not": OVERLAP},
+)
 
 
 class Cell(NamedTuple):
@@ -74,33 +98,80 @@ def render_compare(
     ran = [record for record in records if record["ran"]]
     columns = (*asked_columns(records), *LOSS, *RELEASE)
     chosen = {(one.k, one.limit): one.method for one in advice}
-    return render_page(
-        "compare",
-        script="compare",
+    return rendered(
+        WORDS,
         title=title,
         question=question,
-        internal=INTERNAL,
         facts=facts,
         advice=advice,
         losses={key: button for key, (button, _) in LOSSES.items()},
-        plots=[
-            (words, {key: Markup(svg) for key, svg in svgs.items()}, left_out)
-            for words, svgs, left_out in _plots(ran, chosen)
-        ],
+        plots=_plots(ran, chosen),
         columns=columns,
-        rows=[
-            (_is_chosen(record, chosen), [_cell(column, record, ran) for column in columns]) for record in ran
+        rows=table_rows(columns, ran, chosen),
+        records=records,
+        maps=[Markup(part) for part in _maps(records, maps, frame, chosen)],
+        scale=Markup(_scale(maps)),
+    )
+
+
+def rendered(
+    words: PageWords,
+    *,
+    records: Sequence[Record],
+    plots: Sequence[tuple[str, Mapping[str, str], Sequence[str]]],
+    maps: Sequence[str] = (),
+    scale: str = "",
+    **content: Any,
+) -> str:
+    """The text of the page, of flows or of trajectories.
+
+    Parameters
+    ----------
+    words
+        What depends on which of them are compared.
+    records
+        The rows.
+    plots
+        Of every k what it is, its plots in SVG by the loss, and what is off the scale.
+    maps, scale
+        Small maps and the legend of their colours, if there are any.
+    **content
+        What else the template asks for.
+    """
+    from markupsafe import Markup
+
+    ran = [record for record in records if record["ran"]]
+    promises = dict.fromkeys(record["promise"] for record in ran)
+    return render_page(
+        "compare",
+        script="compare",
+        internal=INTERNAL,
+        words=words,
+        plots=[
+            (name, {key: Markup(svg) for key, svg in svgs.items()}, left_out)
+            for name, svgs, left_out in plots
         ],
         failed=[(full_name(record, records), record["reason"]) for record in records if not record["ran"]],
         notes=[(full_name(record, records), record["note"]) for record in ran if record["note"]],
-        maps=[Markup(part) for part in _maps(records, maps, frame, chosen)],
-        scale=Markup(_scale(maps)),
-        promises={
-            f"{SHORT[promise]}: {promise}": PROMISES[promise]
-            for promise in dict.fromkeys(record["promise"] for record in ran)
-        },
-        overlap=OVERLAP,
+        promises={_called(promise): Promise.of_kind(promise).meaning for promise in promises},
+        maps=maps,
+        scale=scale,
+        **content,
     )
+
+
+def _called(promise: str) -> str:
+    brief = Promise.of_kind(promise).brief
+    return f"{brief}: {promise}" if brief else promise
+
+
+def table_rows(
+    columns: Sequence[ComparisonColumn], ran: Sequence[Record], chosen: Mapping[Any, str | None]
+) -> list[tuple[bool, list[Cell]]]:
+    """Return the rows of the table, each with whether it is the recommended one."""
+    return [
+        (_is_chosen(record, chosen), [_cell(column, record, ran) for column in columns]) for record in ran
+    ]
 
 
 def _is_chosen(record: Record, chosen: Mapping[Any, str | None]) -> bool:
@@ -130,13 +201,13 @@ def _best(column: ComparisonColumn, record: Record, ran: Sequence[Record]) -> An
 
 
 def _plots(
-    ran: Sequence[Record], chosen: Mapping[tuple[float, float], str | None]
+    ran: Sequence[Record], chosen: Mapping[tuple[float, float | None], str | None]
 ) -> list[tuple[str, dict[str, str], list[str]]]:
     """Return one plot a k and loss, and words on the releases that are off the scale."""
     plots = []
     for k in dict.fromkeys(k for k, _ in chosen):
         own = [record for record in ran if record["k"] in (k, None)]
-        limits = [limit for at, limit in chosen if at == k]
+        limits = [limit for at, limit in chosen if at == k and limit is not None]
         svgs, left_out = {}, dict[str, None]()
         for key, (_, words) in LOSSES.items():
             points = _points([record for record in own if record[key]], key, chosen)
@@ -149,7 +220,9 @@ def _plots(
     return plots
 
 
-def _points(own: Sequence[Record], key: str, chosen: Mapping[tuple[float, float], str | None]) -> list[Point]:
+def _points(
+    own: Sequence[Record], key: str, chosen: Mapping[tuple[float, float | None], str | None]
+) -> list[Point]:
     """Return one point a release; a method that gives the same at several limits has one for all of them."""
     together: dict[tuple[Any, ...], list[Record]] = {}
     for record in own:
@@ -159,7 +232,11 @@ def _points(own: Sequence[Record], key: str, chosen: Mapping[tuple[float, float]
 
 
 def _point(
-    records: Sequence[Record], key: str, chosen: Mapping[tuple[float, float], str | None], *, several: bool
+    records: Sequence[Record],
+    key: str,
+    chosen: Mapping[tuple[float, float | None], str | None],
+    *,
+    several: bool,
 ) -> Point:
     first = records[0]
     limits = [
@@ -184,7 +261,7 @@ def _maps(
     records: Sequence[Record],
     maps: Sequence[SmallMap | None],
     frame: MapFrame | None,
-    chosen: Mapping[tuple[float, float], str | None],
+    chosen: Mapping[tuple[float, float | None], str | None],
 ) -> list[str]:
     least, most = _range(maps)
     drawn = []

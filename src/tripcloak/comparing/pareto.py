@@ -119,6 +119,8 @@ WIDER = 1.2
 RING = 11
 """Radius of the ring around what is recommended."""
 
+SHARE = "suppressed: share of the volume that is withheld"
+
 Kind = Literal["shared", "overlapping", "noise", "unsafe"]
 
 
@@ -167,7 +169,9 @@ def off_the_scale(points: Sequence[Point], limits: Sequence[float]) -> list[Poin
     return [point for point in points if point.kind == "noise" and judged and point.suppressed > most]
 
 
-def render_plot(points: Sequence[Point], limits: Sequence[float], loss_title: str) -> str:
+def render_plot(
+    points: Sequence[Point], limits: Sequence[float], loss_title: str, share_title: str = SHARE
+) -> str:
     """Return the plot as SVG: the front of all and that of shared zones as lines, beaten points grey.
 
     Parameters
@@ -178,6 +182,8 @@ def render_plot(points: Sequence[Point], limits: Sequence[float], loss_title: st
         Shares that may be suppressed.
     loss_title
         What the loss is, with its unit.
+    share_title
+        What the share is of.
     """
     scale = _Scale.of(points, limits)
     best, sharing = undominated(points), _undominated_sharing(points)
@@ -185,8 +191,8 @@ def render_plot(points: Sequence[Point], limits: Sequence[float], loss_title: st
     places = [(scale.x(point.suppressed), scale.y(point.loss)) for point in points]
     parts = [
         f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="Loss against suppression: {escape(loss_title)}">',
-        *_axes(scale, limits, loss_title),
+        f'aria-label="{escape(loss_title)}; {escape(share_title)}">',
+        *_axes(scale, limits, loss_title, share_title),
         _front_line(sharing, places, "front sharing"),
         _front_line(best, places, "front"),
         *_labels(points, front, places),
@@ -223,7 +229,7 @@ class _Scale(NamedTuple):
         return BOTTOM - (BOTTOM - TOP) * (math.log10(loss) - self.low) / (self.high - self.low)
 
 
-def _axes(scale: _Scale, limits: Sequence[float], loss_title: str) -> list[str]:
+def _axes(scale: _Scale, limits: Sequence[float], loss_title: str, share_title: str) -> list[str]:
     parts = [f'<path class="axis" d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>']
     for loss in _loss_ticks(scale):
         y = scale.y(loss)
@@ -243,7 +249,7 @@ def _axes(scale: _Scale, limits: Sequence[float], loss_title: str) -> list[str]:
         )
     middle = (TOP + BOTTOM) / 2
     parts.append(f'<text class="title middle" x="{(LEFT + RIGHT) / 2}" y="{HEIGHT - 12}">')
-    parts.append("suppressed: share of the volume that is withheld</text>")
+    parts.append(f"{escape(share_title)}</text>")
     parts.append(f'<text class="title middle" transform="translate(16 {middle}) rotate(-90)">')
     parts.append(f"{escape(loss_title)}</text>")
     return parts

@@ -23,7 +23,7 @@ class Advice(NamedTuple):
     """What to use at one k and one limit: the method (None if there is none), in words, and the reasons."""
 
     k: float
-    limit: float
+    limit: float | None
     method: str | None
     headline: str
     words: Sequence[str]

@@ -64,6 +64,9 @@ class Containment(TrajectoryPromise):
     """
 
     kind: ClassVar[str] = "containment"
+    meaning: ClassVar[str] = (
+        "Whatever is known of where and when a person was fits k released trajectories or more."
+    )
     lacks: ClassVar[str] = "containment is promised of trajectories, and flows are none"
 
     def safe(self, groups: Ints) -> Bools:
@@ -138,6 +141,10 @@ class CoLocation(TrajectoryPromise):
     """
 
     kind: ClassVar[str] = "colocation"
+    meaning: ClassVar[str] = (
+        "At all times k released trajectories are close together; nothing is promised against somebody who "
+        "knows true samples."
+    )
     lacks: ClassVar[str] = "co-location is promised of trajectories, and flows are none"
     held: ClassVar[str] = "(k, delta) only"
     moves_samples: ClassVar[bool] = True
