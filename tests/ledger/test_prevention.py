@@ -64,7 +64,7 @@ def test_remainders_are_those_of_sets(way, world, k):
     first = last - [len(run) for run in runs]
     good = COMPILED[way](
         (flows, first, last),
-        (known.piece, known.group, known.start, known.person),
+        (known.piece, known.group, known.start, known.person, known.beside),
         (known.group_start, known.member_flow, known.member_person),
         known.n_people,
         k,

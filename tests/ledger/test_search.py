@@ -154,7 +154,7 @@ def first_holds(way: Any, known: EarlierGroups, k: int) -> bool:
     """Return what the kernel says of the product of the first flow alone."""
     (holds,) = way(
         (np.array([0], dtype=np.int32), np.array([0]), np.array([1])),
-        (known.piece, known.group, known.start, known.person),
+        (known.piece, known.group, known.start, known.person, known.beside),
         (known.group_start, known.member_flow, known.member_person),
         known.n_people,
         k,

@@ -13,6 +13,7 @@ import numpy as np
 
 from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.fixed_zones import FixedZones
+from tripcloak.flows.methods.kept_products import keeping_products
 from tripcloak.flows.model import KeyedRecords, ODMatrix
 from tripcloak.flows.model.kept import AXES, KeptZones
 from tripcloak.flows.notes import mean_tiles
@@ -142,7 +143,8 @@ class Prevention:
             kept.append(found)
             if found.share <= found.limit:
                 finest = min(finest, found.mean_tiles)
-        own = self._settled(ruled, limit, TRIES, matrix, progress, finest)
+        with keeping_products():
+            own = self._settled(ruled, limit, TRIES, matrix, progress, finest)
         within = [one for one in (own, *kept) if one.share <= one.limit]
         if not within:
             raise ImpossibleRequestError(self._impossible(min(one.share for one in (own, *kept))))
@@ -352,7 +354,7 @@ def _apart(tree: Hierarchy, names: Ints) -> bool:
 def _among(some: Ints, names: Ints) -> Bools:
     """Return which names are among others; numpy's own way takes their product where names are objects."""
     known = set(names.tolist())
-    return np.fromiter((name in known for name in some.tolist()), dtype=bool, count=len(some))
+    return np.fromiter(map(known.__contains__, some.tolist()), dtype=bool, count=len(some))
 
 
 def smallest(facts: Facts, first_new: int, new: Sequence[Disclosure], answer: Release) -> Ints:

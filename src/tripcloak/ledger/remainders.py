@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
@@ -10,7 +9,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tripcloak.flows.model import Groups, KeyedRecords
-from tripcloak.flows.model.groups import Runs
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger.atoms import KnownPeople
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
@@ -34,6 +32,8 @@ class EarlierGroups:
         more. Groups are numbered over all releases.
     person : array
         The person of every record, partition by partition, -1 for nobody.
+    beside : array (partitions, flows) of bool
+        Which new flows have a piece that is in no group.
     group_start, member_flow, member_person : array
         Where the records of each earlier group begin, and one more; the flow of each now, -1 for none; whose.
     n_people : int
@@ -44,6 +44,7 @@ class EarlierGroups:
     group: Ints
     start: Ints
     person: Ints
+    beside: Bools
     group_start: Ints
     member_flow: Ints
     member_person: Ints
@@ -89,6 +90,7 @@ class EarlierGroups:
             group=pieces.group,
             start=pieces.start,
             person=own[pieces.order],
+            beside=pieces.beside(),
             group_start=np.concatenate(
                 [*(own[0][:-1] + end for own, end in zip(members, ends, strict=False)), ends[-1:]]
             ),
@@ -122,6 +124,15 @@ class _Pieces(NamedTuple):
             order.append(own)
             pieces, records = pieces + len(code), records + len(own)
         return cls(np.stack(first), *(np.concatenate(parts) for parts in (group, start, order)))
+
+    def beside(self) -> Bools:
+        """Return, for every partition, which flows have a piece that is in no group."""
+        beside = np.zeros((len(self.first), self.first.shape[1] - 1), dtype=bool)
+        alone = np.flatnonzero(self.group < 0)
+        for own, first in zip(beside, self.first, strict=True):
+            here = alone[np.searchsorted(alone, first[0]) : np.searchsorted(alone, first[-1])]
+            own[np.searchsorted(first, here, side="right") - 1] = True
+        return beside
 
 
 class _Whose:
@@ -184,24 +195,15 @@ class Remainders(OfProducts):
 
     least: int
     earlier: EarlierGroups = field(repr=False)
-    _decided: dict[bytes, Bools] = field(default_factory=dict, repr=False)
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether nothing of few people is left."""
-        runs = groups.runs
-        # Products are the same whatever share may be withheld, and methods are asked with several.
-        mark = hashlib.blake2b(b"".join(np.ascontiguousarray(part).tobytes() for part in runs)).digest()
-        if mark not in self._decided:
-            self._decided[mark] = self._of(runs)
-        return self._decided[mark]
-
-    def _of(self, runs: Runs) -> Bools:
         from tripcloak.ledger._kernels.groups import remainders_hold
 
-        one = self.earlier
+        runs, one = groups.runs, self.earlier
         return remainders_hold(
             (runs.flows, runs.first.astype(np.int64), runs.last.astype(np.int64)),
-            (one.piece, one.group, one.start, one.person),
+            (one.piece, one.group, one.start, one.person, one.beside),
             (one.group_start, one.member_flow, one.member_person),
             one.n_people,
             self.least,

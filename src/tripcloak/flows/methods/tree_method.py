@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from tripcloak.flows.methods.kept_products import kept_or_found
 from tripcloak.flows.methods.losses import ABOUT_LOSS, LossName, find_loss
 from tripcloak.flows.methods.method import FlowMethod
 from tripcloak.flows.methods.products import Axis, SafeProducts, find_products
@@ -229,8 +230,12 @@ class TreeMethod(FlowMethod):
         self, matrix: ODMatrix, promise: Promise, progress: Progress, clock: Clock
     ) -> SafeProducts:
         """Return the safe products, as far down as the clock allows."""
-        loss = find_loss(self.loss)
-        return find_products(matrix, promise, loss, progress, clock.is_up, self.axes(matrix))
+        axes, loss = self.axes(matrix), find_loss(self.loss)
+
+        def find() -> SafeProducts:
+            return find_products(matrix, promise, loss, progress, clock.is_up, axes)
+
+        return kept_or_found(matrix, (axes, promise, self.loss), find)
 
     def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
         """Return the axes whose zones make the products: all that the matrix has."""

@@ -11,7 +11,7 @@ from tripcloak.ground.arrays import Bools, Ints
 @njit(cache=True)
 def remainders_hold(
     runs: tuple[Ints, Ints, Ints],
-    pieces: tuple[Ints, Ints, Ints, Ints],
+    pieces: tuple[Ints, Ints, Ints, Ints, Bools],
     by_group: tuple[Ints, Ints, Ints],
     n_people: int,
     k: int,
@@ -24,13 +24,14 @@ def remainders_hold(
         Flows, and where each run of them begins and ends.
     pieces
         Where the pieces of each flow begin in every partition of earlier releases, and one more; the earlier
-        group of each piece, -1 for none; where its records begin, and one more; their people, -1 for nobody.
+        group of each piece, -1 for none; where its records begin, and one more; their people, -1 for nobody;
+        which flows have a piece in no group, in every partition.
     by_group
         Where each earlier group's records begin, and one more; the flow that each is in now, -1 for none;
         its person.
     """
     flows, first, last = runs
-    piece, group, start, person = pieces
+    piece, group, start, person, beside = pieces
     good = np.ones(len(first), dtype=np.bool_)
     inside = np.full(piece.shape[1] - 1, -1, dtype=np.int64)
     held = np.zeros(len(by_group[0]) - 1, dtype=np.int64)
@@ -38,18 +39,20 @@ def remainders_hold(
     seen = np.full(n_people + 1, -1, dtype=np.int64)
     token = 0
     for run in range(len(first)):
-        ends = first[run], last[run]
-        for at in range(first[run], last[run]):
-            inside[flows[at]] = run
+        ends, marked = (first[run], last[run]), False
         for part in range(len(piece)):
             # Invariant: nothing is held, and no token from this one on was seen.
             token += 3
             own = flows, piece[part], group, start, person
-            if _enough_beside(own, ends, seen, token - 3, k):
+            enough, covered = _enough_beside(own, beside[part], ends, seen, token - 3, k)
+            if enough:
                 continue
-            n, covered = _hold(flows, ends, piece[part], group, start, held, touched)
+            n = _hold(flows, ends, piece[part], group, start, held, touched)
             good[run] = not _few_of_run(own, ends, by_group[0], held, seen, token - 2, k)
             if good[run] and covered:
+                if not marked:
+                    inside[flows[ends[0] : ends[1]]] = run
+                    marked = True
                 good[run] = not _few_of_groups((touched, n), by_group, held, inside, run, seen, token - 1, k)
             for at in range(n):
                 held[touched[at]] = 0
@@ -60,13 +63,25 @@ def remainders_hold(
 
 @njit(cache=True)
 def _enough_beside(
-    own: tuple[Ints, Ints, Ints, Ints, Ints], ends: tuple[int, int], seen: Ints, token: int, k: int
-) -> bool:  # pragma: no cover - compiled
-    """Return whether k people of a run are in no earlier group: then nothing more needs to be counted."""
+    own: tuple[Ints, Ints, Ints, Ints, Ints],
+    beside: Bools,
+    ends: tuple[int, int],
+    seen: Ints,
+    token: int,
+    k: int,
+) -> tuple[bool, bool]:  # pragma: no cover - compiled
+    """Return whether k people of a run are in no earlier group: then nothing more needs to be counted.
+
+    Beside that, whether all of the run is in some group.
+    """
     flows, piece, group, start, person = own
-    people = 0
+    people, covered = 0, True
     for at in range(ends[0], ends[1]):
-        for one in range(piece[flows[at]], piece[flows[at] + 1]):
+        flow = flows[at]
+        if not beside[flow]:
+            continue
+        covered = False
+        for one in range(piece[flow], piece[flow + 1]):
             if group[one] >= 0:
                 continue
             for record in range(start[one], start[one + 1]):
@@ -75,27 +90,26 @@ def _enough_beside(
                     seen[who] = token
                     people += 1
                     if people == k:
-                        return True
-    return False
+                        return True, covered
+    return False, covered
 
 
 @njit(cache=True)
 def _hold(
     flows: Ints, ends: tuple[int, int], piece: Ints, group: Ints, start: Ints, held: Ints, touched: Ints
-) -> tuple[int, bool]:  # pragma: no cover - compiled
-    """Count the records of a run by earlier group; return how many groups, and whether all are in some."""
-    n, covered = 0, True
+) -> int:  # pragma: no cover - compiled
+    """Count the records of a run by earlier group; return how many groups those are."""
+    n = 0
     for at in range(ends[0], ends[1]):
         for one in range(piece[flows[at]], piece[flows[at] + 1]):
             code = group[one]
             if code < 0:
-                covered = False
                 continue
             if held[code] == 0:
                 touched[n] = code
                 n += 1
             held[code] += start[one + 1] - start[one]
-    return n, covered
+    return n
 
 
 @njit(cache=True)
