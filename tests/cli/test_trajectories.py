@@ -263,7 +263,7 @@ def test_only_some_people_drawn_by_a_seed(tripcloak, calls):
     assert drawn(1) == drawn(1) != drawn(2)
 
 
-def test_methods_side_by_side(tripcloak, calls):
+def test_methods_side_by_side(tripcloak, calls, tmp_path):
     arguments = ("trajectories", "compare", calls, "--methods", "k-scale,w4m", "--k", 2, "--delta", 3000)
     told = tripcloak(*arguments, "--json")
     assert (told.code, told.err) == (0, "")
@@ -281,7 +281,14 @@ def test_methods_side_by_side(tripcloak, calls):
     assert "(k, delta) only" in lines[3]
     assert lines[0].split(" | ")[1] == "CPU s"
     assert lines[2].split(" | ")[-2] == str(kscale["guessed"])
-    assert told.json["advice"] in " ".join(tripcloak(*arguments).out.split())
+    shown = tripcloak(*arguments, "--out", tmp_path / "out").out
+    assert told.json["advice"] in " ".join(shown.split())
+    assert "compare.html" in shown
+    written = json.loads((tmp_path / "out" / "compare.json").read_text())
+    assert [row["spatial_km"] for row in written["rows"]] == [kscale["spatial_km"], w4m["spatial_km"]]
+    again = tripcloak(*arguments, "--out", tmp_path / "out")
+    assert again.code != 0
+    assert "already holds a comparison" in again.err
 
 
 def test_a_comparison_without_a_release_is_a_no(tripcloak, calls):

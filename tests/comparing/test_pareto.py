@@ -85,3 +85,11 @@ def test_many_points_are_named_when_pointed_at_and_only_the_front_is_written_out
     names = [text for text in plot.iter("text") if text.get("class", "").startswith("name")]
     assert len(names) == (number if number == 10 else 1)
     assert len(list(plot.iter("title"))) == number
+
+
+@pytest.mark.parametrize("losses", [(8.25, 8.7), (0.011, 0.0123), (120.0, 121.5), (3.0, 9000.0)])
+def test_no_two_ticks_of_the_loss_say_the_same(losses):
+    points = [Point(f"{loss}", 0.1, loss, "shared", "") for loss in losses]
+    ticks = re.findall(r'class="tick end"[^>]*>([^<]+)<', render_plot(points, (), "loss"))
+    assert len(ticks) > 1
+    assert len(set(ticks)) == len(ticks)

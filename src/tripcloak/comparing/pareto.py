@@ -256,7 +256,7 @@ def _axes(scale: _Scale, limits: Sequence[float], loss_title: str, share_title: 
 
 
 def _tick(loss: float) -> str:
-    return f"{loss:,.0f}" if loss >= 1 else f"{loss:g}"
+    return f"{loss:,.0f}" if loss >= 1000 else f"{loss:g}"
 
 
 def _loss_ticks(scale: _Scale) -> list[float]:
