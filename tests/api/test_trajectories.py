@@ -17,6 +17,7 @@ import pytest
 import tripcloak as tc
 from tripcloak import InputError
 from tripcloak.cli.run import run as tripcloak
+from tripcloak.ground.errors import OutputExistsError
 
 matplotlib.use("Agg")
 
@@ -120,12 +121,14 @@ def test_a_method_is_a_name_a_class_or_an_object(calls: pa.Table) -> None:
         tc.trajectories.anonymise(calls, method=7)  # type: ignore[arg-type]
 
 
-def test_methods_side_by_side(calls: pa.Table) -> None:
-    found = tc.trajectories.compare(calls, methods=["k-scale", "w4m"], delta=2000.0, trash=0.1)
+def test_methods_side_by_side(calls: pa.Table, tmp_path: Path) -> None:
+    asked: Any = {"methods": ["k-scale", "w4m"], "delta": 2000.0, "trash": 0.1}
+    found = tc.trajectories.compare(calls, **asked, out=tmp_path / "out")
     assert found.table.method.tolist() == ["k-scale", "w4m"]
     assert found.best == "k-scale"
-    with pytest.raises(InputError, match="no page of its own"):
-        found.save("out")
+    assert (tmp_path / "out" / "compare.html").is_file()
+    with pytest.raises(OutputExistsError, match=r"force=True"):
+        found.save(tmp_path / "out")
     with pytest.raises(
         InputError, match=r"none of k-scale has an option delta: delta is an option of w4m, nwa"
     ):
