@@ -329,12 +329,25 @@ def anonymise(
         The request's source, where it is open already.
     """
     refuse_if_taken(request.out, force=request.force)
+    refuse_impossible(request)
     before = seen_input(request.source)
     key = reading_key(request.source, request.zoning, request.method.promise, before)
     with work_folder(request.out, key) as folder:
         made = make_release(replace(request, folder=folder, stages=folder), progress, within)
         refuse_changed(before, request.source)
         return write_release(made, request.out, force=request.force, progress=progress)
+
+
+def refuse_impossible(request: ReleaseRequest) -> None:
+    """Raise, before anything is read, where a request asks for what its method cannot do."""
+    request.method.check_request()
+    refuse_area_of_data(request.method, request.zoning)
+    if request.tables is not None:
+        request.tables.check_method(
+            request.method.name, noisy=request.method.noisy, draws_zones=request.method.draws_zones
+        )
+    if request.zoning.time_slot is not None:
+        request.method.require_time()
 
 
 def make_release(
@@ -347,15 +360,8 @@ def make_release(
     within
         The request's source, where it is open already.
     """
-    request.method.check_request()
-    refuse_area_of_data(request.method, request.zoning)
-    if request.tables is not None:
-        request.tables.check_method(
-            request.method.name, noisy=request.method.noisy, draws_zones=request.method.draws_zones
-        )
+    refuse_impossible(request)
     request = replace(request, source=_source_for(request.method, request.source))
-    if request.zoning.time_slot is not None:
-        request.method.require_time()
     if not request.every_segment:
         return _made(request, progress, within, ())
     request.method.require_segments()

@@ -48,7 +48,11 @@ def refuse_changed(before: SeenFiles | None, source: TripSource) -> None:
 
 def expected_size(source: TripSource, engine: Engine) -> str | None:
     """Return in words what an input will take; None where it is small, or does not tell its rows."""
-    seen = seen_input(source)
+    try:
+        seen = seen_input(source)
+    except InputError:
+        # What else is wrong is told first; that there is no such file, when it is opened.
+        return None
     rows = None if seen is None else expected_rows(Path(name) for name, *_ in seen)
     return None if rows is None or rows < MANY else engine.words(rows)
 

@@ -268,7 +268,9 @@ def distinct_of_groups(
     group: Sequence[int], people_of_flow: Sequence[Iterable[int]], first: int, last: int
 ) -> list[int]:
     """Return the distinct people of every group from first to before last."""
-    return distinct_up_to(group, last, people_of_flow, 2**31)[first:]
+    return distinct_up_to(group, max([last, *(number + 1 for number in group)]), people_of_flow, 2**31)[
+        first:last
+    ]
 
 
 def distinct_up_to(
