@@ -77,6 +77,7 @@ def without_files(cleaning: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in cleaning.items() if name != "files"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_the_same_rows_give_the_same_release(
     holder: str, city: pa.Table, from_file: tc.ReleasedFlows

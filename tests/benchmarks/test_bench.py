@@ -49,6 +49,7 @@ def test_hours_in_one_matrix_are_the_same_hours() -> None:
         assert slot.matrix.digest() == alone.digest()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("holder", ["file", *cases.HOLDERS])
 def test_frames_and_files_give_the_same_release(small_city: Path, holder: str) -> None:
     found = tasks.door(str(small_city), holder)

@@ -33,6 +33,7 @@ def test_an_honest_release_is_safe(tripcloak, made, trips):
     assert "BROKEN" not in told.out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("spec", ["h3:8", "h3:9/root=5", "quadtree:7", "dendrogram", "table:county"])
 @pytest.mark.parametrize("method", ["odkanon", "twincut", "productcut"])
 def test_so_is_one_of_every_hierarchy(tripcloak, tmp_path, trips, spec, method):
