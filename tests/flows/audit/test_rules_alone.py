@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tripcloak.flows.audit.rules import counted, privacy
+from tripcloak.flows.audit.rules import counted, kept, privacy
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import NotPromised
 from worlds.made_evidence import made
 
@@ -79,3 +81,8 @@ def test_destinations_are_promised_as_close_as_was_ordered(promised: Any, ordere
     assert words in str(privacy.destinations_close(case))
     promise.closeness = case.request.closeness = None
     assert isinstance(privacy.destinations_close(case), NotPromised)
+
+
+def test_zones_are_compared_with_a_release_or_a_series(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds neither a release nor a series"):
+        kept._read(tmp_path)
