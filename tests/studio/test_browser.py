@@ -12,6 +12,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -182,18 +183,14 @@ def test_every_view_fits_its_width_and_names_its_fields(served, width):
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing_serious(served, colours):
-    axe = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-    if not axe.exists():
-        pytest.skip(
-            "web/node_modules/axe-core is not here: make web brings it, and then pages are tried with it"
-        )
+    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     page = served.page()
     page.emulate_media(color_scheme=colours)
     for view in VIEWS:
         page.goto(f"{served.address.split('?')[0]}#/{view}")
         page.locator("h1").wait_for()
         page.locator("p[role=status]").wait_for(state="detached")
-        page.evaluate(axe.read_text(encoding="utf-8"))
+        page.evaluate(axe)
         found = page.evaluate("() => axe.run(document, {iframes: false}).then(told => told.violations)")
         bad = [
             (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")

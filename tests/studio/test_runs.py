@@ -167,7 +167,7 @@ def test_a_report_is_the_public_one_and_made_once(studio, monkeypatch):
         (page,) = (one.removeprefix("--out=") for one in arguments if one.startswith("--out="))
         Path(page).write_text("<p>report</p>")
 
-    monkeypatch.setattr("tripcloak.studio.routes.runs.asked_at_once", writes)
+    monkeypatch.setattr("tripcloak.studio.routes.results.asked_at_once", writes)
     number = studio.run()
     assert studio.ended(number)["state"] == "done"
     for _ in range(2):

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -14,12 +15,28 @@ from tripcloak._version import __version__
 from tripcloak.ground.errors import InputError, MissingFileError, TripcloakError
 from tripcloak.pages.page import asset, filled
 from tripcloak.studio.desk import Desk
-from tripcloak.studio.routes.approvals import approvals_router
-from tripcloak.studio.routes.inputs import inputs_router
-from tripcloak.studio.routes.runs import runs_router
+from tripcloak.studio.routes import approvals, inputs, results, runs, trials
 from tripcloak.studio.uploads import UploadError
 
 SCRIPT, STYLE = "built/studio.js", "studio.css"
+
+
+class Refused(BaseModel):
+    """Why something was not done, and what to do about it."""
+
+    error: str
+
+
+PLAIN: dict[str, Any] = {"content": {"text/plain": {"schema": {"type": "string"}}}}
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Refused, "description": "It cannot be done as asked."},
+    401: {"description": "The token is missing, or is another studio's.", **PLAIN},
+    403: {"description": "Asked by another page.", **PLAIN},
+    404: {"model": Refused, "description": "There is no such input, run or file."},
+    422: {"model": Refused, "description": "The request is not understood."},
+    500: {"model": Refused, "description": "Our own bug."},
+}
+"""What any request may be answered with instead."""
 
 
 def make_app(desk: Desk) -> FastAPI:
@@ -40,8 +57,9 @@ def make_app(desk: Desk) -> FastAPI:
         redoc_url=None,
         lifespan=lifetime,
     )
-    for router in (inputs_router(desk), runs_router(desk), approvals_router()):
-        app.include_router(router)
+    app.state.desk = desk
+    for subject in (inputs, trials, runs, results, approvals):
+        app.include_router(subject.router, responses=REFUSALS)
     _answer_in_words(app)
     _add_pages(app, desk)
     return app
@@ -60,7 +78,7 @@ def _add_pages(app: FastAPI, desk: Desk) -> None:
     def style() -> PlainTextResponse:
         return PlainTextResponse(asset(STYLE), media_type="text/css")
 
-    @app.get("/api/state", tags=["studio"])
+    @app.get("/api/state", tags=["studio"], responses=REFUSALS)
     def state() -> dict[str, Any]:
         """What this studio is."""
         return {

@@ -23,33 +23,31 @@ class Judgement(BaseModel):
     comment: str = Field(default="", max_length=4000)
 
 
-def approvals_router() -> APIRouter:
-    """Return what can be asked of a ledger."""
-    router = APIRouter(prefix="/api", tags=["approval"])
+router = APIRouter(prefix="/api", tags=["approval"])
 
-    @router.get("/ledger")
-    def ledger(folder: Folder) -> dict[str, Any]:
-        """The releases of a ledger, and what was said of each."""
-        return asked_at_once(["ledger", "list", _whole(folder), "--json"])
 
-    @router.post("/ledger/judgements", status_code=201)
-    def judge(said: Judgement) -> dict[str, Any]:
-        """Approve of a release, ask for a change, or reject it; signed into the ledger."""
-        return asked_at_once(
-            [
-                "ledger",
-                "approve",
-                str(said.release),
-                f"--ledger={_whole(said.folder)}",
-                f"--by={said.by}",
-                f"--key={_whole(said.key)}",
-                f"--verdict={said.verdict}",
-                f"--comment={said.comment}",
-                "--json",
-            ]
-        )
+@router.get("/ledger")
+def ledger(folder: Folder) -> dict[str, Any]:
+    """The releases of a ledger, and what was said of each."""
+    return asked_at_once(["ledger", "list", _whole(folder), "--json"])
 
-    return router
+
+@router.post("/ledger/judgements", status_code=201)
+def judge(said: Judgement) -> dict[str, Any]:
+    """Approve of a release, ask for a change, or reject it; signed into the ledger."""
+    return asked_at_once(
+        [
+            "ledger",
+            "approve",
+            str(said.release),
+            f"--ledger={_whole(said.folder)}",
+            f"--by={said.by}",
+            f"--key={_whole(said.key)}",
+            f"--verdict={said.verdict}",
+            f"--comment={said.comment}",
+            "--json",
+        ]
+    )
 
 
 def _whole(path: str) -> str:

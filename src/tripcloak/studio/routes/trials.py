@@ -1,0 +1,30 @@
+"""A choice of settings before it is run: the same to copy, and what it would cost."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from tripcloak.studio.routes.at_desk import AtDesk
+from tripcloak.studio.routes.inputs import Asked
+from tripcloak.studio.settings import checked
+
+router = APIRouter(prefix="/api", tags=["trials"])
+
+
+@router.post("/recipes")
+def recipe(asked: Asked, desk: AtDesk) -> dict[str, Any]:
+    """A choice of settings as command line, TOML, Python and notebook, without running it."""
+    of = desk.input(asked.input)
+    return desk.recipe(asked.command, of, checked(of.wing, asked.command, asked.settings), None)
+
+
+@router.post("/preview")
+async def preview(asked: Asked, desk: AtDesk) -> dict[str, Any]:
+    """What a choice of settings would cost, on a sample of trips."""
+    of = desk.input(asked.input)
+    settings = checked(of.wing, "anonymise", asked.settings)
+    if of.wing != "trips":
+        return {"error": "There is no preview of trajectories; run it on few people with sample_users."}
+    return await desk.previewer.ask(
+        {"path": of.path, "settings": settings, "rows": asked.rows, "person": asked.person}
+    )
