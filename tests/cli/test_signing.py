@@ -74,19 +74,20 @@ def test_a_signed_release_is_signed_and_safe(tripcloak: Any, place: Path, out: P
 def test_the_command_check_tells_whose_it_is(tripcloak: Any, place: Path, out: Path) -> None:
     public = out / "release"
 
-    def told(*order: object) -> tuple[int, str]:
+    def told(*order: object, verdict: str = "Untouched") -> tuple[int, str]:
         found = tripcloak("check", public, *order, "--json")
+        assert found.json["verdict"].startswith(verdict)
         return found.code, found.json["signature"]["state"]
 
     assert told("--key", place / "own.pub") == (0, "signed")
-    assert told("--key", place / "other.pub") == (1, "foreign")
+    assert told("--key", place / "other.pub", verdict="SIGNED BY ANOTHER KEY") == (1, "foreign")
     assert told() == (0, "unchecked")
     (public / NAME).rename(out / NAME)
-    assert told("--key", place / "own.pub") == (1, "unsigned")
+    assert told("--key", place / "own.pub", verdict="NOT SIGNED:") == (1, "unsigned")
     assert told() == (0, "unsigned")
     (out / NAME).rename(public / NAME)
     (public / "README.md").write_text("other words")
-    assert told("--key", place / "own.pub") == (1, "broken")
+    assert told("--key", place / "own.pub", verdict="TOUCHED OR BROKEN") == (1, "broken")
 
 
 def test_nothing_private_is_signed(place: Path, out: Path) -> None:

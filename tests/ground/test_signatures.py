@@ -17,7 +17,7 @@ import pytest
 
 from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.keys import PASSPHRASE, make_keys, read_public_key, read_signing_key
-from tripcloak.ground.rulebook import Finding, Verdict
+from tripcloak.ground.rulebook import Finding, NotPromised, Verdict
 from tripcloak.ground.signatures import (
     NAME,
     WORDS,
@@ -83,7 +83,7 @@ def test_a_passed_audit_is_signed_by_this_key_and_no_other(signed: Path, keys: P
 def test_a_release_without_a_signature_is_not_signed(public: Path, keys: Path) -> None:
     assert state(public, keys) == "unsigned"
     assert check_signature(public).state == "unsigned"
-    assert wrong_form(public) is None
+    assert wrong_form(public) == NotPromised("not promised: nobody has signed this release")
 
 
 def test_a_failed_audit_is_never_signed_as_passed(signed: Path, keys: Path) -> None:

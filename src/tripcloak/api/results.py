@@ -148,7 +148,7 @@ class CheckedRelease:
         return self._found.to_dict()
 
     def __repr__(self) -> str:
-        told = "untouched" if self.untouched else f"TOUCHED OR BROKEN: {', '.join(self._found.broken)}"
+        told = "untouched" if self.untouched else self._found.sentence().rstrip(".")
         return f"<CheckedRelease: {told}; {' '.join(self.promised) or 'nothing is promised'}>"
 
     def _repr_html_(self) -> str:
@@ -156,7 +156,7 @@ class CheckedRelease:
         rows = [(one.rule, states[one.state], one.words) for one in self.findings]
         sections = [f"{heading}: {' '.join(words)}" for heading, words in self._found.sections()]
         return card(
-            "Untouched" if self.untouched else "Touched or broken: do not rely on it",
+            self._found.sentence().partition(":")[0].partition(",")[0].capitalize(),
             tone="safe" if self.untouched else "unsafe",
             said=self._found.sentence(),
             words=sections,

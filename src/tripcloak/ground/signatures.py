@@ -25,7 +25,7 @@ from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.folders import file_digest, json_text
 from tripcloak.ground.keys import PublicKey, SigningKey
-from tripcloak.ground.rulebook import Verdict
+from tripcloak.ground.rulebook import NotPromised, Remark, Verdict
 from tripcloak.ground.spelling import spelt
 
 NAME = "verdict.dsse.json"
@@ -139,14 +139,14 @@ def check_signature(public: Path, key: PublicKey | None = None) -> SignatureChec
     return SignatureCheck("broken" if told is None else "signed" if told == "PASSED" else "failed")
 
 
-def wrong_form(public: Path) -> str | None:
-    """Return what is wrong with a signed verdict, in words; None where there is none, or it holds no more.
+def wrong_form(public: Path) -> str | Remark | None:
+    """Return what is wrong with a signed verdict, in words; a remark where there is none.
 
     Whoever has no key can still tell that the file says what its form allows, of the files that are there,
     and nothing else.
     """
     if not os.path.lexists(public / NAME):
-        return None
+        return NotPromised("not promised: nobody has signed this release")
     envelope = _read_envelope(public)
     if envelope is None or _verdict_on(public, envelope.payload) is None:
         return f"release/{NAME} is no signed verdict on these files"

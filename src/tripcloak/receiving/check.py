@@ -13,6 +13,7 @@ from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Finding
+from tripcloak.ground.signatures import RULE as SIGNED
 from tripcloak.ground.signatures import SignatureCheck, check_signature
 from tripcloak.ground.spelling import called
 from tripcloak.promises import Promise
@@ -21,6 +22,11 @@ READABLE = Finding("promise-readable", True, "the manifest states a promise that
 UNREADABLE = Finding(
     "promise-readable", False, "the manifest states a promise that cannot be read, so it promises nothing"
 )
+NOT_BY_THIS_KEY = {
+    "unsigned": "NOT SIGNED: nobody vouches for it",
+    "foreign": "SIGNED BY ANOTHER KEY: not by the one that was given",
+}
+"""What is said first where a signature was asked for, and nothing but its owner is in doubt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +78,8 @@ class ReleaseCheck:
                 "Untouched, as far as its files can show: every file has the digest that the manifest "
                 "states, and is what tripcloak writes of the released tables, byte by byte."
             )
+        if self.broken == (SIGNED,) and (whose := NOT_BY_THIS_KEY.get(self.signature.state)):
+            return f"{whose}. Its files agree with each other."
         return f"TOUCHED OR BROKEN: do not rely on it. Broken: {', '.join(self.broken)}."
 
     def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -154,7 +162,7 @@ def _signed(found: SignatureCheck, *, asked: bool) -> tuple[Finding, ...]:
     """Return the finding on the signature: what was asked for must be there, and what is there must fit."""
     if not asked and found.state != "broken":
         return ()
-    return (Finding("signature-fits", found.ok, found.words),)
+    return (Finding(SIGNED, found.ok, found.words),)
 
 
 def _findings(

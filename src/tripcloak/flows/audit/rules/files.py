@@ -13,7 +13,7 @@ from tripcloak.flows.audit.promise import SEGMENTS, SPACE, WHERE_SAFE
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.folders import LEVEL_FILES, PUBLIC_FILES, SEGMENT_FILES, TABLE_FILES
 from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
-from tripcloak.ground.rulebook import BrokenPart
+from tripcloak.ground.rulebook import BrokenPart, Remark
 from tripcloak.ground.signatures import NAME as VERDICT
 from tripcloak.ground.signatures import RULE as SIGNED
 from tripcloak.ground.signatures import wrong_form
@@ -46,7 +46,7 @@ def _expected(case: FlowEvidence) -> set[str]:
 
 
 @BOOK.rule(SIGNED)
-def signature_fits(case: FlowEvidence) -> str | None:
+def signature_fits(case: FlowEvidence) -> str | Remark | None:
     """A signed verdict, if there is one, is on these very files and holds no more."""
     return wrong_form(case.public(""))
 

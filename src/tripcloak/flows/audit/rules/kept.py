@@ -13,7 +13,7 @@ from tripcloak.ground.entries import unreadable
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PUBLIC, file_digest
 from tripcloak.ground.masking import mask_small
-from tripcloak.ground.rulebook import BrokenPart, Remark
+from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.ground.spelling import spelt
 
 METHOD = "fixed-zones"
@@ -45,7 +45,7 @@ def _own_zones(told: Any, folder: Path | None) -> str | Remark:
         return "the manifest says where zones are from, and that a method found them"
     if folder is not None:
         return "the release does not say that its zones are those of an earlier one"
-    return Remark("no zones are said to be those of an earlier release")
+    return NotPromised("not promised: no zones are said to be those of an earlier release")
 
 
 def _compared(case: FlowEvidence, told: str, earlier: _Earlier) -> str | None:

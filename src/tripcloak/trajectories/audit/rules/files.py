@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
-from tripcloak.ground.rulebook import BrokenPart
+from tripcloak.ground.rulebook import BrokenPart, Remark
 from tripcloak.ground.signatures import NAME as VERDICT
 from tripcloak.ground.signatures import RULE as SIGNED
 from tripcloak.ground.signatures import wrong_form
@@ -41,7 +41,7 @@ def expected_files(case: TrajectoryEvidence) -> set[str]:
 
 
 @BOOK.rule(SIGNED)
-def signature_fits(case: TrajectoryEvidence) -> str | None:
+def signature_fits(case: TrajectoryEvidence) -> str | Remark | None:
     """A signed verdict, if there is one, is on these very files and holds no more."""
     return wrong_form(case.public(""))
 
