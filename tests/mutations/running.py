@@ -1,7 +1,8 @@
 """Trying mutants: each in a process of its own, which starts warm, sees a copied source tree, and runs tests.
 
 First every file of tests is run once without any mistake, to see which lines each test runs. A mutant then
-meets only the tests that run its line: first those that caught its neighbours, and the quickest of each file.
+meets only the tests that run its line: first those that caught its neighbours, and the quickest of each file,
+then a case of every test, and then all others.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ NEAR, QUICK = 6, 3
 """Tests that are tried before all others: those that caught the nearest mutants of the module, and the
 quickest, each of another file."""
 
-AT_A_TIME = 12
+AT_A_TIME = 6
 """Files of tests that one process sees what they run of."""
 
 PATIENCE = (10, 3)
@@ -147,7 +148,7 @@ class Bench:
             import_module(name)
         synchronise(self.root / "src", self.untouched / "src")
         for folder in self.copies:
-            synchronise(self.untouched / "src", folder / "src", compiled=True)
+            synchronise(self.untouched / "src", folder / "src")
 
     @property
     def copies(self) -> list[Path]:
@@ -291,7 +292,7 @@ class Bench:
         return Trial(folder, mutant)
 
     def ordered(self, trial: Trial) -> list[list[str]]:
-        """Return the tests that probably catch a mutant, and the others, those of a file together."""
+        """Return the tests that probably catch a mutant, and the others, within the time for a mutant."""
         mutant = trial.mutant
         assert mutant is not None
         files: dict[str, list[str]] = defaultdict(list)
@@ -305,8 +306,7 @@ class Bench:
         first = list(dict.fromkeys(test for _, test in near if test in there))[:NEAR]
         first += [quickest for quickest, *_ in files.values() if quickest not in first][:QUICK]
         each = {file: self.seconds_each(own) for file, own in files.items()}
-        rest = [test for file in sorted(files, key=each.__getitem__) for test in files[file]]
-        rest = [test for test in rest if test not in set(first)]
+        rest = [test for test in _every_function_first(files, each) if test not in set(first)]
         needed = list(accumulate(each[test.partition("::")[0]] for test in rest))
         within = bisect_right(needed, self.most)
         trial.cut = within < len(rest)
@@ -445,3 +445,22 @@ class Bench:
     def remember(self, result: Result) -> None:
         """Let a test that caught a mutant run first for its neighbours."""
         self.caught[result.mutant.module].append((result.mutant.line, result.by))
+
+
+def _every_function_first(files: dict[str, list[str]], each: dict[str, float]) -> list[str]:
+    """Return tests, the quicker files first: one case of every function, and then all further cases.
+
+    Those of a file stay together, because they share what is made for them.
+
+    >>> files = {"a": ["a::t[1]", "a::t[2]", "a::u"], "b": ["b::v[1]", "b::v[2]"]}
+    >>> _every_function_first(files, {"a": 2.0, "b": 1.0})
+    ['b::v[1]', 'a::t[1]', 'a::u', 'b::v[2]', 'a::t[2]']
+    """
+    begins, goes_on = [], []
+    for file in sorted(files, key=each.__getitem__):
+        seen: set[str] = set()
+        for test in files[file]:
+            function = test.partition("[")[0]
+            (goes_on if function in seen else begins).append(test)
+            seen.add(function)
+    return begins + goes_on

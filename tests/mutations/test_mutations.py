@@ -286,17 +286,16 @@ def test_only_mistakes_inside_functions_are_made_without_importing(tmp_path: Pat
     assert not Functions({}).recode(made[-1][0], RECODED.encode(), str(path))
 
 
-def test_trees_become_alike_and_keep_what_was_compiled(tmp_path: Path) -> None:
+def test_trees_become_alike_and_the_newer_of_what_was_compiled_stays(tmp_path: Path) -> None:
     source, copy = tmp_path / "source", tmp_path / "copy"
-    for folder, names in ((source, "one a/two"), (copy, "gone a/two __pycache__/kept")):
-        for name in names.split():
-            written(folder, name, str(folder))
+    older, newer = ("__pycache__/older", "__pycache__/newer")
+    for folder, names in ((source, "one a/two __pycache__/more"), (copy, "gone a/two __pycache__/kept")):
+        for name in (*names.split(), older, newer):
+            os.utime(written(folder, name, str(folder)), (1, {older: 1, newer: 3}.get(name, 2)))
+    os.utime(source / older, (1, 2))
+    os.utime(source / newer, (1, 2))
     synchronise(source, copy)
     found = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
-    assert found == {"one", "a/two", "__pycache__/kept"}
-    assert (copy / "a/two").read_text() == str(source)
-    synchronise(written(source, "__pycache__/more", "").parents[1], copy)
-    assert not (copy / "__pycache__/more").exists()
-    synchronise(source, copy, compiled=True)
-    assert (copy / "__pycache__/more").exists()
-    assert (copy / "__pycache__/kept").exists()
+    assert found == {"one", "a/two", older, newer, "__pycache__/kept", "__pycache__/more"}
+    taken = {name: (copy / name).read_text() == str(source) for name in ("a/two", older, newer)}
+    assert taken == {"a/two": True, older: True, newer: False}
