@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import geopandas
 import movingpandas
 import numpy as np
@@ -224,9 +225,25 @@ def test_formats_of_the_other_wing_and_missing_libraries_are_named(
         InputError, match=r"mfjson is for releases of trajectories; .* for which there is span"
     ):
         export_release(folder, "mfjson", tmp_path / "a.json")
-    with pytest.raises(InputError, match=r"to must be one of flowmap, .*; got 'dbf'"):
+    with pytest.raises(InputError, match=r"to must be one of duckdb, flowmap, .*; got 'dbf'"):
         export_release(folder, "dbf", tmp_path / "a.dbf")
     missing = FORMATS["omx"]._replace(needs=("no_such_module",))
     monkeypatch.setitem(FORMATS, "omx", missing)  # type: ignore[misc]
     with pytest.raises(InputError, match=r"pip install 'tripcloak\[formats\]'"):
         check_needs("omx")
+
+
+def test_a_duckdb_file_holds_flows_zones_and_manifest(
+    folder: Path, flows: pa.Table, zones: pa.Table, tmp_path: Path
+) -> None:
+    export_release(folder, "duckdb", tmp_path / "release.duckdb")
+    with duckdb.connect(str(tmp_path / "release.duckdb"), read_only=True) as con:
+        assert con.sql("SELECT * FROM flows").to_arrow_table().to_pylist() == flows.to_pylist()
+        (kind,) = (row[1] for row in con.sql("DESCRIBE zones").fetchall() if row[0] == "geometry")
+        shapes = con.sql("SELECT ST_AsWKB(geometry) FROM zones").fetchall()
+        (told,) = con.sql("SELECT manifest FROM manifest").fetchall()
+    assert kind == "GEOMETRY"
+    assert shapely.equals(
+        shapely.from_wkb([shape for (shape,) in shapes]), shapely.from_wkb(zones["geometry"].to_pylist())
+    ).all()
+    assert json.loads(told[0]) == json.loads((folder / "release" / "manifest.json").read_text())

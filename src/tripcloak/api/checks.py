@@ -225,7 +225,7 @@ def score(
         return ReleaseScore(score_tables(tables, truth, subsamples=subsamples, memory=memory, progress=told))
 
 
-def export(folder: str | Path, to: str, out: str | Path, *, force: bool = False) -> Path:
+def export(folder: str | Path, to: str, out: str | Path, *, force: bool = False) -> Path | str:
     """Write a release in the format of another tool, and return where it is.
 
     Keywords are those of ``tripcloak export``.
@@ -235,9 +235,10 @@ def export(folder: str | Path, to: str, out: str | Path, *, force: bool = False)
     folder
         The folder of a release, or its public part, which is all that is read.
     to
-        One of spanishoddata, geoparquet, gpkg, omx, flowmap and kepler; mfjson of trajectories.
+        One of spanishoddata, geoparquet, gpkg, omx, flowmap, kepler, duckdb and postgresql; mfjson of
+        trajectories.
     out
-        The file to write; a folder for flowmap.
+        The file to write; a folder for flowmap, ``postgresql://user@host/name#schema`` for postgresql.
 
     Examples
     --------
@@ -250,7 +251,7 @@ def export(folder: str | Path, to: str, out: str | Path, *, force: bool = False)
     """
     from tripcloak.exporting.export import export_release
 
-    return export_release(Path(folder), to, Path(out), force=force).path
+    return export_release(Path(folder), to, out, force=force).path
 
 
 def _refuse_of_flows(release: ReleasedFlows | ReleasedTrajectories, asked: set[str]) -> None:

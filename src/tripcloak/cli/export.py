@@ -16,9 +16,12 @@ To = Annotated[
     typer.Option("--to", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", show_default=False),
 ]
 Out = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--out", metavar="FILE", help="The file to write; a folder for flowmap.", show_default=False
+        "--out",
+        metavar="FILE",
+        help="The file to write; a folder for flowmap, postgresql://user@host/name#schema for postgresql.",
+        show_default=False,
     ),
 ]
 Formats = Annotated[
@@ -45,6 +48,8 @@ def command(
       tripcloak export out --to gpkg --out flows.gpkg
 
       tripcloak export out --to omx --out flows.omx
+
+      tripcloak export out --to postgresql --out postgresql://ana@localhost/city#open_data
 
       tripcloak export --formats
     """

@@ -11,6 +11,7 @@ from tripcloak.ground.ending import end_with
 from tripcloak.ground.errors import InputError, InternalError, TripcloakError
 from tripcloak.ground.sparing import load_sparingly
 from tripcloak.ground.spelling import spelt_as_flags
+from tripcloak.records.files.databases.fetching import forget_fetched
 from tripcloak.records.files.standard_input import forget_input
 
 
@@ -46,6 +47,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return _told(sys.argv[1:] if arguments is None else arguments)
         finally:
             forget_input()
+            forget_fetched()
 
 
 def _told(arguments: Sequence[str]) -> int:

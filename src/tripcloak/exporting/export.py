@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripcloak.exporting.formats import FORMATS, check_needs, find_format
+from tripcloak.exporting.databases import database_address
+from tripcloak.exporting.formats import DATABASE, FORMATS, check_needs, find_format
 from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.folders import PARTIAL, explained, file_digest
+from tripcloak.ground.given_paths import output_path
 from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.ground.spelling import called, spelt, spelt_command
 
@@ -40,7 +42,7 @@ class PublicTables:
 class Exported:
     """What was written: where, in which format, and how many rows of the release are in it."""
 
-    path: Path
+    path: Path | str
     format: str
     rows: int
 
@@ -49,7 +51,7 @@ class Exported:
         return {"path": str(self.path), "format": self.format, "rows": self.rows}
 
 
-def export_release(folder: Path, to: str, out: Path, *, force: bool = False) -> Exported:
+def export_release(folder: Path, to: str, out: Path | str, *, force: bool = False) -> Exported:
     """Write a release in another format, and return what was written.
 
     Only the public part is read, and only if its files have the digests that the manifest states, so an
@@ -62,7 +64,8 @@ def export_release(folder: Path, to: str, out: Path, *, force: bool = False) -> 
     to
         A name of :data:`FORMATS`.
     out
-        The file to write, or the folder where the format is several files.
+        The file to write, or the folder where the format is several files; of ``postgresql`` the address of
+        a database, with a schema after ``#``.
     force
         Replace what is there.
 
@@ -81,9 +84,13 @@ def export_release(folder: Path, to: str, out: Path, *, force: bool = False) -> 
         )
     check_needs(to)
     refuse_changed(public, facts)
-    with written_aside(out, force=force) as aside:
+    if to == DATABASE:
+        address = database_address(str(out))
+        rows = asked.write()(_tables(public, facts), address, force=force)
+        return Exported(path=str(out), format=to, rows=rows)
+    with written_aside(output_path(out), force=force) as aside:
         rows = asked.write()(_tables(public, facts), aside)
-    return Exported(path=out, format=to, rows=rows)
+    return Exported(path=output_path(out), format=to, rows=rows)
 
 
 def _tables(public: Path, facts: dict[str, Any]) -> Any:

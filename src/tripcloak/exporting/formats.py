@@ -24,7 +24,9 @@ class Format(NamedTuple):
     writer : str
         Module and function of this room that write it.
     needs : tuple of str
-        Modules that are asked for by the extra ``formats``.
+        Modules that are no part of the bare installation.
+    extra : str
+        The extra that brings them.
     """
 
     of: Literal["flows", "trajectories"]
@@ -32,12 +34,16 @@ class Format(NamedTuple):
     words: str
     writer: str
     needs: tuple[str, ...] = ()
+    extra: str = "formats"
 
     def write(self) -> Any:
         """Return the function that writes it."""
         module, _, function = self.writer.partition(":")
         return getattr(import_module(f"tripcloak.exporting.{module}"), function)
 
+
+DATABASE = "postgresql"
+"""The one format that is no file."""
 
 FORMATS: Mapping[str, Format] = {
     "spanishoddata": Format(
@@ -78,6 +84,20 @@ FORMATS: Mapping[str, Format] = {
         "Map of kepler.gl in one file: flows as arcs, zones as polygons, and how both are drawn.",
         "flow_maps:write_kepler",
     ),
+    "duckdb": Format(
+        "flows",
+        ".duckdb",
+        "DuckDB file with tables of flows, of zones with their outlines, and the manifest.",
+        "databases:write_duckdb",
+    ),
+    DATABASE: Format(
+        "flows",
+        "",
+        "Tables flows, zones (PostGIS, with an index) and manifest of a database, in one transaction.",
+        "databases:write_postgres",
+        ("adbc_driver_postgresql",),
+        "postgres",
+    ),
     "mfjson": Format(
         "trajectories",
         ".json",
@@ -107,5 +127,5 @@ def check_needs(name: str) -> None:
         except ImportError:
             raise InputError(
                 f"{name} is written by {module}, which is not installed; get it with "
-                "`pip install 'tripcloak[formats]'`"
+                f"`pip install 'tripcloak[{FORMATS[name].extra}]'`"
             ) from None

@@ -93,7 +93,7 @@ def audit_against(
         facts=read_manifest(folder, "flows"),
         column=canonical.columns.get("person"),
         recorded=read_run(release_folder(folder)).get("input_files"),
-        inputs=inputs,
+        inputs=source.paths,
         preset=source.preset,
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)

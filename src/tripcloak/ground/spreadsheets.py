@@ -36,7 +36,8 @@ def write_csv(table: pa.Table, path: Path) -> None:
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
             texts = table.column(place)
-            guarded = compute.binary_join_element_wise("'", texts, "")
             risky = compute.match_substring_regex(texts, FORMULA)
-            table = table.set_column(place, field, compute.if_else(risky, guarded, texts))
+            if compute.any(risky).as_py():
+                guarded = compute.binary_join_element_wise("'", texts, "")
+                table = table.set_column(place, field, compute.if_else(risky, guarded, texts))
     csv.write_csv(table, path, csv.WriteOptions(quoting_style="needed"))

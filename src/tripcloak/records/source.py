@@ -11,6 +11,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.promises.counted import checked_kind
 from tripcloak.records.during import days_of
+from tripcloak.records.files.databases.fetching import fetched
 from tripcloak.records.files.encodings import checked_encoding
 from tripcloak.records.files.frames import Frame, Input, checked_inputs
 from tripcloak.records.files.standard_input import STANDARD_INPUT, is_spooled
@@ -51,6 +52,8 @@ def _plain(item: Any) -> Any:
     """Return what may be written down of one of several values: of a table in memory, what it was."""
     if isinstance(item, str) and is_spooled(item):
         return STANDARD_INPUT
+    if isinstance(item, str) and (taken := fetched(item)) is not None:
+        return taken.address
     return str(item) if isinstance(item, Frame) else item
 
 

@@ -19,7 +19,7 @@ from tripcloak.ground.rewriting import Rewriting, rewritten_findings
 from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
 from tripcloak.records.files.fingerprints import told_to_owner
-from tripcloak.records.files.frames import Input
+from tripcloak.records.files.frames import Input, checked_inputs
 from tripcloak.trajectories.anonymise import local_clock
 from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_folder, audit_public
@@ -104,7 +104,7 @@ def audit_trajectories_against(
         facts=read_manifest(folder, "trajectories"),
         column=run.get("columns", {}).get("person"),
         recorded=run.get("input_files"),
-        inputs=inputs,
+        inputs=source.paths,
         preset=source.preset,
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
@@ -155,6 +155,7 @@ def measure_trajectories_against(
     folder: Path, inputs: tuple[Input, ...], *, memory: Memory = None, progress: Progress = silent
 ) -> dict[str, Any]:
     """Return every measure of a release folder against the raw input."""
+    inputs = checked_inputs(inputs)
     trajectories, release = read_as_released(folder, inputs, memory=memory, progress=progress)
     progress("measuring", 0, None)
     return measure_trajectories(trajectories, release, timezone=local_clock(how_it_was_read(folder, inputs)))

@@ -9,6 +9,7 @@ from typing import Any
 from tripcloak.ground.folders import file_digest
 from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.promises.counted import counted_as
+from tripcloak.records.files.databases.fetching import fetched
 from tripcloak.records.files.frames import Input
 from tripcloak.records.files.paths import expand_paths
 from tripcloak.records.presets import find_preset
@@ -20,7 +21,7 @@ ANOTHER = (
 
 
 def input_digests(inputs: Sequence[Input], preset: str | None = None) -> list[str] | None:
-    """Return the SHA-256 of every file of an input, ascending; None where tables in memory are among them.
+    """Return the SHA-256 of every file of an input, ascending; None where not all are files.
 
     Examples
     --------
@@ -32,7 +33,8 @@ def input_digests(inputs: Sequence[Input], preset: str | None = None) -> list[st
     ...     [digest[:8] for digest in input_digests([str(path)])]
     ['a181a346']
     """
-    paths = [one for one in inputs if isinstance(one, str)]
+    # The rows of a database come in no fixed order.
+    paths = [one for one in inputs if isinstance(one, str) and fetched(one) is None]
     if len(paths) < len(inputs):
         return None
     files = expand_paths(paths, None if preset is None else find_preset(preset))

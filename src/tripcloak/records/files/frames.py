@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.records.files.databases.fetching import fetch, fetched
 from tripcloak.records.files.standard_input import STANDARD_INPUT, is_spooled, spooled_input
 
 if TYPE_CHECKING:
@@ -112,8 +113,10 @@ def checked_inputs(given: object) -> tuple[Input, ...]:
 
 
 def _settled(path: str) -> str:
-    """Return a path that other processes can read too: what is piped in lies in a file by then."""
-    return str(spooled_input()) if path == STANDARD_INPUT else path
+    """Return a path that other processes can read too: what is piped in or fetched lies in a file by then."""
+    if path == STANDARD_INPUT:
+        return str(spooled_input())
+    return fetch(path) or path
 
 
 def input_name(one: Input) -> str:
@@ -124,6 +127,9 @@ def input_name(one: Input) -> str:
     """
     if isinstance(one, Frame):
         return str(one)
+    taken = fetched(one)
+    if taken is not None:
+        return taken.address
     return "standard input" if is_spooled(one) else Path(one).name
 
 

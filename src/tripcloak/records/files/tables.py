@@ -11,6 +11,7 @@ from tripcloak.ground.engine import plain_errors
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.exact_files import exact_literal, exact_path
 from tripcloak.records.file_counts import FILE
+from tripcloak.records.files.databases.fetching import fetched
 from tripcloak.records.files.frames import Frame, Input
 from tripcloak.records.files.paths import Top, expand_paths, kind_of, layout_of, read_layout, read_top
 from tripcloak.records.files.places import placed, placed_columns, without_places
@@ -105,8 +106,11 @@ def open_tables(
             "the input holds no rows; expected at least one trip below the column names. Check that it was "
             "saved whole, and that this is the right file"
         )
-    tables[0] = replace(tables[0], notes=(*unpacked.notes, *tables[0].notes))
-    return [_as_known(table, unpacked.known) for table in tables]
+    taken = {str(file): one for file in given if (one := fetched(str(file))) is not None}
+    notes = [note for one in taken.values() for note in one.notes]
+    tables[0] = replace(tables[0], notes=(*notes, *unpacked.notes, *tables[0].notes))
+    known = {**unpacked.known, **{path: one.address for path, one in taken.items()}}
+    return [_as_known(table, known) for table in tables]
 
 
 def _as_known(table: Table, known: Mapping[str, str]) -> Table:

@@ -1,0 +1,1 @@
+"""Tables of databases as inputs: PostgreSQL, with PostGIS or without, and DuckDB files."""
