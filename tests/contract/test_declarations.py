@@ -22,7 +22,7 @@ from tripcloak.records.source import TripSource
 from tripcloak.trajectories.keywords import keywords as trajectory_keywords
 from tripcloak.trajectories.keywords import trajectory_source
 from tripcloak.trajectories.methods.kscale import PICKS
-from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.method import HidingMethod
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 from tripcloak.trajectories.reading import TrajectorySource
 
@@ -47,7 +47,7 @@ def test_what_the_source_says_is_what_the_class_says(registry: Registry[Any], na
 
 @every_method
 def test_every_parameter_of_its_own_is_declared(registry: Registry[Any], name: str) -> None:
-    shared = {one.name for kind in (FlowMethod, TrajectoryMethod) for one in fields(kind)}
+    shared = {one.name for kind in (FlowMethod, HidingMethod) for one in fields(kind)}
     own = {one.name for one in fields(registry[name])} - shared
     assert own == {one.name for one in registry.options(name)}
 
@@ -113,7 +113,7 @@ def test_a_class_that_is_not_there_cannot_be_read() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeUp(TrajectoryMethod):
+class MadeUp(HidingMethod):
     """A method that stands in no file of methods."""
 
     haste: int = option(3, help="Haste.", metavar="N")

@@ -13,6 +13,7 @@ import pytest
 from tripcloak.ground.errors import InputError
 from tripcloak.promises import (
     AllOf,
+    AmongPromise,
     AveragePeople,
     CoLocation,
     Containment,
@@ -22,8 +23,10 @@ from tripcloak.promises import (
     HiddenChoices,
     KAnonymity,
     KMAnonymity,
+    KMSamples,
     LDiversity,
     PPercent,
+    Presence,
     Promise,
     Rounding,
     SegmentsWhereSafe,
@@ -63,6 +66,8 @@ EXAMPLES: dict[str, Promise] = {
     "differential privacy": NOISE,
     "containment": Containment(k=3),
     "colocation": CoLocation(k=2, delta=2000.0),
+    "presence": Presence(k=5),
+    "k^m-anonymity of trajectories": KMSamples(k=5, m=2),
 }
 every_promise = pytest.mark.parametrize("promise", EXAMPLES.values(), ids=EXAMPLES)
 
@@ -77,7 +82,7 @@ def test_no_promise_is_left_out() -> None:
     ours = {one for one in subclasses(Promise) if one.__module__.startswith("tripcloak.promises.")}
     named = {one for one in ours if "kind" in vars(one)}
     assert {type(promise) for promise in EXAMPLES.values()} == named
-    assert ours - named == {LargestPart, OfProducts, PromiseOnPromise, TrajectoryPromise}
+    assert ours - named == {AmongPromise, LargestPart, OfProducts, PromiseOnPromise, TrajectoryPromise}
     for kind, promise in EXAMPLES.items():
         assert promise.kind == kind
         assert Promise.of_kind(kind) is type(promise)

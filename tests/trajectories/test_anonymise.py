@@ -19,7 +19,7 @@ from tripcloak.trajectories.checking import (
     measure_trajectories_against,
     read_as_released,
 )
-from tripcloak.trajectories.methods.method import TrajectoryMethod
+from tripcloak.trajectories.methods.method import HidingMethod
 from tripcloak.trajectories.methods.registry import find_trajectory_method
 from tripcloak.trajectories.reading import TrajectorySource, read_trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
@@ -29,7 +29,7 @@ from worlds.trips import write_csv
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsTheyAre(TrajectoryMethod):
+class AsTheyAre(HidingMethod):
     """Releases what it is given, and claims to have hidden it."""
 
     name: ClassVar[str] = "as-they-are"

@@ -68,3 +68,9 @@ class TrajectoryOptions(TypedDict, total=False):
     unmatched: float | None
     period: int | None
     sampling: int | None
+    partition: str | None
+    cell: int | None
+    interval: int | None
+    withheld: float | None
+    frequent: float | None
+    doublings: int | None

@@ -133,7 +133,7 @@ def anonymise(
 
     With k-scale and glove, all samples of a person are in k released trajectories or more.
 
-    w4m and nwa promise less, and say so.
+    All others promise less, or something else, and say so.
 
     DIR/release may be published; DIR/private must stay inside.
 
@@ -244,7 +244,7 @@ def _audited(outcome: "TrajectoryOutcome") -> str:
 def _raw_record(outcome: "TrajectoryOutcome") -> list[tuple[str, str]]:
     """Return how people are hidden from those who know dropped samples too; nothing where nobody lost any."""
     told = outcome.audit.numbers["raw_record"]
-    if outcome.release.promise.moves_samples or not told["people"]:
+    if not (outcome.release.promise.contains and told["people"]):
         return []
     widened = mask_small(outcome.release.facts.get("widened_samples", 0), "released samples", zero=True)
     return [

@@ -39,7 +39,7 @@ class TrajectoryRow:
     """
 
     method: str
-    k: int
+    k: int | None
     reason: str | None = None
     promise: str | None = None
     seconds: float | None = None
@@ -59,7 +59,7 @@ class TrajectoryRow:
     @property
     def hides(self) -> bool:
         """Return whether it is safe by a promise that whole trajectories hide people."""
-        return bool(self.safe and self.promise) and not Promise.of_kind(str(self.promise)).moves_samples
+        return bool(self.safe and self.promise) and Promise.of_kind(str(self.promise)).contains
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,6 +71,11 @@ class TrajectoryComparison:
 
     def __repr__(self) -> str:
         return f"<TrajectoryComparison: {', '.join(row.method for row in self.rows)}>"
+
+    @property
+    def k(self) -> int:
+        """Return the k that was asked for; 0 where no method has one."""
+        return next((row.k for row in self.rows if row.k), 0)
 
     @property
     def best(self) -> TrajectoryRow | None:
@@ -92,8 +97,8 @@ class TrajectoryComparison:
         guessed = "is not told of so few people" if row.guessed is None else f"is {row.guessed} in 100"
         return (
             f"Of the safe releases {row.method} is the closest; {moved}. How often a simple guess names the "
-            f"right trajectory {guessed}, and one time in k would be {100 / row.k:.3g}: no release here "
-            "withstands a guess."
+            f"right trajectory {guessed}, and one time in k would be {100 / (row.k or 1):.3g}: no release "
+            "here withstands a guess."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,13 +133,13 @@ def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progres
     try:
         release, cost = timed(lambda: method.anonymise(trajectories, progress))
     except TripcloakError as error:
-        return TrajectoryRow(method=method.name, k=method.k, reason=str(error))
+        return TrajectoryRow(method=method.name, k=method.hidden_among, reason=str(error))
     progress(f"checking {method.name}", 0, None)
     audit, errors = audit_release(trajectories, release), sample_errors(trajectories, release)
     guess = guess_owner(trajectories, release)
     return TrajectoryRow(
         method=method.name,
-        k=method.k,
+        k=method.hidden_among,
         promise=release.promise.kind,
         seconds=cost.wall_s,
         cpu_seconds=cost.cpu_s,
@@ -148,7 +153,7 @@ def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progres
         smallest_support=audit.smallest_support,
         guessed=None if guess is None else guess.right,
         guessed_blindly=None if guess is None else guess.blind,
-        withstands=guess is not None and _withstands(guess, method.k),
+        withstands=guess is not None and _withstands(guess, method.fewest),
     )
 
 
@@ -170,7 +175,7 @@ def _error(row: TrajectoryRow) -> float:
 
 def _rehearse(method: TrajectoryMethod, trajectories: Trajectories) -> None:
     """Run the method on a few people, so that loading and compiling its code is not taken for its work."""
-    few = min(trajectories.n_users, max(REHEARSED, 2 * method.k))
+    few = min(trajectories.n_users, max(REHEARSED, 2 * method.fewest))
     # So few people may not do for the method; what it says of all of them is what counts.
     with suppress(TripcloakError):
         method.anonymise(trajectories.take(np.arange(few)))

@@ -157,7 +157,7 @@ def _record(row: TrajectoryRow) -> dict[str, Any]:
 def _advice(found: TrajectoryComparison) -> Advice:
     first, _, rest = found.advice().partition(": ")
     best = None if found.best is None else found.best.method
-    return Advice(found.rows[0].k, None, best, f"{first}.", [f"{rest[:1].upper()}{rest[1:]}"])
+    return Advice(found.k, None, best, f"{first}.", [f"{rest[:1].upper()}{rest[1:]}"])
 
 
 def _numbers(found: TrajectoryComparison) -> dict[str, Any]:
@@ -172,5 +172,5 @@ def _facts(found: TrajectoryComparison) -> dict[str, str]:
         "Trajectories": f"{of.n_users:,}",
         "Samples": f"{of.n_samples:,}",
         "Steps": f"{of.grid.metres:,} m, {of.grid.seconds:,} s",
-        "Hidden among": f"k = {found.rows[0].k}",
+        "Hidden among": f"k = {found.k}" if found.k else "no k: noise alone",
     }

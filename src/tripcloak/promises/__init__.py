@@ -1,6 +1,7 @@
 """Promises: what a release is held to, one class each; whoever wants to know what was promised asks it."""
 
 from tripcloak.promises.allof import AllOf, all_of
+from tripcloak.promises.crowds import KMSamples, Presence
 from tripcloak.promises.differential_privacy import DifferentialPrivacy
 from tripcloak.promises.dominance import Dominance, PPercent
 from tripcloak.promises.hidden import HiddenChoices
@@ -21,11 +22,12 @@ from tripcloak.promises.promise import (
 from tripcloak.promises.rounding import Rounding
 from tripcloak.promises.segments import EverySegment, SegmentsWhereSafe
 from tripcloak.promises.tcloseness import OriginDistances, TCloseness, origin_distances
-from tripcloak.promises.trajectories import CoLocation, Containment, TrajectoryPromise
+from tripcloak.promises.trajectories import AmongPromise, CoLocation, Containment, TrajectoryPromise
 
 __all__ = [
     "UNITS",
     "AllOf",
+    "AmongPromise",
     "AveragePeople",
     "CoLocation",
     "Containment",
@@ -38,11 +40,13 @@ __all__ = [
     "Input",
     "KAnonymity",
     "KMAnonymity",
+    "KMSamples",
     "LDiversity",
     "Largest",
     "OriginDistances",
     "PPercent",
     "Passages",
+    "Presence",
     "Promise",
     "Rounding",
     "SegmentsWhereSafe",

@@ -120,6 +120,8 @@ class Promise(ABC):
     """Whether released numbers are noisy: none is exact, and no limit on what is withheld is kept to."""
     moves_samples: ClassVar[bool] = False
     """Whether a released sample may lie elsewhere than the one it stands for, be made up or left out."""
+    contains: ClassVar[bool] = False
+    """Whether k released trajectories hold all samples of each person."""
     of_every_group: ClassVar[bool] = True
     """Whether every released group by itself holds what is promised."""
     needs_products: ClassVar[bool] = False

@@ -1,10 +1,10 @@
-"""Promises on trajectories: containment in k of them, and co-location of k within delta."""
+"""Promises on trajectories: what they share, containment in k of them, and co-location of k within delta."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,16 +16,22 @@ from tripcloak.promises.promise import Passages, Promise
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryPromise(Promise):
-    """Among k released trajectories each person's is hidden; how is for the promises themselves to say."""
+    """What released trajectories are held to; how people are hidden is for the promises themselves to say."""
 
-    k: int = 2
+    withholds: ClassVar[bool] = False
+    """Whether samples, and all there is of a person, may be left out."""
+    made_up: ClassVar[bool] = False
+    """Whether released trajectories are nobody's: drawn from noisy numbers, none of a person."""
+
     id_is: str = "person"
 
     def __post_init__(self) -> None:
-        if self.k < 2:
-            raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
         if self.id_is not in ONES:
             raise InputError(f"a trajectory is that of one of {', '.join(ONES)}")
+
+    def of_ids(self, id_is: str) -> Self:
+        """Return the same of trajectories whose ids stand for something else."""
+        return replace(self, id_is=id_is)
 
     def counted(self) -> dict[str, str]:
         """Return whose the trajectories are."""
@@ -44,13 +50,35 @@ class TrajectoryPromise(Promise):
         """Return of whom something may be known."""
         return "an id" if self.id_is == UNKNOWN else f"a {ONES[self.id_is].one}"
 
+    @property
+    def _somebody(self) -> str:
+        """Return the same where a person needs no further word."""
+        return "somebody" if self.id_is == "person" else self._of_whom
+
     def in_brief(self) -> str:
         """Return what the headline says, which needs no heading."""
         return self.headline()[1]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Containment(TrajectoryPromise):
+class AmongPromise(TrajectoryPromise):
+    """A promise by which people are hidden among ``k``; of whom or of what the promises say."""
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.k < 2:
+            raise InputError(f"k says among how many trajectories each one hides, 2 or more; got {self.k}")
+
+    def to_manifest(self) -> dict[str, Any]:
+        """Return plain values for JSON, k first."""
+        told = super().to_manifest()
+        return {"kind": told.pop("kind"), "k": told.pop("k"), **told}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Containment(AmongPromise):
     """Whoever knows all samples of a trajectory finds them in ``k`` released ones or more.
 
     Examples
@@ -68,6 +96,7 @@ class Containment(TrajectoryPromise):
         "Whatever is known of where and when a person was fits k released trajectories or more."
     )
     lacks: ClassVar[str] = "containment is promised of trajectories, and flows are none"
+    contains: ClassVar[bool] = True
 
     def safe(self, groups: Ints) -> Bools:
         """Return whether each original trajectory is hidden, given how many released ones contain it."""
@@ -88,7 +117,7 @@ class Containment(TrajectoryPromise):
     def in_full(self) -> Passages:
         """Return what boxes promise, in short, and what not."""
         k, one, several = f"{self.k:,}", ONES[self.id_is].one, ONES[self.id_is].several
-        somebody = "somebody" if self.id_is == "person" else self._of_whom
+        somebody = self._somebody
         return Passages(
             f"""\
 **Whoever knows where and when {somebody} was, all of it or any part, finds at least {k} released
@@ -129,7 +158,7 @@ samples that were kept when the data was read are in it, and none was invented.
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoLocation(TrajectoryPromise):
+class CoLocation(AmongPromise):
     """(k, delta)-anonymity: each released trajectory has k - 1 others within ``delta`` metres at all times.
 
     After Abul, Bonchi and Nanni (2008). It promises nothing against somebody who knows original samples.
@@ -148,6 +177,7 @@ class CoLocation(TrajectoryPromise):
     lacks: ClassVar[str] = "co-location is promised of trajectories, and flows are none"
     held: ClassVar[str] = "(k, delta) only"
     moves_samples: ClassVar[bool] = True
+    withholds: ClassVar[bool] = True
 
     delta: float
 
@@ -172,6 +202,14 @@ class CoLocation(TrajectoryPromise):
     def judgement(self, smallest: str) -> str:
         """Return what is said of a release that passed its audit."""
         return "(k, delta) holds; no smallest support is promised"
+
+    def note(self) -> str:
+        """Return that it is weaker than it looks."""
+        return (
+            "(k, delta)-anonymity alone: at every moment k - 1 other released trajectories are within delta. "
+            "Whoever knows original samples may still find their person; k-scale and glove hide people from "
+            "them too"
+        )
 
     def in_full(self) -> Passages:
         """Return what moved samples promise, in short, and what not."""

@@ -34,12 +34,6 @@ from tripcloak.trajectories.report.figures import trajectory_figures_page
 from tripcloak.trajectories.report.map import trajectory_pages
 from tripcloak.trajectories.report.plain import plain_words
 
-COLOCATION = (
-    "{method} promises (k, delta)-anonymity alone: at every moment k - 1 other released trajectories are "
-    "within delta. Whoever knows original samples may still find their person; k-scale and glove hide "
-    "people from them too"
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryReleaseRequest:
@@ -161,7 +155,9 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
     """Return a release that has passed its own audit; nothing is written, an unsafe one never returned."""
     check_formats(request.formats)
     started = time.perf_counter()
-    reading = read_trajectories(request.source, k=request.method.k, memory=request.memory, progress=progress)
+    reading = read_trajectories(
+        request.source, k=request.method.hidden_among, memory=request.memory, progress=progress
+    )
     if request.once_read is not None:
         request.once_read(reading)
     trajectories = reading.trajectories
@@ -247,8 +243,9 @@ def local_clock(source: TrajectorySource) -> str | None:
 
 def promise_notes(release: TrajectoryRelease) -> tuple[str, ...]:
     """Return what must be said of a promise that is weaker than it looks."""
-    if release.promise.moves_samples:
-        return (COLOCATION.format(method=release.method),)
+    caution = release.promise.note()
+    if caution is not None:
+        return (f"{release.method} promises {caution}",)
     if release.parameters.get("constraint") in {None, "full"}:
         return ()
     return (

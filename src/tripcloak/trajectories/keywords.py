@@ -136,7 +136,7 @@ def _method() -> Option:
 
 _METHODS = Option(
     name="methods",
-    help="Methods separated by commas.",
+    help="Methods separated by commas, or all.",
     metavar="NAMES",
     default="k-scale,glove,w4m",
     reads="names",
@@ -170,7 +170,7 @@ def trajectory_method(given: Mapping[str, Any]) -> TrajectoryMethod:
     """
     kind = find_trajectory_method(given["method"])
     own = TRAJECTORY_METHODS.own(given["method"], TRAJECTORY_METHODS.asked(given))
-    return kind(k=given["k"], **own)
+    return kind.asked(given["k"], **own)
 
 
 def trajectory_methods(given: Mapping[str, Any]) -> list[TrajectoryMethod]:
@@ -179,6 +179,7 @@ def trajectory_methods(given: Mapping[str, Any]) -> list[TrajectoryMethod]:
     >>> [one.name for one in trajectory_methods({"methods": ("w4m", "glove"), "k": 3, "delta": 500.0})]
     ['w4m', 'glove']
     """
-    kinds = {name: find_trajectory_method(name) for name in given["methods"]}
+    names = tuple(TRAJECTORY_METHODS) if tuple(given["methods"]) == ("all",) else given["methods"]
+    kinds = {name: find_trajectory_method(name) for name in names}
     own = TRAJECTORY_METHODS.own_of_each(kinds, TRAJECTORY_METHODS.asked(given))
-    return [kinds[name](k=given["k"], **own[name]) for name in given["methods"]]
+    return [kinds[name].asked(given["k"], **own[name]) for name in names]

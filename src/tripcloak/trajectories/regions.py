@@ -48,7 +48,7 @@ def anonymise_regions(
         )
     refuse_if_taken(request.out, force=False)
     progress("finding regions", 0, None)
-    boxes = regions or find_regions(request.source, k=request.method.k, memory=request.memory)
+    boxes = regions or find_regions(request.source, k=request.method.fewest, memory=request.memory)
     refuse_overlap(boxes)
     parts = _parts(request.out, len(boxes))
     refuse_if_taken(request.out, force=request.force, parts=parts)

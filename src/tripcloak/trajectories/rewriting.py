@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from tripcloak._version import __version__
@@ -45,10 +44,11 @@ def rewritten_trajectories(folder: Path) -> tuple[Finding, ...]:
 def _method_is_known(_: Path, published: PublishedTrajectories) -> bool:
     facts = published.manifest
     promise = TrajectoryPromise.from_manifest(facts["promise"])
-    method = TRAJECTORY_METHODS[facts["method"]](k=promise.k, **facts["parameters"])
+    k = None if promise.k is None else int(promise.k)
+    method = TRAJECTORY_METHODS[facts["method"]].asked(k, **facts["parameters"])
     # Their order and their kinds count too: 1 and 1.0 and true are equal.
     same = repr(list(method.parameters().items())) == repr(list(facts["parameters"].items()))
-    return same and repr(replace(method.promise, id_is=promise.id_is)) == repr(promise)
+    return same and repr(method.promise.of_ids(promise.id_is)) == repr(promise)
 
 
 def _write_samples(folder: Path, published: PublishedTrajectories) -> None:

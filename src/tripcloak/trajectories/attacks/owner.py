@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+
+import numpy as np
 
 from tripcloak.trajectories.attacks.attack import attack
 from tripcloak.trajectories.model import Trajectories
@@ -15,7 +18,8 @@ SEED = 0
 def guess_owner(trajectories: Trajectories, release: TrajectoryRelease) -> OwnerGuess | None:
     """Return how often somebody who knows all samples names the right trajectory, by the best simple guess.
 
-    Where samples are moved, nothing need fit, and nothing is said.
+    Where samples are moved, nothing need fit, and nothing is said. Where some are withheld, those are known
+    that are not: who knows that a sample was withheld learns from it, too.
 
     Examples
     --------
@@ -30,6 +34,20 @@ def guess_owner(trajectories: Trajectories, release: TrajectoryRelease) -> Owner
     """
     if release.promise.moves_samples:
         return None
-    found = attack(trajectories, "owner", release=release, people=TRIED, seed=SEED)
+    known, told = _kept(trajectories, release) if release.promise.withholds else (trajectories, release)
+    found = attack(known, "owner", release=told, people=TRIED, seed=SEED)
     best = max(found.chances.values(), key=math.fsum)
     return OwnerGuess.of(best.tolist(), found.chances["blind"].tolist())
+
+
+def _kept(trajectories: Trajectories, release: TrajectoryRelease) -> tuple[Trajectories, TrajectoryRelease]:
+    """Return the samples that were not withheld, of those who have any, and the release of these people."""
+    kept = release.box_of >= 0
+    samples = np.bincount(trajectories.owner[kept], minlength=trajectories.n_users)
+    people = np.flatnonzero(samples)
+    left = Trajectories(
+        grid=trajectories.grid,
+        offsets=np.concatenate(([0], np.cumsum(samples[people]))),
+        **{column: getattr(trajectories, column)[kept] for column in "txy"},
+    )
+    return left, replace(release, released_of=release.released_of[people], box_of=release.box_of[kept])

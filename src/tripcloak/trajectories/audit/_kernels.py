@@ -226,3 +226,51 @@ def count_near(
                 near[a] += 1
                 near[b] += 1
     return near
+
+
+@njit(cache=True, nogil=True)
+def count_inside(
+    rows: NDArray[np.int64],
+    boxes: NDArray[np.float64],
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+    shape: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    t: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    enough: int,
+    found: NDArray[np.int64],
+) -> None:  # pragma: no cover - compiled
+    """Write how many people have a sample in each of these boxes, counted up to what is enough.
+
+    Samples are ordered by bins of time, x and y, of which ``shape`` says how many there are; those of bin b
+    stand at ``starts[b]:starts[b + 1]``. ``low`` and ``high`` hold the first and last bin of each box, a row
+    each of time, x and y; ``seen`` says in which box each person was counted last.
+    """
+    for box in rows:
+        people = 0
+        for bt in range(low[0, box], high[0, box] + 1):
+            for bx in range(low[1, box], high[1, box] + 1):
+                first = (bt * shape[1] + bx) * shape[2]
+                for s in range(starts[first + low[2, box]], starts[first + high[2, box] + 1]):
+                    if (
+                        seen[owner[s]] != box
+                        and boxes[box, 0] <= t[s]
+                        and t[s] < boxes[box, 1]
+                        and boxes[box, 2] <= x[s]
+                        and x[s] < boxes[box, 3]
+                        and boxes[box, 4] <= y[s]
+                        and y[s] < boxes[box, 5]
+                    ):
+                        seen[owner[s]] = box
+                        people += 1
+                        if people == enough:
+                            break
+                if people == enough:
+                    break
+            if people == enough:
+                break
+        found[box] = people

@@ -51,7 +51,9 @@ def audit_folder(
         case = TrajectoryEvidence(folder, facts, con, raw, ordered=k, jobs=jobs)
         findings = BOOK.judge(case)
         try:
-            numbers = Supports.told(case.supports) | RawSupports.told(case.raw_supports)
+            counted = not case.manifest.promise.made_up
+            numbers = Supports.told(case.supports if counted else None)
+            numbers |= RawSupports.told(case.raw_supports if counted else None)
         except BrokenPart:
             numbers = Supports.told(None) | RawSupports.told(None)
     return Verdict.of(findings, **numbers)
@@ -61,7 +63,8 @@ PUBLIC_RULES = (
     *("files-complete", "digests-match", "only-allowed-columns", "parquet-holds-no-more"),
     *("csv-equals-parquet", "geojson-equals-samples", "mfjson-equals-samples", "manifest-whole"),
     *("promise-valid", "manifest-consistent", "boxes-have-extent", "edges-on-the-grid", "no-overlap-in-time"),
-    *("ordered-by-pseudonym", "degrees-enclose-metres"),
+    *("ordered-by-pseudonym", "degrees-enclose-metres", "m-samples-reach-k", "noise-adds-up"),
+    "made-up-is-coarse",
 )
 """The rules that need neither the raw input nor the private part."""
 

@@ -19,12 +19,18 @@ from tripcloak.trajectories.audit.containment import (
     count_raw_supports,
     count_supports,
 )
+from tripcloak.trajectories.audit.crowds import fewest_sharing, people_in_boxes
 from tripcloak.trajectories.audit.promise import (
+    NOT_TOGETHER,
     Stated,
+    coarse_faults,
     companion_faults,
+    crowd_faults,
     lone_faults,
+    noise_faults,
     raw_faults,
     read_stated,
+    sharing_faults,
     support_faults,
     two_sided_faults,
 )
@@ -66,7 +72,9 @@ def audit_release(
     case = Arrays(trajectories, release, jobs)
     findings = BOOK.judge(case)
     try:
-        numbers = Supports.told(case.supports) | RawSupports.told(case.raw_supports)
+        counted = not case.promise.made_up
+        numbers = Supports.told(case.supports if counted else None)
+        numbers |= RawSupports.told(case.raw_supports if counted else None)
     except BrokenPart:
         numbers = Supports.told(None) | RawSupports.told(None)
     return Verdict.of(findings, **numbers)
@@ -88,21 +96,20 @@ class Arrays:
     @cached_property
     def supports(self) -> Supports:
         """Return in how many released trajectories each original one is contained."""
-        if shape_faults(self.release):
-            raise BrokenPart("could not be checked: the released boxes are not whole")
-        return count_supports(*self._sides(), jobs=self.jobs)
+        return count_supports(*self.sides(), jobs=self.jobs)
 
     @cached_property
     def raw_supports(self) -> RawSupports:
         """Return in how many released trajectories people are found by what was dropped of them."""
-        if shape_faults(self.release):
-            raise BrokenPart("could not be checked: the released boxes are not whole")
-        samples, spans = self._sides()
+        samples, spans = self.sides()
         owner, *columns = self.trajectories.dropped
         offsets = np.searchsorted(owner, np.arange(self.trajectories.n_users + 1))
         return count_raw_supports(samples, Samples(offsets, *columns), spans)
 
-    def _sides(self) -> tuple[Samples, BoxSpans]:
+    def sides(self) -> tuple[Samples, BoxSpans]:
+        """Return the original samples and the released boxes, or raise where boxes are not whole."""
+        if shape_faults(self.release):
+            raise BrokenPart("could not be checked: the released boxes are not whole")
         made = self.trajectories
         samples = Samples(made.offsets, made.t, made.x, made.y)
         return samples, BoxSpans(self.release.offsets, *self.release.boxes)
@@ -167,9 +174,11 @@ def everybody_accounted(case: Arrays) -> str | None:
     if len(told) != case.trajectories.n_users:
         return "the release does not account for every original trajectory"
     kept = told[told >= 0]
+    if case.promise.made_up:
+        return "a made-up trajectory is said to be somebody's" if len(kept) else None
     if not np.array_equal(np.sort(kept), np.arange(case.release.n_released)):
         return "a released trajectory is nobody's, or two people's"
-    if not case.promise.moves and len(kept) < len(told):
+    if case.promise.contains and len(kept) < len(told):
         return (
             f"{mask_small(len(told) - len(kept), 'original trajectories')} are deleted, which nobody promised"
         )
@@ -185,16 +194,18 @@ def own_samples_held(case: Arrays) -> str | Remark | None:
     box = np.asarray(release.box_of)
     if len(box) != made.n_samples or len(release.released_of) != made.n_users:
         return "the release does not account for every sample"
-    if (box < 0).any() or (box >= release.n_boxes).any():
+    if case.promise.contains and (box < 0).any():
         return f"{mask_small(int((box < 0).sum()), 'samples')} are deleted, which nobody promised"
+    if (box >= release.n_boxes).any():
+        return "a sample is said to be in a box that there is not"
     if shape_faults(release):
         raise BrokenPart("could not be checked: the released boxes are not whole")
     whose = np.repeat(np.arange(release.n_released), np.diff(release.offsets))
-    held = whose[box] == np.asarray(release.released_of)[made.owner]
+    held = (box < 0) | (whose[box] == np.asarray(release.released_of)[made.owner])
     for column, low, high in zip(
         (made.t, made.x, made.y), release.boxes[::2], release.boxes[1::2], strict=True
     ):
-        held &= (low[box] <= column) & (column < high[box])
+        held &= (box < 0) | ((low[box] <= column) & (column < high[box]))
     return (
         None
         if held.all()
@@ -205,33 +216,76 @@ def own_samples_held(case: Arrays) -> str | Remark | None:
 @BOOK.rule("support-reaches-k")
 def support_reaches_k(case: Arrays) -> str | Remark | None:
     """All samples of each original trajectory are contained in k released ones or more."""
+    if case.promise.made_up:
+        return NotPromised(case.promise.not_linkage)
     return support_faults(case.supports, case.promise)
 
 
 @BOOK.rule("two-sided-support-reaches-k")
 def two_sided_support_reaches_k(case: Arrays) -> str | Remark | None:
     """K or more of them hold one of its samples in every box, for those who know that they know all."""
+    if not case.promise.contains:
+        return NotPromised(case.promise.not_linkage)
     return two_sided_faults(case.supports, case.promise)
 
 
 @BOOK.rule("nobody-alone")
 def nobody_alone(case: Arrays) -> str | Remark | None:
     """Every released trajectory may stand for two people or more."""
+    if not case.promise.contains:
+        return NotPromised(case.promise.not_linkage)
     return lone_faults(case.supports, case.promise)
 
 
 @BOOK.rule("raw-record-reaches-k")
 def raw_record_reaches_k(case: Arrays) -> str | Remark | None:
     """Kept samples and any that were dropped are contained in k released trajectories or more, or in none."""
+    if not case.promise.contains:
+        return NotPromised(case.promise.not_linkage)
     return raw_faults(case.raw_supports, case.promise)
 
 
 @BOOK.rule("companions-reach-k")
 def companions_reach_k(case: Arrays) -> str | Remark | None:
     """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
-    if not case.promise.moves:
-        return NotPromised("not promised: released trajectories are boxes that hold several people")
+    if case.promise.delta is None:
+        return NotPromised(NOT_TOGETHER)
     spans = zip(case.release.boxes[::2], case.release.boxes[1::2], strict=True)
     if any((np.asarray(high) - low != 1).any() for low, high in spans):
         return "a promise of colocation is about points, and some released boxes are larger"
     return companion_faults(case.companions, case.promise)
+
+
+@BOOK.rule("boxes-hold-k")
+def boxes_hold_k(case: Arrays) -> str | Remark | None:
+    """In every released box k people or more have a sample."""
+    if case.promise.kind != "presence":
+        return NotPromised("not promised: no number of people in every box by itself")
+    samples, spans = case.sides()
+    people = people_in_boxes(samples, spans, enough=case.promise.asked, jobs=case.jobs)
+    return crowd_faults(people, case.promise)
+
+
+@BOOK.rule("m-samples-reach-k")
+def m_samples_reach_k(case: Arrays) -> str | Remark | None:
+    """Any m boxes of a released trajectory, or fewer, are those of k or more."""
+    if case.promise.m is None:
+        return NotPromised("not promised: nothing of whoever knows no more than some samples")
+    return sharing_faults(fewest_sharing(case.sides()[1], case.promise.m), case.promise)
+
+
+@BOOK.rule("noise-adds-up")
+def noise_adds_up(case: Arrays) -> str | Remark | None:
+    """What noisy numbers spend is no more than is promised, and their noise no less than that takes."""
+    return noise_faults(case.promise)
+
+
+@BOOK.rule("made-up-is-coarse")
+def made_up_is_coarse(case: Arrays) -> str | Remark | None:
+    """Made-up samples are cells and slots of a grid that was laid without the input, and no finer."""
+    if not case.promise.made_up:
+        return NotPromised("not promised: released trajectories are made of people's own")
+    grid, spans = case.release.grid, case.sides()[1]
+    times = [np.asarray(side, np.int64) * grid.seconds + grid.start for side in spans[1:3]]
+    places = [np.asarray(side, np.int64) * grid.metres for side in spans[3:]]
+    return coarse_faults(case.release.parameters, (grid.seconds, grid.metres), [*times, *places])

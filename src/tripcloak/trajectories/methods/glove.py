@@ -15,7 +15,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt
 from tripcloak.trajectories.methods.devices import Device, find_device
 from tripcloak.trajectories.methods.kmerge import k_merge, merge_groups
-from tripcloak.trajectories.methods.method import ABOUT_DEVICE, ABOUT_JOBS, TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_DEVICE, ABOUT_JOBS, HidingMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
 
@@ -136,7 +136,7 @@ def _all_pairs(trajectories: Trajectories, device: Device, progress: Callable[[i
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrajectoryGlove(TrajectoryMethod):
+class TrajectoryGlove(HidingMethod):
     """GLOVE (Gramaglia and Fiore 2015; Gramaglia et al. 2021) with k-merge, as in the k-scale paper (IV).
 
     Every trajectory starts alone. The two groups that are cheapest to merge become one, again and again;

@@ -19,7 +19,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.trajectories.methods.devices import Chains, Device, find_device
 from tripcloak.trajectories.methods.grouping import PARTNERS, best_groups
 from tripcloak.trajectories.methods.kmerge import merge_groups
-from tripcloak.trajectories.methods.method import ABOUT_DEVICE, ABOUT_JOBS, TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_DEVICE, ABOUT_JOBS, HidingMethod
 from tripcloak.trajectories.methods.partners import SparseCosts
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
@@ -213,7 +213,7 @@ CHOICE = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class KScale(TrajectoryMethod):
+class KScale(HidingMethod):
     """k-scale (Mishra and Fiore 2025).
 
     Parameters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import check_options, declared_options
@@ -36,45 +36,53 @@ ABOUT_DEVICE: dict[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryMethod(ABC):
-    """A method and its parameters. Pure and deterministic: same samples, same release.
-
-    Parameters
-    ----------
-    k
-        The number of released trajectories among which each person's is hidden.
-    """
+    """A method and its parameters. Pure: same samples, same release, but for noise where that protects."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     source: ClassVar[str]
-    makes: ClassVar[type[TrajectoryPromise]] = Containment
-    """The promise it makes; of which k, and of which distance, its parameters say."""
-
-    k: int = 2
+    makes: ClassVar[type[TrajectoryPromise]]
+    """The promise it makes; its parameters say the rest."""
 
     def __post_init__(self) -> None:
         check_options(self)
-        Containment(k=self.k)
         jobs = getattr(self, "jobs", None)
         if jobs is not None and jobs < 1:
             raise InputError(f"jobs is a number of threads, 1 or more; got {jobs}")
 
+    @classmethod
+    def asked(cls, k: int | None, **own: Any) -> Self:
+        """Return the method with its own options, and with the k that was asked for, if it has one."""
+        return cls(**own)
+
     def anonymise(self, trajectories: Trajectories, progress: Progress = silent) -> TrajectoryRelease:
         """Return a release of the trajectories, or raise an error that says what is possible."""
-        if trajectories.n_users < self.k:
-            raise too_few_people(self.k, ones_of(trajectories.id_is).several)
+        if trajectories.n_users < self.fewest:
+            raise too_few_people(self.fewest, ones_of(trajectories.id_is).several)
         started = time.perf_counter()
-        solution = self.solve(trajectories, progress)
-        if not self.promise.moves_samples:
-            solution = cover_dropped(trajectories, solution, self.k)
+        solution = self.finished(trajectories, self.solve(trajectories, progress))
         return build_trajectory_release(
             trajectories,
             solution,
-            promise=replace(self.promise, id_is=trajectories.id_is),
+            promise=self.promise.of_ids(trajectories.id_is),
             method=self.name,
             parameters=self.parameters(),
             seconds=time.perf_counter() - started,
         )
+
+    def finished(self, trajectories: Trajectories, solution: TrajectorySolution) -> TrajectorySolution:
+        """Return the solution as it is released; mostly as it is."""
+        return solution
+
+    @property
+    def fewest(self) -> int:
+        """Return the fewest people of whom there can be a release."""
+        return 2
+
+    @property
+    def hidden_among(self) -> int | None:
+        """Return k; None where it is not numbers of others that hide people."""
+        return None
 
     @property
     def promise(self) -> TrajectoryPromise:
@@ -84,10 +92,48 @@ class TrajectoryMethod(ABC):
 
     @abstractmethod
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
-        """Return the released trajectories. There are k people or more."""
+        """Return the released trajectories. There are as many people as it takes."""
 
     def parameters(self) -> dict[str, Any]:
         """Return the method's own parameters, beyond k; how many threads work is none."""
-        left_out = {f.name for f in fields(TrajectoryMethod)}
+        left_out = {"k"}
         left_out |= {one.name for one in declared_options(self) if one.same_result}
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HidingMethod(TrajectoryMethod):
+    """A method that hides people among k of something.
+
+    Parameters
+    ----------
+    k
+        The number among which each person is hidden: released trajectories, or people in a box.
+    """
+
+    makes: ClassVar[type[TrajectoryPromise]] = Containment
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        Containment(k=self.k)
+
+    @classmethod
+    def asked(cls, k: int | None, **own: Any) -> Self:
+        """Return the method with its own options and this k."""
+        return cls(**own) if k is None else cls(k=k, **own)
+
+    @property
+    def hidden_among(self) -> int:
+        """Return k."""
+        return self.k
+
+    @property
+    def fewest(self) -> int:
+        """Return k: nobody hides among more than there are."""
+        return self.k
+
+    def finished(self, trajectories: Trajectories, solution: TrajectorySolution) -> TrajectorySolution:
+        """Return the solution with boxes widened for what reading dropped, where k hold all of a person."""
+        return cover_dropped(trajectories, solution, self.k) if self.promise.contains else solution

@@ -14,7 +14,7 @@ from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
 from tripcloak.promises import CoLocation, TrajectoryPromise
-from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_JOBS, HidingMethod
 from tripcloak.trajectories.methods.pivots import (
     ABOUT_CHUNK,
     ABOUT_DELTA,
@@ -116,7 +116,7 @@ def since_1970(t: Ints, grid: Grid) -> Ints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NWA(TrajectoryMethod):
+class NWA(HidingMethod):
     """Never Walk Alone (Abul, Bonchi and Nanni 2008), as the thesis on ODkAnon sums it up (2.5.3).
 
     1. *Trim*: a trajectory begins and ends on a whole period pi; people with the same beginning and end

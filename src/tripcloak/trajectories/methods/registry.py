@@ -17,6 +17,7 @@ TRAJECTORY_METHODS: Registry[TrajectoryMethod] = Registry(
         "glove": "glove:TrajectoryGlove",
         "w4m": "w4m:W4M",
         "nwa": "nwa:NWA",
+        "grid": "grid:GridGeneralisation",
     },
 )
 """Every method by its name, with its file and its class; a new one is one line more."""

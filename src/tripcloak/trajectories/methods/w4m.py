@@ -14,7 +14,7 @@ from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.threads import processors
 from tripcloak.promises import CoLocation, TrajectoryPromise
-from tripcloak.trajectories.methods.method import ABOUT_JOBS, TrajectoryMethod
+from tripcloak.trajectories.methods.method import ABOUT_JOBS, HidingMethod
 from tripcloak.trajectories.methods.pivots import (
     ABOUT_CHUNK,
     ABOUT_DELTA,
@@ -41,7 +41,7 @@ Scales = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class W4M(TrajectoryMethod):
+class W4M(HidingMethod):
     """W4M-LC (Abul, Bonchi and Nanni 2010), as the k-scale paper compares with it (section IV, table II).
 
     People are split into chunks of neighbours. In each, clusters grow round pivots that lie far apart: a

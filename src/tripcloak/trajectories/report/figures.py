@@ -65,7 +65,7 @@ def figure_parts(measures: TrajectoryMeasures) -> list[FigurePart]:
 def _facts(measures: TrajectoryMeasures, release: TrajectoryRelease) -> dict[str, str]:
     errors = measures.errors
     return {
-        "method": f"{release.method}, k = {release.promise.k}",
+        "method": release.method if release.promise.made_up else f"{release.method}, k = {release.promise.k}",
         "trajectories released": f"{release.n_released:,}",
         "samples released": f"{release.n_boxes:,}",
         "mean spatial error": _told(errors.spatial_km.mean, "km"),

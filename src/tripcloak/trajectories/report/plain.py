@@ -99,6 +99,8 @@ def _typical(measures: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def _size(release: TrajectoryRelease, measures: Mapping[str, Any]) -> str:
+    if release.promise.made_up:
+        return "They are nobody's: they were drawn from noisy numbers, and none stands for a person."
     if release.promise.moves_samples:
         km, minutes = (measures[name]["mean"] for name in ("spatial_error_km", "time_error_minutes"))
         if km is None or minutes is None:
@@ -119,6 +121,9 @@ def _withheld(reading: ReadTrajectories, release: TrajectoryRelease, measures: M
     cleaning = reading.cleaning
     unwanted = sum(cleaning.dropped.get(name, 0) for name in _UNWANTED)
     lost = sum(n for name, n in cleaning.dropped.items() if name not in (*_REPEATED, *_UNWANTED))
+    if release.promise.made_up:
+        share = lost / max(cleaning.rows - unwanted, 1)
+        return f"{share:.1%} of the fixes that were asked for were left out when they were read."
     told = (
         f"{measures['deleted_users']:.1%} of the {several} and {measures['deleted']:.1%} of the samples are "
         "withheld"
@@ -145,7 +150,8 @@ def _use(reading: ReadTrajectories, release: TrajectoryRelease, measures: Mappin
 
 
 def _helps(release: TrajectoryRelease, untold: tuple[str, ...], *, far: bool) -> list[str]:
-    helps = [f"a smaller k ({spelt('k', max(2, release.promise.k // 2))})"] if release.promise.k > 2 else []
+    k = release.promise.k or 0
+    helps = [f"a smaller k ({spelt('k', max(2, int(k) // 2))})"] if k > 2 else []
     if "where" in untold:
         helps.append(f"a smaller area ({spelt('box', 'south,west,north,east')})")
     if "where" in untold and far:

@@ -19,7 +19,7 @@ def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
     short, covers, limits = promise.in_full()
     return f"""# Released trajectories
 
-Made with tripcloak {facts["version"]}, method `{facts["method"]}`, k = {promise.k:,}.
+Made with tripcloak {facts["version"]}, method `{facts["method"]}`{_among(promise)}.
 
 {short}
 - Counted are {facts["counted"]["trajectories"]}
@@ -72,6 +72,10 @@ QGIS: {_qgis(facts)}
 """
 
 
+def _among(promise: TrajectoryPromise) -> str:
+    return f", k = {promise.k:,}" if promise.k else ""
+
+
 def _clock(facts: Mapping[str, Any]) -> str:
     if facts["grid"]["clock"] == "UTC":
         return "in UTC"
@@ -97,12 +101,12 @@ def _guess(facts: Mapping[str, Any]) -> str:
 
 def _likeness(facts: Mapping[str, Any], promise: TrajectoryPromise) -> str:
     """Return whether those that fit can be told apart by whoever knows a lot; nothing where none need fit."""
-    if promise.moves_samples:
+    if not promise.contains:
         return ""
     k, one = f"{promise.k:,}", ones_of(promise.id_is).one
     constraint = facts.get("parameters", {}).get("constraint")
     if facts["method"] == "glove" or constraint == "full":
-        others = f"{promise.k - 1:,}"
+        others = f"{(promise.k or 0) - 1:,}"
         return (
             f"- The released trajectory of one {one} is identical to at least {others} others,\n"
             "  so that no guess among them is better than another.\n"
@@ -116,6 +120,11 @@ def _likeness(facts: Mapping[str, Any], promise: TrajectoryPromise) -> str:
 
 
 def _sample(promise: TrajectoryPromise) -> str:
+    if promise.made_up:
+        return (
+            "A released sample says: a trajectory that was made up passes this cell in this slot of time.\n"
+            "It is nobody's sample; what many of them have in common is about as it was of people."
+        )
     if promise.moves_samples:
         return (
             "A released sample says: about then, about there. It is one step long and one step wide, and\n"

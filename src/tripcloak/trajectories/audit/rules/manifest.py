@@ -25,7 +25,7 @@ ORDER = (
 """Entries of a manifest as they follow each other; another order could tell something."""
 OPTIONAL = {"guess", "left_out"}
 INNER = {
-    "promise": ("kind", "k", "id_is", "delta", "sentence"),
+    "promise": (*("kind", "k", "id_is", "delta", "m", "epsilon", "unit", "window", "parts", "sentence"),),
     "counted": ("trajectories",),
     "grid": ("seconds", "metres", "start", "projection", "clock"),
     "released": ("trajectories", "samples"),
@@ -97,7 +97,7 @@ def _writing_faults(case: TrajectoryEvidence, expected: list[str]) -> str | None
 def promise_valid(case: TrajectoryEvidence) -> str | None:
     """The manifest states k, a promise and a grid that mean something, and no less than was ordered."""
     told = case.manifest.promise
-    if case.ordered is not None and told.k < case.ordered:
+    if case.ordered is not None and told.asked < case.ordered:
         return f"the manifest promises less than the k of {case.ordered} that was ordered"
     return None
 
@@ -240,6 +240,8 @@ def pages_name_nobody(case: TrajectoryEvidence) -> str | None:
 @BOOK.rule("order-tells-nothing")
 def order_tells_nothing(case: TrajectoryEvidence) -> str | Remark | None:
     """The order of pseudonyms has nothing to do with that of people, by id or by their first sample."""
+    if case.manifest.promise.made_up:
+        return NotPromised("not promised: released trajectories are nobody's")
     ranks, rows = _mapped(case)
     if len(ranks) < ENOUGH:
         return Remark("could not be told: with so few trajectories any order may come by chance")

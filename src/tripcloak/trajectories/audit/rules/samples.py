@@ -10,11 +10,17 @@ import numpy as np
 from tripcloak.ground.arrays import Bools, Floats
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import NotPromised, Remark
+from tripcloak.trajectories.audit.crowds import fewest_sharing, people_in_boxes
 from tripcloak.trajectories.audit.evidence import BOOK, MICRO, TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import (
+    NOT_TOGETHER,
+    coarse_faults,
     companion_faults,
+    crowd_faults,
     lone_faults,
+    noise_faults,
     raw_faults,
+    sharing_faults,
     support_faults,
     two_sided_faults,
 )
@@ -72,9 +78,11 @@ def ordered_by_pseudonym(case: TrajectoryEvidence) -> str | None:
 def as_many_as_people(case: TrajectoryEvidence) -> str | Remark | None:
     """There is one released trajectory for every person of the raw input."""
     released, people = len(case.spans.offsets) - 1, case.tracks.n_users
+    if case.manifest.promise.made_up:
+        return NotPromised("not promised: released trajectories are nobody's, and their number is noisy")
     if released > people:
         return "there are more released trajectories than people"
-    if case.manifest.promise.moves:
+    if not case.manifest.promise.contains:
         return Remark("there are no more released trajectories than people; some may be deleted")
     return (
         f"{mask_small(people - released, 'people')} have no released trajectory"
@@ -86,38 +94,83 @@ def as_many_as_people(case: TrajectoryEvidence) -> str | Remark | None:
 @BOOK.rule("support-reaches-k")
 def support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """All fixes of each person are contained in k released trajectories or more."""
+    if case.manifest.promise.made_up:
+        return NotPromised(case.manifest.promise.not_linkage)
     return support_faults(case.supports, case.manifest.promise)
 
 
 @BOOK.rule("two-sided-support-reaches-k")
 def two_sided_support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """K or more of them hold one of the fixes in every box, for those who know that they know all."""
+    if not case.manifest.promise.contains:
+        return NotPromised(case.manifest.promise.not_linkage)
     return two_sided_faults(case.supports, case.manifest.promise)
 
 
 @BOOK.rule("nobody-alone")
 def nobody_alone(case: TrajectoryEvidence) -> str | Remark | None:
     """Every released trajectory may stand for two people or more."""
+    if not case.manifest.promise.contains:
+        return NotPromised(case.manifest.promise.not_linkage)
     return lone_faults(case.supports, case.manifest.promise)
 
 
 @BOOK.rule("raw-record-reaches-k")
 def raw_record_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """Kept fixes and any that were dropped are contained in k released trajectories or more, or in none."""
+    if not case.manifest.promise.contains:
+        return NotPromised(case.manifest.promise.not_linkage)
     return raw_faults(case.raw_supports, case.manifest.promise)
 
 
 @BOOK.rule("companions-reach-k")
 def companions_reach_k(case: TrajectoryEvidence) -> str | Remark | None:
     """Each released trajectory has k - 1 others with its time stamps within delta at all of them."""
-    if not case.manifest.promise.moves:
-        return NotPromised("not promised: released trajectories are boxes that hold several people")
+    if case.manifest.promise.delta is None:
+        return NotPromised(NOT_TOGETHER)
     spans = case.spans
     step, metres = case.manifest.seconds * 1e6, case.manifest.metres
     sizes = ((spans.t0, spans.t1, step), (spans.x0, spans.x1, metres), (spans.y0, spans.y1, metres))
     if any(np.any(high - low != size) for low, high, size in sizes):
         return "a promise of colocation is about points, and some released boxes are larger"
     return companion_faults(case.companions, case.manifest.promise)
+
+
+@BOOK.rule("boxes-hold-k")
+def boxes_hold_k(case: TrajectoryEvidence) -> str | Remark | None:
+    """In every released box k people or more have a fix."""
+    promise = case.manifest.promise
+    if promise.kind != "presence":
+        return NotPromised("not promised: no number of people in every box by itself")
+    people = people_in_boxes(case.samples, case.spans, enough=promise.asked, jobs=case.jobs)
+    return crowd_faults(people, promise)
+
+
+@BOOK.rule("m-samples-reach-k")
+def m_samples_reach_k(case: TrajectoryEvidence) -> str | Remark | None:
+    """Any m boxes of a released trajectory, or fewer, are those of k or more."""
+    promise = case.manifest.promise
+    if promise.m is None:
+        return NotPromised("not promised: nothing of whoever knows no more than some samples")
+    return sharing_faults(fewest_sharing(case.spans, promise.m), promise)
+
+
+@BOOK.rule("noise-adds-up")
+def noise_adds_up(case: TrajectoryEvidence) -> str | Remark | None:
+    """What noisy numbers spend is no more than is promised, and their noise no less than that takes."""
+    return noise_faults(case.manifest.promise)
+
+
+@BOOK.rule("made-up-is-coarse")
+def made_up_is_coarse(case: TrajectoryEvidence) -> str | Remark | None:
+    """Made-up samples are cells and slots of a grid that was laid without the input, and no finer."""
+    told = case.manifest
+    if not told.promise.made_up:
+        return NotPromised("not promised: released trajectories are made of people's own")
+    parameters = case.facts.get("parameters")
+    times = [side / MICRO for side in case.spans[1:3]]
+    steps = told.seconds, told.metres
+    return coarse_faults(parameters if isinstance(parameters, dict) else {}, steps, [*times, *case.spans[3:]])
 
 
 ROUNDING_TOLERANCE = 1e-9

@@ -1,0 +1,142 @@
+"""Draws grid.svg and the like: what the survey's methods make of a few people, seen from above.
+
+A line with dots is what was recorded of a person, a rectangle a released sample.
+
+    python docs/images/make_survey.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tripcloak.trajectories.methods.grid import GridGeneralisation
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+
+COLOURS = ("#1d4e89", "#c2410c", "#0f766e", "#7c3aed", "#a16207", "#be185d")
+INK, QUIET, EDGE = "#1b2733", "#5b6875", "#334155"
+HERE = Path(__file__).parent
+REACH = 32
+SIDE = 250
+
+
+def main() -> None:
+    """Write all pictures beside this script."""
+    _write("grid.svg", 880, 640, _grid())
+
+
+def _grid() -> list[str]:
+    """Return six people as recorded, and on cells of one width, of one a person, and of one a region."""
+    people = _town()
+    parts = [
+        _text(30, 28, "Six people in four slots of time; in every box two of them or more (k = 2)", size=16),
+        _text(
+            30,
+            48,
+            "lines are what was recorded; rectangles what is released, in the colour of the person",
+            QUIET,
+        ),
+        *_panel(people, None, (30, 80), "as recorded"),
+    ]
+    words = {
+        "common": "common: one width for everybody",
+        "individual": "individual: one width a person",
+        "irregular": "irregular: one a person and region",
+    }
+    corners = ((310, 80), (30, 370), (310, 370))
+    for (partition, told), corner in zip(words.items(), corners, strict=True):
+        method = GridGeneralisation(
+            k=2, partition=partition, cell=400, interval=600, withheld=0.0, frequent=0.5
+        )
+        parts += _panel(people, method.anonymise(people), corner, told)
+    return [
+        *parts,
+        _text(590, 120, "Who is alone needs wide cells.", QUIET),
+        _text(590, 140, "Common cells make everybody pay", QUIET),
+        _text(590, 160, "for it, individual ones the person", QUIET),
+        _text(590, 180, "alone, irregular ones the person", QUIET),
+        _text(590, 200, "only there, and where the person", QUIET),
+        _text(590, 220, "stays often.", QUIET),
+    ]
+
+
+def _town() -> Trajectories:
+    """Return four people who move together in pairs, and two who are far from each other at times."""
+    tracks = [
+        [(3, 3), (9, 4), (14, 6), (21, 6)],
+        [(2, 2), (10, 5), (13, 5), (22, 7)],
+        [(4, 26), (10, 25), (15, 22), (21, 22)],
+        [(5, 27), (9, 26), (14, 23), (22, 21)],
+        [(26, 3), (26, 3), (26, 10), (25, 17)],
+        [(30, 12), (27, 2), (27, 9), (26, 18)],
+    ]
+    rows = [(who, 10 * at, x, y) for who, track in enumerate(tracks) for at, (x, y) in enumerate(track)]
+    user, t, x, y = zip(*rows, strict=True)
+    return Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid())
+
+
+def _panel(
+    people: Trajectories, release: TrajectoryRelease | None, corner: tuple[int, int], words: str
+) -> list[str]:
+    """Return a frame with what was recorded, and what is released of it if anything."""
+    left, top = corner
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return left + x / REACH * SIDE, top + SIDE - y / REACH * SIDE
+
+    parts = [
+        _text(left, top - 8, words, weight=600),
+        f'<rect x="{left}" y="{top}" width="{SIDE}" height="{SIDE}" fill="#ffffff" stroke="#cbd5e1"/>',
+    ]
+    if release is not None:
+        parts += _boxes(release, at)
+    for who in range(people.n_users):
+        mine = slice(*people.offsets[who : who + 2])
+        places = [at(x + 0.5, y + 0.5) for x, y in zip(people.x[mine], people.y[mine], strict=True)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{COLOURS[who]}" stroke-width="1.2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{COLOURS[who]}"/>' for x, y in places]
+    return parts
+
+
+def _boxes(release: TrajectoryRelease, at: object) -> list[str]:
+    """Return the released boxes, in the colour of whose they are; grey where they are nobody's."""
+    whose = np.full(release.n_released, -1)
+    kept = release.released_of >= 0
+    whose[release.released_of[kept]] = np.flatnonzero(kept)
+    parts = []
+    for row in range(release.n_released):
+        colour = COLOURS[whose[row]] if whose[row] >= 0 else EDGE
+        for box in range(*release.offsets[row : row + 2]):
+            x0, x1, y0, y1 = (int(np.clip(side[box], 0, REACH)) for side in release.boxes[2:])
+            (west, south), (east, north) = at(x0, y0), at(x1, y1)  # type: ignore[operator]
+            parts.append(
+                f'<rect x="{west:.1f}" y="{north:.1f}" width="{east - west:.1f}" '
+                f'height="{south - north:.1f}" '
+                f'fill="{colour}" fill-opacity="0.08" stroke="{colour}" stroke-width="1.2"/>'
+            )
+    return parts
+
+
+def _text(x: float, y: float, words: str, fill: str = INK, size: int = 13, weight: int = 400) -> str:
+    return f'<text x="{x}" y="{y}" fill="{fill}" font-size="{size}" font-weight="{weight}">{words}</text>'
+
+
+def _write(name: str, width: int, height: int, parts: list[str]) -> None:
+    text = "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            'font-family="system-ui, sans-serif" font-size="13">',
+            f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )
+    (HERE / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

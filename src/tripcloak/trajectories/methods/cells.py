@@ -1,0 +1,136 @@
+"""Cells and slots: a grid over place and time that is the same for everybody, and who was where in it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tripcloak.ground.arrays import Ints
+from tripcloak.ground.errors import InputError
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import Boxes
+
+ABOUT_CELL: dict[str, Any] = {
+    "help": "Metres of the finest cell; rounded up to whole steps of the input.",
+    "metavar": "METRES",
+    "least": 1,
+}
+ABOUT_INTERVAL: dict[str, Any] = {
+    "help": "Seconds of a slot of time; rounded up to whole steps of the input.",
+    "metavar": "SECONDS",
+    "least": 1,
+}
+
+
+class Lattice(NamedTuple):
+    """Square cells and slots of time in steps of a grid; both begin where the projection and 1970 do.
+
+    Examples
+    --------
+    >>> Lattice.of(Grid(seconds=60, metres=100, start=120), cell=250, interval=600)
+    Lattice(cell=3, slot=10, first=2)
+    """
+
+    cell: int
+    slot: int
+    first: int
+    """Steps from 1970 to step 0."""
+
+    @classmethod
+    def of(cls, grid: Grid, *, cell: float, interval: float) -> Lattice:
+        """Return the lattice of cells so many metres wide and slots of so many seconds."""
+        return cls(
+            math.ceil(cell / grid.metres), math.ceil(interval / grid.seconds), grid.start // grid.seconds
+        )
+
+    def slots(self, t: Ints) -> Ints:
+        """Return the slot of each step of time."""
+        return (np.asarray(t, np.int64) + self.first) // self.slot
+
+    def cells(self, steps: Ints) -> Ints:
+        """Return the column or row of the cell that each step of place is in."""
+        return np.asarray(steps, np.int64) // self.cell
+
+    def boxes(self, slot: Ints, x: Ints, y: Ints, level: Ints | int = 0) -> Boxes:
+        """Return one slot by one cell each, of cells that are 2 to the level cells wide."""
+        width = self.cell << np.asarray(level, np.int64)
+        begin = slot * self.slot - self.first
+        return Boxes(begin, begin + self.slot, x * width, (x + 1) * width, y * width, (y + 1) * width)
+
+
+class Visits(NamedTuple):
+    """One place a person and slot, by person and time.
+
+    Attributes
+    ----------
+    owner, slot, x, y : array of int64
+        Who, when, and the cell in which most of the person's samples of the slot are.
+    of_sample : array of int64
+        The visit that stands for each sample; -1 where the person was elsewhere most of the slot.
+    """
+
+    owner: Ints
+    slot: Ints
+    x: Ints
+    y: Ints
+    of_sample: Ints
+
+    def __repr__(self) -> str:
+        return f"<Visits: {len(self.owner):,}>"
+
+
+def visits(trajectories: Trajectories, lattice: Lattice) -> Visits:
+    """Return where everybody was in each slot: the cell of most samples, of several the one visited first.
+
+    Examples
+    --------
+    >>> made = Trajectories.of(user=[0] * 4, t=[0, 1, 2, 9], x=[0, 5, 5, 9], y=[0] * 4, grid=Grid())
+    >>> found = visits(made, Lattice(cell=5, slot=5, first=0))
+    >>> found.slot.tolist(), found.x.tolist(), found.of_sample.tolist()
+    ([0, 1], [1, 1], [-1, 0, 0, 1])
+    """
+    owner, slot = trajectories.owner, lattice.slots(trajectories.t)
+    x, y = lattice.cells(trajectories.x), lattice.cells(trajectories.y)
+    n = len(owner)
+    order = np.lexsort((np.arange(n), y, x, slot, owner))
+    stay = _changes(order, owner, slot, x, y)
+    number = np.cumsum(stay) - 1
+    begins = np.flatnonzero(stay)
+    first, many = order[begins], np.diff(np.append(begins, n))
+    # Of each person and slot: the stay of most samples, then the one that began first.
+    best = np.lexsort((first, -many, slot[first], owner[first]))
+    chosen = best[_changes(best, owner[first], slot[first])]
+    of_stay = np.full(len(first), -1, np.int64)
+    of_stay[chosen] = np.arange(len(chosen))
+    of_sample = np.empty(n, np.int64)
+    of_sample[order] = of_stay[number]
+    at = first[chosen]
+    return Visits(owner[at], slot[at], x[at], y[at], of_sample)
+
+
+def _changes(order: Ints, *columns: Ints) -> Any:
+    """Return where a run of equal values begins, in this order."""
+    begins = np.zeros(len(order), dtype=bool)
+    begins[:1] = True
+    for column in columns:
+        begins[1:] |= column[order][1:] != column[order][:-1]
+    return begins
+
+
+def levels_over(lattice: Lattice, trajectories: Trajectories) -> int:
+    """Return how often cells are doubled until one row or two of them hold everything."""
+    reach = max(
+        int(lattice.cells(side).max()) - int(lattice.cells(side).min()) + 1
+        for side in (trajectories.x, trajectories.y)
+    )
+    return max(0, math.ceil(math.log2(reach)))
+
+
+def check_lengths(cell: float, interval: float) -> None:
+    """Raise unless cells and slots have an extent that means something."""
+    if not (math.isfinite(cell) and math.isfinite(interval)):
+        raise InputError(
+            f"a cell is so many metres wide and a slot so many seconds long; got {cell}, {interval}"
+        )

@@ -1,0 +1,243 @@
+"""Grid generalisation: everybody is told by cells and slots, as coarse as it takes for k people in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.options import option
+from tripcloak.ground.progress import Progress
+from tripcloak.ground.spelling import spelt
+from tripcloak.promises import Presence, TrajectoryPromise
+from tripcloak.trajectories.methods.cells import (
+    ABOUT_CELL,
+    ABOUT_INTERVAL,
+    Lattice,
+    check_lengths,
+    levels_over,
+)
+from tripcloak.trajectories.methods.method import HidingMethod
+from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridGeneralisation(HidingMethod):
+    """Grid generalisation (Gidofalvi, Huang and Pedersen 2007), with k people in every box.
+
+    Place is cut into square cells and time into slots, for everybody alike. What is released of a person in a
+    slot is the cell, or the rectangle of cells, that holds all samples of that slot; slots in a row with the
+    same cells are one box. How wide a cell is, the partition says; it is doubled until k people were in it.
+
+    From the paper come the three partitions; that k people be in every box is Gruteser and Grunwald's (2003),
+    and decides the levels, which the paper leaves to each person. A rectangle of several cells counts as safe
+    where one of its cells is. What is not safe in the widest cell either is withheld.
+
+    Parameters
+    ----------
+    partition
+        ``common``: cells of one width for everybody. ``individual``: of one width a person. ``irregular``: of
+        a width for each person and region, wider where the person stays often.
+    cell
+        Metres of the finest cell.
+    interval
+        Seconds of a slot.
+    withheld
+        The share of samples that may be withheld: of all, and of one person where widths are a person's own.
+    frequent
+        From which share of a person's slots on a cell is a place where the person stays often
+    (``irregular``). doublings
+        How often cells are doubled there at least (``irregular``).
+
+    Examples
+    --------
+    >>> from tripcloak.trajectories import Grid, Trajectories
+    >>> made = Trajectories.of(user=[0, 1, 2, 3], t=[0, 1, 2, 3], x=[1, 2, 30, 31], y=[0] * 4, grid=Grid())
+    >>> release = GridGeneralisation(k=2, cell=1000, interval=600).anonymise(made)
+    >>> release.boxes.x0.tolist(), release.boxes.x1.tolist()
+    ([0, 0, 30, 30], [10, 10, 40, 40])
+    """
+
+    name: ClassVar[str] = "grid"
+    summary: ClassVar[str] = "cells and slots, as coarse as k people in each of them ask for"
+    source: ClassVar[str] = "Gidofalvi, Huang and Pedersen 2007, grid-based anonymisation"
+    makes: ClassVar[type[TrajectoryPromise]] = Presence
+
+    partition: str = option(
+        "common",
+        help="Whose cells: one width for all, one a person, or one a person and region.",
+        metavar="NAME",
+        values=("common", "individual", "irregular"),
+    )
+    cell: int = option(500, **ABOUT_CELL)
+    interval: int = option(3600, **ABOUT_INTERVAL)
+    withheld: float = option(0.1, help="Share of samples that may be withheld.", metavar="SHARE", least=0)
+    frequent: float = option(
+        0.2,
+        help="Irregular: share of a person's slots that makes a cell one of frequent stays.",
+        metavar="SHARE",
+        least=0,
+    )
+    doublings: int = option(
+        1, help="Irregular: how often cells of frequent stays are doubled at least.", metavar="N", least=0
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_lengths(self.cell, self.interval)
+        if not 0 <= self.withheld < 1:
+            raise InputError(
+                f"the share that may be withheld is 0 or more and below 1; got {self.withheld:g}"
+            )
+
+    def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
+        """Return everybody told by cells and slots, what cannot be safe left out."""
+        lattice = Lattice.of(trajectories.grid, cell=self.cell, interval=self.interval)
+        moments = _moments(trajectories, lattice)
+        safe = []
+        for level in range(levels_over(lattice, trajectories) + 1):
+            progress("counting people in cells", level, None)
+            safe.append(_safe(moments, level, self.k))
+        levels = _LEVELS[self.partition](self, moments, np.stack(safe))
+        kept = np.stack(safe)[levels, np.arange(len(levels))]
+        self._require(moments, kept)
+        return _released(trajectories, lattice, moments, levels, kept)
+
+    def _require(self, moments: _Moments, kept: Bools) -> None:
+        lost = float(moments.samples[~kept].sum()) / float(moments.samples.sum())
+        # Of each person a share may be withheld, and what cannot be safe at all: never more than both.
+        allowed = self.withheld if self.partition == "common" else min(1.0, 2 * self.withheld)
+        if lost > allowed or not kept.any():
+            raise ImpossibleRequestError(
+                f"not possible: with slots of {self.interval:,} seconds too many samples lie where fewer "
+                f"than {self.k} people were recorded at the time, however wide cells are; lengthen the slots "
+                f"({spelt('interval', 24 * self.interval)}), ask for a smaller k, or allow more to be "
+                f"withheld ({spelt('withheld', '0.5')})"
+            )
+
+
+class _Moments(NamedTuple):
+    """Every person's slots, by person and time: the cells around all samples, and how many samples."""
+
+    owner: Ints
+    slot: Ints
+    x0: Ints
+    x1: Ints
+    y0: Ints
+    y1: Ints
+    samples: Ints
+    of_sample: Ints
+    places: tuple[Ints, Ints, Ints]
+    """Of every different cell that somebody was in within a slot: whose moment, column and row."""
+
+
+def _moments(trajectories: Trajectories, lattice: Lattice) -> _Moments:
+    slot = lattice.slots(trajectories.t)
+    x, y = lattice.cells(trajectories.x), lattice.cells(trajectories.y)
+    owner = trajectories.owner
+    begins = np.ones(len(owner), dtype=bool)
+    begins[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])
+    at, of_sample = np.flatnonzero(begins), np.cumsum(begins) - 1
+    x0, x1, y0, y1 = (f.reduceat(column, at) for column in (x, y) for f in (np.minimum, np.maximum))
+    stays = np.ones(len(owner), dtype=bool)
+    stays[1:] = begins[1:] | (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+    places = of_sample[stays], x[stays], y[stays]
+    sizes = np.diff(np.append(at, len(owner)))
+    return _Moments(owner[at], slot[at], x0, x1, y0, y1, sizes, of_sample, places)
+
+
+def _safe(moments: _Moments, level: int, k: int) -> Bools:
+    """Return of which moments one of the cells, so often doubled, was one of k people in that slot."""
+    moment, x, y = moments.places
+    columns = (moments.slot[moment], x >> level, y >> level)
+    code = np.zeros(len(moment), np.int64)
+    for column in columns:
+        _, other = np.unique(column, return_inverse=True)
+        code = code * (int(other.max()) + 1) + other
+    _, code = np.unique(code, return_inverse=True)
+    people = np.unique(code * (int(moments.owner[-1]) + 1) + moments.owner[moment])
+    crowd = np.bincount(people // (int(moments.owner[-1]) + 1), minlength=int(code.max()) + 1)
+    return np.bincount(moment, crowd[code] >= k, minlength=len(moments.owner)) > 0
+
+
+def _common(method: GridGeneralisation, moments: _Moments, safe: Bools) -> Ints:
+    """Return the first level at which no more than the limit is withheld, for everybody; the last if none."""
+    lost = (~safe * moments.samples).sum(axis=1)
+    fits = np.flatnonzero(lost <= method.withheld * moments.samples.sum())
+    return np.full(len(moments.owner), fits[0] if len(fits) else len(safe) - 1)
+
+
+def _individual(method: GridGeneralisation, moments: _Moments, safe: Bools) -> Ints:
+    """Return for each person the first level at which no more than the limit is withheld, or can be safe."""
+    people = int(moments.owner[-1]) + 1
+    lost = np.stack([np.bincount(moments.owner, moments.samples * ~one, minlength=people) for one in safe])
+    allowed = np.maximum(method.withheld * np.bincount(moments.owner, moments.samples), lost[-1])
+    first: Ints = np.argmax(lost <= allowed, axis=0)
+    return first[moments.owner]
+
+
+def _irregular(method: GridGeneralisation, moments: _Moments, safe: Bools) -> Ints:
+    """Return for each person and region the first level at which all slots in it are safe that can be."""
+    first = np.where(safe.any(axis=0), np.argmax(safe, axis=0), len(safe) - 1)
+    first = np.maximum(first, np.where(_stays_often(method, moments), method.doublings, 0))
+    levels: Ints = np.minimum(first, len(safe) - 1)
+    # Invariant: at levels above this one, a region that somebody has at that level is had so at all times.
+    for level in range(len(safe) - 1, 0, -1):
+        region = _codes(moments.owner, moments.x0 >> level, moments.y0 >> level)
+        coarse = np.zeros(int(region.max()) + 1, dtype=bool)
+        coarse[region[levels >= level]] = True
+        levels = np.maximum(levels, np.where(coarse[region], level, 0))
+    return levels
+
+
+def _stays_often(method: GridGeneralisation, moments: _Moments) -> Bools:
+    """Return which moments are in a cell where their person spends that share of all slots, or more."""
+    place = _codes(moments.owner, moments.x0, moments.y0)
+    share = np.bincount(place)[place] / np.bincount(moments.owner)[moments.owner]
+    often: Bools = share >= method.frequent
+    return often
+
+
+def _codes(*columns: Ints) -> Ints:
+    """Return a number a row, the same of equal rows."""
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        _, other = np.unique(column, return_inverse=True)
+        _, code = np.unique(code * (int(other.max()) + 1) + other, return_inverse=True)
+    return code
+
+
+_LEVELS = {"common": _common, "individual": _individual, "irregular": _irregular}
+
+
+def _released(
+    trajectories: Trajectories, lattice: Lattice, moments: _Moments, levels: Ints, kept: Bools
+) -> TrajectorySolution:
+    """Return the boxes of what is kept; slots in a row with the same cells are one box."""
+    rows = np.flatnonzero(kept)
+    owner, slot, level = moments.owner[rows], moments.slot[rows], levels[rows]
+    low = lattice.boxes(slot, moments.x0[rows] >> level, moments.y0[rows] >> level, level)
+    high = lattice.boxes(slot, moments.x1[rows] >> level, moments.y1[rows] >> level, level)
+    sides = Boxes(low.t0, low.t1, low.x0, high.x1, low.y0, high.y1)
+    begins = np.ones(len(rows), dtype=bool)
+    begins[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1] + 1)
+    for side in sides[2:]:
+        begins[1:] |= side[1:] != side[:-1]
+    at = np.flatnonzero(begins)
+    boxes = Boxes(
+        sides.t0[at], np.append(sides.t1[at[1:] - 1], sides.t1[-1]), *(side[at] for side in sides[2:])
+    )
+    box_of = np.full(len(moments.owner), -1, np.int64)
+    box_of[rows] = np.cumsum(begins) - 1
+    people, first = np.unique(owner[at], return_index=True)
+    released_of = np.full(trajectories.n_users, -1, np.int64)
+    released_of[people] = np.arange(len(people))
+    facts = {
+        "mean_level": float(np.average(level, weights=moments.samples[rows])),
+        "widest_level": int(level.max()),
+    }
+    return TrajectorySolution(np.append(first, len(at)), boxes, released_of, box_of[moments.of_sample], facts)

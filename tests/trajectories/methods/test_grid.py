@@ -1,0 +1,123 @@
+"""Grids: cells that k people share, one width for all, one a person, or one a person and region."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from oracles.trajectories import crowds as plain
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.trajectories.attacks.owner import guess_owner
+from tripcloak.trajectories.audit import audit_release
+from tripcloak.trajectories.methods.grid import GridGeneralisation
+from tripcloak.trajectories.model import Grid, Trajectories
+from tripcloak.trajectories.release.release import TrajectoryRelease
+from worlds.trajectories import made
+
+PARTITIONS = ("common", "individual", "irregular")
+
+
+def widths(release: TrajectoryRelease) -> set[int]:
+    return set((release.boxes.x1 - release.boxes.x0).tolist())
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize("k", [2, 5])
+def test_every_box_holds_k_people_and_lies_on_cells_and_slots(partition: str, k: int) -> None:
+    people = made(users=80, samples=20, seed=5, days=1, spread=15)
+    release = GridGeneralisation(k=k, partition=partition, cell=300, withheld=0.5).anonymise(people)
+    boxes = list(zip(*(side.tolist() for side in release.boxes), strict=True))
+    counted = plain.count_inside(plain.listed(people.offsets, people.t, people.x, people.y), boxes)
+    assert min(counted) >= k
+    assert all((side % 3 == 0).all() for side in release.boxes[2:])
+    assert all(((side + release.grid.start // 60) % 60 == 0).all() for side in release.boxes[:2])
+    assert audit_release(people, release).safe
+
+
+def test_slots_in_a_row_in_one_cell_are_one_box() -> None:
+    # The picture of the survey: eight points become three cells with the times between which they were seen.
+    x, t = [1, 2, 2, 11, 12, 13, 11, 12], range(8)
+    user = np.repeat([0, 1], 8)
+    twice = Trajectories.of(
+        user=user, t=[*t] * 2, x=x * 2, y=[0, 0, 0, 0, 0, 0, 11, 11] * 2, grid=Grid(seconds=60, metres=100)
+    )
+    release = GridGeneralisation(k=2, cell=1000, interval=60).anonymise(twice)
+    first = slice(*release.offsets[:2])
+    assert release.boxes.t0[first].tolist() == [0, 3, 6]
+    assert release.boxes.t1[first].tolist() == [3, 6, 8]
+    assert release.boxes.x0[first].tolist() == [0, 10, 10]
+    assert release.boxes.y0[first].tolist() == [0, 0, 10]
+
+
+def test_several_cells_in_one_slot_become_one_rectangle() -> None:
+    both = Trajectories.of(user=[0, 0, 1, 1], t=[0, 5, 0, 5], x=[1, 25, 1, 25], y=[3] * 4, grid=Grid())
+    release = GridGeneralisation(k=2, cell=1000, interval=600).anonymise(both)
+    assert release.n_boxes == 2
+    assert widths(release) == {30}
+
+
+def spread() -> Trajectories:
+    """Return three who share a cell all day, and three of whom each pair shares one only if it is wide."""
+    user = np.repeat(np.arange(6), 4)
+    x = np.where(user < 3, 1, 101 + (user - 3) * 10)
+    return Trajectories.of(user=user, t=np.tile([0, 60, 120, 180], 6), x=x, y=np.zeros(24), grid=Grid())
+
+
+def test_one_width_for_all_or_one_a_person() -> None:
+    common, individual = (
+        GridGeneralisation(k=3, partition=name, cell=1000, withheld=0.0).anonymise(spread())
+        for name in ("common", "individual")
+    )
+    assert len(widths(common)) == 1
+    assert widths(common) == {max(widths(individual))}
+    assert len(widths(individual)) == 2
+
+
+def test_places_of_frequent_stays_are_coarser_where_they_are_told_apart() -> None:
+    user = np.repeat(np.arange(3), 5)
+    x = np.tile([1, 1, 1, 51, 91], 3)
+    people = Trajectories.of(user=user, t=np.tile(np.arange(5) * 60, 3), x=x, y=np.zeros(15), grid=Grid())
+    release = GridGeneralisation(k=3, partition="irregular", cell=1000, frequent=0.5, doublings=2).anonymise(
+        people
+    )
+    mine = slice(*release.offsets[:2])
+    assert (release.boxes.x1 - release.boxes.x0)[mine].tolist() == [40, 10, 10]
+
+
+def test_a_persons_regions_never_overlap_by_halves() -> None:
+    people = made(users=60, samples=30, seed=2, days=1, spread=15)
+    release = GridGeneralisation(k=4, partition="irregular", cell=200, withheld=0.9).anonymise(people)
+    for begin, end in pairwise(release.offsets.tolist()):
+        boxes = [side[begin:end].tolist() for side in release.boxes[2:]]
+        single = {box for box in zip(*boxes, strict=True) if box[1] - box[0] == box[3] - box[2]}
+        for x0, x1, y0, y1 in single:
+            for a0, a1, b0, b1 in single:
+                meets = x0 < a1 and a0 < x1 and y0 < b1 and b0 < y1
+                assert not meets or (x0, x1, y0, y1) == (a0, a1, b0, b1) or x1 - x0 > 2 or a1 - a0 > 2
+
+
+def test_moments_with_too_few_people_are_withheld_up_to_the_limit() -> None:
+    user = [0, 1, 2, 0, 1, 2, 0]
+    t = [0, 0, 0, 60, 60, 60, 600]
+    people = Trajectories.of(user=user, t=t, x=[1] * 7, y=[0] * 7, grid=Grid())
+    release = GridGeneralisation(k=3, withheld=0.2).anonymise(people)
+    assert release.deleted.tolist() == [False, False, True, False, False, False, False]
+    with pytest.raises(ImpossibleRequestError, match="fewer than 3 people were recorded"):
+        GridGeneralisation(k=3, withheld=0.1).anonymise(people)
+
+
+def test_whoever_knows_everything_finds_nearly_everybody() -> None:
+    people = made(users=200, samples=30, seed=3, days=1, spread=15)
+    release = GridGeneralisation(k=5, withheld=0.5).anonymise(people)
+    guess = guess_owner(people, release)
+    assert guess is not None
+    assert guess.right is not None
+    assert guess.right >= 90
+
+
+def test_parameters_that_mean_nothing_are_refused() -> None:
+    for asked in ({"withheld": 1.0}, {"cell": 0}, {"interval": 0}, {"partition": "odd"}, {"k": 1}):
+        with pytest.raises(InputError):
+            GridGeneralisation(**asked)  # type: ignore[arg-type]
