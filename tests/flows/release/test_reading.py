@@ -85,3 +85,11 @@ def test_noise_is_read_only_where_it_is_known_which_zones_there_could_be(
     promise: Any = None
     with pytest.raises(ValueError, match="does not say which zones there could be"):
         noisy_release(tmp_path, matrix, {}, promise, None)
+
+
+def test_a_tree_of_one_tile_has_no_other() -> None:
+    one = Hierarchy.from_parents(["a", "all"], [1, -1])
+    assert _tiles(one, column()).tolist() == []
+    assert _tiles(one, column("a")).tolist() == [0]
+    with pytest.raises(ValueError, match="unknown tiles"):
+        _tiles(one, column("all"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import shake_256
 from typing import Any
 
 import numpy as np
@@ -212,3 +213,14 @@ def test_other_numbers_are_not_told_beside_rounded_ones(publish: Any, words: str
     with pytest.raises(InputError, match="leaves the population out"):
         publication(weighed, "trips", "rounded")
     assert publication(weighed, "trips", "trips").columns == ("trips",)
+
+
+def test_every_number_has_a_word_of_its_own_that_follows_from_the_key() -> None:
+    numbers = np.arange(100, 140)
+    words = np.frombuffer(shake_256(b"key" + bytes(8)).digest(160), dtype="<u4").astype(object)
+    expected = [
+        int(n) - int(n) % 5 + (5 if int(word) * 5 // 2**32 < int(n) % 5 else 0)
+        for n, word in zip(numbers, words, strict=True)
+    ]
+    assert one_by_one(numbers, 5, b"key").tolist() == expected
+    assert one_by_one(numbers[:0], 5, b"key").tolist() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import shapely
 
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.release import Release
+from tripcloak.flows.release import Release, ReleasedZones
 from tripcloak.flows.release.tables import (
     POINTS,
     _geometries,
@@ -22,11 +23,13 @@ from tripcloak.flows.release.tables import (
     flows_table,
     groups_batches,
     hierarchy_table,
+    zone_rows,
     zones_as_named,
+    zones_as_published,
     zones_geojson,
     zones_table,
 )
-from tripcloak.hierarchy import Hierarchy
+from tripcloak.hierarchy import Hierarchy, box_zones, read_box_names
 from tripcloak.hierarchy.quadtree import QuadtreeTiling
 from tripcloak.promises import AllOf, KAnonymity
 
@@ -202,3 +205,33 @@ def test_outlines_with_holes_or_heights_keep_them() -> None:
     for shape, outline in zip(shapes, found, strict=False):
         assert outline is not None
         assert shapely.to_wkt(shapely.geometry.shape(outline)) == shapely.to_wkt(shape)
+
+
+@pytest.mark.parametrize("kind", ["tree", "boxes", "grid"])
+def test_only_zones_of_a_tree_that_holds_every_tile_list_their_members(kind: str) -> None:
+    at = {"lat": np.full(7, 0.5), "lon": np.full(7, 0.5), "area_km2": np.ones(7)}
+    tree = replace(Hierarchy.from_parents(IDS, PARENTS, **at), complete=kind != "grid")
+    zones: Any = tree.zones
+    if kind == "boxes":
+        corners = read_box_names(np.array(["box_0.000000_0.000000_1.000000_1.000000"]))
+        zones = box_zones(tree, np.ones(4, dtype=bool), corners, 1.0)
+    rows = np.array([0]) if kind == "boxes" else np.array([4, 2])
+    table = zone_rows(ReleasedZones("origin", zones, rows, {"trips": rows + 5}), tree)
+    told = table["members"].to_pylist() if "members" in table.column_names else None
+    assert told == ([["a", "b"], ["c"]] if kind == "tree" else None)
+    assert table["trips"].to_pylist() == (rows + 5).tolist()
+
+
+def test_columns_that_some_tables_of_zones_have_stay_and_others_are_left_out() -> None:
+    wholes = {"height": [0, 1], "tiles": [1, 2], "trips": [7, 8], "secret": [9, 9]}
+    places = {"area_km2": [1.0, 2.0], "lat": [3.0, 4.0], "lon": [5.0, 6.0]}
+    table = pa.table({"zone": ["b", "a"], "axis": ["origin"] * 2, **wholes, **places})
+    always = ["axis", "zone", "height", "tiles", "area_km2", "lat", "lon", "trips"]
+    told = zones_as_published(table, ["trips"])
+    assert (told.column_names, told["zone"].to_pylist()) == (always, ["a", "b"])
+    more = {"name": ["B", "A"], "members": [["b"], ["a"]], "geometry": [b"b", b"a"]}
+    for name, column in more.items():
+        table = table.append_column(name, pa.array(column))
+    told = zones_as_published(table, ["trips"])
+    assert told.column_names == ["axis", "zone", "name", *always[2:], "members", "geometry"]
+    assert told["members"].to_pylist() == [["a"], ["b"]]

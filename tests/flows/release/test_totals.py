@@ -389,3 +389,59 @@ def test_of_three_ways_to_share_flows_that_is_taken_which_loses_least_on_the_wor
         lost["rows"] = (6, 0)
         assert str(own._balanced(0, 1)) == "01"
     assert set(tried) == set(ways)
+
+
+def test_a_level_is_one_of_the_tiling_of_origins() -> None:
+    # Of H3 levels are resolutions, of which a tree of resolution 9 has none above 0 and below 9 less 2.
+    h3 = SimpleNamespace(name="h3:9", zones=SimpleNamespace(height=np.array([0, 9])))
+    other = SimpleNamespace(name="tree", zones=SimpleNamespace(height=np.array([0, 2])))
+    trees: Any = [h3, other]
+    assert _height(trees, 7) == 2
+    with pytest.raises(InputError, match="level 10 is above the whole of tree"):
+        _height(trees[::-1], 10)
+
+
+def test_each_flow_goes_to_the_smaller_of_its_two_sums_that_is_safe() -> None:
+    own = laying(margins=True)
+    own.first, own.trips = np.full(5, NONE), np.array([4, 4, 1, 2, 3])
+    # Rows are 8, 1, and one that is not safe; columns 5 of the first and third flow, 2, and 3.
+    groups = {
+        0: (np.arange(5), np.array([0, 0, 1, 2, 2]), np.array([True, True, False])),
+        1: (np.array([0, 2, 3, 4]), np.array([0, 0, 1, 2]), np.array([True, True, False])),
+    }
+    called: list[tuple[Any, ...]] = []
+
+    def lay(first: Any, at: int, among: Any = None) -> Any:
+        called.append(("lay", at, None if among is None else among.tolist()))
+        return first
+
+    own._groups = lambda first, at, among=None: groups[at]  # type: ignore[method-assign]
+    own._lay = lay  # type: ignore[method-assign]
+    own._joined = lambda first, at: called.append(("join", at)) or first  # type: ignore[method-assign,func-returns-value]
+    own._shared(0, 1)
+    to_rows = [False, True, True, False, True]
+    assert called == [
+        ("lay", 0, to_rows),
+        ("lay", 1, [not one for one in to_rows]),
+        ("join", 0),
+        ("join", 1),
+        ("lay", 0, None),
+        ("lay", 1, None),
+    ]
+
+
+def test_what_is_left_over_joins_the_brick_of_its_cell_and_of_no_other() -> None:
+    own = laying(margins=True)
+    own.cells = [np.array([7, 7, 8, NONE, NONE, 9]), np.array([1, 1, 1, 1, 1, 1])]
+    first = np.array([0, NONE, NONE, 0, NONE, 1], dtype=np.int32)
+    assert own._joined(first, 0).tolist() == [0, 0, NONE, 0, NONE, 1]
+    assert own._joined(first, 1).tolist() == [0, 1, 1, 0, 1, 1]
+
+
+def test_what_is_lost_to_a_table_is_counted_in_none_that_is_finer() -> None:
+    own = laying(levels=(1,), margins=True)
+    names = [tuple(own.tiers.names[tier] for tier in table) for table in own.tiers.tables]
+    fine, rows, whole = (names.index(name) for name in (("1", "1"), ("1", "all"), ("all", "all")))
+    own.trips = np.array([1, 2, 4, 8])
+    first = np.array([fine, rows, whole, NONE])
+    assert [own._lost(first, at) for at in (fine, rows, whole)] == [14, 12, 8]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tripcloak.flows.audit.withheld import _most
 from tripcloak.flows.methods import TwinCut
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Band, build_release, manifest, withheld_bands
-from tripcloak.flows.release.withheld import _within
+from tripcloak.flows.release.withheld import _laid, _within
 from tripcloak.ground.errors import InternalError
 from tripcloak.promises import AllOf, DifferentialPrivacy, EverySegment, KAnonymity, KMAnonymity
 from tripcloak.promises.segments import SegmentName
@@ -251,3 +252,11 @@ def test_the_limit_allows_twice_as_much_as_is_released_where_it_is_two_thirds(mo
     assert most(3, 2 / 3, "population") == 8
     assert most(3, 0.0, "trips") == 0
     assert most(10, math.nextafter(1, 0), "trips") == 10 * (10**12 - 1)
+
+
+def test_only_a_table_that_counts_withheld_flows_tells_of_them() -> None:
+    def of(tables: Any) -> bool:
+        return _laid(SimpleNamespace(tables=tables))  # type: ignore[arg-type]
+
+    assert not of(None)
+    assert [of(SimpleNamespace(laid_at=np.zeros(bricks))) for bricks in (0, 1, 2)] == [False, True, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from tripcloak.trajectories.release.published import (
 )
 from tripcloak.trajectories.release.reading import (
     _box_of,
+    _opened,
     _published,
     _release,
     _released_of,
@@ -350,3 +352,23 @@ def test_times_end_with_a_zone_only_where_it_is_known(clock: str, zone: str) -> 
     for one in _samples(told):
         for time in (one.t_start, one.t_end):
             assert re.fullmatch(rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d{zone}", time)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(None, "is not a whole release: p/q is missing"), (b"no", "damaged")]
+)
+def test_a_table_that_is_missing_or_damaged_is_named(tmp_path: Path, content: Any, words: str) -> None:
+    path = tmp_path / "p" / "q"
+    path.parent.mkdir()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=words):
+        _opened(path, lambda file: file.read())
+
+
+def test_samples_that_are_not_those_of_a_release_were_changed(tmp_path: Path) -> None:
+    facts = {"format": "tripcloak release 3", "kind": "trajectories"}
+    (tmp_path / "manifest.json").write_text(json.dumps(facts))
+    parquet.write_table(pa.table({"other": [1]}), tmp_path / "samples.parquet")
+    with pytest.raises(InputError, match="was changed since it was made"):
+        read_trajectory_folder(tmp_path)

@@ -355,7 +355,7 @@ def _numbered(trees: Sequence[Hierarchy], zones: Sequence[Ints]) -> Ints:
     """Return a number for the zones of all axes together; no zone counts as one of them."""
     number = np.zeros(len(zones[0]), dtype=np.int64)
     for tree, zone in zip(trees, zones, strict=True):
-        number = number * (len(tree) + 1) + zone + 1
+        number = number * (len(tree) + 1) + zone
     return number
 
 
