@@ -2,7 +2,7 @@
 
 First every file of tests is run once without any mistake, to see which lines each test runs. A mutant then
 meets only the tests that run its line: first those that caught its neighbours, and the quickest of each file,
-then a case of every test, and then all others.
+then all that are cheap, a case of every other one, and then what is left.
 """
 
 from __future__ import annotations
@@ -54,10 +54,13 @@ NEAR, QUICK = 6, 3
 """Tests that are tried before all others: those that caught the nearest mutants of the module, and the
 quickest, each of another file."""
 
+CHEAP = 0.05
+"""Seconds of a processor that a test takes at most, on average, in a file all of whose cases come early."""
+
 AT_A_TIME = 6
 """Files of tests that one process sees what they run of."""
 
-PATIENCE = (10, 3)
+PATIENCE = (5, 3)
 """Seconds of a processor that tests may take with a mistake in them, and how often as long as without."""
 
 PASSED = (0, 5)
@@ -306,7 +309,7 @@ class Bench:
         first = list(dict.fromkeys(test for _, test in near if test in there))[:NEAR]
         first += [quickest for quickest, *_ in files.values() if quickest not in first][:QUICK]
         each = {file: self.seconds_each(own) for file, own in files.items()}
-        rest = [test for test in _every_function_first(files, each) if test not in set(first)]
+        rest = [test for test in _most_for_its_time(files, each) if test not in set(first)]
         needed = list(accumulate(each[test.partition("::")[0]] for test in rest))
         within = bisect_right(needed, self.most)
         trial.cut = within < len(rest)
@@ -447,20 +450,20 @@ class Bench:
         self.caught[result.mutant.module].append((result.mutant.line, result.by))
 
 
-def _every_function_first(files: dict[str, list[str]], each: dict[str, float]) -> list[str]:
-    """Return tests, the quicker files first: one case of every function, and then all further cases.
+def _most_for_its_time(files: dict[str, list[str]], each: dict[str, float]) -> list[str]:
+    """Return tests, the quicker files first: of slow ones one case of every function, and then all others.
 
     Those of a file stay together, because they share what is made for them.
 
-    >>> files = {"a": ["a::t[1]", "a::t[2]", "a::u"], "b": ["b::v[1]", "b::v[2]"]}
-    >>> _every_function_first(files, {"a": 2.0, "b": 1.0})
-    ['b::v[1]', 'a::t[1]', 'a::u', 'b::v[2]', 'a::t[2]']
+    >>> files = {one: [f"{one}::t[1]", f"{one}::t[2]", f"{one}::u"] for one in "abc"}
+    >>> _most_for_its_time(files, {"a": 2.0, "b": 1.0, "c": 0.01})
+    ['c::t[1]', 'c::t[2]', 'c::u', 'b::t[1]', 'b::u', 'a::t[1]', 'a::u', 'b::t[2]', 'a::t[2]']
     """
     begins, goes_on = [], []
     for file in sorted(files, key=each.__getitem__):
         seen: set[str] = set()
         for test in files[file]:
             function = test.partition("[")[0]
-            (goes_on if function in seen else begins).append(test)
+            (goes_on if function in seen and each[file] > CHEAP else begins).append(test)
             seen.add(function)
     return begins + goes_on

@@ -54,17 +54,10 @@ FLOW_AUDIT = (
     *_files("flows/audit", "reasons calendar audit_edges audit_limit audit_withheld audit_dominance"),
     *_files("flows/audit", "audit_hidden audit_segments"),
     *_files("flows/audit", "audit_disclosure tampering audit_broken_folders audit_times audit_noise"),
-    *_files(
-        "flows/audit",
-        "arithmetic stated trees audit_boxes audit_unions audit_itemsets audit_worlds noise_trials",
-    ),
-    *_files(
-        "flows/audit", "stated_parts stated_tables named_grids noise_edges outlines_edges rules_in_memory"
-    ),
-    *_files(
-        "flows/audit",
-        "table_rules_in_memory told_numbers box_facts audit_rounding queries_in_memory rules_alone",
-    ),
+)
+FLOW_AUDIT = (
+    *FLOW_AUDIT,
+    *(file for file in _all_files("flows/audit") if file not in FLOW_AUDIT),
     *FLOW_ROAD,
     *FLOW_FORGERIES,
 )
@@ -146,9 +139,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         _room("flows/audit/matrix"),
         (*MATRIX_AUDIT, *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds")),
     ),
-    "flows/release/keeping.py": KEPT_ZONES,
-    "flows/audit/rules/during.py": (*KEPT_ZONES, *_files("flows/audit", "rules_in_memory")),
-    "flows/audit/rules/kept.py": KEPT_ZONES,
+    "flows/release/keeping.py": (*_files("flows/release", "keeping"), *KEPT_ZONES),
+    "flows/release/cumulating.py": (*_files("flows/release", "cumulating"), *_files("flows", "series")),
+    "flows/audit/rules/during.py": (*_files("flows/audit", "kept_and_during rules_in_memory"), *KEPT_ZONES),
+    "flows/audit/rules/kept.py": (*_files("flows/audit", "kept_and_during rules_alone"), *KEPT_ZONES),
     **dict.fromkeys(
         _room("trajectories/release"),
         (*TRACK_RELEASE, *_files("trajectories/attacks", "owner_guess"), *TRACK_AUDIT),

@@ -75,7 +75,8 @@ def test_another_shape_is_none_of_a_tile(shape: Any) -> None:
         (shapely.MultiPolygon([shapely.box(-1, -1, 1, 1), shapely.box(5, 5, 6, 6)]), True),
         (shapely.box(1, 1, 2, 2), False),
         (shapely.Polygon(), False),
-        (shapely.Polygon([(-1, -1), (1, 1), (1, -1), (-1, 1), (-2, 0)]), False),
+        (shapely.MultiPolygon(), False),
+        (shapely.Polygon([(-1, -1), (11, 1), (11, -1), (-1, 1)]), False),
         (shapely.box(-9, -9, 9, 9).difference(shapely.box(2, 2, 3, 3)), False),
     ],
 )

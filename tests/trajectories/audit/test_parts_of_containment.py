@@ -140,3 +140,12 @@ def test_all_samples_of_somebody_lie_in_boxes_and_in_every_one(samples: Any, ver
     # Boxes of others stand before and behind.
     boxes = np.concatenate([TWO - 50, TWO, TWO + 50])
     assert plain("_holding")(1, 1 + len(samples), *columns, 2, 4, boxes) == verdict
+
+
+def test_the_smallest_of_both_numbers_is_told_and_nothing_where_nobody_was_asked_about() -> None:
+    told = containment.RawSupports.told
+    found = containment.RawSupports(np.array([3, 5]), np.array([7, 4]), np.array([2, 6]))
+    assert list(told(found)["raw_record"].values()) == [2, 4, 2]
+    nobody = containment.RawSupports(*[np.zeros(0, np.int64)] * 3)
+    assert list(told(nobody)["raw_record"].values()) == [0, None, None]
+    assert list(told(None)["raw_record"].values()) == [None, None, None]

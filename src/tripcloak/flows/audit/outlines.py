@@ -65,7 +65,7 @@ def _sound(zone: Drawn) -> bool:
     shape = zone.shape
     if shape is None or shape.geom_type not in ("Polygon", "MultiPolygon") or shape.has_z:
         return False
-    if shape.is_empty or not shape.is_valid or shapely.get_num_interior_rings(shapely.get_parts(shape)).any():
+    if not shape.is_valid or shapely.get_num_interior_rings(shapely.get_parts(shape)).any():
         return False
     if zone.zone == cells.WORLD:
         return bool(shapely.equals(shape, shapely.box(-180, -90, 180, 90)))
