@@ -52,7 +52,7 @@ class AllOf(Promise):
         merged: dict[Unit, float] = {}
         for promise in self.promises:
             for unit, k in promise.thresholds.items():
-                merged[unit] = max(k, merged.get(unit, 0))
+                merged[unit] = max(k, merged.get(unit, k))
         return merged
 
     @property
@@ -61,7 +61,7 @@ class AllOf(Promise):
         merged: dict[Covered, int] = {}
         for promise in self.promises:
             for what, least in promise.floors.items():
-                merged[what] = max(least, merged.get(what, 0))
+                merged[what] = max(least, merged.get(what, least))
         return merged
 
     @property

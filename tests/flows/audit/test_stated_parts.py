@@ -398,14 +398,6 @@ def test_the_least_that_may_be_ordered() -> None:
     check_ordered({"dominance": 0.001, "p-percent": 0.5})
 
 
-@pytest.mark.parametrize(
-    ("order", "number"), [("dominance", 0), ("dominance", 1), ("p-percent", 0), ("p-percent", 100.5)]
-)
-def test_a_part_of_nothing_or_of_more_than_all_cannot_be_ordered(order: str, number: float) -> None:
-    with pytest.raises(InputError, match=f"got {number:g}$"):
-        check_ordered({order: number})
-
-
 def test_weights_reach_a_threshold_up_to_what_sums_lose() -> None:
     assert least("population", 5000) == 5000 * (1 - TOLERANCE) < 5000 == least("trips", 5000)
 
