@@ -125,9 +125,10 @@ def test_nothing_is_added_to_the_public_part(made, tmp_path):
     [
         ("logo.gif", "GIF89a", "logo", "PNG, JPEG or SVG"),
         ("back.geojson", "{}", "background", "FeatureCollection"),
+        ("back.pmtiles", "PMTiles and nothing else", "background", "no vector tiles"),
         (
             "back.geojson",
-            '{"features": [{"geometry": {"type": "Point"}}]}',
+            '{"features": [{"geometry": {"type": "Point", "coordinates": [1, 2]}}]}',
             "background",
             "lines and polygons",
         ),
@@ -160,6 +161,13 @@ def test_trajectories_have_a_report_too(followed, tmp_path):
     assert content["maps"]
     private = json.loads(written.private.with_suffix(".json").read_text(encoding="utf-8"))
     assert len(private["measures"]) > len(content["measures"])
+    own = [chart["title"] for chart in private["charts"][: -len(content["charts"])]]
+    for title in (
+        "How far samples were moved",
+        "Are home and work still found?",
+        "Are people still predictable?",
+    ):
+        assert title in own
 
 
 def opened(running, page: Path, complaints: list[str]):
@@ -184,8 +192,9 @@ def test_without_webgl_the_light_map_is_drawn_and_says_so(made, tmp_path, browse
     tab = context.new_page()
     tab.on("pageerror", lambda error: complaints.append(str(error)))
     tab.goto(page.as_uri())
-    assert tab.locator(".no-webgl").is_visible()
+    tab.locator(".no-webgl").wait_for()
     assert tab.locator(".map-card .stage.light").count() == 2
+    tab.locator(".plot canvas").last.wait_for(state="attached")
     assert tab.locator(".plot canvas").count() == len(
         report_content(made, Dressing(), private=True)["charts"]
     )
@@ -210,7 +219,10 @@ def test_with_webgl_maps_are_drawn_offline(made, tmp_path, browser):
     tab = opened(running, page, complaints)
     if not tab.evaluate("document.createElement('canvas').getContext('webgl2') !== null"):
         pytest.skip("this Chromium has no WebGL, not even by software")
+    tab.wait_for_function("document.documentElement.dataset.firstMap")
+    tab.locator(".map-card").scroll_into_view_if_needed()
     tab.locator(".maplibregl-canvas").wait_for()
+    tab.locator(".stage.light").wait_for(state="detached")
     assert tab.locator(".no-webgl").is_hidden()
     tab.get_by_role("button", name="Destinations").click()
     assert "ending in each zone" in tab.locator(".map-card .caption").inner_text()

@@ -26,7 +26,14 @@ from tripcloak.api.results import (
 from tripcloak.api.tables import need, to_geopandas, to_pandas
 from tripcloak.api.verbs import plain, verb
 from tripcloak.api.zones import with_zones
-from tripcloak.flows.keywords import flow_method, segments, tables_wanted, wants_names, zoning
+from tripcloak.flows.keywords import (
+    background_given,
+    flow_method,
+    segments,
+    tables_wanted,
+    wants_names,
+    zoning,
+)
 from tripcloak.flows.keywords import keywords as declared
 from tripcloak.flows.protection import round_to
 from tripcloak.ground.errors import InputError
@@ -468,6 +475,7 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
         tables=tables_wanted(values),
         title=values["title"],
         names=wants_names(values),
+        background=background_given(values),
         every_segment=by if values["segment_joint"] else (),
         where_safe=values["segment_where_safe"],
     )

@@ -102,6 +102,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     zones_from: str | PathLike[str] | None
     title: str | None
     names: str | None
+    background: str | PathLike[str] | None
     sign: str | PathLike[str] | None
     ledger: str | PathLike[str] | None
     ledger_mode: str

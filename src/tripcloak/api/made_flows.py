@@ -50,7 +50,8 @@ class MadeFlows(PublicPart):
         from tripcloak.flows.publish import render_map_of
         from tripcloak.flows.release.tables import zones_geojson
 
-        return render_map_of(zones_geojson(self._zones), self._flows, self.facts)
+        behind = self._made.background
+        return render_map_of(zones_geojson(self._zones), self._flows, self.facts, behind)
 
     @cached_property
     def _flows(self) -> pa.Table:

@@ -22,7 +22,15 @@ from tripcloak.cli.screen import (
     warn,
     where_and_when,
 )
-from tripcloak.flows.keywords import flow_method, keywords, segments, tables_wanted, wants_names, zoning
+from tripcloak.flows.keywords import (
+    background_given,
+    flow_method,
+    keywords,
+    segments,
+    tables_wanted,
+    wants_names,
+    zoning,
+)
 from tripcloak.flows.protection import round_to
 from tripcloak.records.keywords import signing_key, trip_source
 
@@ -84,6 +92,7 @@ def command(
         tables=tables_wanted(given),
         title=given["title"],
         names=wants_names(given),
+        background=background_given(given),
         out=out,
         memory=given["memory"],
         engine=given["engine"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -23,7 +24,7 @@ from tripcloak.flows.release import Publish, Release
 from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.largest import LargestParts, largest_parts
 from tripcloak.flows.release.laying import lay_tables
-from tripcloak.flows.release.naming import names_entry
+from tripcloak.flows.release.naming import names_entry, released_box
 from tripcloak.flows.release.rounding import RoundTo, refuse_numbers, rounded_release
 from tripcloak.flows.report.plain import plain_words
 from tripcloak.flows.resuming import reading_key, refuse_changed, seen_input
@@ -34,6 +35,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
+from tripcloak.pages.background import read_background
 from tripcloak.promises import EverySegment, Promise, SegmentsWhereSafe, Unit
 from tripcloak.promises.counted import called_in_words
 from tripcloak.records.cleaning import CleaningReport
@@ -185,6 +187,8 @@ class ReleaseRequest:
     """What the owner calls the release; stands on its map and in its manifest."""
     names: bool = False
     """Whether zones get names, from the nearest place or from their members."""
+    background: Path | None = None
+    """Lines and polygons to draw behind the map: GeoJSON or PMTiles."""
     keyed: bytes | None = field(default=None, compare=False, repr=False)
     """The key by which records are known again in other releases; without one, they are not kept."""
     once_read: Callable[[MatrixReading], None] | None = field(default=None, compare=False, repr=False)
@@ -235,8 +239,15 @@ class MadeRelease:
             "segment": self.request.source.segment,
             "during": self.request.source.during,
             "title": self.request.title,
-            "names": names_entry() if self.request.names else None,
+            "names": names_entry(released_box(self.release)) if self.request.names else None,
+            "background": self.background,
         }
+
+    @cached_property
+    def background(self) -> dict[str, Any] | None:
+        """Return what is drawn behind the map, as far as the released zones reach; None where nothing is."""
+        path, box = self.request.background, released_box(self.release)
+        return None if path is None or box is None else read_background(path, box)
 
     def run(self) -> dict[str, Any]:
         """Return the private record of how the release was made."""

@@ -377,3 +377,14 @@ def wants_names(given: Mapping[str, Any]) -> bool:
 
     require_names()
     return True
+
+
+def background_given(given: Mapping[str, Any]) -> Path | None:
+    """Return the file to draw behind the map, from the values of keywords; raise where it cannot be read."""
+    if given["background"] is None:
+        return None
+    from tripcloak.pages.background import refuse_unreadable
+
+    path = Path(given["background"])
+    refuse_unreadable(path)
+    return path

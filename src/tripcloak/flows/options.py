@@ -273,4 +273,11 @@ PRESENTED = (
         values=("places",),
         group="run",
     ),
+    Option(
+        name="background",
+        help="Streets, water, borders to draw behind the map: GeoJSON, or PMTiles (extra formats).",
+        metavar="FILE",
+        reads="path",
+        group="run",
+    ),
 )

@@ -29,10 +29,11 @@ from tripcloak.flows.release.totals import levels_table, totals_table
 from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.flows.report.totals import tables_fact
-from tripcloak.ground.folders import PRIVATE, PUBLIC, staged
+from tripcloak.ground.folders import BACKGROUND, PRIVATE, PUBLIC, staged
 from tripcloak.ground.manifest import RECORD, write_manifest, write_record
 from tripcloak.ground.spreadsheets import write_csv
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
+from tripcloak.pages.background import background_text
 from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def publish(
     segment: Mapping[str, str] | None = None,
     during: str | None = None,
     title: str | None = None,
-    names: Mapping[str, str] | None = None,
+    names: Mapping[str, Any] | None = None,
+    background: Mapping[str, Any] | None = None,
     zones: ZoneFile | None = None,
     kept: KeptZones | None = None,
     force: bool = False,
@@ -76,6 +78,8 @@ def publish(
         What the owner calls the release.
     names
         From which list of places zones have their names; None where they have none.
+    background
+        What is drawn behind the map, if anything is.
     zones
         Zones that came from no file: an audit needs them again.
     kept
@@ -93,10 +97,11 @@ def publish(
         during=during,
         title=title,
         names=names,
+        background=background,
     )
     with staged(out, force=force) as staging:
         public, private = staging / PUBLIC, staging / PRIVATE
-        _write_public(public, matrix, release, facts)
+        _write_public(public, matrix, release, facts, background)
         facts = write_manifest(public, facts)
         _write_parquet(private / "groups.parquet", groups_batches(matrix, release))
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
@@ -110,13 +115,21 @@ def publish(
     return facts
 
 
-def _write_public(public: Path, matrix: ODMatrix, release: Release, facts: Mapping[str, Any]) -> None:
+def _write_public(
+    public: Path,
+    matrix: ODMatrix,
+    release: Release,
+    facts: Mapping[str, Any],
+    background: Mapping[str, Any] | None,
+) -> None:
     flows, zones = flows_table(release), zones_table(matrix, release, facts.get("names"))
     write_flows(public, with_points(flows, zones), segments_table(release))
     collection = write_zones(public, zones)
     if release.tables is not None:
         write_tables(public, totals_table(matrix, release), levels_table(matrix, release))
-    (public / "map.html").write_text(render_map_of(collection, flows, facts), encoding="utf-8")
+    if background is not None:
+        write_background(public, background)
+    (public / "map.html").write_text(render_map_of(collection, flows, facts, background), encoding="utf-8")
     (public / "README.md").write_text(render_readme(facts), encoding="utf-8")
 
 
@@ -147,6 +160,11 @@ def write_tables(public: Path, totals: pa.Table, levels: pa.Table | None) -> Non
         (public / "levels.geojson").write_text(text, encoding="utf-8")
 
 
+def write_background(public: Path, background: Mapping[str, Any]) -> None:
+    """Write what is drawn behind the map."""
+    (public / BACKGROUND).write_text(background_text(background), encoding="utf-8")
+
+
 def write_zones(public: Path, zones: pa.Table) -> dict[str, Any]:
     """Write the released zones in both forms, and return them as a GeoJSON FeatureCollection."""
     _write_parquet(public / "zones.parquet", zones)
@@ -155,8 +173,13 @@ def write_zones(public: Path, zones: pa.Table) -> dict[str, Any]:
     return collection
 
 
-def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[str, Any]) -> str:
-    """Return the map page of a release; it holds the released table and nothing else."""
+def render_map_of(
+    collection: dict[str, Any],
+    flows: pa.Table,
+    facts: Mapping[str, Any],
+    background: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the map page of a release; it holds the released table, what is behind it, and nothing else."""
     promise = Promise.from_manifest(facts["promise"])
     further = promise.further()
     places = [item for item in collection["features"] if item["properties"]["axis"] != "time"]
@@ -164,6 +187,8 @@ def render_map_of(collection: dict[str, Any], flows: pa.Table, facts: Mapping[st
         title=facts.get("title") or f"Released flows ({facts['method']})",
         zones={**collection, "features": places},
         flows=flows_over_time(flows).to_pylist(),
+        towns=facts.get("names", {}).get("towns", ()),
+        background=background,
         facts={
             "Method": facts["method"],
             **dict([promise.headline()]),

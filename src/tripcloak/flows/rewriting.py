@@ -12,9 +12,10 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.flows.methods.registry import method_released_as
-from tripcloak.flows.publish import render_map_of, write_flows, write_tables, write_zones
+from tripcloak.flows.publish import render_map_of, write_background, write_flows, write_tables, write_zones
 from tripcloak.flows.release import Publication, measures_of_table, publication_of, restated
-from tripcloak.flows.release.naming import with_names
+from tripcloak.flows.release.naming import restated_names, with_names
+from tripcloak.flows.release.public import BACKGROUND_WORDS
 from tripcloak.flows.release.rebuilding import ZoneSource, rebuilt_levels, rebuilt_zones
 from tripcloak.flows.release.tables import (
     AXES,
@@ -33,7 +34,7 @@ from tripcloak.flows.release.totals import (
     wanted_of,
 )
 from tripcloak.flows.report.readme import render_readme
-from tripcloak.ground.folders import PRIVATE, json_text
+from tripcloak.ground.folders import BACKGROUND, PRIVATE, json_text
 from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.ground.rewriting import (
     Rewriting,
@@ -45,6 +46,7 @@ from tripcloak.ground.rewriting import (
 )
 from tripcloak.ground.rulebook import Finding
 from tripcloak.hierarchy.tiling import Tiling
+from tripcloak.pages.background import restated_background
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import REASONS
 
@@ -127,6 +129,13 @@ class WrittenFlows:
         return with_names(made, self.facts.get("names"), told)
 
     @cached_property
+    def background(self) -> dict[str, Any] | None:
+        """Return what is drawn behind the map; None where the manifest tells of nothing."""
+        if "background" not in self.facts:
+            return None
+        return restated_background((self.public / BACKGROUND).read_text(encoding="utf-8"))
+
+    @cached_property
     def totals(self) -> pa.Table | None:
         """Return the tables beside the flows; None where there are none."""
         if wanted_of(self.facts) is None:
@@ -204,12 +213,25 @@ def _tables_are_the_same(public: Path, written: WrittenFlows) -> bool:
     return same_files(public, lambda aside: _write_tables(aside, written))
 
 
+def _background_is_the_same(public: Path, written: WrittenFlows) -> bool:
+    """Return whether what is behind the map is shapes and nothing else; where nothing is told, yes."""
+    behind = written.background
+    return behind is None or same_files(public, lambda aside: write_background(aside, behind))
+
+
 def _write_zones(folder: Path, written: WrittenFlows) -> None:
     write_zones(folder, written.zones)
 
 
 def _map(written: WrittenFlows) -> str:
-    return render_map_of(zones_geojson(written.zones), written.flows, written.facts)
+    facts = {**written.facts, **_names(written)}
+    return render_map_of(zones_geojson(written.zones), written.flows, facts, written.background)
+
+
+def _names(written: WrittenFlows) -> dict[str, Any]:
+    """Return what the manifest must say of names, where it says something."""
+    told = written.facts.get("names")
+    return {} if told is None else {"names": restated_names(told, written.zones)}
 
 
 def _readme(written: WrittenFlows) -> str:
@@ -233,6 +255,8 @@ def _following(written: WrittenFlows) -> dict[str, Any]:
         "columns": list(units),
         "smallest": {unit: int(flows[unit].to_numpy().min()) for unit in units},
         "measures": _measures(written),
+        **_names(written),
+        **({"background": BACKGROUND_WORDS} if "background" in written.facts else {}),
     }
     wanted = wanted_of(written.facts)
     if wanted is not None and written.totals is not None:
@@ -290,6 +314,12 @@ REWRITINGS: tuple[Rewriting[WrittenFlows], ...] = (
         "tables beside the flows, if any, are, byte by byte, what comes of writing their rows and levels",
         "tables.* or levels.* are not, byte by byte, what the rows of the tables give",
         _write_tables,
+    ),
+    Rewriting(
+        "background-as-written",
+        _background_is_the_same,
+        f"{BACKGROUND}, if there is one, is, byte by byte, what comes of writing its shapes",
+        f"{BACKGROUND} holds something beside lines and polygons, or is not as they are written",
     ),
     map_rewriting(_map, "the released tables and the manifest"),
     readme_rewriting(_readme),

@@ -36,6 +36,8 @@ TABLE_FILES = ("tables.csv", "tables.parquet")
 """Public files of a release with totals or several heights."""
 LEVEL_FILES = ("levels.geojson", "levels.parquet")
 """Public files of a release with several heights."""
+BACKGROUND = "background.geojson"
+"""Public file of a release whose map has something behind it."""
 REPORT_FILES = ("report.html", "report.json")
 """What a report writes beside both parts; it tells of one release, and goes away with it."""
 

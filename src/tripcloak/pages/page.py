@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jinja2 import Template
 
+COLOURS = "colours.css"
+"""The colours of all pages, by day and by night."""
+
 
 def render_page(
     name: str, *, script: str | None = None, styles: Sequence[str] = (), workers: bool = False, **content: Any
@@ -28,7 +31,7 @@ def render_page(
     script : str, optional
         The entry of ``web/`` whose built script the page carries.
     styles : sequence of str
-        Files with styles that ``NAME.css`` builds on.
+        Files with styles that ``NAME.css`` builds on, beside the colours of all pages.
     workers : bool
         Whether the script starts workers, whose code it holds itself.
     **content
@@ -36,7 +39,7 @@ def render_page(
     """
     from markupsafe import Markup
 
-    style = "\n".join(map(asset, (*styles, f"{name}.css")))
+    style = "\n".join(map(asset, (COLOURS, *styles, f"{name}.css")))
     running = "" if script is None else asset(f"built/{script}.js")
     policy = content_policy(style, running) + (
         "; worker-src data: blob:; connect-src blob:" if workers else ""

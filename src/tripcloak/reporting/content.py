@@ -10,12 +10,12 @@ from typing import Any
 
 from tripcloak.flows.report.plain import area_words
 from tripcloak.flows.report.readme import render_readme
-from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import PRIVATE, file_digest
+from tripcloak.ground.folders import BACKGROUND, PRIVATE, file_digest
 from tripcloak.ground.manifest import RECORD, public_part, read_manifest, read_run
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.place_names import towns_within
+from tripcloak.pages.background import Box, read_background, restated_background
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import called_in_words
 from tripcloak.receiving.check import ReleaseCheck, check_release
@@ -23,13 +23,12 @@ from tripcloak.reporting.flows import PublicFlows
 from tripcloak.reporting.markdown import sections
 from tripcloak.reporting.measured import measured_rows
 from tripcloak.reporting.originals import OriginalFlows
-from tripcloak.reporting.trajectories import PublicTrajectories
+from tripcloak.reporting.trajectories import PublicTrajectories, original_charts
 from tripcloak.trajectories.report.readme import render_trajectory_readme
 
 LOGOS = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".svg": "image/svg+xml"}
 MOST_TOWNS = 40
 LARGEST_LOGO = 500_000
-LARGEST_BACKGROUND = 2_000_000
 PRIVATE_WORDS = (
     "PRIVATE. This page shows original, unprotected data. It must not leave the building; the report to "
     "publish is report.html beside the folder release."
@@ -73,6 +72,8 @@ def report_content(folder: Path, dressing: Dressing, *, private: bool = False) -
     if private and isinstance(released, PublicFlows):
         original = OriginalFlows(folder, run, released)
         maps, charts = [*original.maps(), *maps], [*original.charts(), *charts]
+    elif private:
+        charts = [*original_charts(run.get("measures", {})), *charts]
     told = sections(readme)
     return {
         "format": "tripcloak report 1",
@@ -103,8 +104,8 @@ def report_content(folder: Path, dressing: Dressing, *, private: bool = False) -
         "how_to_read": told.get("How to read a sample", ""),
         "cite": _cite(facts, dressing, file_digest(public / "manifest.json")),
         "manifest_sha256": file_digest(public / "manifest.json"),
-        "towns": _towns(facts, released),
-        "background": _background(dressing.background),
+        "towns": _towns(facts, released.box),
+        "background": _background(public, facts, dressing.background, released.box),
     }
 
 
@@ -196,14 +197,11 @@ def _cite(facts: Mapping[str, Any], dressing: Dressing, digest: str) -> str:
     )
 
 
-def _towns(facts: Mapping[str, Any], released: PublicFlows | PublicTrajectories) -> list[dict[str, Any]]:
-    """Return the towns to label on the map, where zones are named after places."""
-    if "names" not in facts or not isinstance(released, PublicFlows):
-        return []
-    rows = [item["properties"] for item in released.zones["features"]]
-    lat = [row["lat"] for row in rows if row.get("lat") is not None]
-    lon = [row["lon"] for row in rows if row.get("lon") is not None]
-    return towns_within(min(lon), min(lat), max(lon), max(lat), MOST_TOWNS) if lat else []
+def _towns(facts: Mapping[str, Any], box: Box | None) -> list[dict[str, Any]]:
+    """Return the towns to label on the map: those of the release, else of the list of places at hand."""
+    if "names" in facts:
+        return list(facts["names"].get("towns", ()))
+    return [] if box is None else towns_within(*box, MOST_TOWNS)
 
 
 def _logo(path: Path | None) -> str | None:
@@ -217,25 +215,18 @@ def _logo(path: Path | None) -> str | None:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _background(path: Path | None) -> dict[str, Any] | None:
-    """Return lines and polygons to draw below zones."""
-    if path is None:
+def _background(
+    public: Path, facts: Mapping[str, Any], given: Path | None, box: Box | None
+) -> dict[str, Any] | None:
+    """Return lines and polygons to draw below zones: those of a file, else what the release's own map has."""
+    if given is not None:
+        return None if box is None else read_background(given, box)
+    if "background" not in facts:
         return None
     try:
-        told = parse_json(_read(path, "background", LARGEST_BACKGROUND).decode("utf-8"), deepest=20)
-        features = told["features"]
-        shapes = [{"type": "Feature", "properties": {}, "geometry": one["geometry"]} for one in features]
-        kinds = {shape["geometry"]["type"] for shape in shapes}
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{spelt('background')} needs a GeoJSON FeatureCollection: {path.name} is none"
-        ) from error
-    wrong = kinds - {"LineString", "MultiLineString", "Polygon", "MultiPolygon"}
-    if wrong:
-        raise InputError(
-            f"{spelt('background')} draws lines and polygons; {path.name} holds {', '.join(wrong)}"
-        )
-    return {"type": "FeatureCollection", "features": shapes}
+        return restated_background((public / BACKGROUND).read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{public} is not a whole release: its {BACKGROUND} cannot be read") from error
 
 
 def _read(path: Path, what: str, most: int) -> bytes:

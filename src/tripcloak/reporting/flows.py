@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from tripcloak.flows.release.naming import box_around
 from tripcloak.flows.release.tables import flows_over_time
 from tripcloak.flows.report.map import map_payload
 from tripcloak.ground.errors import InputError
+from tripcloak.pages.background import Box
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import called_in_words
 from tripcloak.reporting.charts import (
@@ -56,6 +58,13 @@ class PublicFlows:
                 "payload": payload,
             }
         ]
+
+    @property
+    def box(self) -> Box | None:
+        """Return the box around the points of all zones; None where they have no place."""
+        rows = [item["properties"] for item in self.zones["features"]]
+        known = [(row["lat"], row["lon"]) for row in rows if row.get("lat") is not None]
+        return box_around(*np.array(known, dtype=float).T) if known else None
 
     def charts(self) -> list[Chart]:
         """Return all charts that such a release has something for."""

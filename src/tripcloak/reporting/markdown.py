@@ -36,6 +36,15 @@ def to_html(text: str) -> Markup:
     return Markup("\n".join(filter(None, blocks)))
 
 
+def words_to_html(words: str) -> Markup:
+    """Return one sentence as HTML, escaped, with its code and bold words.
+
+    >>> print(words_to_html("With `full` it is <3."))
+    With <code>full</code> it is &lt;3.
+    """
+    return Markup(_spans(words))
+
+
 def _code(part: str) -> str:
     _, _, code = part.partition("\n")
     return f"<pre><code>{escape(code.rstrip())}</code></pre>"

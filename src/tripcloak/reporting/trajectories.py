@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tripcloak.flows.release.naming import box_around
 from tripcloak.flows.report.map import map_payload
 from tripcloak.ground.arrays import Floats
+from tripcloak.pages.background import Box
 from tripcloak.reporting.charts import Chart, counted, doubling_edges, named, shares
 from tripcloak.trajectories.release.reading import read_trajectory_folder
 
@@ -44,10 +46,7 @@ class PublicTrajectories:
 
     def _cells(self) -> list[dict[str, Any]]:
         boxes, grid = self.published.boxes, self.published.grid
-        middle = [
-            (low.astype(np.float64) + high) / 2 for low, high in ((boxes.x0, boxes.x1), (boxes.y0, boxes.y1))
-        ]
-        ends = [np.quantile(side, [0.01, 0.99]) for side in middle]
+        ends = [self._ends(side) for side in ("x", "y")]
         size = max(1.0, max(high - low for low, high in ends) / CELLS)
         edges = [low + size * np.arange(int(np.ceil(max(high - low, size) / size)) + 1) for low, high in ends]
         weight = _spread(boxes, edges)
@@ -60,6 +59,22 @@ class PublicTrajectories:
             _cell(lon, lat, row, column, float(weight[row, column]), km2)
             for row, column in zip(*np.nonzero(weight >= 0.05), strict=True)
         ]
+
+    @property
+    def box(self) -> Box | None:
+        """Return the box around nearly all samples; None where they have no place."""
+        corners = [self._ends(side) for side in ("x", "y")]
+        lon, lat = self.published.grid.unproject(
+            *(np.asarray(ends) * self.published.grid.metres for ends in corners)
+        )
+        return box_around(lat, lon)
+
+    def _ends(self, side: str) -> Floats:
+        """Return where nearly all middles of boxes lie along one side, in steps of the grid."""
+        boxes = self.published.boxes
+        low, high = (getattr(boxes, f"{side}{end}").astype(np.float64) for end in (0, 1))
+        ends: Floats = np.quantile((low + high) / 2, [0.01, 0.99])
+        return ends
 
     def charts(self) -> list[Chart]:
         """Return how fine, how long and how many samples are, and when."""
@@ -127,3 +142,66 @@ def _cell(lon: Floats, lat: Floats, row: int, column: int, weight: float, km2: f
         "geometry": {"type": "Polygon", "coordinates": [ring]},
         "properties": {**told, "trips": round(weight, 1)},
     }
+
+
+QUANTILES = {"q05": "5 %", "q25": "25 %", "median": "half", "q75": "75 %", "q95": "95 %"}
+
+
+def original_charts(measures: Mapping[str, Any]) -> list[Chart]:
+    """Return what became of the original trajectories, for their owner: as far as it was measured."""
+    found = [
+        _error(measures, "spatial_error_km", "How far samples were moved", "km"),
+        _error(measures, "time_error_minutes", "How far their times were moved", "minutes"),
+        _anchors(measures),
+        _compared(measures, "predictability", "Are people still predictable?", "predictability"),
+        _compared(measures, "radius_of_gyration", "How far people get about", "radius of gyration, km"),
+        _slopes(measures),
+    ]
+    return [chart for chart in found if chart is not None]
+
+
+def _error(measures: Mapping[str, Any], name: str, title: str, unit: str) -> Chart | None:
+    told = measures.get(name)
+    if not isinstance(told, Mapping):
+        return None
+    half, far = (f"{told[part]:,.3g} {unit}" for part in ("median", "q95"))
+    words = f"Half of the original samples by less than {half}, 5 % by more than {far}."
+    values = [float(told[part]) for part in QUANTILES]
+    return Chart(
+        title, words, "share of the samples", f"{unit} at most", list(QUANTILES.values()), {"moved": values}
+    )
+
+
+def _anchors(measures: Mapping[str, Any]) -> Chart | None:
+    known = [name for name in ("home", "work") if "within_1_km" in measures.get(name, {})]
+    if not known:
+        return None
+    rows = {
+        "within 1 km": [round(100 * measures[name]["within_1_km"], 2) for name in known],
+        "not found any more": [round(100 * measures[name]["lost"], 2) for name in known],
+    }
+    words = "Where people seem to live and to work in the release, beside where they do."
+    return Chart("Are home and work still found?", words, "", "% of the people", known, rows)
+
+
+def _compared(measures: Mapping[str, Any], name: str, title: str, what: str) -> Chart | None:
+    told = measures.get(name, {})
+    if not all(isinstance(told.get(side), Mapping) for side in ("original", "released")):
+        return None
+    rows = {side: [float(told[side][part]) for part in QUANTILES] for side in ("original", "released")}
+    before, after = (f"{told[side]['median']:,.3g}" for side in ("original", "released"))
+    words = f"Of a typical person {before} before and {after} after."
+    return Chart(title, words, "share of the people below", what, list(QUANTILES.values()), rows)
+
+
+def _slopes(measures: Mapping[str, Any]) -> Chart | None:
+    told = measures.get("displacement_slopes", {})
+    known = {name: row for name, row in told.items() if row.get("slope_original") is not None}
+    if not known:
+        return None
+    rows = {side: [row[f"slope_{side}"] for row in known.values()] for side in ("original", "released")}
+    names = [name.replace("_", " ") for name in known]
+    words = "The law of displacements: how quickly long ones become rare, by how far people get about."
+    return Chart(
+        "Do displacements follow the same law?", words, "people who get about so far", "slope", names, rows
+    )

@@ -13,7 +13,7 @@ from tripcloak.ground.manifest import public_part
 from tripcloak.ground.spelling import spelt
 from tripcloak.pages.page import asset, render_page
 from tripcloak.reporting.content import Dressing, has_private_part, report_content
-from tripcloak.reporting.markdown import to_html
+from tripcloak.reporting.markdown import to_html, words_to_html
 
 NAME = "report.html"
 LICENCES = "built/licences.txt"
@@ -64,12 +64,13 @@ def render_report(content: dict[str, Any]) -> str:
     return render_page(
         "report",
         script="report",
-        styles=("colours.css", "built/report.css"),
+        styles=("built/report.css",),
         workers=True,
         payload=Markup(script_safe_json(drawn)),
         markdown=to_html,
+        words=words_to_html,
         licences=asset(LICENCES),
-        **{name: value for name, value in content.items() if name not in ("format", "towns", "background")},
+        **{name: value for name, value in content.items() if name not in ("format", "background")},
     )
 
 

@@ -13,12 +13,12 @@ from starlette.requests import ClientDisconnect
 
 from tripcloak._version import __version__
 from tripcloak.ground.errors import InputError, MissingFileError, TripcloakError
-from tripcloak.pages.page import asset, filled
+from tripcloak.pages.page import COLOURS, asset, filled
 from tripcloak.studio.desk import Desk
 from tripcloak.studio.routes import approvals, inputs, results, runs, trials
 from tripcloak.studio.uploads import UploadError
 
-SCRIPT, STYLE = "built/studio.js", "studio.css"
+SCRIPT, STYLES = "built/studio.js", (COLOURS, "studio.css")
 
 
 class Refused(BaseModel):
@@ -76,7 +76,7 @@ def _add_pages(app: FastAPI, desk: Desk) -> None:
 
     @app.get("/studio.css", include_in_schema=False)
     def style() -> PlainTextResponse:
-        return PlainTextResponse(asset(STYLE), media_type="text/css")
+        return PlainTextResponse("\n".join(map(asset, STYLES)), media_type="text/css")
 
     @app.get("/api/state", tags=["studio"], responses=REFUSALS)
     def state() -> dict[str, Any]:

@@ -74,6 +74,10 @@ def test_names_stand_in_every_file_and_the_audit_makes_them_anew(made, monkeypat
     assert not [name for name in text if name.startswith("=")]
     page = (public / "map.html").read_text(encoding="utf-8")
     assert "GeoNames, CC BY 4.0" in page
+    told = json.loads((public / "manifest.json").read_text(encoding="utf-8"))
+    inside = [town["name"] for town in told["names"]["towns"]]
+    assert inside == [name for name in ("Aville", "=Cheim", "'s-Bstadt") if name in inside] != []
+    assert '"towns":[{"name":"Aville"' in page
     assert "<h1>Trips of May</h1>" in page
     assert (public / "README.md").read_text(encoding="utf-8").startswith("# Trips of May\n")
     assert audit_against(made / "out", (str(made / "trips.parquet"),)).safe

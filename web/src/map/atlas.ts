@@ -1,5 +1,6 @@
 // The page: reads the release, keeps what is hovered and selected, and asks the panels to draw.
 
+import { Backdrop } from "./backdrop";
 import { Flows } from "./flows";
 import { Gestures } from "./gestures";
 import { type Line, type Outlined, Panel, type Theme, degreeLabel, readTheme } from "./panel";
@@ -61,6 +62,8 @@ export class Atlas {
       document.querySelector(".side")!, this, (zone) => this.select(zone), () => this.select(null), (zone) => this.glance(zone),
     );
     this.panels = { origin: this.makePanel("origin"), destination: this.makePanel("destination") };
+    const backdrop = new Backdrop(release.towns ?? [], release.background ?? null, this.projection);
+    for (const axis of AXES) this.panels[axis].backdrop = backdrop;
     this.listen();
   }
 

@@ -1,5 +1,6 @@
 // One panel: the canvas of zones, the canvas of marks above it, and the legend.
 
+import { type Backdrop } from "./backdrop";
 import { NONE, LogScale, figure, rampColours } from "./scale";
 import { type Point } from "./payload";
 import { TINY, TINY_PARTNER, type Projection, type View, type Zones } from "./zones";
@@ -22,6 +23,7 @@ export type Line = [Point, Point, number];
 export type Parallel = [number, number, Point[]];
 
 export const GRATICULE_STEPS = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002];
+const BEFORE = 0.82; // how much of what lies behind a zone it covers
 export const BORDER_FROM = 7; // pixels: smaller zones get no border, it would cover their colour
 
 export class Panel {
@@ -44,6 +46,7 @@ export class Panel {
   partial = false;
   dot = TINY;
   drawn!: { x: number; y: number; scale: number };
+  backdrop: Backdrop | null = null;
 
   constructor(root: HTMLElement, zones: Zones, projection: Panel["projection"], view: View) {
     this.root = root;
@@ -111,8 +114,14 @@ export class Panel {
     pen.fillStyle = this.theme.ground;
     pen.fillRect(0, 0, this.width, this.height);
     this.drawGraticule(pen);
+    const behind = this.backdrop?.drawn ? this.backdrop : null;
+    const place = (x: number, y: number): Point => this.toScreen(x, y);
+    behind?.drawGrounds(pen, place, this.theme);
+    pen.globalAlpha = behind ? BEFORE : 1;
     if (this.partial) this.drawPass(pen, TINY, (index) => index === NONE);
     this.drawPass(pen, this.dot, (index) => index !== NONE);
+    pen.globalAlpha = 1;
+    behind?.drawLines(pen, place, this.theme);
     this.drawn = { x: this.view.x, y: this.view.y, scale: this.view.scale };
     this.ground.style.transform = "";
     this.cost = performance.now() - started;
@@ -235,6 +244,7 @@ export class Panel {
     pen.globalAlpha = 0.75;
     this.drawLines(pen, lines);
     pen.globalAlpha = 1;
+    this.backdrop?.drawTowns(pen, (x, y) => this.toScreen(x, y), this.theme, this.width, this.height);
     for (const { zone, strong } of outlines) this.drawOutline(pen, zone, strong);
     pen.font = `11px ${this.theme.font}`;
     pen.lineWidth = 3;
@@ -325,7 +335,7 @@ export function degreeLabel(degrees: number, step: number, positive: string, neg
 
 export function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
-  const theme = { ramp: rampColours(matchMedia("(prefers-color-scheme: dark)").matches) } as Theme;
+  const theme = { ramp: rampColours(matchMedia("screen and (prefers-color-scheme: dark)").matches) } as Theme;
   for (const name of THEME) {
     theme[name] = style.getPropertyValue(`--${name}`).trim();
   }

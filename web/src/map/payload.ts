@@ -1,5 +1,7 @@
 // What a release's page embeds, in columns, and the small types that all parts share.
 
+import { type Town } from "./backdrop";
+
 export const AXES = ["origin", "destination"] as const;
 export const MEASURES = ["trips", "travellers", "population"] as const;
 
@@ -39,6 +41,9 @@ export interface Volume {
 export interface Payload extends OfAxes<ZoneTable> {
   volume: Volume;
   flows: FlowTable;
+  // What lies behind and between the zones, where the owner gave something or zones have names.
+  towns?: Town[];
+  background?: GeoJSON.FeatureCollection;
 }
 
 export interface Chosen {

@@ -11,7 +11,7 @@ const COLOURS = { light: ["#0072b2", "#d55e00", "#009e73"], dark: ["#56b4e9", "#
 
 export function drawChart(place: HTMLElement, chart: Chart): uPlot {
   const theme = readTheme();
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
+  const dark = matchMedia("screen and (prefers-color-scheme: dark)").matches;
   const colours = dark ? COLOURS.dark : COLOURS.light;
   const bars = chart.kind === "bars";
   const x = bars ? chart.x.names.map((_, n) => n) : chart.x.values;

@@ -1,5 +1,6 @@
 // What a report embeds: the same as report.json.
 
+import { type Town } from "../map/backdrop";
 import { type Payload } from "../map/payload";
 
 export interface ReportMap {
@@ -18,13 +19,6 @@ export interface Chart {
   series: { name: string; values: (number | null)[] }[];
   // A place along x, in steps of the bars or in the unit of x, and what it is.
   mark: { at: number; label: string } | null;
-}
-
-export interface Town {
-  name: string;
-  lat: number;
-  lon: number;
-  people: number;
 }
 
 export interface Content {

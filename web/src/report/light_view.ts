@@ -1,10 +1,12 @@
-// The same map on a plain canvas, where the browser has no WebGL.
+// The map on a plain canvas: what is seen first, and all there is where the browser has no WebGL.
 
+import { Backdrop } from "../map/backdrop";
 import { Gestures } from "../map/gestures";
 import { Panel, type Theme } from "../map/panel";
 import { type Axis, type Point } from "../map/payload";
 import { element } from "../map/side";
 import { Projection, View, Zones } from "../map/zones";
+import { type Content } from "./content";
 import { type MapModel } from "./model";
 import { type MapView, type Seen, type Wanted } from "./view";
 
@@ -20,7 +22,7 @@ export class LightView implements MapView {
   pointed: ((zone: number, place: Point | null) => void) | null = null;
   chosen: ((zone: number) => void) | null = null;
 
-  constructor(stage: HTMLElement, model: MapModel) {
+  constructor(stage: HTMLElement, model: MapModel, content: Pick<Content, "towns" | "background">) {
     this.model = model;
     const zones = (axis: Axis): Zones => new Zones(axis, { ...model.payload[axis] }, model.payload.volume.zone);
     this.zones = { origin: zones("origin"), destination: zones("destination") };
@@ -30,6 +32,7 @@ export class LightView implements MapView {
     const [west, south, east, north] = model.home;
     this.view = new View([(west - meridian) * squeeze, south, (east - meridian) * squeeze, north]);
     this.panel = this.build(stage);
+    this.panel.backdrop = new Backdrop(content.towns, content.background, this.projection);
     this.resize();
   }
 
@@ -71,15 +74,20 @@ export class LightView implements MapView {
     this.moved?.();
   }
 
+  // Pixels of a degree of latitude at zoom 0 of Web Mercator.
+  get unit(): number {
+    return 512 / 360 / this.projection.squeeze;
+  }
+
   get seen(): Seen {
     const { x, y, scale } = this.view;
-    return { centre: [this.projection.longitude(x), y], zoom: Math.log2(scale) };
+    return { centre: [this.projection.longitude(x), y], zoom: Math.log2(scale / this.unit) };
   }
 
   look({ centre, zoom }: Seen): void {
     this.view.x = (centre[0] - this.projection.meridian) * this.projection.squeeze;
     this.view.y = centre[1];
-    this.view.scale = 2 ** zoom;
+    this.view.scale = 2 ** zoom * this.unit;
     this.paint();
   }
 
@@ -115,5 +123,9 @@ export class LightView implements MapView {
     this.panel.resize();
     if (!this.view.moved) this.view.fit(this.panel.width, this.panel.height);
     this.paint();
+  }
+
+  remove(): void {
+    this.panel.root.replaceChildren();
   }
 }

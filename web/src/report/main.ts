@@ -7,13 +7,39 @@ import { MapCard } from "./map_card";
 import { webglWorks } from "./webgl_view";
 
 const content = JSON.parse(document.getElementById("report")!.textContent!) as Content;
-const webgl = webglWorks();
-document.querySelector<HTMLElement>(".no-webgl")!.hidden = webgl || !content.maps.length;
-
-const cards = Array.from(document.querySelectorAll<HTMLElement>(".map-card"), (root) => new MapCard(root, content.maps[Number(root.dataset.map)], content, webgl));
+const cards = Array.from(document.querySelectorAll<HTMLElement>(".map-card"), (root) => new MapCard(root, content.maps[Number(root.dataset.map)], content));
 for (const card of cards) card.linked = cards.filter((other) => other !== card);
 cards[cards.length - 1]?.lead();
-requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.firstMap = String(Math.round(performance.now())))));
+
+// Maps are there at once, on plain canvases. The graphics card takes over those that somebody looks at: to make it
+// ready takes longer than anything else on this page.
+function upgradeSeen(): void {
+  const webgl = webglWorks();
+  const note = document.querySelector<HTMLElement>(".no-webgl");
+  if (note) note.hidden = webgl;
+  if (!webgl) return;
+  let before = Promise.resolve();
+  const watch = new IntersectionObserver((seen) => {
+    for (const { target, isIntersecting } of seen) {
+      const card = cards.find(({ root }) => root === target);
+      if (!isIntersecting || !card) continue;
+      watch.unobserve(target);
+      before = before.then(idle).then(() => card.upgrade());
+    }
+  }, { rootMargin: "120px" });
+  for (const { root } of cards) watch.observe(root);
+}
+
+const idle = (): Promise<void> => new Promise((done) => {
+  if ("requestIdleCallback" in window) requestIdleCallback(() => done(), { timeout: 1000 });
+  else setTimeout(done, 200);
+});
+
+requestAnimationFrame(() => requestAnimationFrame(() => {
+  document.documentElement.dataset.firstMap = String(Math.round(performance.now()));
+  charts();
+  if (cards.length) setTimeout(upgradeSeen);
+}));
 
 const drawn = new Map<HTMLElement, uPlot>();
 
@@ -30,9 +56,8 @@ function repaint(): void {
 }
 
 let width = innerWidth;
-charts();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-addEventListener("beforeprint", repaint);
+for (const when of ["beforeprint", "afterprint"]) addEventListener(when, repaint);
 addEventListener("resize", () => {
   for (const card of cards) card.view.resize();
   if (innerWidth !== width) charts();

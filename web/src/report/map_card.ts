@@ -15,6 +15,7 @@ export class MapCard {
   root: HTMLElement;
   told: ReportMap;
   model: MapModel;
+  content: Content;
   view: MapView;
   legend: Legend;
   axis: Axis = "origin";
@@ -23,17 +24,50 @@ export class MapCard {
   following = false;
   tip: HTMLElement;
 
-  constructor(root: HTMLElement, told: ReportMap, content: Content, webgl: boolean) {
+  constructor(root: HTMLElement, told: ReportMap, content: Content) {
     this.root = root;
     this.told = told;
     this.model = new MapModel(told.payload);
-    const stage = this.part(".ground");
-    this.view = webgl ? new WebglView(stage, this.model, content) : new LightView(stage, this.model);
+    this.content = content;
+    this.view = new LightView(this.stage(), this.model, content);
     this.legend = new Legend(this.part(".scale"));
     this.tip = this.part(".tip");
     this.offer();
     this.listen();
+    this.adopt(this.view);
     this.draw();
+  }
+
+  // A place for a map of its own, above what is there.
+  stage(): HTMLElement {
+    const ground = this.part(".ground");
+    const stage = element("div", { class: "layer", role: "group", "aria-label": ground.getAttribute("aria-label") ?? "Map" });
+    ground.append(stage);
+    return stage;
+  }
+
+  // From the plain canvas to the graphics card, at the same place, as soon as that one has drawn.
+  upgrade(): Promise<void> {
+    return new Promise((done) => {
+      const [light, stage] = [this.view, this.stage()];
+      const view = new WebglView(stage, this.model, this.content, () => {
+        const focused = this.part(".ground").contains(document.activeElement);
+        light.remove();
+        stage.previousElementSibling?.remove();
+        if (focused) stage.querySelector<HTMLElement>("canvas")?.focus();
+        done();
+      });
+      view.look(light.seen);
+      this.adopt(view);
+      this.draw();
+    });
+  }
+
+  adopt(view: MapView): void {
+    this.view = view;
+    view.pointed = (zone, place) => this.point(zone, place);
+    view.chosen = (zone) => this.choose(zone === this.chosen ? -1 : zone);
+    view.moved = () => this.lead();
   }
 
   part(selector: string): HTMLElement {
@@ -61,9 +95,6 @@ export class MapCard {
     }
     this.part(".clear").addEventListener("click", () => this.choose(-1));
     this.part(".home").addEventListener("click", () => this.view.whole());
-    this.view.pointed = (zone, place) => this.point(zone, place);
-    this.view.chosen = (zone) => this.choose(zone === this.chosen ? -1 : zone);
-    this.view.moved = () => this.lead();
   }
 
   turn(axis: Axis): void {
@@ -100,7 +131,7 @@ export class MapCard {
     for (const button of this.root.querySelectorAll<HTMLButtonElement>(".axes button")) {
       button.setAttribute("aria-pressed", String(button.dataset.axis === this.axis));
     }
-    const way = this.axis === "origin" ? "starting in each zone" : "ending in each zone";
+    const way = !this.model.lines.length && !this.model.within.length ? "in each cell" : this.axis === "origin" ? "starting in each zone" : "ending in each zone";
     this.legend.show(this.model.zoneScale, theme, `${capital(this.told.volume)} ${way}, log scale`, false);
     this.part(".clear").hidden = this.chosen < 0;
     this.say(lines);

@@ -6,6 +6,7 @@ import { type Line } from "./model";
 
 export interface Seen {
   centre: Point;
+  // Of Web Mercator, as the graphics card's map has it: the world is 512 pixels wide at 0.
   zoom: number;
 }
 
@@ -27,4 +28,5 @@ export interface MapView {
   whole(): void;
   draw(wanted: Wanted, theme: Theme): void;
   resize(): void;
+  remove(): void;
 }

@@ -4,12 +4,13 @@ import { GeoJsonLayer, PolygonLayer, ScatterplotLayer, TextLayer } from "@deck.g
 import { MapboxOverlay } from "@deck.gl/mapbox";
 import { FlowLinesLayer } from "@flowmap.gl/layers";
 import { log } from "@luma.gl/core";
-import { AttributionControl, Map as MapLibre, NavigationControl, setWorkerUrl } from "maplibre-gl";
+import { Map as MapLibre, NavigationControl, setWorkerUrl } from "maplibre-gl";
 import worker from "maplibre-gl/dist/maplibre-gl-worker.mjs?raw";
 import "maplibre-gl/dist/maplibre-gl.css";
 import { type Theme } from "../map/panel";
 import { type Point } from "../map/payload";
-import { type Content, type Town } from "./content";
+import { type Town } from "../map/backdrop";
+import { type Content } from "./content";
 import { type Area, type Line, type MapModel, type Within } from "./model";
 import { type MapView, type Seen, type Wanted } from "./view";
 
@@ -39,11 +40,13 @@ export class WebglView implements MapView {
   overlay: MapboxOverlay;
   model: MapModel;
   content: Content;
+  layers = false;
   moved: (() => void) | null = null;
   pointed: ((zone: number, place: Point | null) => void) | null = null;
   chosen: ((zone: number) => void) | null = null;
 
-  constructor(stage: HTMLElement, model: MapModel, content: Content) {
+  // Called once, when zones are on the screen.
+  constructor(stage: HTMLElement, model: MapModel, content: Content, drawn: () => void) {
     startWorker();
     this.model = model;
     this.content = content;
@@ -63,8 +66,12 @@ export class WebglView implements MapView {
     });
     this.map.touchZoomRotate.disableRotation();
     this.map.addControl(new NavigationControl({ showCompass: false }), "top-right");
-    if (content.towns.length) this.map.addControl(new AttributionControl({ compact: false, customAttribution: "Places: GeoNames, CC BY 4.0" }));
-    this.overlay = new MapboxOverlay({ interleaved: false, layers: [], deviceProps: { webgl: { preserveDrawingBuffer: true } } });
+    let waiting = true;
+    const onAfterRender = (): void => {
+      if (waiting && this.layers) drawn();
+      waiting &&= !this.layers;
+    };
+    this.overlay = new MapboxOverlay({ interleaved: false, layers: [], onAfterRender, deviceProps: { webgl: { preserveDrawingBuffer: true } } });
     this.map.addControl(this.overlay);
     this.map.on("move", () => this.moved?.());
   }
@@ -85,6 +92,7 @@ export class WebglView implements MapView {
 
   draw(wanted: Wanted, theme: Theme): void {
     const ground = (): void => {
+      this.layers = true;
       this.map.setPaintProperty("ground", "background-color", theme.ground);
       this.overlay.setProps({
         layers: [...this.back(theme), this.zones(wanted, theme), this.flows(wanted, theme), this.within(wanted, theme), ...this.towns(theme)],
@@ -179,6 +187,10 @@ export class WebglView implements MapView {
 
   resize(): void {
     this.map.resize();
+  }
+
+  remove(): void {
+    this.map.remove();
   }
 }
 

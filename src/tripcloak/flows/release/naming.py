@@ -7,24 +7,77 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tripcloak.flows.release.public import released_zones
+from tripcloak.ground.arrays import Floats
 from tripcloak.hierarchy.place_names import (
     ATTRIBUTION,
     member_names,
     names_source,
     place_names,
     require_names,
+    towns_within,
 )
+from tripcloak.pages.background import Box
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tripcloak.flows.release import Release
 
 NAMES = ("origin_name", "destination_name")
 """Columns of released flows: what both zones are called."""
 
 
-def names_entry() -> dict[str, str]:
-    """Return what a manifest says of names, or raise an error where there is no list of places."""
-    return {"source": require_names(), "attribution": ATTRIBUTION}
+MOST_TOWNS = 40
+"""Towns that a map labels."""
+
+
+def names_entry(box: Box | None) -> dict[str, Any]:
+    """Return what a manifest says of names, or raise an error where there is no list of places.
+
+    Parameters
+    ----------
+    box
+        Around the points of all released zones: the largest towns in it are labelled on maps.
+    """
+    return {"source": require_names(), "attribution": ATTRIBUTION, "towns": _towns(box)}
+
+
+def restated_names(entry: Mapping[str, Any], zones: pa.Table) -> dict[str, Any]:
+    """Return what a manifest must say of names, given the released zones; of another list, what it says."""
+    if names_source() != entry["source"]:
+        return dict(entry)
+    from pyarrow import compute
+
+    places = zones.filter(compute.not_equal(zones["axis"], "time"))
+    degrees = (np.asarray(places[name].to_pylist(), dtype=np.float64) for name in ("lat", "lon"))
+    return names_entry(box_around(*degrees))
+
+
+def released_box(release: Release) -> Box | None:
+    """Return the box around the points of all released zones; None where they have no place."""
+    sides = [side for side in released_zones(release) if side.axis != "time"]
+    lat = np.concatenate([side.zones.lat[side.rows] for side in sides])
+    lon = np.concatenate([side.zones.lon[side.rows] for side in sides])
+    return box_around(lat, lon)
+
+
+def box_around(lat: Floats, lon: Floats) -> Box | None:
+    """Return the box around all points that are known: west, south, east, north.
+
+    >>> box_around(np.array([1.0, np.nan, 2.0]), np.array([5.0, 9.0, 4.0]))
+    (4.0, 1.0, 5.0, 2.0)
+    """
+    known = np.isfinite(lat) & np.isfinite(lon)
+    if not known.any():
+        return None
+    ends = (lon[known].min(), lat[known].min(), lon[known].max(), lat[known].max())
+    west, south, east, north = map(float, ends)
+    return west, south, east, north
+
+
+def _towns(box: Box | None) -> list[dict[str, Any]]:
+    return [] if box is None else towns_within(*box, MOST_TOWNS)
 
 
 def with_names(zones: pa.Table, entry: Mapping[str, Any] | None, told: pa.Table | None = None) -> pa.Table:

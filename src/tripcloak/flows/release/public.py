@@ -101,7 +101,8 @@ def manifest(
     segment: Mapping[str, str] | None = None,
     during: str | None = None,
     title: str | None = None,
-    names: Mapping[str, str] | None = None,
+    names: Mapping[str, Any] | None = None,
+    background: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the public description of a release.
 
@@ -120,7 +121,10 @@ def manifest(
     title
         What the owner calls the release.
     names
-        From which list of places zones have their names, and who made it; None where they have none.
+        From which list of places zones have their names, who made it, and which towns maps label; None where
+        zones have no names.
+    background
+        What is drawn behind the map, if anything is.
     """
     publication = release.publication
     numbers = published_numbers(release)
@@ -142,6 +146,7 @@ def manifest(
         **({} if during is None else {"during": during}),
         **({} if title is None else {"title": title}),
         **({} if names is None else {"names": dict(names)}),
+        **({} if background is None else {"background": BACKGROUND_WORDS}),
         "seed": release.seed,
         "hierarchy": dict(tilings),
         "homogeneous": release.homogeneous,
@@ -163,6 +168,7 @@ def manifest(
     return told if release.tables is None else {**told, **_tables(matrix, release, told)}
 
 
+BACKGROUND_WORDS = "lines and polygons behind the map, given by the publisher and not made from the records"
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise", "counted", "zone_form", "tile_km2"),
     *(
@@ -171,6 +177,7 @@ ENTRIES = (
         "during",
         "title",
         "names",
+        "background",
         "seed",
         "hierarchy",
         "homogeneous",
@@ -185,7 +192,7 @@ INNER = {
     "counted": ("trips", "travellers", "population"),
     "tile_km2": ("origins", "destinations"),
     "box_grid_degrees": ("origins", "destinations"),
-    "names": ("source", "attribution"),
+    "names": ("source", "attribution", "towns"),
     "hierarchy": ("spec", "area", "time_slot_minutes", "fold", "period", "slots", "timezone"),
     "zones": ("origins", "destinations", "times"),
     "steps": ("travellers", "population"),
@@ -197,7 +204,17 @@ INNER = {
 }
 """Entries of a manifest, and of those within it, as they follow each other."""
 OPTIONAL = (
-    *("zone_form", "tile_km2", "box_grid_degrees", "segment", "during", "title", "names", "steps"),
+    *(
+        "zone_form",
+        "tile_km2",
+        "box_grid_degrees",
+        "segment",
+        "during",
+        "title",
+        "names",
+        "background",
+        "steps",
+    ),
     *("columns_words",),
     *("largest_parts", "tables"),
 )

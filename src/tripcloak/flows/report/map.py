@@ -17,7 +17,13 @@ VOLUMES = ("trips", "population", "travellers")
 
 
 def render_map(
-    *, title: str, zones: Mapping[str, Any], flows: Sequence[Mapping[str, Any]], facts: Mapping[str, str]
+    *,
+    title: str,
+    zones: Mapping[str, Any],
+    flows: Sequence[Mapping[str, Any]],
+    facts: Mapping[str, str],
+    towns: Sequence[Mapping[str, Any]] = (),
+    background: Mapping[str, Any] | None = None,
 ) -> str:
     """The text of ``release/map.html``: origin and destination zones shaded by volume, in one file.
 
@@ -38,6 +44,10 @@ def render_map(
         ``travellers`` and ``population``.
     facts : mapping of str to str
         What the header says about the release, label to text, in order.
+    towns : sequence of mapping
+        Towns to label: ``name``, ``lat``, ``lon`` and ``people``.
+    background : mapping, optional
+        GeoJSON FeatureCollection of lines and polygons to draw behind the zones.
 
     Raises
     ------
@@ -64,13 +74,16 @@ def render_map(
     """
     from markupsafe import Markup
 
+    behind = {
+        **({"towns": list(towns)} if towns else {}),
+        **({} if background is None else {"background": background}),
+    }
     return render_page(
         "map",
         script="map",
-        styles=("colours.css",),
         title=title,
         facts=facts,
-        payload=Markup(script_safe_json(map_payload(zones, flows))),
+        payload=Markup(script_safe_json(map_payload(zones, flows) | behind)),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from tripcloak.flows.report.opening import how_to_open
 from tripcloak.flows.report.plain import area_words
 from tripcloak.flows.report.totals import tables_files, tables_words
+from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import ones_of
@@ -54,6 +55,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
   tiles, area, representative point and outline{_outlines(facts)}
 {tables_files(facts)}\
 - `map.html`: the same to look at; works without a network
+{_background(facts)}\
 - `manifest.json`: method, parameters, totals and a SHA-256 of every file
 {FOR_READERS}
 
@@ -61,6 +63,10 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 {tables_words(facts)}\
 ## What this does and does not promise
 {covers}{"".join(limits)}"""
+
+
+def _background(facts: Mapping[str, Any]) -> str:
+    return f"- `{BACKGROUND}`: {facts['background']}\n" if "background" in facts else ""
 
 
 def kept_words(facts: Mapping[str, Any]) -> str:

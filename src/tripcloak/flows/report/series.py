@@ -46,7 +46,7 @@ def series_page(folders: Mapping[str, Path]) -> str:
     return render_page(
         "series",
         script="series",
-        styles=("colours.css", "map.css"),
+        styles=("map.css",),
         title="Released flows, period by period",
         facts=_facts(periods),
         volume=first["volume"],

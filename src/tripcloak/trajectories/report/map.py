@@ -172,7 +172,7 @@ def render_trajectory_map(published: PublishedTrajectories, *, most: int = MOST)
 
     return render_page(
         "trajectory_map",
-        styles=("colours.css", "map.css"),
+        styles=("map.css",),
         script="trajectory_map",
         title=f"Released trajectories ({published.manifest['method']})",
         facts=_facts(published),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.flows.audit.evidence import BOOK, NAMES, POINTS, FlowEvidence
 from tripcloak.flows.audit.promise import SEGMENTS, SPACE, WHERE_SAFE
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.folders import LEVEL_FILES, PUBLIC_FILES, SEGMENT_FILES, TABLE_FILES
+from tripcloak.ground.folders import BACKGROUND, LEVEL_FILES, PUBLIC_FILES, SEGMENT_FILES, TABLE_FILES
 from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
 from tripcloak.ground.rulebook import BrokenPart, Remark
 from tripcloak.ground.signatures import NAME as VERDICT
@@ -42,6 +42,7 @@ def _expected(case: FlowEvidence) -> set[str]:
         *(SEGMENT_FILES if parted else ()),
         *(TABLE_FILES if told is not None else ()),
         *(LEVEL_FILES if levels else ()),
+        *((BACKGROUND,) if "background" in case.facts else ()),
     }
 
 
@@ -166,6 +167,7 @@ def _geojson_columns(case: FlowEvidence) -> set[str]:
 
 _DATA = re.compile(r'<script type="application/json" id="release">(.*?)</script>', re.DOTALL)
 _CELL = re.compile(r"(?<![0-9a-f])8[0-9a-f]{14}(?![0-9a-f])")
+BEHIND = {"towns", "background"}
 ZONE_FACTS = {"zone", "name", "height", "tiles", "area_km2", "outline"}
 
 
@@ -178,8 +180,9 @@ def map_shows_released_only(case: FlowEvidence) -> str | None:
         return "release/map.html does not embed one table of data"
     try:
         data = parse_json(found[0])
-        return _wrong_flows(case, data) or _wrong_zones(case, data) or _strangers(case, _DATA.sub("", page))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        wrong = _wrong_flows(case, data) or _wrong_zones(case, data) or _wrong_behind(case, data)
+        return wrong or _strangers(case, _DATA.sub("", page))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
         return "release/map.html embeds data of an unknown form"
 
 
@@ -196,7 +199,7 @@ def _wrong_flows(case: FlowEvidence, data: dict[str, Any]) -> str | None:
         # Sums over time of different people would count one of them several times.
         columns = [name for name in columns if name in case.promise.told.summed]
     table = data["flows"]
-    if set(data) != {"volume", "flows", *SPACE} or set(table) != {*SPACE, *columns}:
+    if set(data) - BEHIND != {"volume", "flows", *SPACE} or set(table) != {*SPACE, *columns}:
         return "release/map.html embeds other columns than were released"
     ends = [[data[axis]["zone"][code] for code in table[axis]] for axis in SPACE]
     shown = Counter(zip(*ends, *(table[name] for name in columns), strict=True))
@@ -221,6 +224,19 @@ def _wrong_zones(case: FlowEvidence, data: dict[str, Any]) -> str | None:
         lengths = {len(column) for column in table.values()}
         if len(lengths) != 1 or Counter(zip(table["zone"], *numbers, strict=True)) != released:
             return f"release/map.html shows other {axis} zones than were released"
+    return None
+
+
+def _wrong_behind(case: FlowEvidence, data: dict[str, Any]) -> str | None:
+    """Return what is wrong with towns and shapes between the zones: both stand elsewhere in the release."""
+    towns = case.facts["names"].get("towns") if "names" in case.facts else None
+    if data.get("towns", []) != (towns or []):
+        return "release/map.html labels other towns than the manifest tells"
+    told = None
+    if "background" in case.facts:
+        told = parse_json(case.public(BACKGROUND).read_text(encoding="utf-8"), deepest=20)
+    if data.get("background") != told:
+        return f"release/map.html draws other shapes behind it than {BACKGROUND} holds"
     return None
 
 

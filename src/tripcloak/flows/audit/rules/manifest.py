@@ -13,6 +13,7 @@ KEYS = {
     "groups", "zones", "columns", "steps", "columns_words", "volume", "released", "withheld",
     "smallest", "largest_parts", "bound", "measures", "dropped_rows", "files", "zone_form", "tile_km2",
     "box_grid_degrees", "segment", "during", "counted", "typical_zone_km2", "tables", "title", "names",
+    "background",
 }  # fmt: skip
 MEASURES = {"G", "C_AVG"}
 """Those that anyone can compute from the released table; others may tell what was withheld."""
