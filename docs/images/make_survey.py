@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tripcloak.trajectories.methods.grid import GridGeneralisation
+from tripcloak.trajectories.methods.km import KMTrajectories
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -25,6 +26,7 @@ SIDE = 250
 def main() -> None:
     """Write all pictures beside this script."""
     _write("grid.svg", 880, 640, _grid())
+    _write("km.svg", 880, 360, _km())
 
 
 def _grid() -> list[str]:
@@ -59,6 +61,27 @@ def _grid() -> list[str]:
         _text(590, 180, "alone, irregular ones the person", QUIET),
         _text(590, 200, "only there, and where the person", QUIET),
         _text(590, 220, "stays often.", QUIET),
+    ]
+
+
+def _km() -> list[str]:
+    """Return people who share single visits, with m = 1 and with m = 2."""
+    tracks = [[(3, 5), (3, 25)], [(4, 6), (12, 26)], [(11, 5), (4, 26)], [(12, 6), (13, 25)]]
+    rows = [(who, 60 * at, x, y) for who, track in enumerate(tracks) for at, (x, y) in enumerate(track)]
+    user, t, x, y = zip(*rows, strict=True)
+    people = Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid())
+    one, two = (KMTrajectories(k=2, m=m, cell=800, interval=3600).anonymise(people) for m in (1, 2))
+    return [
+        _text(30, 28, "Four people in two slots, k = 2: below in the first, above in the second", size=16),
+        _text(
+            30,
+            48,
+            "two people share every single visit, but no two share both until cells are doubled",
+            QUIET,
+        ),
+        *_panel(people, None, (30, 85), "as recorded"),
+        *_panel(people, one, (310, 85), "m = 1: any one visit is shared"),
+        *_panel(people, two, (590, 85), "m = 2: any two visits are shared"),
     ]
 
 

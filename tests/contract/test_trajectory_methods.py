@@ -89,5 +89,5 @@ def test_one_person_is_refused_in_words(name: str) -> None:
 
 
 def test_a_method_that_is_not_there_is_named_with_those_that_are() -> None:
-    with pytest.raises(InputError, match=r"'magic'.*k-scale, glove, w4m, nwa, grid"):
+    with pytest.raises(InputError, match=r"'magic'.*k-scale, glove, w4m, nwa, grid, k-m"):
         find_trajectory_method("magic")

@@ -74,3 +74,4 @@ class TrajectoryOptions(TypedDict, total=False):
     withheld: float | None
     frequent: float | None
     doublings: int | None
+    m: int | None

@@ -119,6 +119,19 @@ def _changes(order: Ints, *columns: Ints) -> Any:
     return begins
 
 
+def codes_of(*columns: Ints) -> Ints:
+    """Return a number a row, the same of equal rows.
+
+    >>> codes_of(np.array([7, 7, 9]), np.array([1, 2, 1])).tolist()
+    [0, 1, 2]
+    """
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        _, other = np.unique(column, return_inverse=True)
+        _, code = np.unique(code * (int(other.max()) + 1) + other, return_inverse=True)
+    return code
+
+
 def levels_over(lattice: Lattice, trajectories: Trajectories) -> int:
     """Return how often cells are doubled until one row or two of them hold everything."""
     reach = max(

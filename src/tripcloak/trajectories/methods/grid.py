@@ -18,6 +18,7 @@ from tripcloak.trajectories.methods.cells import (
     ABOUT_INTERVAL,
     Lattice,
     check_lengths,
+    codes_of,
     levels_over,
 )
 from tripcloak.trajectories.methods.method import HidingMethod
@@ -187,7 +188,7 @@ def _irregular(method: GridGeneralisation, moments: _Moments, safe: Bools) -> In
     levels: Ints = np.minimum(first, len(safe) - 1)
     # Invariant: at levels above this one, a region that somebody has at that level is had so at all times.
     for level in range(len(safe) - 1, 0, -1):
-        region = _codes(moments.owner, moments.x0 >> level, moments.y0 >> level)
+        region = codes_of(moments.owner, moments.x0 >> level, moments.y0 >> level)
         coarse = np.zeros(int(region.max()) + 1, dtype=bool)
         coarse[region[levels >= level]] = True
         levels = np.maximum(levels, np.where(coarse[region], level, 0))
@@ -196,19 +197,10 @@ def _irregular(method: GridGeneralisation, moments: _Moments, safe: Bools) -> In
 
 def _stays_often(method: GridGeneralisation, moments: _Moments) -> Bools:
     """Return which moments are in a cell where their person spends that share of all slots, or more."""
-    place = _codes(moments.owner, moments.x0, moments.y0)
+    place = codes_of(moments.owner, moments.x0, moments.y0)
     share = np.bincount(place)[place] / np.bincount(moments.owner)[moments.owner]
     often: Bools = share >= method.frequent
     return often
-
-
-def _codes(*columns: Ints) -> Ints:
-    """Return a number a row, the same of equal rows."""
-    code = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        _, other = np.unique(column, return_inverse=True)
-        _, code = np.unique(code * (int(other.max()) + 1) + other, return_inverse=True)
-    return code
 
 
 _LEVELS = {"common": _common, "individual": _individual, "irregular": _irregular}

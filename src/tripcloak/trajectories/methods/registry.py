@@ -18,6 +18,7 @@ TRAJECTORY_METHODS: Registry[TrajectoryMethod] = Registry(
         "w4m": "w4m:W4M",
         "nwa": "nwa:NWA",
         "grid": "grid:GridGeneralisation",
+        "k-m": "km:KMTrajectories",
     },
 )
 """Every method by its name, with its file and its class; a new one is one line more."""
