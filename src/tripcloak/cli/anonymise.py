@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Force, Given, Inputs, Json, Report, takes
+from tripcloak.cli.export import show_exports
+from tripcloak.cli.options import Also, Force, Given, Inputs, Json, Report, takes
 from tripcloak.cli.report import refuse_report, show_report, written_report
 from tripcloak.cli.screen import (
     cleaning_lines,
@@ -52,6 +53,7 @@ def command(
     inputs: Inputs,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the release.")],
     report: Report = False,
+    also: Also = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -78,9 +80,13 @@ def command(
       tripcloak anonymise trips.parquet --out out --ledger ledger
 
       tripcloak anonymise trips.parquet --out out --title 'Trips in May' --names places --report
+
+      tripcloak anonymise trips.parquet --out out --also gpkg --also omx
     """
+    from tripcloak.exporting.beside import Exports
     from tripcloak.flows.anonymise import AnonymisationRequest
 
+    exports = Exports.of(also or (), "flows")
     zones = zoning(given)
     method = flow_method(given, zones.kept)
     request = AnonymisationRequest(
@@ -102,6 +108,7 @@ def command(
     tell_size(request)
     if by and not given["segment_joint"]:
         refuse_report(report)
+        exports.refuse_several()
         release_segments(request, by, draws=given["draws"], key=key, json=json)
         return
     with progress_on_stderr() as progress:
@@ -114,14 +121,18 @@ def command(
         outcome, recorded = _made(told, ledger, given, progress)
         sign([out], request.source.paths, request.memory, key, progress)
     written = written_report(out, force=force) if report else None
+    exported = exports.write(out, force=force)
     if json:
-        print_json(outcome.to_dict() | ({} if recorded is None else {"ledger": recorded.in_short()}))
+        more: dict[str, Any] = {} if recorded is None else {"ledger": recorded.in_short()}
+        more |= {"exports": [one.to_dict() for one in exported]} if exported else {}
+        print_json(outcome.to_dict() | more)
     else:
         _show(outcome, waits=recorded is not None and not recorded.may_be_published)
         show_signed(key)
         show(*([] if recorded is None else [recorded.words()]))
         if written is not None:
             show_report(written)
+        show_exports(exported)
 
 
 def tell_size(request: "AnonymisationRequest") -> None:

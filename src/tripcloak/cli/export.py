@@ -1,7 +1,8 @@
 """tripcloak export."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,9 @@ from tripcloak.cli.options import Force, Json
 from tripcloak.cli.screen import print_json, show, table
 from tripcloak.exporting.formats import FORMATS
 from tripcloak.ground.errors import InputError
+
+if TYPE_CHECKING:
+    from tripcloak.exporting.export import Exported
 
 To = Annotated[
     str | None,
@@ -71,5 +75,11 @@ def command(
     if json:
         print_json(made.to_dict())
     else:
-        what = "samples" if FORMATS[to].of == "trajectories" else "flows"
-        show(f"Wrote {made.rows:,} {what} as {to}: {made.path}")
+        show_exports([made])
+
+
+def show_exports(exported: "Iterable[Exported]") -> None:
+    """Say what was written, and where."""
+    for one in exported:
+        what = "samples" if FORMATS[one.format].of == "trajectories" else "flows"
+        show(f"Wrote {one.rows:,} {what} as {one.format}: {one.path}")

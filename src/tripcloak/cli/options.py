@@ -57,6 +57,16 @@ Json = Annotated[
 Report = Annotated[
     bool, typer.Option("--report", metavar="", help="Write the report of the release as well.")
 ]
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--also",
+        metavar="FORMAT",
+        help="Export the release, too: gpkg, omx, ... (see tripcloak export --formats) into DIR/exports, or "
+        "a database, postgresql://user@host/name#schema. May be given several times.",
+        show_default=False,
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", metavar="", help="Replace what an earlier run has left there.")
 ]

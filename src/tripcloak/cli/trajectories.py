@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tripcloak.cli.options import Force, Given, Inputs, Json, Report, takes
+from tripcloak.cli.export import show_exports
+from tripcloak.cli.options import Also, Force, Given, Inputs, Json, Report, takes
 from tripcloak.cli.report import show_report, written_report
 from tripcloak.cli.screen import (
     cleaning_lines,
@@ -124,6 +125,7 @@ def anonymise(
         ),
     ] = None,
     report: Report = False,
+    also: Also = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -147,9 +149,11 @@ def anonymise(
 
       tripcloak trajectories anonymise checkins.csv --preset gowalla --regions auto --k 5 --out out
     """
+    from tripcloak.exporting.beside import Exports
     from tripcloak.trajectories.anonymise import TrajectoryRequest
     from tripcloak.trajectories.checking import sign_trajectories
 
+    exports = Exports.of(also or (), "trajectories")
     key = signing_key(given)
     request = TrajectoryRequest(
         source=trajectory_source(inputs, given),
@@ -168,6 +172,7 @@ def anonymise(
                     outcome.out, request.source.paths, key, memory=given["memory"], progress=progress
                 )
     written = [written_report(outcome.out, force=force) for outcome in outcomes] if report else []
+    exported = [one for outcome in outcomes for one in exports.write(outcome.out, force=force)]
     if json:
         told = [outcome.to_dict() for outcome in outcomes]
         print_json(told[0] if regions is None else {"regions": told})
@@ -182,6 +187,7 @@ def anonymise(
     show_signed(key)
     for pages in written:
         show_report(pages)
+    show_exports(exported)
 
 
 def _released(

@@ -175,7 +175,7 @@ _PEOPLE = (
     "person_id", "person", "id_person", "user_id", "user", "uid", "traveller_id", "traveler_id",
     "individual_id", "participant_id", "participant", "respondent_id", "subscriber_id", "customer_id",
     "client_id", "member_id", "rider_id", "passenger_id", "driver_id", "card_id", "device_id", "device",
-    "phone_id", "imsi", "msisdn", "caid", "maid", "ad_id", "agent_id", "agent",
+    "phone_id", "imsi", "msisdn", "caid", "maid", "ad_id", "agent_id", "agent", "object_id",
 )  # fmt: skip
 
 _VEHICLES = (

@@ -23,7 +23,7 @@ from tripcloak.records.files.recognising import ending_of, first_lines, hidden, 
 from tripcloak.records.files.standard_input import STANDARD_INPUT, spooled_input
 from tripcloak.records.presets import TEXT, Layout, Preset, of_lines
 
-FileKind = Literal["csv", "parquet", "zip", "tar", "xlsx", "geojson"]
+FileKind = Literal["csv", "parquet", "zip", "tar", "xlsx", "geojson", "omx"]
 
 _KINDS: dict[str, FileKind] = {
     ".parquet": "parquet",
@@ -42,6 +42,8 @@ _KINDS: dict[str, FileKind] = {
     ".geojsons": "geojson",
     ".ndjson": "geojson",
     ".jsonl": "geojson",
+    ".mfjson": "geojson",
+    ".omx": "omx",
 }
 _PACKED: tuple[FileKind, ...] = ("csv", "tar", "geojson")
 """Kinds of files that may be compressed as a whole."""

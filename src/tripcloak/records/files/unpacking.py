@@ -29,6 +29,9 @@ from tripcloak.records.files.encodings import (
 )
 from tripcloak.records.files.features import feature_rows, is_lines
 from tripcloak.records.files.feeds import feed_rows, is_feed
+from tripcloak.records.files.geoparquet import point_columns, write_points
+from tripcloak.records.files.moving_features import is_moving, moving_rows
+from tripcloak.records.files.open_matrices import matrix_rows
 from tripcloak.records.files.paths import called_file, kind_of, layout_of
 from tripcloak.records.presets import Preset
 
@@ -93,6 +96,8 @@ def unpack(
             work.workbook(file)
         elif kind == "geojson":
             work.features(file)
+        elif kind == "omx":
+            work.matrices(file)
         else:
             work.plain(file)
     return made
@@ -115,6 +120,12 @@ class _Unpacking:
             # The engine reads the others as they are.
             file = self.decompressed(file)
         layout = layout_of(file, self._preset)
+        if kind_of(file, self._preset) == "parquet" and (points := point_columns(file)):
+            _refuse_if_full(file, 2 * file.stat().st_size)
+            target = self._target(file.name)
+            self._made.notes.update(dict.fromkeys(write_points(file, target, points)))
+            self._add(target, self._made.known.get(str(file), str(file)))
+            return
         if kind_of(file, self._preset) == "parquet" or (layout is not None and self._encoding is None):
             # Of a public format the encoding is known.
             self._made.files.append(file)
@@ -235,8 +246,15 @@ class _Unpacking:
     def features(self, file: Path) -> None:
         """Take the points or paths of a GeoJSON file, or the trips or vehicles of another document."""
         plain = self.decompressed(file) if file.suffix.lower() in COMPRESSED else file
-        rows = feed_rows if not is_lines(plain) and is_feed(plain) else feature_rows
+        if is_lines(plain):
+            rows = feature_rows
+        else:
+            rows = moving_rows if is_moving(plain) else feed_rows if is_feed(plain) else feature_rows
         self._write(plain, rows(plain, called_file(file, self._preset)), str(file))
+
+    def matrices(self, file: Path) -> None:
+        """Take the trips of an open matrix."""
+        self._write(file, matrix_rows(file, called_file(file, self._preset)), str(file))
 
     def _found(self, file: Path) -> str:
         name = called_file(file, self._preset)

@@ -16,6 +16,9 @@ TEXT = (".txt", ".csv", ".tsv")
 
 PRESETS: dict[str, Preset] = {preset.name: preset for preset in (*RIDES, *WHEREABOUTS, *TALLIES)}
 
+ALSO_CALLED = {"mds-trips": "mds"}
+"""Other names of presets."""
+
 
 def find_preset(name: str) -> Preset:
     """Return the preset of that name, or raise an InputError that lists the known ones.
@@ -25,6 +28,7 @@ def find_preset(name: str) -> Preset:
     >>> find_preset("lodes").people_once
     True
     """
+    name = ALSO_CALLED.get(name, name)
     if name not in PRESETS:
         raise InputError(
             f"unknown preset; expected one of {', '.join(PRESETS)} (`tripcloak presets` says what each reads)"

@@ -106,7 +106,7 @@ def test_points_of_any_kind_are_those_of_shapely() -> None:
             bytes_ = shapely.to_wkb(shapely.set_srid(given, srid), include_srid=srid > 0)
             batch = pa.record_batch({"geom": pa.array(bytes_.tolist(), pa.binary())})
             for part in (batch, batch.slice(3)):
-                seen = PointColumns(["geom"])
+                seen = PointColumns({"geom": 0})
                 made = seen.replaced(part)
                 own = given[len(given) - len(part) :]
                 point = shapely.get_type_id(own) == 0
@@ -118,4 +118,4 @@ def test_points_of_any_kind_are_those_of_shapely() -> None:
 def test_an_unknown_projection_is_told() -> None:
     bytes_ = shapely.to_wkb(shapely.set_srid(shapely.Point(1, 2), 987654), include_srid=True)
     with pytest.raises(InputError, match=r"EPSG:987654, which is not known"):
-        PointColumns(["geom"]).replaced(pa.record_batch({"geom": pa.array([bytes_])}))
+        PointColumns({"geom": 0}).replaced(pa.record_batch({"geom": pa.array([bytes_])}))

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.ground.errors import InputError
-from tripcloak.records.columns import unique_names
 from tripcloak.records.files.databases.addresses import Address, address_of
-from tripcloak.records.files.databases.points import PointColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,8 +79,11 @@ def _write(address: Address, path: Path) -> tuple[str, ...]:
     """Write rows part by part, and return what to know about how they were taken."""
     from pyarrow import parquet
 
+    from tripcloak.records.columns import unique_names
+    from tripcloak.records.files.databases.points import PointColumns
+
     with _rows(address) as (reader, geometries):
-        points = PointColumns(geometries)
+        points = PointColumns(dict.fromkeys(geometries, 0))
         names = unique_names(points.names(reader.schema.names))
         writer = None
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,11 @@ def point_names(geometry: str) -> tuple[str, str]:
 class PointColumns:
     """Batches whose geometries have become columns of degrees, and what was seen of them meanwhile.
 
+    Parameters
+    ----------
+    geometries
+        The columns that hold geometries, each with the number of its projection where the bytes tell none.
+
     Attributes
     ----------
     projections : set of int
@@ -45,8 +50,9 @@ class PointColumns:
         Geometries that are no points; they have no place.
     """
 
-    def __init__(self, geometries: Iterable[str]) -> None:
+    def __init__(self, geometries: Mapping[str, int]) -> None:
         self._names = {name: point_names(name) for name in geometries}
+        self._numbers = geometries
         self.projections: set[int] = set()
         self.others = 0
 
@@ -60,7 +66,8 @@ class PointColumns:
 
         columns: list[Any] = []
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            columns.extend(map(pa.array, self._degrees(column)) if name in self._names else [column])
+            own = name in self._names
+            columns.extend(map(pa.array, self._degrees(column, self._numbers[name])) if own else [column])
         return pa.record_batch(columns, names=self.names(batch.schema.names))
 
     def notes(self) -> tuple[str, ...]:
@@ -73,9 +80,10 @@ class PointColumns:
             found.append("some geometries are no points, and count as places that are missing")
         return tuple(found)
 
-    def _degrees(self, column: pa.Array) -> tuple[Floats, Floats]:
+    def _degrees(self, column: pa.Array, otherwise: int) -> tuple[Floats, Floats]:
         """Return latitude and longitude of every geometry; NaN where there is no point."""
         x, y, srid = _coordinates(column)
+        srid[srid == 0] = otherwise
         known = np.isfinite(x) & np.isfinite(y)
         self.others += int(len(x) - column.null_count - known.sum())
         for number in np.unique(srid[known & (srid > 0) & (srid != DEGREES)]).tolist():
