@@ -18,7 +18,10 @@ const ENTRIES = {
   compare: "compare/main.ts",
   report: "report/main.ts",
   studio: "studio/main.ts",
+  widget: "widget/main.ts",
 };
+// What notebooks load is a module; pages carry their scripts within themselves.
+const MODULES = new Set(["widget"]);
 
 const modules = new Set();
 let first = true;
@@ -34,7 +37,7 @@ for (const [name, entry] of Object.entries(ENTRIES)) {
       target: "es2022",
       minify: true,
       reportCompressedSize: false,
-      lib: { entry: join(here, "src", entry), formats: ["iife"], name: "tripcloak", fileName: () => `${name}.js`, cssFileName: name },
+      lib: { entry: join(here, "src", entry), formats: [MODULES.has(name) ? "es" : "iife"], name: "tripcloak", fileName: () => `${name}.js`, cssFileName: name },
     },
   });
   first = false;

@@ -12,6 +12,7 @@ The front door::
     tc.open("out"); tc.audit("out", against="trips.parquet"); tc.check("out/release")
     tc.score("out", against="trips.parquet")  # on the scale of NIST's temporal map challenge
     tc.series(trips, periods="month", out="months"); tc.difference("may", "june").table
+    tc.report("out", title="Trips in May")    # one page that tells everything
     tc.export("out", to="gpkg", out="flows.gpkg")  # for QGIS; OMX, kepler.gl, flowmap.gl and others
     tc.trajectories.anonymise(points, k=5)    # the same verbs on trajectories
 
@@ -47,7 +48,7 @@ from tripcloak._version import __version__
 
 if TYPE_CHECKING:
     from tripcloak import synth, trajectories
-    from tripcloak.api.checks import audit, check, export, measures, open, score
+    from tripcloak.api.checks import audit, check, export, measures, open, report, score
     from tripcloak.api.flows import ReleasedFlows, ReleasedSegments, anonymise, compare, describe
     from tripcloak.api.results import (
         InputSummary,
@@ -131,6 +132,7 @@ _HOMES = {
     "ReleasedSeries": "api.several",
     "measures": "api.checks",
     "open": "api.checks",
+    "report": "api.checks",
     "score": "api.checks",
     "ReleasedFlows": "api.flows",
     "ReleasedSegments": "api.flows",
@@ -299,6 +301,7 @@ __all__ = [
     "publish",
     "read_matrix",
     "read_trajectories",
+    "report",
     "score",
     "series",
     "synth",

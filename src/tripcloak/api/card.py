@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from tripcloak.api.widget import map_widget
 from tripcloak.ground.errors import OutputExistsError
 from tripcloak.pages.page import asset, render_card, with_style
 
@@ -88,6 +90,8 @@ def card(
 class Map:
     """The map of a release: one page that asks for nothing from the network; notebooks show it in a frame.
 
+    With anywidget it is a widget: ``chosen`` then says which zone or trajectory is chosen on it.
+
     Examples
     --------
     >>> shown = Map("<!doctype html><title>Flows</title>", "Released flows")
@@ -98,6 +102,24 @@ class Map:
     def __init__(self, html: str, title: str) -> None:
         self.html = html
         self.title = title
+
+    @cached_property
+    def widget(self) -> Any:
+        """Return the map as a widget of this notebook; None where there is no notebook, or no anywidget."""
+        return map_widget(self.html, self.title)
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Return what is chosen on the map in a notebook: ``axis`` and ``zone``, or ``trajectory``."""
+        return {} if self.widget is None else dict(self.widget.chosen)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        # Readers of the saved notebook, where no widget lives, are shown the page itself.
+        plain = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        if self.widget is None:
+            return plain
+        data, _ = self.widget._repr_mimebundle_()
+        return {**data, **plain}
 
     def __repr__(self) -> str:
         return f"<Map: {self.title}; .save(path) writes it as one HTML file>"

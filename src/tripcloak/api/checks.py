@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripcloak.api.flows import ReleasedFlows
 from tripcloak.api.inputs import Inputs, Points, take
@@ -17,6 +17,9 @@ from tripcloak.api.trajectories import ReleasedTrajectories
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.ground.spelling import called
+
+if TYPE_CHECKING:
+    from tripcloak.reporting.writing import WrittenReport
 
 
 def open(folder: str | Path) -> ReleasedFlows | ReleasedTrajectories:
@@ -136,6 +139,59 @@ def check(
         earlier = None if zones_from is None else Path(zones_from)
         found = check_release(Path(folder), key=public, earlier=earlier, memory=memory, progress=told)
     return CheckedRelease(found)
+
+
+def report(
+    folder: str | Path,
+    *,
+    out: str | Path | None = None,
+    title: str | None = None,
+    subtitle: str | None = None,
+    logo: str | Path | None = None,
+    background: str | Path | None = None,
+    public_only: bool = False,
+    force: bool = False,
+) -> WrittenReport:
+    """Return where the reports of a release are, which this writes: one page each that tells everything.
+
+    The public one may be published. Where the private part is at hand, a second page is written into
+    ``private/``, which shows the original beside the release and must stay inside.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds a release of flows or of trajectories, or its public part.
+    out
+        The page to write; ``report.html`` in the folder without.
+    title, subtitle, logo
+        Heading, the line below it, and a picture beside it.
+    background
+        Streets, water, borders to draw below the zones: GeoJSON or PMTiles.
+    public_only
+        Write no private report, even if it could be.
+    force
+        Replace reports that are there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tripcloak as tc
+    >>> trips = tc.City(trips=2_000, people=200).table()
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = tc.anonymise(trips, zones="h3:7", out=f"{place}/out")
+    ...     written = tc.report(f"{place}/out", title="Trips in May")
+    ...     written.public.name, written.private.parent.name
+    ('report.html', 'private')
+    """
+    from tripcloak.ground.given_paths import given_path, output_path
+    from tripcloak.reporting.content import Dressing
+    from tripcloak.reporting.writing import write_report
+
+    pictures = {"logo": logo, "background": background}
+    found = {name: None if path is None else given_path(path) for name, path in pictures.items()}
+    dressing = Dressing(title=title, subtitle=subtitle, **found)
+    page = None if out is None else output_path(out)
+    return write_report(Path(folder), dressing, out=page, private=not public_only, force=force)
 
 
 def measures(

@@ -8,6 +8,7 @@ import { AXES, type Axis, type Chosen, type OfAxes, type Payload, type Point, ty
 import { LogScale, figure } from "./scale";
 import { Side, amount, capital } from "./side";
 import { savePicture } from "./picture";
+import { tell } from "./telling";
 import { Projection, View, Zones, homeOf } from "./zones";
 
 export const LINES = 40; // flows of the chosen zone that are drawn as lines
@@ -163,6 +164,7 @@ export class Atlas {
   }
 
   select(zone: Chosen | null): void {
+    tell(zone ? { axis: zone.axis, zone: this.zones[zone.axis].id[zone.zone] } : {});
     if (!zone && !this.selected) return;
     this.selected = zone;
     if (zone) this.bringIntoSight(zone);

@@ -1,5 +1,6 @@
 // The page: reads the release, keeps time, view and what is followed, and asks the parts to draw.
 
+import { tell } from "../map/telling";
 import { Gestures } from "../map/gestures";
 import { degreeLabel, readTheme } from "../map/panel";
 import { type Box, type Point } from "../map/payload";
@@ -231,6 +232,7 @@ export class TimeMap {
   follow(row: number): void {
     if (row < 0 && this.side.followed < 0) return;
     this.side.follow(row);
+    tell(row < 0 ? {} : { trajectory: this.boxes.name[row] });
     if (row >= 0) {
       const { boxes, clock } = this;
       const own = Array.from({ length: boxes.first[row + 1] - boxes.first[row] }, (_, n) => boxes.first[row] + n);
