@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test test-deep mutations check docs notebooks web bench bench-faults bench-scale clean browser
+.PHONY: env demo test test-deep mutations check docs notebooks web bench bench-faults bench-scale clean browser java
 
 # The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
 test test-deep mutations: export PYTHONDONTWRITEBYTECODE =
@@ -23,11 +23,11 @@ $(STAMP): pyproject.toml constraints.txt
 demo: env
 	$(BIN)/tripcloak demo --out demo --force
 
-test: env browser
+test: env browser java
 	$(BIN)/python -m pytest -n $(CPUS) --dist worksteal
 
 # Hours, not minutes: thousands of examples a property, drawn anew on every run.
-test-deep: env browser
+test-deep: env browser java
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(CPUS) --dist worksteal -o timeout=7200 -o faulthandler_timeout=7190
 	$(MAKE) mutations
 
@@ -42,6 +42,12 @@ browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 		|| (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null) \
 		|| echo "Chromium is missing and could not be installed: the browser tests will be skipped"
+
+# Spark runs on Java; without it its tests are skipped and say so.
+java:
+	@command -v java >/dev/null \
+		|| (apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null) \
+		|| echo "Java is missing and could not be installed: the tests on Spark will be skipped"
 
 check: env
 	$(BIN)/ruff check .

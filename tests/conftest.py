@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from worlds.depth import ALL_CASES, DEEP, EXAMPLES, PROFILE, deeper
 
-pytest_plugins = ["worlds.requests", "worlds.browser"]
+pytest_plugins = ["worlds.requests", "worlds.browser", "worlds.spark"]
 
 # Of several processes of tests each keeps to a processor of its own: engines that would split every tiny
 # query among all of them spend a quarter of the whole run on that.

@@ -69,7 +69,7 @@ FRONT = {"tripcloak", "tripcloak.__main__", "tripcloak.trajectories"}
 
 FRAMES = {"api"}
 """The rooms at the edge, where data frames come in and go out."""
-KEPT_OUT = {"pandas", "geopandas", "polars", "pyspark", "matplotlib", "plotly", "seaborn"}
+KEPT_OUT = {"pandas", "geopandas", "polars", "matplotlib", "plotly", "seaborn"}
 VAGUE = {"utils", "util", "helpers", "helper", "core", "common", "misc"}
 FORMATTED = {".py", ".js", ".ts", ".css"}
 LONGEST = 600
@@ -361,6 +361,12 @@ def test_no_query_is_recursive() -> None:
 def test_data_frames_and_plots_stay_at_the_edge() -> None:
     users = {room_of(one.by) for one in imports() if one.of.split(".")[0] in KEPT_OUT}
     assert users == FRAMES
+
+
+def test_spark_is_spoken_to_by_one_module() -> None:
+    assert {one.by for one in imports() if one.of.split(".")[0] in ("pyspark", "py4j")} == {
+        "tripcloak.engines.spark"
+    }
 
 
 ORACLES = ROOT / "tests" / "oracles"

@@ -470,6 +470,7 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
         method=method,
         memory=values["memory"],
         engine=values["engine"],
+        master=values["master"],
         publish=values["publish"],
         round_to=round_to(values, method),
         tables=tables_wanted(values),

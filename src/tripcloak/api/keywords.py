@@ -95,6 +95,7 @@ class AnonymiseKeywords(TripKeywords, AnonymiseOptions, total=False):
     k_population: float | str | None
     suppress: float
     engine: str | None
+    master: str | None
     publish: str
     round: int | None
     with_margins: bool

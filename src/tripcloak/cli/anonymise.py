@@ -102,6 +102,7 @@ def command(
         out=out,
         memory=given["memory"],
         engine=given["engine"],
+        master=given["master"],
         force=force,
     )
     by, key, ledger = segments(given), signing_key(given), ledger_given(given)

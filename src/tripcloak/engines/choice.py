@@ -13,7 +13,9 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.memory import Budget
 from tripcloak.ground.spelling import spelt
 
-EngineName: TypeAlias = Literal["arrays", "parts"]
+EngineName: TypeAlias = Literal["arrays", "parts", "spark"]
+Kept: TypeAlias = Literal["arrays", "parts"]
+"""Where one machine keeps flows: those that Spark counts as well, once they come to the driver."""
 
 ARRAY_BYTES = 200
 """Bytes a trip that arrays in memory take at their peak, measured on 10 million with ids and weights."""
@@ -45,9 +47,9 @@ def expected_rows(files: Iterable[Path]) -> int | None:
 
 @dataclass(frozen=True)
 class Engine:
-    """Who counts: ``arrays`` in memory, or ``parts`` on disk, counted one by one and mapped.
+    """Who counts: ``arrays`` in memory, ``parts`` on disk, counted one by one and mapped, or ``spark``.
 
-    Both make the same release, byte for byte.
+    All make the same release, byte for byte.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ class Engine:
         Where parts wait; by default where all waits.
     stages
         The folder of a run that may be taken up again, where it is one.
+    master
+        Where Spark runs.
 
     Examples
     --------
@@ -71,6 +75,7 @@ class Engine:
     budget: Budget
     folder: Path | None = None
     stages: Path | None = None
+    master: str | None = None
 
     def __post_init__(self) -> None:
         if self.asked is not None and self.asked not in get_args(EngineName):
@@ -78,10 +83,17 @@ class Engine:
                 f"there is no engine {self.asked!r}; there are: {', '.join(get_args(EngineName))} "
                 f"({spelt('engine')})"
             )
+        if self.master is not None and not self.on_cluster:
+            raise InputError(f"{spelt('master')} is for {spelt('engine', 'spark')}; give both or none")
 
-    def for_rows(self, rows: int) -> EngineName:
-        """Return the engine for an input of so many rows."""
-        if self.asked is not None:
+    @property
+    def on_cluster(self) -> bool:
+        """Return whether Spark reads and counts."""
+        return self.asked == "spark"
+
+    def for_rows(self, rows: int) -> Kept:
+        """Return where one machine keeps the flows of an input of so many rows."""
+        if self.asked is not None and not self.on_cluster:
             return "arrays" if self.asked == "arrays" else "parts"
         return "arrays" if rows * ARRAY_BYTES <= self.budget.total else "parts"
 

@@ -173,7 +173,9 @@ class ReleaseRequest:
     zoning: Zoning = field(default_factory=Zoning)
     memory: Memory = None
     engine: str | None = None
-    """Where flows are counted: ``arrays`` in memory or ``parts`` on disk; by the size of the input."""
+    """Where flows are counted: ``arrays`` in memory, ``parts`` on disk or ``spark``; by the input's size."""
+    master: str | None = None
+    """Where Spark runs."""
     folder: Path | None = None
     stages: Path | None = field(default=None, compare=False, repr=False)
     """The folder of a run that may be taken up again."""
@@ -437,6 +439,7 @@ def _made(
         memory=request.memory,
         folder=request.folder,
         engine=request.engine,
+        master=request.master,
         stages=request.stages,
         within=within,
         progress=progress,
@@ -523,6 +526,7 @@ def _parts(
             memory=request.memory,
             folder=request.folder,
             engine=request.engine,
+            master=request.master,
             within=within,
             progress=progress,
         ).trips

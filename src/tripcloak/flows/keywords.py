@@ -38,7 +38,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import Option
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.ground.threads import processors
-from tripcloak.records.keywords import ENGINE, MEMORY, SIGN, TRIP_COLUMNS, TRIP_READING
+from tripcloak.records.keywords import ENGINE, MASTER, MEMORY, SIGN, TRIP_COLUMNS, TRIP_READING
 
 if TYPE_CHECKING:
     from tripcloak.flows.methods import FlowMethod
@@ -70,7 +70,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "anonymise":
         asked = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, ROUND, *TABLES, *DIVERSITY, *PARTS, *HIDING)
         own = (*asked, *ZONES, ZONES_FROM, *_times(), *SEGMENTS)
-        return (_METHOD, *own, *PRESENTED, SIGN, *LEDGER, *read, ENGINE, *METHODS.shared_options())
+        return (_METHOD, *own, *PRESENTED, SIGN, *LEDGER, *read, ENGINE, MASTER, *METHODS.shared_options())
     if command == "series":
         times = tuple(one for one in _times() if one.name in ("time_slot", "fold"))
         wanted = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, DIVERSITY[0], *PARTS)

@@ -33,10 +33,18 @@ MEMORY = Option(
 )
 ENGINE = Option(
     name="engine",
-    help="Where flows are counted: arrays in memory, or parts on disk; the release is the same.",
+    help="Where flows are counted: arrays in memory, parts on disk, or spark; the release is the same.",
     unset="parts where arrays would not fit the memory",
     metavar="NAME",
-    values=("arrays", "parts"),
+    values=("arrays", "parts", "spark"),
+    group="run",
+)
+MASTER = Option(
+    name="master",
+    help="With --engine spark, where it runs: local[2], spark://HOST:7077 or yarn (extra spark).",
+    unset="what spark-submit says, or the session that is there",
+    metavar="URL",
+    reads="line",
     group="run",
 )
 ID_IS = reading(

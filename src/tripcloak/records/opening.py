@@ -32,7 +32,7 @@ from tripcloak.records.notes import (
     without_empty_person,
 )
 from tripcloak.records.presets import Preset, find_preset
-from tripcloak.records.projection import Projection, project, union
+from tripcloak.records.projection import Projection, of_file, project, union
 from tripcloak.records.proposing import proposal, proposed_presets
 from tripcloak.records.schema import KNOWN_NAMES, ROLES, TELLING
 from tripcloak.records.source import TripSource
@@ -97,13 +97,25 @@ class Rows:
         """Return SQL of all rows in the clean columns, and the type of each column."""
         return union(self.projections)
 
+    def select_file(self, place: int, rows: tuple[int, int] | None = None) -> str:
+        """Return SQL of the rows of one of all files, or of some of them, in the same columns."""
+        return of_file(self.projections, place, rows)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Return the tables."""
+        return tuple(projection.table for projection in self.projections)
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """Return what every file is called."""
+        hidden = self.preset is not None and self.preset.ids_in_paths and self.files > 1
+        return file_names([path for table in self.tables for path in table.paths], hidden=hidden)
+
     def broken_lines(self) -> dict[str, int]:
         """Return every file's lines that had the wrong number of fields, as known after a full scan."""
-        tables = [projection.table for projection in self.projections]
-        hidden = self.preset is not None and self.preset.ids_in_paths and self.files > 1
-        names = file_names([path for table in tables for path in table.paths], hidden=hidden)
-        lines = (_rejected(self.connection, table) for table in tables)
-        return dict(zip(names, (n for of_table in lines for n in of_table), strict=True))
+        lines = (rejected_lines(self.connection, table) for table in self.tables)
+        return dict(zip(self.file_names, (n for of_table in lines for n in of_table), strict=True))
 
     def unread_column(self, place: int) -> str | None:
         """Return which column of a file could not be read, in words; None where lines were broken alone.
@@ -125,12 +137,19 @@ class Rows:
         with plain_errors():
             return unread_column(self.connection, looked_at)
 
-    def object_to(self, report: CleaningReport) -> None:
-        """Raise an InputError if the rows show that the input as a whole was misread."""
+    def object_to(self, report: CleaningReport, broken: int | None = None) -> None:
+        """Raise an InputError if the rows show that the input as a whole was misread.
+
+        Parameters
+        ----------
+        broken
+            Lines with the wrong number of fields, where another connection has read them.
+        """
         with plain_errors():
             if not self.encoding_said:
                 object_to_encoding(self.connection, (p.table.rejects for p in self.projections))
-            object_to_text(self.connection, report, self.projections, sum(self.broken_lines().values()))
+            broken = sum(self.broken_lines().values()) if broken is None else broken
+            object_to_text(self.connection, report, self.projections, broken)
         columns = self.columns
         object_to_swapped(report, columns)
         object_to_weights(report, columns.get("weight", "weight"))
@@ -324,7 +343,7 @@ def _known(preset: Preset | None) -> Mapping[str, Sequence[str]] | None:
     return {**{role: KNOWN_NAMES[role] for role in TELLING}, **preset.columns}
 
 
-def _rejected(con: duckdb.DuckDBPyConnection, table: Table) -> list[int]:
+def rejected_lines(con: duckdb.DuckDBPyConnection, table: Table) -> list[int]:
     """Return the broken lines of each file in its fullest scan; a line is listed once per field it lacks."""
     known = con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [table.rejects]).fetchall()
     if not known:

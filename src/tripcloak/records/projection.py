@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
@@ -126,12 +126,7 @@ def union(projections: Sequence[Projection]) -> tuple[str, dict[str, str]]:
     A column that only some tables have is null in the others; one whose type differs becomes text. Of
     several files, the column ``file`` says which of them a row is from.
     """
-    types: dict[str, str] = {}
-    for projection in projections:
-        for name, column in projection.columns.items():
-            same = types.get(name, column.type) == column.type
-            types[name] = column.type if same else "VARCHAR"
-    bad = any(projection.bad for projection in projections)
+    types, bad = _shared(projections)
     files = [len(projection.table.files) for projection in projections]
     firsts = [sum(files[:place]) if sum(files) > 1 else None for place in range(len(files))]
     sql = " UNION ALL ".join(
@@ -140,6 +135,25 @@ def union(projections: Sequence[Projection]) -> tuple[str, dict[str, str]]:
     )
     added = {"file": "INTEGER"} if sum(files) > 1 else {}
     return sql, types | added | ({"bad": "BOOLEAN"} if bad else {})
+
+
+def of_file(projections: Sequence[Projection], place: int, rows: tuple[int, int] | None = None) -> str:
+    """Return SQL of the rows of one of all files in the same columns, or of some of its rows."""
+    types, bad = _shared(projections)
+    of_place = [(projection, file) for projection in projections for file in projection.table.files]
+    projection, file = of_place[place]
+    alone = replace(projection, table=projection.table.only(file, rows))
+    return alone.select(types, bad=bad, first=place if len(of_place) > 1 else None)
+
+
+def _shared(projections: Sequence[Projection]) -> tuple[dict[str, str], bool]:
+    """Return the clean columns of all tables with their types, and whether any cell may be bad."""
+    types: dict[str, str] = {}
+    for projection in projections:
+        for name, column in projection.columns.items():
+            same = types.get(name, column.type) == column.type
+            types[name] = column.type if same else "VARCHAR"
+    return types, any(projection.bad for projection in projections)
 
 
 def _cast(column: CleanColumn | None, type_: str) -> str:

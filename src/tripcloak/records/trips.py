@@ -67,6 +67,8 @@ class Canonical:
         Seconds without a GPS fix after which a new trip started, where that parted trips.
     sampling : str, optional
         How far apart fixes are, in words, where trips were made of them.
+    cleaned : str
+        SQL of the columns of the view, to be taken from rows in clean columns.
     """
 
     form: Form
@@ -78,6 +80,7 @@ class Canonical:
     notes: list[str]
     files: int
     opened: Rows = field(repr=False)
+    cleaned: str = field(repr=False)
     timezone: str | None = "UTC"
     id_is: str = "person"
     silence: float | None = None
@@ -127,6 +130,21 @@ class Canonical:
         """Return whether rows say which file they are from; trips made of fixes may be of several."""
         return self.files > 1 and self.form != "points"
 
+    def of_file(self, place: int, source: TripSource, rows: tuple[int, int] | None = None) -> str:
+        """Return SQL of what the view has of one file, in the connection or in another one.
+
+        Parameters
+        ----------
+        place
+            Which of all files.
+        source
+            What was opened, with the segment or the period that is wanted of it.
+        rows
+            The first row of a Parquet file to take, and the first behind those; all by default.
+        """
+        wanted = _wanted(self.names, source, self.timezone)
+        return f"SELECT * FROM ({self.cleaned} FROM ({self.opened.select_file(place, rows)})) WHERE {wanted}"
+
     def broken_lines(self) -> dict[str, int]:
         """Return every file's lines that had the wrong number of fields, as known after a full scan."""
         return self.opened.broken_lines()
@@ -163,7 +181,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
     rows = open_rows(con, source)
     with plain_errors(rows.name, has_condition=source.where is not None):
         area = open_area(con, source.box, source.polygon)
-        names, made = _create_whole_view(con, rows, area, source.silence)
+        names, cleaned, made = _create_whole_view(con, rows, area, source.silence)
         _create_view(con, names, source, rows.timezone)
         identity = _identity(con, source, rows, names)
         notes = [
@@ -182,6 +200,7 @@ def open_canonical(con: duckdb.DuckDBPyConnection, source: TripSource) -> Canoni
         notes=notes,
         files=rows.files,
         opened=rows,
+        cleaned=cleaned,
         timezone=rows.timezone,
         id_is=identity.kind,
         silence=made.silence if made else None,
@@ -233,8 +252,8 @@ def clean(canonical: Canonical) -> CleaningReport:
 
 def _create_whole_view(
     con: duckdb.DuckDBPyConnection, rows: Rows, area: Area, silence: float | None
-) -> tuple[tuple[str, ...], MadeTrips | None]:
-    """Create the view of all rows and return its columns, and how trips were made of fixes."""
+) -> tuple[tuple[str, ...], str, MadeTrips | None]:
+    """Create the view of all rows and return its columns, also as SQL, and how trips were made of fixes."""
     sql, types = rows.select()
     made = None
     if rows.assignment.form == "points":
@@ -253,20 +272,16 @@ def _create_whole_view(
         names += ["mark", *(["refund"] if "fare" in types else [])]
     if "file" in types:
         listed.append("file")
-    con.execute(f"CREATE OR REPLACE TEMP VIEW {WHOLE} AS SELECT {', '.join(listed)} FROM ({sql})")
-    return (*names, "reason"), made
+    cleaned = f"SELECT {', '.join(listed)}"
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {WHOLE} AS {cleaned} FROM ({sql})")
+    return (*names, "reason"), cleaned, made
 
 
 def _create_view(
     con: duckdb.DuckDBPyConnection, names: Sequence[str], source: TripSource, timezone: str | None
 ) -> None:
     """Create the view: all rows, or those of a segment or a period, or of a sample of its travellers."""
-    inside = segment_condition(source.segment) if source.segment else "true"
-    if source.during is not None:
-        if "start_time" not in names:
-            raise InputError(f"a period needs the start of every trip; name it with {spelt('start_time')}")
-        inside += f" AND {during_condition(source.during, timezone or 'UTC')}"
-    rows = f"SELECT * FROM {WHOLE} WHERE {inside}"
+    rows = f"SELECT * FROM {WHOLE} WHERE {_wanted(names, source, timezone)}"
     if source.sample is not None:
         size, seed = source.sample
         one = "person" if "person" in names else f"hash({', '.join(map(quoted, names))})"
@@ -276,6 +291,16 @@ def _create_view(
         )
         rows = f"SELECT * FROM ({rows}) WHERE {one} IN (SELECT one FROM ({drawn}))"
     con.execute(f"CREATE OR REPLACE TEMP VIEW {VIEW} AS {rows}")
+
+
+def _wanted(names: Sequence[str], source: TripSource, timezone: str | None) -> str:
+    """Return SQL that is true of rows of the segment and of the period that a source asks for."""
+    inside = segment_condition(source.segment) if source.segment else "true"
+    if source.during is not None:
+        if "start_time" not in names:
+            raise InputError(f"a period needs the start of every trip; name it with {spelt('start_time')}")
+        inside += f" AND {during_condition(source.during, timezone or 'UTC')}"
+    return inside
 
 
 def _mark(names: Sequence[str], types: Collection[str]) -> str:

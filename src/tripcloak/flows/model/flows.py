@@ -454,7 +454,16 @@ class WeightsSeen:
         return int(np.count_nonzero(self._least == 0))
 
 
-def represented_by(flows: Flows, seen: WeightsSeen | None) -> Represented | None:
+class WeightsTold(NamedTuple):
+    """What :class:`WeightsSeen` tells of all people, where they were looked at elsewhere."""
+
+    represented: Represented | None
+    uneven: int
+    zero: int
+    zero_rows: int
+
+
+def represented_by(flows: Flows, seen: WeightsSeen | WeightsTold | None) -> Represented | None:
     """Return what the weights say about people, or about trips where no person was seen with a weight."""
     if flows.population is None:
         return None

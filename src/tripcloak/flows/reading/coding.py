@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from tripcloak.engines.spool import Spool
 from tripcloak.engines.work import Stage
 from tripcloak.flows.model import (
     NOBODY,
+    Flows,
     KeyedRecords,
     Numbering,
     ODMatrix,
     PlaceCounts,
-    count_places,
+    WeightsSeen,
+    WeightsTold,
     kept_flows,
     represented_by,
 )
@@ -27,6 +29,7 @@ from tripcloak.flows.reading.coded_rows import DEGREE, END_COLUMNS, CodedRows, o
 from tripcloak.flows.reading.keyed import UNTIMED, RecordDigests, point_words
 from tripcloak.flows.reading.reach import clock_sql
 from tripcloak.flows.reading.repeats import REPEATED, find_repeated, note_on_people, uneven_people
+from tripcloak.flows.reading.tallies import PlacesSeen, Tally
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import EmptyInputError
 from tripcloak.ground.masking import mask_small
@@ -39,7 +42,6 @@ from tripcloak.records.cleaning import (
     MISSING_START,
     OUTSIDE_PERIOD,
     OUTSIDE_TILING,
-    REASONS,
     CleaningReport,
 )
 from tripcloak.records.period import Period, look_at_times
@@ -135,12 +137,11 @@ def gather_trips(
     progress
         Called with the number of rows read so far.
     """
-    columns = _columns(canonical) | ({} if slots is None else {"slot": np.int64})
+    columns = row_columns(canonical) | ({} if slots is None else {"slot": np.int64})
     columns |= {} if keyed is None else {"record": np.uint64}
     stage = engine.stage(ROWS)
     gathered = GatheredTrips(canonical, tiling, _spool(columns, engine, stage), slots, outside)
     gathered.digests = None if keyed is None else RecordDigests(keyed)
-    clock = [] if slots is None else [f"{clock_sql(canonical.timezone or 'UTC')} as clock"]
     # Their text, and not the engine's hash of it, which another version of the engine may take otherwise.
     who = [] if keyed is None or not canonical.has_person else ["person::varchar as who"]
     if stage is not None and stage.is_done:
@@ -148,7 +149,7 @@ def gather_trips(
         gathered.clean(engine.budget.arrays)
         return gathered
     for batch in con.sql(
-        f"select {', '.join(_selected(canonical) + clock + who)} from canonical"
+        f"select {', '.join(selected_columns(canonical, slots) + who)} from canonical"
     ).to_arrow_reader(BATCH):
         gathered.add(batch)
         if progress is not None:
@@ -172,7 +173,7 @@ def _spool(columns: dict[str, Any], engine: Engine, stage: Stage | None) -> Spoo
     return Spool(columns, memory=memory, kept=stage.folder)
 
 
-def _columns(canonical: Canonical) -> dict[str, Any]:
+def row_columns(canonical: Canonical) -> dict[str, Any]:
     """Return the columns kept per trip, and their types."""
     columns: dict[str, Any] = {"origin": np.int32, "destination": np.int32}
     if canonical.endpoints == "points":
@@ -192,7 +193,7 @@ def _columns(canonical: Canonical) -> dict[str, Any]:
     return columns
 
 
-def _selected(canonical: Canonical) -> list[str]:
+def selected_columns(canonical: Canonical, slots: Slots | None) -> list[str]:
     """Return the SQL columns the pass needs.
 
     A person becomes a 64-bit hash here: should two ever collide they count as one, which can only
@@ -205,8 +206,18 @@ def _selected(canonical: Canonical) -> list[str]:
         names += [f"hash({end}) as {end}, {end} is null as {end}_unknown" for end in PLACE_COLUMNS]
     if canonical.has_start:
         names.append(f"coalesce(epoch_us(start_time), {UNTIMED}) as began")
-    names += [name for name in ("weight", "trips", "mark", "refund", "file") if name in _columns(canonical)]
+    names += [
+        name for name in ("weight", "trips", "mark", "refund", "file") if name in row_columns(canonical)
+    ]
+    names += [] if slots is None else [f"{clock_sql(canonical.timezone or 'UTC')} as clock"]
     return names
+
+
+class NumberedTree(NamedTuple):
+    """The hierarchy of one axis, and the tile of every number that places were given while they were read."""
+
+    tree: Hierarchy
+    tiles: Ints
 
 
 class GatheredTrips:
@@ -221,7 +232,7 @@ class GatheredTrips:
         self.spool = spool
         self.slots = slots
         self.origins, self.destinations, self.people = Numbering(), Numbering(), Numbering()
-        self.places = _PlacesSeen(), _PlacesSeen()
+        self.places = PlacesSeen(), PlacesSeen()
         self.tally = Tally(canonical.files if canonical.has_file else 1)
         self.began: list[Ints] = []
         self.digests: RecordDigests | None = None
@@ -393,25 +404,40 @@ class GatheredTrips:
     def finish(self, engine: Engine, parts: tuple[bool, bool], kept: KeptZones | None = None) -> CodedTrips:
         """Return the matrix of everything added, once that is clean."""
         memory, columns = engine.budget.arrays, engine.columns(len(self.spool))
-        origins, origin_tile = self._tree(self.origins, () if kept is None else kept.in_trees("origin"))
-        destinations, destination_tile = self._tree(
-            self.destinations, () if kept is None else kept.in_trees("destination")
-        )
+        axes = self.trees(kept)
         slots = None if self.slots is None else occurring_slots(self.spool)
-        rows = CodedRows(self.spool, origin_tile, destination_tile, self.duplicate, slots)
+        rows = CodedRows(self.spool, axes[0].tiles, axes[1].tiles, self.duplicate, slots)
         if columns is not None and columns.is_done:
             flows = kept_flows(columns)
         else:
             flows = rows.flows(memory if columns is None else memory // 2, parts, columns, engine.folder)
-        seen = rows.weights(self.n_people)
+        times = None if slots is None or self.slots is None else self.slots.hierarchy(slots)
+        return self.coded(rows, axes, times, flows, rows.weights(self.n_people))
+
+    def trees(self, kept: KeptZones | None) -> tuple[NumberedTree, NumberedTree]:
+        """Return the hierarchies of the origins and of the destinations."""
+        return (
+            self._tree(self.origins, () if kept is None else kept.in_trees("origin")),
+            self._tree(self.destinations, () if kept is None else kept.in_trees("destination")),
+        )
+
+    def coded(
+        self,
+        rows: CodedRows,
+        axes: tuple[NumberedTree, NumberedTree],
+        times: Hierarchy | None,
+        flows: Flows,
+        seen: WeightsSeen | WeightsTold | None,
+    ) -> CodedTrips:
+        """Return the matrix of flows that were counted, and all that is to be known beside it."""
         matrix = ODMatrix(
-            origins=origins,
-            destinations=destinations,
+            origins=axes[0].tree,
+            destinations=axes[1].tree,
             flows=flows,
             each_trip_is_a_person=self.canonical.people_once,
             points=rows.points() if self.canonical.endpoints == "points" else None,
-            times=None if slots is None or self.slots is None else self.slots.hierarchy(slots),
-            places=self._places((origins, origin_tile), (destinations, destination_tile)),
+            times=times,
+            places=self._places(*axes),
             represented=represented_by(flows, seen),
             id_is=self.canonical.id_is,
         )
@@ -435,7 +461,7 @@ class GatheredTrips:
         began = np.concatenate(self.began) if self.began else np.empty(0, dtype=np.int64)
         return look_at_times(began[began != UNTIMED], self.canonical.timezone or "UTC")
 
-    def _places(self, *axes: tuple[Hierarchy, Ints]) -> PlaceCounts | None:
+    def _places(self, *axes: NumberedTree) -> PlaceCounts | None:
         if not self.canonical.has_places:
             return None
         return PlaceCounts(*(seen.below(*axis) for seen, axis in zip(self.places, axes, strict=True)))
@@ -452,7 +478,7 @@ class GatheredTrips:
         found: Ints = keys[coded.indices.to_numpy(zero_copy_only=False)]
         return found
 
-    def _tree(self, numbering: Numbering, zones: Sequence[str]) -> tuple[Hierarchy, Ints]:
+    def _tree(self, numbering: Numbering, zones: Sequence[str]) -> NumberedTree:
         """Return one axis' hierarchy, which has these zones too, and the tile of every number."""
         keys = numbering.keys
         also = keys_within(self.tiling, zones)
@@ -461,81 +487,7 @@ class GatheredTrips:
         if len(also):
             seen = hierarchy.sum_below(np.bincount(tiles, minlength=hierarchy.n_tiles) > 0)
             hierarchy = replace(hierarchy, zones=replace(hierarchy.zones, tiles_observed=seen))
-        return hierarchy, tiles
-
-
-class Tally:
-    """Rows by file and number of reason, counted batch by batch.
-
-    Parameters
-    ----------
-    files
-        How many files there are; with one, which file a row is from need not be said.
-
-    Examples
-    --------
-    >>> tally = Tally(2)
-    >>> tally.add(np.array([0, 0, 12]), np.array([0, 1, 1]))
-    >>> tally.move(24, np.array([False, True, False]), np.array([0, 1, 1]))
-    >>> [{number: n for number, n in enumerate(file) if n} for file in tally.by_file], tally.total
-    ([{0: 1}, {12: 1, 24: 1}], 3)
-    """
-
-    def __init__(self, files: int) -> None:
-        self._rows = np.zeros((files, len(REASONS) + 1), dtype=np.int64)
-
-    @property
-    def by_file(self) -> list[list[int]]:
-        """Return the rows of each file, by number of reason."""
-        found: list[list[int]] = self._rows.tolist()
-        return found
-
-    @property
-    def total(self) -> int:
-        """Return all rows."""
-        return int(self._rows.sum())
-
-    def take_up(self, rows: Ints) -> None:
-        """Begin with rows that were counted before, by file and number of reason."""
-        self._rows += rows
-
-    def add(self, reason: Ints, file: Ints | None) -> None:
-        """Count rows that are new."""
-        width = self._rows.shape[1]
-        place = reason if file is None else file.astype(np.int64) * width + reason
-        self._rows += np.bincount(place, minlength=self._rows.size).reshape(self._rows.shape)
-
-    def move(self, reason: int, gone: Bools, file: Ints | None) -> None:
-        """Count some of the kept rows under a reason instead."""
-        lost = np.bincount(file[gone], minlength=len(self._rows)) if file is not None else gone.sum()
-        self._rows[:, reason] += lost
-        self._rows[:, 0] -= lost
-
-
-class _PlacesSeen:
-    """Which place was seen in which tile, at one end of the trips."""
-
-    def __init__(self) -> None:
-        self._places, self._pairs = Numbering(), Numbering()
-
-    def add(self, tile: Ints, place: Ints, unknown: Bools) -> None:
-        """Keep the pairs of a batch: numbers of tiles, and hashes of places."""
-        number = self._places.add(place[~unknown])
-        self._pairs.add(tile[~unknown].astype(np.uint64) << np.uint64(32) | number.astype(np.uint64))
-
-    def state(self) -> dict[str, Ints]:
-        """Return all that was kept."""
-        return {"places": self._places.keys, "pairs": self._pairs.keys}
-
-    def take_up(self, places: Ints, pairs: Ints) -> None:
-        """Begin with what was kept before."""
-        self._places.add(places)
-        self._pairs.add(pairs)
-
-    def below(self, tree: Hierarchy, tile_of_number: Ints) -> Ints:
-        """Return how many different places lie below every zone."""
-        tile, place = np.divmod(self._pairs.keys, np.uint64(2**32))
-        return count_places(tree, tile_of_number[tile.astype(np.int64)], place)
+        return NumberedTree(hierarchy, tiles)
 
 
 def _numpy(batch: pa.RecordBatch, name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tripcloak.engines.choice import Engine
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.model.kept import AXES, KeptZones, members_digest, zone_members
-from tripcloak.flows.reading.coding import CodedTrips, gather_trips
+from tripcloak.flows.reading.coding import CodedTrips, GatheredTrips, gather_trips
 from tripcloak.flows.reading.reach import USUAL, Reach
 from tripcloak.flows.reading.zone_ids import note_on_zones, refuse_ids_without_zones, zones_of
 from tripcloak.ground.engine import connect, plain_errors
@@ -176,6 +176,7 @@ def read_matrix(
     memory: Memory = None,
     folder: Path | None = None,
     engine: str | None = None,
+    master: str | None = None,
     stages: Path | None = None,
     within: Opened | None = None,
     progress: Progress = silent,
@@ -199,7 +200,9 @@ def read_matrix(
     folder
         Where what does not fit in memory waits; the system's temporary folder by default.
     engine
-        Where flows are counted: ``arrays`` in memory, or ``parts`` on disk; by the size of the input.
+        Where flows are counted: ``arrays`` in memory, ``parts`` on disk, or ``spark``; by the input's size.
+    master
+        Where Spark runs.
     stages
         The folder of a run that may be taken up again; what is there must be of the same request.
     within
@@ -224,17 +227,19 @@ def read_matrix(
         found = settled.area != zoning.area
         # Rows with digests, and those of one segment of several, are read anew.
         stages = stages if keyed is None and within is None else None
-        counted = Engine(engine, Budget.of(memory), folder, stages)
-        gathered = gather_trips(
-            con,
-            canonical,
-            tiling,
-            slots=None if zoning.time_slot is None else Slots(zoning.time_slot, zoning.fold, settled.period),
-            outside=OUTSIDE_AREA if found else OUTSIDE_TILING,
-            keyed=keyed,
-            engine=counted,
-            progress=lambda rows: progress("reading trips", rows, None),
-        )
+        counted = Engine(engine, Budget.of(memory), folder, stages, master)
+        how: dict[str, Any] = {
+            "slots": None
+            if zoning.time_slot is None
+            else Slots(zoning.time_slot, zoning.fold, settled.period),
+            "outside": OUTSIDE_AREA if found else OUTSIDE_TILING,
+            "progress": lambda rows: progress("reading trips", rows, None),
+        }
+        if counted.on_cluster:
+            kept = (repeats, weights), zoning.kept
+            gathered = _gathered_on_cluster(canonical, source, tiling, counted, keyed, *kept, **how)
+        else:
+            gathered = gather_trips(con, canonical, tiling, keyed=keyed, engine=counted, **how)
         if not (source.segment or source.sample or source.during):
             refuse_losses(gathered.cleaning, source.tolerate, canonical.opened)
     # The connection is closed by now, and what it held in memory is there for the flows.
@@ -250,6 +255,31 @@ def read_matrix(
     warnings, known = _suspicions(trips, promise)
     trips = replace(trips, notes=(*warnings, *known, *notes))
     return MatrixReading(trips, tiling, settled, time.perf_counter() - started, warnings)
+
+
+def _gathered_on_cluster(
+    canonical: Canonical,
+    source: TripSource,
+    tiling: Tiling,
+    engine: Engine,
+    keyed: bytes | None,
+    wanted: tuple[bool, bool],
+    kept: KeptZones | None,
+    **how: Any,
+) -> GatheredTrips:
+    """Return an input as Spark has read and counted it."""
+    from tripcloak.engines.spark import spark_cluster
+    from tripcloak.flows.reading.cluster.gathering import gather_on_cluster
+
+    if keyed is not None:
+        raise InputError(
+            f"records are not kept on a cluster, and a ledger needs them; leave out {spelt('ledger')} or "
+            f"{spelt('engine', 'spark')}"
+        )
+    with spark_cluster(engine.master, engine.folder) as cluster:
+        return gather_on_cluster(
+            cluster, canonical, source, tiling, engine=engine, wanted=wanted, kept=kept, **how
+        )
 
 
 def _refuse_other_tiles(zoning: Zoning, tiling: Tiling, canonical: Canonical) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tripcloak.engines.spool import Spool
-from tripcloak.flows.model import WeightsSeen
+from tripcloak.flows.model import WeightsSeen, WeightsTold
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt
@@ -82,7 +82,10 @@ def _why_repeated(spool: Spool, rows: Ints) -> Ints:
 
 
 def note_on_people(
-    canonical: Canonical, cleaning: CleaningReport, seen: WeightsSeen | None, uneven: Mapping[str, int]
+    canonical: Canonical,
+    cleaning: CleaningReport,
+    seen: WeightsSeen | WeightsTold | None,
+    uneven: Mapping[str, int],
 ) -> list[str]:
     """Return notes on weights and attributes; small numbers of people are not told.
 
@@ -114,7 +117,7 @@ def note_on_people(
 
 
 def _weight_notes(
-    canonical: Canonical, weight: str, cleaning: CleaningReport, seen: WeightsSeen
+    canonical: Canonical, weight: str, cleaning: CleaningReport, seen: WeightsSeen | WeightsTold
 ) -> list[str]:
     notes = []
     if {"missing_weight", "negative_weight"} & set(cleaning.dropped):

@@ -63,6 +63,19 @@ class Table:
         """Return the probe of one of the files."""
         return self.probe.replace(_list(self.files), _list([file]))
 
+    def only(self, file: str, rows: tuple[int, int] | None = None) -> Table:
+        """Return one of the files as a table of its own, or some rows of a Parquet file.
+
+        Parameters
+        ----------
+        rows
+            The first row to take, and the first behind those.
+        """
+        scan = self.scan.replace(_list(self.files), _list([file]))
+        if rows is not None:
+            scan += f" WHERE file_row_number >= {rows[0]} AND file_row_number < {rows[1]}"
+        return replace(self, files=(file,), paths=(self.paths[self.files.index(file)],), scan=scan)
+
 
 Wanted = Callable[[Sequence[str]], Collection[str]]
 """Tells which of the columns of a table may matter."""

@@ -1,0 +1,225 @@
+"""A Spark cluster: the session that is there, or one for this run, and its errors in plain words."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
+
+if TYPE_CHECKING:
+    from pyspark import RDD, SparkContext
+    from pyspark.broadcast import Broadcast
+
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""What spark-submit sets for the program that it starts."""
+_SETTINGS = {
+    "spark.app.name": "tripcloak",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+
+
+@contextmanager
+def spark_cluster(master: str | None, folder: Path | None = None) -> Iterator[Cluster]:
+    """Give the cluster of the Spark session that there is already, or of one that ends with the block.
+
+    Parameters
+    ----------
+    master
+        Where to run, such as ``local[2]``, ``spark://host:7077`` or ``yarn``; a program that spark-submit has
+        started knows it.
+    folder
+        Where a machine that runs everything by itself keeps what does not fit in memory.
+    """
+    _require_spark()
+    from pyspark import SparkConf, SparkContext
+
+    there: Any = SparkContext._active_spark_context  # type: ignore[attr-defined,unused-ignore]
+    if there is not None:
+        with plain_spark_errors():
+            yield Cluster(there)
+        return
+    _require_master(master)
+    conf = SparkConf()
+    for name, value in _SETTINGS.items():
+        conf.setIfMissing(name, value)
+    if master is not None:
+        conf.setMaster(master)
+    if folder is not None and (master or "").startswith("local"):
+        # Private rows stay in the run's own folder, also those of a run that is killed.
+        conf.setIfMissing("spark.local.dir", str(folder))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with plain_spark_errors(), SparkContext(conf=conf) as context:
+        context.setLogLevel("OFF")
+        yield Cluster(context)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Runs functions on the machines of a Spark cluster; each is given its plan, which is sent there once."""
+
+    context: SparkContext
+
+    def spread(
+        self, tasks: Sequence[Any], function: Callable[[Any, Iterator[Any]], Iterator[Any]], plan: Any
+    ) -> Waiting:
+        """Return what a function makes of every task by itself; nothing runs before it is asked for."""
+        spread = self.context.parallelize(tasks, max(1, len(tasks)))
+        return Waiting.of(
+            self.context, spread.mapPartitions(_OnCluster(function, self.context.broadcast(plan)))
+        )
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Things that were made on a cluster and wait there, on the disks of its machines.
+
+    Those of a machine that is lost are made again. Where they are let go, so is the room that they take.
+    """
+
+    context: SparkContext
+    things: RDD[Any]
+
+    @classmethod
+    def of(cls, context: SparkContext, things: RDD[Any]) -> Waiting:
+        """Return things that wait on disk as soon as they are made."""
+        from pyspark import StorageLevel
+
+        return cls(context, things.persist(StorageLevel.DISK_ONLY))
+
+    def joined(self, of: Callable[[Any], Any], join: Callable[[Any, Any], Any]) -> Any:
+        """Return what all things say of themselves, joined two by two on the way to the driver."""
+        return self.things.map(of).treeReduce(join)
+
+    def dealt(
+        self,
+        deal: Callable[[Any, Iterator[Any]], Iterator[tuple[int, Any]]],
+        to: Any,
+        parts: int,
+        take: Callable[[Any, int, Iterator[tuple[int, Any]]], Iterator[Any]],
+        plan: Any,
+    ) -> Waiting:
+        """Return what is made of every part, after things were dealt out to parts by number.
+
+        Parameters
+        ----------
+        deal, to
+            Makes of things what goes to which part; its plan.
+        parts
+            How many parts there are.
+        take, plan
+            Makes of all that went to a part what is wanted of it; its plan.
+        """
+        dealing, taking = (self.context.broadcast(one) for one in (to, plan))
+        shuffled = self.things.mapPartitions(_OnCluster(deal, dealing)).partitionBy(parts, _itself)
+        return Waiting.of(self.context, shuffled.mapPartitionsWithIndex(_OnCluster(take, taking)))
+
+    def told(self) -> Iterator[Any]:
+        """Yield all things part by part, in the order of parts, never more than two parts at a time."""
+        # All parts are made first, where there is room: an iterator alone would ask for one by one.
+        self.things.foreach(_nothing)
+        yield from self.things.toLocalIterator(prefetchPartitions=True)
+
+    def let_go(self) -> None:
+        """Forget all that waits."""
+        self.things.unpersist()
+
+
+@dataclass(frozen=True)
+class _OnCluster:
+    """Calls a function with a plan that was sent to every machine once."""
+
+    function: Callable[..., Iterator[Any]]
+    plan: Broadcast[Any]
+
+    def __call__(self, *arguments: Any) -> Iterator[Any]:
+        return self.function(self.plan.value, *arguments)
+
+
+def _itself(part: int) -> int:
+    return part
+
+
+def _nothing(thing: Any) -> None:
+    pass
+
+
+def task_folder() -> Path | None:
+    """Return the folder that Spark removes with the run, on a task's machine; None where there is none."""
+    from pyspark import SparkFiles
+
+    try:
+        root = Path(SparkFiles.getRootDirectory())
+    except (AssertionError, AttributeError):
+        return None
+    return root if root.is_dir() else None
+
+
+def _require_spark() -> None:
+    """Raise where there is no PySpark, or no Java to run Spark on."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise InputError(
+            f"{spelt('engine', 'spark')} needs PySpark; install tripcloak with its extra spark: "
+            "pip install 'tripcloak[spark]'"
+        ) from None
+    if SUBMITTED not in os.environ and not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        raise InputError(
+            f"{spelt('engine', 'spark')} needs Java 17 or newer, and there is no java here; install it, or "
+            "say where it is with JAVA_HOME"
+        )
+
+
+def _require_master(master: str | None) -> None:
+    if master is None and SUBMITTED not in os.environ:
+        raise InputError(
+            f"{spelt('engine', 'spark')} needs to know where to run: give {spelt('master', 'local[2]')} for "
+            f"this machine, {spelt('master', 'spark://HOST:7077')} or "
+            f"{spelt('master', 'yarn')} for a cluster, or start it with spark-submit"
+        )
+
+
+@contextmanager
+def plain_spark_errors() -> Iterator[None]:
+    """Turn errors of Spark into InputErrors that quote nothing: its words may hold cells of the input."""
+    from py4j.protocol import Py4JError
+
+    text = ""
+    try:
+        yield
+    except Py4JError as error:
+        text = str(error)
+    except Exception as error:
+        if not type(error).__module__.startswith("pyspark"):
+            raise
+        text = str(error)
+    if text:
+        raise InputError(_plain(text)) from None
+
+
+def _plain(text: str) -> str:
+    if "No space left" in text:
+        return "the disk of a machine of the cluster is full; give Spark more room (spark.local.dir)"
+    if "OutOfMemory" in text or "Cannot allocate" in text or "killed by YARN" in text:
+        return (
+            "a machine of the cluster ran out of memory; give executors more (spark.executor.memory, "
+            "spark.executor.memoryOverhead), or fewer cores each"
+        )
+    if "ModuleNotFoundError" in text or "ImportError" in text:
+        return (
+            "a machine of the cluster cannot load tripcloak; install the same version everywhere, and let "
+            "PYSPARK_PYTHON name its Python"
+        )
+    if "initializing" in text or "JAVA_GATEWAY" in text or "Connection refused" in text:
+        return f"Spark could not be started or reached; check {spelt('master')}, and that Java is 17 or newer"
+    return "Spark gave up: a step failed on the cluster again and again; its own logs say on which machine"

@@ -1,0 +1,180 @@
+"""Spark reads, cleans and counts as one machine does: the same flows, the same report, the same release."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+from tripcloak.flows.methods import METHODS
+from tripcloak.flows.reading.cluster import dealing, reading
+from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
+from tripcloak.ground.errors import EmptyInputError, InputError
+from tripcloak.promises import KAnonymity
+from tripcloak.records.source import TripSource
+from tripcloak.synth import City
+
+H8 = Zoning(spec="h3:8")
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an input of some thousand rows be read by several tasks and counted in several parts."""
+    monkeypatch.setattr(reading, "TASK_ROWS", 700)
+    monkeypatch.setattr(dealing, "PART_ROWS", 900)
+
+
+@pytest.fixture(scope="module")
+def city() -> pa.Table:
+    return City(trips=3000, seed=5).table()
+
+
+@pytest.fixture
+def parted(city: pa.Table, tmp_path: Path) -> TripSource:
+    """Give a city in two files that have some hundred trips in common."""
+    for name, rows in (("a", city.slice(0, 1800)), ("b", city.slice(1500))):
+        parquet.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=400)
+    return TripSource(paths=(str(tmp_path / "*.parquet"),))
+
+
+def who_goes_where(flows: Any) -> list[tuple[Any, ...]]:
+    """Return what every traveller does, whatever their numbers are."""
+    offsets, people = flows.travellers.offsets, flows.travellers.people
+    flow = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    told: dict[int, list[Any]] = {}
+    for place, person in enumerate(people.tolist()):
+        more = [column[place] for column in (flows.repeats, flows.weights) if column is not None]
+        told.setdefault(person, []).append((flow[place], *more))
+    return sorted(tuple(one) for one in told.values())
+
+
+def assert_same(one: MatrixReading, other: MatrixReading) -> None:
+    first, second = one.trips, other.trips
+    for name in ("origin", "destination", "slot", "trips", "population"):
+        assert np.array_equal(getattr(first.matrix.flows, name), getattr(second.matrix.flows, name)), name
+    assert first.matrix.digest() == second.matrix.digest()
+    if first.matrix.flows.travellers is not None:
+        assert who_goes_where(first.matrix.flows) == who_goes_where(second.matrix.flows)
+        offsets, people = second.matrix.flows.travellers  # type: ignore[misc]
+        assert all((np.diff(people[a:b]) > 0).all() for a, b in pairwise(offsets))
+    assert first.matrix.represented == second.matrix.represented
+    assert first.cleaning.to_dict() == second.cleaning.to_dict()
+    assert sorted(first.notes) == sorted(second.notes)
+
+
+def both(source: TripSource, zoning: Zoning = H8, **how: Any) -> tuple[MatrixReading, MatrixReading]:
+    wanted = {"repeats": True, "weights": True, **how}
+    return tuple(read_matrix(source, zoning, engine=engine, **wanted) for engine in ("arrays", "spark"))  # type: ignore[return-value]
+
+
+def test_spark_makes_the_same_release(spark: Any, parted: TripSource, tmp_path: Path) -> None:
+    made = {}
+    for engine in ("arrays", "parts", "spark"):
+        out = tmp_path / engine
+        anonymise(
+            AnonymisationRequest(
+                source=parted,
+                zoning=H8,
+                method=METHODS["twincut"](promise=KAnonymity(k=5)),
+                engine=engine,
+                out=out,
+            )
+        )
+        run = json.loads((out / "private" / "run.json").read_text())
+        files = {
+            path.name: path.read_bytes()
+            for path in out.rglob("*")
+            if path.is_file() and path.name != "run.json"
+        }
+        made[engine] = files, run["cleaning"], run["audit"], sorted(run["notes"])
+        assert sorted(path.name for path in out.iterdir()) == ["private", "release"]
+    assert made["arrays"] == made["spark"] == made["parts"]
+    assert made["spark"][1]["dropped"] == {"duplicate": 300}
+    assert [file["kept"] for file in made["spark"][1]["files"]] == [1800, 1200]
+
+
+def test_text_is_cleaned_by_the_same_rules(spark: Any, city: pa.Table, tmp_path: Path) -> None:
+    rows = city.slice(0, 1200).to_pylist()
+    names = list(rows[0])
+    lines = [",".join("" if row[name] is None else str(row[name]) for name in names) for row in rows]
+    person, latitude = names.index("person_id"), names.index("start_lat")
+    for place in range(0, 1200, 7):
+        cells = lines[place].split(",")
+        cells[person if place % 2 else latitude] = ("", "0", "north")[place % 3]
+        lines[place] = ",".join(cells)
+    lines[5] += ",one,too,many"
+    for name, some in (("a.csv", lines[:500]), ("b.csv", lines[400:])):
+        (tmp_path / name).write_text("\n".join([",".join(names), *some]) + "\n")
+    with gzip.open(tmp_path / "c.csv.gz", "wt") as file:
+        file.write("\n".join([",".join(names), *lines[900:]]) + "\n")
+    source = TripSource(paths=(str(tmp_path),), where="person_id <> 'nobody'")
+    one, other = both(source)
+    assert_same(one, other)
+    assert {"unparsable", "duplicate"} <= set(other.trips.cleaning.dropped)
+    assert other.trips.cleaning.files[0].dropped["unparsable"] == 13, "one is the line of too many fields"
+
+
+def test_slots_and_segments(spark: Any, parted: TripSource) -> None:
+    zoning = Zoning(spec="h3:7", time_slot=60, fold="day")
+    assert_same(*both(parted, zoning))
+    assert_same(*both(replace(parted, segment={"sex": "F"})))
+    assert_same(*both(replace(parted, during="2024-09", box=(48.7, 18.3, 48.9, 18.5))))
+
+
+def parquet_of(source: TripSource) -> Path:
+    return next(Path(str(source.paths[0])).parent.glob("a.parquet"))
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_half_of_all_trips_in_one_pair(spark: Any, city: pa.Table, tmp_path: Path, ids: bool) -> None:
+    columns = {name: city[name].to_numpy(zero_copy_only=False).copy() for name in city.column_names}
+    for name in ("start_lat", "start_lon", "end_lat", "end_lon"):
+        values = columns[name]
+        values[::2] = values[0] + np.linspace(0, 1e-5, len(values[::2]))
+    table = pa.table(columns)
+    parquet.write_table(table, tmp_path / "city.parquet", row_group_size=500)
+    source = TripSource(paths=(str(tmp_path),), columns={} if ids else {"person": "none"})
+    one, other = both(source)
+    assert_same(one, other)
+    assert other.trips.matrix.flows.trips.max() >= 1400
+
+
+def test_a_damaged_part_among_many_is_named(spark: Any, parted: TripSource) -> None:
+    path = parquet_of(parted).with_name("b.parquet")
+    last = parquet.read_metadata(path).row_group(3)
+    chunk = next(
+        last.column(n) for n in range(last.num_columns) if last.column(n).path_in_schema == "end_lon"
+    )
+    data = bytearray(path.read_bytes())
+    first = chunk.dictionary_page_offset or chunk.data_page_offset
+    data[first : first + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"b\.parquet: the file could not be read; it may be damaged"):
+        # Without the end of trips, the driver has no reason to look at these columns.
+        read_matrix(replace(parted, columns={"end_time": "none"}), H8, engine="spark")
+
+
+def test_an_input_without_a_usable_row_is_refused_as_on_one_machine(spark: Any, parted: TripSource) -> None:
+    nowhere = replace(parted, box=(0.0, 0.0, 1.0, 1.0))
+    said = []
+    for engine in ("arrays", "spark"):
+        with pytest.raises(EmptyInputError) as error:
+            read_matrix(nowhere, H8, engine=engine)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_what_a_cluster_cannot_do_is_refused(spark: Any, parted: TripSource) -> None:
+    with pytest.raises(InputError, match="a sample is drawn on one machine; leave out engine='spark'"):
+        read_matrix(replace(parted, sample=(10, 1)), H8, engine="spark")
+    with pytest.raises(InputError, match="records are not kept on a cluster, and a ledger needs them"):
+        read_matrix(parted, H8, engine="spark", keyed=bytes(16))

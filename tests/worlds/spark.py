@@ -1,0 +1,51 @@
+"""A real Spark on this machine: two threads, in a deep run two executors that are processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from worlds.depth import DEEP
+
+
+def why_no_spark() -> str | None:
+    """Return why Spark cannot be started here; None where it can."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return "there is no PySpark (extra spark)"
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        return "there is no Java, which Spark runs on"
+    return None
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Give the Spark context that all tests share."""
+    if reason := why_no_spark():
+        pytest.skip(f"not tried on Spark: {reason}")
+    from pyspark import SparkConf, SparkContext
+
+    room = tmp_path_factory.mktemp("spark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_WORKER_DIR"] = str(room)
+    settings = {
+        "spark.master": "local-cluster[2,1,1024]" if DEEP else "local[2]",
+        "spark.app.name": "tests",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(room),
+        "spark.driver.host": "localhost",
+        # Tests are short: compiling thoroughly costs more than it saves.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.executor.memory": "512m",
+    }
+    with SparkContext(conf=SparkConf().setAll(list(settings.items()))) as context:
+        context.setLogLevel("OFF")
+        yield context
