@@ -170,10 +170,10 @@ def watch_loops(clock: Clock) -> None:
     kind = gpu._Cuda
     plain = kind.launch
 
-    def launch(self: Any, kernel: str, threads: int, *given: Any) -> None:
+    def launch(self: Any, kernel: str, threads: int, *given: Any, **how: Any) -> None:
         self.arrays.cuda.Device().synchronize()
         started = time.perf_counter()
-        plain(self, kernel, threads, *given)
+        plain(self, kernel, threads, *given, **how)
         self.arrays.cuda.Device().synchronize()
         clock.loops[kernel] = clock.loops.get(kernel, 0.0) + time.perf_counter() - started
 

@@ -36,7 +36,8 @@ class HostMachine(Machine):
 
     loops: ctypes.CDLL
 
-    def launch(self, kernel: str, threads: int, *given: Any) -> None:
+    def launch(self, kernel: str, threads: int, *given: Any, near: int = 0) -> None:
+        assert near <= 1 << 18
         assert threads % self.block == 0
         told = [self._argument(one) for one in given]
         for thread in range(threads):
@@ -56,4 +57,5 @@ class HostMachine(Machine):
 def host_gpu(memory: int = 1 << 26, threads: int = 64) -> Gpu:
     """Return a device that works as a GPU of this much memory would; more threads than tasks may start."""
     loops = compiled_loops()
-    return Gpu(HostMachine(arrays=np, threads=threads, block=32, memory=memory, loops=loops), jobs=1)
+    machine = HostMachine(arrays=np, threads=threads, block=32, memory=memory, shares=False, loops=loops)
+    return Gpu(machine, jobs=1)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,7 +29,23 @@ ROWS = 1 << 17
 """People whose candidates are compared in one go, or sets that are merged, at most."""
 
 LANES = 32
-"""Threads that go in step, as ``device.cpp`` has it: each has the room of the largest merge among them."""
+"""Threads that go in step, as ``device.cpp`` has it."""
+
+
+PAIR_LANES = 8
+"""Threads that share the merge of a pair; other merges are shared by all that go in step."""
+
+PAIR_RING, PICK_RING, MERGE_RING = 128, 256, 512
+"""Boundaries, a power of two, that they keep close at hand; what needs more has its notes farther away."""
+
+FEW = 4
+"""Merges of so many people need no more, most of the time."""
+
+PLAIN, OWNED, ROOM = 32, 52, 88
+"""Bytes of a boundary, of one with what was spent on one's own samples, and of one farther away."""
+
+ALONE = 16
+"""Lists of more people are laid by threads that share them."""
 
 CROWD = 256
 """Sets of more people are merged by processors: a GPU would look at all of them for every sample."""
@@ -47,16 +63,22 @@ class Machine(ABC):
         How many threads are worth starting at a time, and of what their number must be a multiple.
     memory : int
         Bytes that the driver may use.
+    shares : bool
+        Whether threads share a merge.
     """
 
     arrays: Any
     threads: int
     block: int
     memory: int
+    shares: bool = True
 
     @abstractmethod
-    def launch(self, kernel: str, threads: int, *given: Any) -> None:
-        """Let so many threads run a loop on arrays, whole numbers of 64 bits and doubles."""
+    def launch(self, kernel: str, threads: int, *given: Any, near: int = 0) -> None:
+        """Let so many threads run a loop on arrays, whole numbers of 64 bits and doubles.
+
+        Those that go in step have so many bytes close at hand.
+        """
 
     @abstractmethod
     def fetch(self, array: Any) -> Any:
@@ -69,10 +91,11 @@ class _Cuda(Machine):
 
     module: Any
 
-    def launch(self, kernel: str, threads: int, *given: Any) -> None:
+    def launch(self, kernel: str, threads: int, *given: Any, near: int = 0) -> None:
         kinds = {int: np.int64, float: np.float64}
         told = tuple(kinds[type(one)](one) if type(one) in kinds else one for one in given)
-        self.module.get_function(kernel)((threads // self.block,), (self.block,), told)
+        loop = self.module.get_function(kernel)
+        loop((threads // self.block,), (self.block,), told, shared_mem=near)
 
     def fetch(self, array: Any) -> Any:
         return self.arrays.asnumpy(array)
@@ -111,29 +134,6 @@ def _compiled() -> Any:
     return module
 
 
-class Notes(NamedTuple):
-    """How many doubles and whole numbers a thread notes at every sample, as ``device.cpp`` has it.
-
-    Beside four times four whole numbers.
-    """
-
-    doubles: int
-    ints: int
-
-    @property
-    def bytes(self) -> int:
-        """Return the room that they take."""
-        return 64 + 8 * self.doubles + 4 * self.ints
-
-    def room(self, xp: Any, entries: int) -> tuple[Any, Any, Any]:
-        """Return room for so many entries."""
-        doubles, ints = xp.empty(entries * self.doubles), xp.empty(entries * self.ints, np.int32)
-        return xp.empty((4 * entries, 4), np.int32), doubles, ints
-
-
-PLAIN, OWNED, BACKED = Notes(1, 0), Notes(2, 2), Notes(1, 2)
-"""For costs alone, for those of one's own samples, and for boxes."""
-
 LISTED = 16
 """Bytes of a sample in a list."""
 
@@ -171,7 +171,7 @@ class Gpu(Device):
         nearest = _Nearest(self._machine, squares(trajectories, jobs=self.jobs), neighbours)
         partners, costs = np.empty((n, kept), np.int32), np.empty((n, kept))
         for block in samples.blocks(n, self._rows(32 * neighbours), nearest.candidates):
-            rows, candidates = nearest.latest
+            rows, candidates = nearest.candidates(block)
             # Merges of about one length go in step.
             lengths = samples.length[candidates].astype(np.float64)
             candidates = self._least(lengths, candidates, neighbours)[1]
@@ -201,16 +201,16 @@ class Gpu(Device):
         costs = xp.empty(len(pickers))
         for block in samples.blocks(
             len(pickers),
-            self._share(sizes, LISTED + OWNED.bytes),
+            self._share(sizes, LISTED),
             lambda block: _involved(xp, chains, pickers[block], also[block]),
         ):
             people, slots = xp.unique(pickers[block], return_inverse=True)
             given = (chains.last, chains.before, chains.picked, people)
             lists = self._laid("lay_picked", samples, given, chains.samples[people], chains.members[people])
-            found = xp.empty(len(slots))
-            for part in self._parts(sizes[block], OWNED):
-                given = (*samples.columns, *lists, *part.given, slots, also[block], found)
-                self._machine.launch("costs_of_picking", part.threads, *given)
+            found = xp.full(len(slots), -1.0)
+            told = (*samples.columns, *lists, slots, also[block])
+            few = chains.members[pickers[block]] + (also[block] >= 0) <= FEW
+            self._merge("costs_of_picking", told, found, sizes[block], few, PICK_RING, OWNED)
             costs[block] = found
         return costs
 
@@ -249,16 +249,16 @@ class Gpu(Device):
         room = np.concatenate(([0], np.cumsum(own)))
         first, total = xp.asarray(room), int(room[-1])
         boxes, box_of = xp.empty((6, total), np.int32), xp.empty(total, np.int32)
-        many, costs = xp.empty(n, np.int32), xp.empty(n)
+        many, costs = xp.empty(n, np.int32), xp.full(n, -1.0)
         sizes, people = np.add.reduceat(lengths[members], set_offsets[:-1]), np.diff(set_offsets)
         few = people <= CROWD
         if few.any():
             sets = xp.asarray(set_offsets), xp.asarray(members)
             asked = xp.asarray(np.where(few, sizes, 0)), xp.asarray(np.where(few, people, 0))
             lists = self._laid("lay_sets", samples, sets, *asked)
-            results = (first, boxes, total, box_of, many, costs)
-            for part in self._parts(asked[0], BACKED):
-                self._machine.launch("merge_lists", part.threads, *lists, *part.given, *results)
+            back = (xp.empty(int(asked[0].sum()) + n, np.int32) for _ in range(2))
+            told = (*lists, *back, first, boxes, total, box_of, many)
+            self._merge("merge_lists", told, costs, asked[0], asked[1] <= FEW, MERGE_RING, PLAIN)
         if len(crowded := np.flatnonzero(~few)):
             bounds = np.concatenate(([0], np.cumsum(people[crowded])))
             crowds = members[ranges(set_offsets[crowded], people[crowded])]
@@ -297,49 +297,67 @@ class Gpu(Device):
 
     def _pair_costs(self, samples: _Samples, first: Any, second: Any, how: int) -> Any:
         """Return what the one of each line costs with each of its others."""
-        xp, entries = self.arrays, 2 * samples.longest + 1
-        threads = _threads(self._machine, second.size, entries * PLAIN.bytes)
-        notes = PLAIN.room(xp, threads * entries)
-        costs = xp.empty(second.shape)
-        given = (first, second, second.shape[1], second.size, how, entries, *notes, costs)
-        self._machine.launch("pair_costs", threads, *samples.columns, *given)
-        return costs
+        xp, each = self.arrays, second.shape[1]
+        costs = xp.empty(second.size)
+        told = (*samples.columns, first, second, each, how)
+        near = PAIR_RING * PLAIN * LANES // PAIR_LANES
+        threads = self._sharing(len(costs), PAIR_LANES)
+        self._machine.launch("pair_costs", threads, *told, len(costs), PAIR_RING, costs, near=near)
+        if len(left := xp.flatnonzero(costs < 0)):
+            sizes = samples.length[first[left // each]] + samples.length[second.ravel()[left]]
+            self._merge_wide("wide_pair_costs", told, costs, left, sizes)
+        return costs.reshape(second.shape)
+
+    def _merge(self, kernel: str, given: Any, costs: Any, sizes: Any, few: Any, ring: int, each: int) -> None:
+        """Make merges of such sizes, those of few people close at hand where such a ring will do."""
+        xp = self.arrays
+        if len(tasks := _largest_first(xp, xp.where(few, sizes, 0))):
+            told = (*given, tasks, len(tasks), ring, costs)
+            self._machine.launch(kernel, self._sharing(len(tasks), LANES), *told, near=ring * each)
+        if len(tasks := _largest_first(xp, xp.where(costs < 0, sizes, 0))):
+            self._merge_wide(f"wide_{kernel}", given, costs, tasks, sizes[tasks])
+
+    def _merge_wide(self, kernel: str, given: Any, costs: Any, tasks: Any, sizes: Any) -> None:
+        """Make merges of such sizes, as many at a time as there is room for."""
+        xp = self.arrays
+        ends = xp.cumsum(sizes.astype(np.int64) + 1)
+        most = max(1, self._machine.memory // 4 // ROOM)
+        begin, before = 0, 0
+        while begin < len(tasks):
+            end = max(begin + 1, int(xp.searchsorted(ends, before + most, side="right")))
+            bounds = xp.zeros(end - begin, np.int64)
+            bounds[1:] = ends[begin : end - 1] - before
+            entries = int(ends[end - 1]) - before
+            room = (bounds, entries, xp.empty(entries * ROOM, np.uint8))
+            told = (*given, tasks[begin:end], end - begin, *room, costs)
+            self._machine.launch(kernel, self._sharing(end - begin, LANES), *told)
+            begin, before = end, before + entries
+
+    def _sharing(self, tasks: int, lanes: int) -> int:
+        """Return how many threads to start for tasks that so many share."""
+        return _threads(self._machine, tasks * lanes if self._machine.shares else tasks)
 
     def _laid(self, kernel: str, samples: _Samples, given: Any, sizes: Any, members: Any) -> tuple[Any, ...]:
         """Return lists of such sizes, one after the other: where each begins, and their samples."""
-        xp, most = self.arrays, int(members.max())
+        xp = self.arrays
         rows = xp.zeros(len(sizes) + 1, np.int64)
         rows[1:] = xp.cumsum(sizes)
         lists = xp.empty((int(rows[-1]), 4), np.int32)
-        order = _largest_first(xp, sizes)
-        step = max(LANES, self._machine.memory // 8 // (24 * most))
-        for begin in range(0, len(order), step):
-            slots = order[begin : begin + step]
-            threads = _threads(self._machine, len(slots))
-            heads = xp.empty(threads * most * 2, np.int32), xp.empty(threads * most * 2, np.int64)
-            told = (*given, slots, len(slots), most, *heads, rows, lists)
-            self._machine.launch(kernel, threads, *samples.columns, *told)
+        for lanes, some in ((1, members <= ALONE), (LANES, members > ALONE)):
+            order = _largest_first(xp, xp.where(some, sizes, 0))
+            if not len(order):
+                continue
+            most = int(members[order].max())
+            step = max(LANES, self._machine.memory // 8 // (24 * most))
+            for begin in range(0, len(order), step):
+                slots = order[begin : begin + step]
+                sharing = lanes if self._machine.shares else 1
+                threads = _threads(self._machine, len(slots) * sharing)
+                room = 2 * most * (threads // sharing)
+                heads = xp.empty(room, np.int32), xp.empty(room, np.int64)
+                told = (*given, slots, len(slots), most, *heads, rows, lists)
+                self._machine.launch(f"{kernel}_{lanes}", threads, *samples.columns, *told)
         return rows, lists
-
-    def _parts(self, sizes: Any, noted: Notes) -> Iterator[_Part]:
-        """Yield merges of such sizes, the largest first, as many at a time as there is room for."""
-        xp, order = self.arrays, _largest_first(xp=self.arrays, sizes=sizes)
-        entries = self.fetch(sizes[order[::LANES]]) + 1
-        ends = np.cumsum(entries)
-        most = self._machine.memory // 4 // (LANES * noted.bytes)
-        begin = 0
-        while begin < len(entries):
-            before = int(ends[begin - 1]) if begin else 0
-            end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
-            rows = order[begin * LANES : end * LANES]
-            threads = _threads(self._machine, len(rows))
-            # Threads beyond the last merge belong to groups that have no room, and need none.
-            bounds = np.full(threads // LANES + 1, ends[end - 1] - before)
-            bounds[0], bounds[1 : end - begin + 1] = 0, ends[begin:end] - before
-            room = int(bounds[-1]) * LANES
-            notes = noted.room(xp, room)
-            yield _Part(threads, (rows, len(rows), xp.asarray(bounds), *notes))
-            begin = end
 
     def _least(self, keys: Any, rows: Any, many: int) -> tuple[Any, Any]:
         """Return the least keys of each line and their rows."""
@@ -350,13 +368,6 @@ class Gpu(Device):
         keys, rows = xp.ascontiguousarray(keys), xp.ascontiguousarray(rows)
         self._machine.launch("least_of", threads, keys, rows, lines, width, many, *heap, *found)
         return found
-
-
-class _Part(NamedTuple):
-    """Merges that are made in one go: by so many threads, with what they are given."""
-
-    threads: int
-    given: tuple[Any, ...]
 
 
 def _largest_first(xp: Any, sizes: Any) -> Any:
@@ -406,7 +417,7 @@ class _Samples:
         begin = 0
         while begin < n:
             block = slice(begin, min(begin + size, n))
-            if self._hold(people(block), alone=block.stop == begin + 1):
+            if self.resident or self._hold(people(block), alone=block.stop == begin + 1):
                 yield block
                 begin = block.stop
             else:
@@ -414,8 +425,6 @@ class _Samples:
 
     def _hold(self, people: tuple[Any, ...], *, alone: bool) -> bool:
         """Put these people's samples on the device and return whether they fit; one row's always do."""
-        if self.resident:
-            return True
         fetched = [self._machine.fetch(some).ravel() for some in people]
         rows = np.unique(np.concatenate(fetched))
         lengths = self.trajectories.lengths[rows]
@@ -442,14 +451,18 @@ class _Nearest:
         self._machine, self._many, self._nodes = machine, many, len(nodes)
         self._order = xp.asarray(self.people)
         self._tree = (*map(xp.asarray, of), self._order, xp.asarray(nodes), xp.asarray(extent))
-        self.latest: tuple[Any, Any]
+        self._latest: tuple[slice, tuple[Any, Any]] | None = None
 
     def candidates(self, block: slice) -> tuple[Any, Any]:
-        """Return the people of a block and their nearest ones, and keep both as the latest."""
+        """Return the people of a block and their nearest ones; those of the latest block are kept."""
+        if self._latest is None or self._latest[0] != block:
+            self._latest = block, self._found(block)
+        return self._latest[1]
+
+    def _found(self, block: slice) -> tuple[Any, Any]:
         xp, n, many = self._machine.arrays, block.stop - block.start, self._many
         threads = _threads(self._machine, n, 12 * many)
         heap = xp.empty(threads * many), xp.empty(threads * many, np.int32)
         found = xp.empty((n, many), np.int32)
         self._machine.launch("nearest", threads, *self._tree, self._nodes, block.start, n, many, *heap, found)
-        self.latest = self._order[block], found
-        return self.latest
+        return self._order[block], found
