@@ -31,9 +31,9 @@ VERBS: dict[str, tuple[Callable[..., Any], Any]] = {
     "trajectories describe": (tc.trajectories.describe, typed.FixKeywords),
     "trajectories compare": (tc.trajectories.compare, typed.CompareTrajectoriesKeywords),
 }
-PRINTED = {"json", "markdown", "help", "risk", "config"}
+PRINTED = {"json", "markdown", "help", "risk", "config", "rule"}
 """What says how the command line is told its options, how it prints, and with which code it exits."""
-AFTERWARDS = {"report"}
+AFTERWARDS = {"report", "also"}
 """What is a command of its own on a folder that was saved."""
 SEVERAL = {"regions"}
 """What makes several releases at once, where a verb returns one: in Python, ask for one box at a time."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tripcloak.cli.configuration import echo_configuration
 from tripcloak.cli.export import show_exports
 from tripcloak.cli.options import Also, Force, Given, Inputs, Json, Report, takes
 from tripcloak.cli.report import refuse_report, show_report, written_report
@@ -123,6 +124,7 @@ def command(
         sign([out], request.source.paths, request.memory, key, progress)
     written = written_report(out, force=force) if report else None
     exported = exports.write(out, force=force)
+    echo_configuration(out / "private")
     if json:
         more: dict[str, Any] = {} if recorded is None else {"ledger": recorded.in_short()}
         more |= {"exports": [one.to_dict() for one in exported]} if exported else {}

@@ -1,6 +1,8 @@
 """Options from a file: ``--config run.toml``, whose keys are the names of options, ``inputs`` and ``out``."""
 
+import json
 import tomllib
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +15,16 @@ from tripcloak.ground.given_paths import given_path
 NOT_IN_A_FILE = {"config", "help", "version"}
 
 
+_CONTEXT: ContextVar[typer.Context | None] = ContextVar("context", default=None)
+"""What the running command was asked for."""
+
+
 def _read(context: typer.Context, value: str | None) -> str | None:
+    _CONTEXT.set(context)
     if value is not None:
-        context.default_map = read_configuration(given_path(value), context.command.params)
+        told = read_configuration(given_path(value), context.command.params)
+        # A rule that was given before it asks for less than a file does.
+        context.default_map = {**(context.default_map or {}), **told}
     return value
 
 
@@ -78,3 +87,44 @@ def _value(file: Path, key: str, value: Any, parameter: Any) -> Any:
     if isinstance(value, bool | dict | list):
         raise InputError(f"{key} in {file} takes one value; got {value!r}")
     return str(value)
+
+
+def echo_configuration(private: Path) -> None:
+    """Write what this command was asked for as a file that asks for the same, into the private part.
+
+    Inputs are told by their whole paths, so that it works from any folder.
+    """
+    context = _CONTEXT.get()
+    if context is None or not private.is_dir():
+        return
+    given = {
+        name: value
+        for name, value in context.params.items()
+        if name not in NOT_IN_A_FILE | {"json", "force", "out"} and _was_given(context, name)
+    }
+    lines = [f"# tripcloak {_command(context)} --config run.toml --out again"]
+    lines += [f"{name} = {_toml(name, value)}" for name, value in given.items() if value is not None]
+    aside = private / "run.toml.partial"
+    aside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    aside.replace(private / "run.toml")
+
+
+def _was_given(context: Any, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _command(context: Any) -> str:
+    return str(context.info_name).removeprefix("tripcloak ")
+
+
+def _toml(name: str, value: Any) -> str:
+    """Return a value as TOML has it: texts, numbers, switches and lists are those of JSON."""
+    if isinstance(value, list | tuple):
+        return json.dumps([_whole(one) if name == "inputs" else str(one) for one in value])
+    return json.dumps(str(value) if isinstance(value, Path) else value)
+
+
+def _whole(given: str) -> str:
+    place = given_path(given)
+    return str(place.absolute()) if place.exists() else given

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tripcloak.cli.configuration import Config
+from tripcloak.cli.rules import RuleOption
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import Option
 from tripcloak.ground.spelling import called
@@ -90,6 +91,7 @@ class Command:
 
         def run(**values: Any) -> None:
             values.pop("config", None)
+            values.pop("rule", None)
             given = {one.name: one.take(values.pop(one.name)) for one in declared}
             self._run(given=given, **values)
 
@@ -98,6 +100,10 @@ class Command:
         parameters += [parameter(one) for one in declared]
         config = inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config)
         parameters.append(config)
+        if {"k", "unit"} <= {one.name for one in declared}:
+            parameters.append(
+                inspect.Parameter("rule", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=RuleOption)
+            )
         # Typer reads a command's options from its signature and its annotations, and its help from its words.
         run.__dict__["__signature__"] = inspect.Signature(parameters)
         run.__annotations__ = {one.name: one.annotation for one in parameters}

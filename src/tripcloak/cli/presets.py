@@ -1,4 +1,4 @@
-"""tripcloak presets."""
+"""tripcloak presets, tripcloak rules."""
 
 from typing import Any
 
@@ -41,3 +41,24 @@ def _show(found: list[dict[str, Any]]) -> None:
     show(table("What each becomes", heads, becomes, numbers=False))
     zoned = [(one["preset"], one["zones"], ", ".join(one["zone_ids"])) for one in found if one["zones"]]
     show(table("Zones to give (--zones)", ("preset", "zones", "their ids"), zoned, numbers=False))
+
+
+def rules(json: Json = False) -> None:
+    """List the public rules that --rule knows: what each asks for, and where it comes from.
+
+    [bold]Examples[/bold]
+
+      tripcloak rules
+
+      tripcloak anonymise trips.parquet --rule cnil-10 --out out
+    """
+    from tripcloak.cli.rules import RULES, spelt_out
+
+    if json:
+        rows = [{"rule": name, **one._asdict(), "options": dict(one.options)} for name, one in RULES.items()]
+        print_json({"rules": rows})
+        return
+    told = [(name, one.words, spelt_out(one.options), one.source) for name, one in RULES.items()]
+    show(
+        table("Rules (--rule)", ("rule", "what it asks for", "as options", "where from"), told, numbers=False)
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tripcloak.cli.configuration import echo_configuration
 from tripcloak.cli.export import show_exports
 from tripcloak.cli.options import Also, Force, Given, Inputs, Json, Report, takes
 from tripcloak.cli.report import show_report, written_report
@@ -172,6 +173,8 @@ def anonymise(
                     outcome.out, request.source.paths, key, memory=given["memory"], progress=progress
                 )
     written = [written_report(outcome.out, force=force) for outcome in outcomes] if report else []
+    for outcome in outcomes:
+        echo_configuration(outcome.out / "private")
     exported = [one for outcome in outcomes for one in exports.write(outcome.out, force=force)]
     if json:
         told = [outcome.to_dict() for outcome in outcomes]

@@ -91,7 +91,7 @@ def _refuse_without_postgis(cursor: Any, address: Address) -> None:
     if not cursor.fetchall():
         raise InputError(
             f"{address.called} has no PostGIS, in which the outlines of zones are kept; let its owner run "
-            "CREATE EXTENSION postgis, or write a file: `--to duckdb`, `--to gpkg`"
+            "CREATE EXTENSION postgis, or export the release as duckdb or gpkg, which are files"
         )
 
 
