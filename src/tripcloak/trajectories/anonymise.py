@@ -25,8 +25,11 @@ from tripcloak.trajectories.release.guess import OwnerGuess
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import (
     MOST,
+    MOST_AS_TEXT,
+    TEXT,
     NamedRelease,
     check_formats,
+    chosen_files,
     name_release,
     write_trajectory_release,
 )
@@ -228,11 +231,16 @@ def _told(guess: OwnerGuess | None) -> dict[str, Any] | None:
 
 def _note_on_formats(request: TrajectoryReleaseRequest, release: TrajectoryRelease) -> tuple[str, ...]:
     """Return what to know of files that are not written."""
+    chosen = chosen_files(request.formats, release.n_boxes)
+    kinds = {"CSV": ("csv", MOST_AS_TEXT), "GeoJSON and MF-JSON": ("geojson,mfjson", MOST)}
+    if TEXT in chosen:
+        del kinds["CSV"]
     if request.formats is not None or release.n_boxes <= MOST:
-        return ()
-    return (
-        f"GeoJSON and MF-JSON of more than {MOST:,} samples would be large and were left out; ask for them "
-        f"with {spelt('formats', 'geojson,mfjson')}",
+        del kinds["GeoJSON and MF-JSON"]
+    return tuple(
+        f"{name} of more than {most:,} samples would be large and left out; ask for it with "
+        f"{spelt('formats', asked)}"
+        for name, (asked, most) in kinds.items()
     )
 
 

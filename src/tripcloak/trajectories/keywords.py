@@ -99,8 +99,8 @@ K = Option(
 )
 FORMATS = Option(
     name="formats",
-    help="Exchange formats to write: geojson, mfjson.",
-    unset="both, up to 200,000 samples",
+    help="What to write beside Parquet: csv, geojson, mfjson.",
+    unset="csv up to 2,000,000 samples, the others up to 200,000",
     metavar="NAMES",
     reads="names",
     group="run",

@@ -18,9 +18,9 @@ from tripcloak.ground.rewriting import (
 from tripcloak.ground.rulebook import Finding
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
-from tripcloak.trajectories.release.published import PublishedTrajectories, write_samples
+from tripcloak.trajectories.release.published import PublishedTrajectories
 from tripcloak.trajectories.release.reading import read_trajectory_folder
-from tripcloak.trajectories.release.writing import EXCHANGE, restated
+from tripcloak.trajectories.release.writing import restated, write_tables
 from tripcloak.trajectories.report.map import render_trajectory_map
 from tripcloak.trajectories.report.readme import render_trajectory_readme
 
@@ -52,11 +52,7 @@ def _method_is_known(_: Path, published: PublishedTrajectories) -> bool:
 
 
 def _write_samples(folder: Path, published: PublishedTrajectories) -> None:
-    write_samples(folder, published)
-    told = published.manifest["files"]
-    for name, write in EXCHANGE.items():
-        if f"trajectories.{name}" in told:
-            write(folder / f"trajectories.{name}", published)
+    write_tables(folder, published, published.manifest["files"])
 
 
 def _readme(published: PublishedTrajectories) -> str:

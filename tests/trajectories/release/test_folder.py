@@ -21,6 +21,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import file_digest
 from tripcloak.promises import CoLocation
 from tripcloak.trajectories.attacks.owner import guess_owner
+from tripcloak.trajectories.audit.folder import audit_public
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.reading import read_trajectory_folder, release_of_folder
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -258,6 +259,28 @@ def test_large_releases_leave_large_formats_out_unless_asked(
     assert list((asked / "release").glob("trajectories.*")) == [asked / "release" / "trajectories.geojson"]
 
 
+@pytest.mark.parametrize(("spare", "formats"), [(0, ()), (-1, ()), (-1, ("csv",))])
+def test_large_releases_are_written_as_text_only_if_asked(
+    tmp_path: Path,
+    people: Trajectories,
+    release: TrajectoryRelease,
+    monkeypatch: pytest.MonkeyPatch,
+    spare: int,
+    formats: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr("tripcloak.trajectories.release.writing.MOST_AS_TEXT", release.n_boxes + spare)
+    out = written(tmp_path / "out", people, release, formats=formats)
+    there = spare == 0 or "csv" in formats
+    assert (out / "release" / "samples.csv").exists() == there
+    facts = json.loads((out / "release" / "manifest.json").read_text())
+    assert ("samples.csv" in facts["left_out"]) == (not there)
+    assert ("`samples.csv`: one row" in (out / "release" / "README.md").read_text()) == there
+    judged = {finding.rule: finding.ok for finding in audit_public(out)}
+    assert judged["files-complete"]
+    assert judged["csv-equals-parquet"]
+    assert judged["digests-match"]
+
+
 def test_parts_of_a_large_table_join_up(
     tmp_path: Path, people: Trajectories, release: TrajectoryRelease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,7 +293,7 @@ def test_parts_of_a_large_table_join_up(
 def test_an_unknown_format_is_refused(
     tmp_path: Path, people: Trajectories, release: TrajectoryRelease
 ) -> None:
-    with pytest.raises(InputError, match="no such format: kml; there are geojson and mfjson"):
+    with pytest.raises(InputError, match="no such format: kml; there are csv, geojson, mfjson"):
         written(tmp_path / "out", people, release, formats=("kml",))
     assert not (tmp_path / "out").exists()
 

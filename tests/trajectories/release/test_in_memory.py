@@ -40,7 +40,7 @@ from tripcloak.trajectories.release.reading import (
     read_trajectory_folder,
 )
 from tripcloak.trajectories.release.release import Boxes
-from tripcloak.trajectories.release.writing import _chosen, mapping_table, name_release, restated
+from tripcloak.trajectories.release.writing import chosen_files, mapping_table, name_release, restated
 from worlds.trajectories import PARIS, made, random_release
 
 GRID = Grid(projection=PARIS)
@@ -145,15 +145,18 @@ def test_a_manifest_is_said_again_with_each_entry_in_its_place_and_no_other(
 
 
 def test_formats_are_those_that_were_asked_for_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: Any = SimpleNamespace(n_boxes=4)
-    assert _chosen(None, told) == ("geojson", "mfjson")
-    assert _chosen(["mfjson", "geojson"], told) == ("geojson", "mfjson")
-    assert _chosen([], told) == ()
-    assert _chosen(["mfjson"], SimpleNamespace(n_boxes=10**9)) == ("mfjson",)  # type: ignore[arg-type]
-    assert writing.MOST == 200_000
-    assert _chosen(None, SimpleNamespace(n_boxes=200_001)) == ()  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"no such format: csv, xml; there are geojson and mfjson"):
-        _chosen(["xml", "geojson", "csv"], told)
+    text, geo, moving = "samples.csv", "trajectories.geojson", "trajectories.mfjson"
+    assert chosen_files(None, 4) == (text, geo, moving)
+    assert chosen_files(["mfjson", "geojson"], 4) == (text, geo, moving)
+    assert chosen_files([], 4) == (text,)
+    assert chosen_files(["mfjson"], 10**9) == (moving,)
+    assert chosen_files(["mfjson", "csv"], 10**9) == (text, moving)
+    assert (writing.MOST, writing.MOST_AS_TEXT) == (200_000, 2_000_000)
+    assert chosen_files(None, 200_000) == (text, geo, moving)
+    assert chosen_files(None, 200_001) == chosen_files(None, 2_000_000) == (text,)
+    assert chosen_files(None, 2_000_001) == ()
+    with pytest.raises(InputError, match=r"no such format: xml; there are csv, geojson, mfjson"):
+        chosen_files(["xml", "geojson", "csv"], 4)
 
 
 @pytest.mark.parametrize("users", [None, ("anna", "bea", "carl", "dora", "ede")])

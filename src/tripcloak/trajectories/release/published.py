@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,23 +127,25 @@ def sample_batches(published: PublishedTrajectories) -> Iterator[pa.Table]:
         yield _table(published, rows, boxes, degrees._asdict())
 
 
-def write_samples(public: Path, published: PublishedTrajectories) -> None:
-    """Write ``samples.parquet`` and ``samples.csv`` below a folder, holding no more than a part of them."""
+def write_samples(public: Path, published: PublishedTrajectories, *, text: bool = True) -> None:
+    """Write ``samples.parquet``, and as text ``samples.csv``, holding no more than a part of them."""
     from pyarrow import csv, parquet
 
     plain = csv.WriteOptions(quoting_style="none")
     parts = sample_batches(published)
     first = next(parts)
-    with (
+    with ExitStack() as writers:
         # Without Arrow's own schema nothing but names and types of columns is told of how it was made.
-        parquet.ParquetWriter(
+        kind = parquet.ParquetWriter(
             public / "samples.parquet", first.schema, compression="zstd", store_schema=False
-        ) as table,
-        csv.CSVWriter(public / "samples.csv", first.schema, write_options=plain) as text,
-    ):
+        )
+        tables = [writers.enter_context(kind)]
+        if text:
+            rows = csv.CSVWriter(public / "samples.csv", first.schema, write_options=plain)
+            tables.append(writers.enter_context(rows))
         for part in _chained(first, parts):
-            table.write_table(part)
-            text.write_table(part)
+            for table in tables:
+                table.write_table(part)
 
 
 def instant_type(grid: Grid, unit: str) -> pa.DataType:

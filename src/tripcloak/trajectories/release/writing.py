@@ -30,8 +30,9 @@ Pages = Callable[[PublishedTrajectories], Mapping[str, str]]
 """Makes the pages for readers from what is published: name of a file to its text."""
 
 EXCHANGE = {"geojson": write_geojson, "mfjson": write_mfjson}
-MOST = 200_000
-"""Samples up to which the exchange formats, which take many times the room, are written unasked."""
+TEXT = "samples.csv"
+MOST, MOST_AS_TEXT = 200_000, 2_000_000
+"""Samples up to which the exchange formats, and CSV, which take many times the room, are written unasked."""
 
 
 class NamedRelease(NamedTuple):
@@ -56,12 +57,12 @@ def name_release(
     Parameters
     ----------
     formats
-        Which of ``geojson`` and ``mfjson`` are written; both, up to 200,000 samples, where nothing is asked.
+        Which of ``csv``, ``geojson`` and ``mfjson`` are written; see :func:`chosen_files`.
     guess
         How often a simple guess is right, which stands beside the promise.
     """
     published, order, boxes = under_pseudonyms(release)
-    facts = _manifest(release, published, _chosen(formats, published), guess)
+    facts = _manifest(release, published, chosen_files(formats, published.n_boxes), guess)
     return NamedRelease(replace(published, manifest=facts), order, boxes)
 
 
@@ -89,7 +90,7 @@ def write_trajectory_release(
     pages
         Makes ``README.md`` and ``map.html`` of what is published.
     formats
-        Which of ``geojson`` and ``mfjson`` to write; both, up to 200,000 samples, where nothing is asked.
+        Which of ``csv``, ``geojson`` and ``mfjson`` to write; see :func:`chosen_files`.
     guess
         How often a simple guess is right, which stands beside the promise.
     named
@@ -98,10 +99,7 @@ def write_trajectory_release(
     public, private = staging / PUBLIC, staging / PRIVATE
     named = named or name_release(release, formats, guess=guess)
     published, _, boxes = named
-    chosen = _chosen(formats, published)
-    write_samples(public, published)
-    for name in chosen:
-        EXCHANGE[name](public / f"trajectories.{name}", published)
+    write_tables(public, published, chosen_files(formats, published.n_boxes))
     for name, text in pages(published).items():
         (public / name).write_text(text, encoding="utf-8")
     facts = write_manifest(public, published.manifest)
@@ -113,18 +111,40 @@ def write_trajectory_release(
     return facts
 
 
+def write_tables(public: Path, published: PublishedTrajectories, chosen: Collection[str]) -> None:
+    """Write ``samples.parquet``, and those of the files that may be left out which are chosen."""
+    write_samples(public, published, text=TEXT in chosen)
+    for name, write in EXCHANGE.items():
+        if _file_of(name) in chosen:
+            write(public / _file_of(name), published)
+
+
 def check_formats(formats: Collection[str] | None) -> None:
-    """Raise an InputError where an exchange format is asked for that does not exist."""
-    if unknown := sorted(set(formats or ()) - EXCHANGE.keys()):
-        raise InputError(f"no such format: {', '.join(unknown)}; there are {' and '.join(EXCHANGE)}")
+    """Raise an InputError where a format is asked for that does not exist."""
+    known = ("csv", *EXCHANGE)
+    if unknown := sorted(set(formats or ()) - set(known)):
+        raise InputError(f"no such format: {', '.join(unknown)}; there are {', '.join(known)}")
 
 
-def _chosen(formats: Collection[str] | None, published: PublishedTrajectories) -> tuple[str, ...]:
-    """Return the exchange formats to write."""
-    if formats is None:
-        return tuple(EXCHANGE) if published.n_boxes <= MOST else ()
+def chosen_files(formats: Collection[str] | None, samples: int) -> tuple[str, ...]:
+    """Return the files beside ``samples.parquet`` that are written of so many samples.
+
+    CSV up to 2,000,000 samples, beyond that where it is asked for; the exchange formats that are asked for,
+    both up to 200,000 samples where nothing is.
+
+    Examples
+    --------
+    >>> chosen_files(None, 1_000_000), chosen_files(("geojson",), 3_000_000)
+    (('samples.csv',), ('trajectories.geojson',))
+    """
     check_formats(formats)
-    return tuple(name for name in EXCHANGE if name in formats)
+    asked = formats if formats is not None else EXCHANGE if samples <= MOST else ()
+    text = (TEXT,) if samples <= MOST_AS_TEXT or "csv" in asked else ()
+    return (*text, *(_file_of(name) for name in EXCHANGE if name in asked))
+
+
+def _file_of(name: str) -> str:
+    return f"trajectories.{name}"
 
 
 def _manifest(
@@ -141,7 +161,7 @@ def _manifest(
         parameters=release.parameters,
         promise=release.promise.stated(),
     )
-    left_out = [f"trajectories.{name}" for name in EXCHANGE if name not in chosen]
+    left_out = [name for name in (TEXT, *map(_file_of, EXCHANGE)) if name not in chosen]
     return {
         **begun,
         "counted": release.promise.counted(),

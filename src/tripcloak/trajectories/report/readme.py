@@ -28,7 +28,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`{_among(promis
 - Finest step: {grid["seconds"]:,} seconds and {grid["metres"]:,} metres; all edges lie on this grid
 {_guess(facts)}
 ## Files
-- `samples.parquet`, `samples.csv`: one row per released sample, by trajectory and time:
+- {_tables(facts)}: one row per released sample, by trajectory and time:
   - `trajectory`: a pseudonym drawn at random for this release; it has no relation to any id, nor to the
     order of the input, nor to another release
   - `t_start`, `t_end`: when, {_clock(facts)}; the end is exclusive
@@ -137,6 +137,11 @@ def _sample(promise: TrajectoryPromise) -> str:
     )
 
 
+def _tables(facts: Mapping[str, Any]) -> str:
+    """Return the names of the files that hold the samples as tables."""
+    return "`samples.parquet`" + ("" if "samples.csv" in facts.get("left_out", ()) else ", `samples.csv`")
+
+
 _EXCHANGE = {
     "trajectories.geojson": "one polygon per released sample, in degrees",
     "trajectories.mfjson": """one moving feature per trajectory (OGC Moving Features JSON, OGC 19-045r3,
@@ -161,8 +166,11 @@ def _qgis(facts: Mapping[str, Any]) -> str:
             "drag `trajectories.geojson` into the window, then set Layer properties > Temporal to\n"
             '"Separate fields for start and end date/time" with `t_start` and `t_end`.'
         )
+    add = "drag `samples.parquet` into the window"
+    if "samples.csv" not in facts.get("left_out", ()):
+        add = "add `samples.csv` as a delimited text layer without geometry"
     return (
-        "add `samples.csv` as a delimited text layer without geometry, then make polygons with\n"
+        f"{add}, then make polygons with\n"
         '"Geometry by expression": `make_rectangle_3points(make_point(lon_min, lat_min), '
         "make_point(lon_max, lat_min),\nmake_point(lon_max, lat_max))`."
     )
