@@ -132,12 +132,33 @@ def test_the_whole_road_with_trajectories(served, tmp_path):
     page.get_by_role("link", name="Choose what is protected").click()
     page.get_by_label("Smallest group, k").fill("2")
     page.get_by_label("Smallest group, k").press("Tab")
+    row = page.get_by_role("row", name=re.compile("^k = 4"))
+    row.wait_for()
+    assert re.search(r"\d km \(\+\d+", row.inner_text()), "a larger k costs more"
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_role("heading", name="Safe: the audit found every promise kept").wait_for()
     page.frame_locator("iframe.map").locator("canvas").first.wait_for()
     page.get_by_role("button", name="Audit against the raw input").click()
     page.get_by_role("cell", name="holds", exact=True).first.wait_for()
     assert page.get_by_text("BROKEN").count() == 0
+
+
+def test_methods_on_trajectories_are_compared_and_one_is_taken(served, tmp_path):
+    raw = tmp_path / "few.parquet"
+    write_cdr(Cdr(users=12, samples=8, days=2), raw)
+    page = served.page()
+    home = served.address.split("?")[0]
+    asked = {"path": str(raw), "wing": "trajectories"}
+    made = page.request.post(f"{home}api/inputs", data=asked).json()["id"]
+    page.goto(f"{home}#/methods/{made}")
+    page.get_by_label("Methods").fill("k-scale,w4m")
+    page.get_by_role("button", name="Run all").click()
+    page.get_by_role("heading", name="Pick one").wait_for()
+    inside = page.frame_locator("iframe[title='Comparison of all methods']")
+    inside.get_by_role("heading", name=re.compile("method|Method|compared", re.I)).first.wait_for()
+    page.get_by_role("button", name="Take k-scale", exact=True).click()
+    page.get_by_role("heading", name="Settings").wait_for()
+    assert page.get_by_label("Method", exact=True).input_value() == "k-scale"
 
 
 def test_a_bad_file_is_told_in_words_and_by_keyboard_alone(served, tmp_path):

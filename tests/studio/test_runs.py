@@ -110,6 +110,13 @@ def test_after_a_restart_finished_runs_are_there_and_others_are_interrupted(stud
     object.__setattr__(studio.desk, "workspace", Workspace(space.folder))
 
 
+def test_a_workspace_by_a_relative_path_is_where_it_was_meant_to_be(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    workspace = Workspace(Path("space"))
+    assert workspace.release_folder(1).is_relative_to(tmp_path / "space")
+    workspace.close()
+
+
 def test_a_second_server_in_one_workspace_is_refused(studio):
     with pytest.raises(OutputExistsError, match="another studio works in"):
         Workspace(studio.desk.workspace.folder)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.studio.followed_preview import cost_to_people, few_people
 
 if TYPE_CHECKING:
     from tripcloak.flows.model import ODMatrix
@@ -43,14 +44,17 @@ def main() -> None:
     if (parent := os.environ.get("TRIPCLOAK_ENDS_WITH", "")).isdigit():
         end_with(int(parent))
     load_sparingly()
-    kept: list[Sample] = []
+    kept: list[Any] = []
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line), kept)), flush=True)
 
 
-def answer(asked: Mapping[str, Any], kept: list[Sample]) -> dict[str, Any]:
+def answer(asked: Mapping[str, Any], kept: list[Any]) -> dict[str, Any]:
     """Return what a choice of settings costs on a sample, or words for why that cannot be told."""
     try:
+        if asked.get("wing") == "trajectories":
+            few = few_people(asked["path"], asked["settings"], kept)
+            return cost_to_people(few.trajectories, asked["settings"])
         sample = sample_of(
             asked["path"], asked["settings"], int(asked.get("rows") or 0), asked.get("person"), kept
         )
@@ -64,7 +68,7 @@ def answer(asked: Mapping[str, Any], kept: list[Sample]) -> dict[str, Any]:
 
 
 def sample_of(
-    path: str, settings: Mapping[str, Any], rows: int, person: str | None, kept: list[Sample]
+    path: str, settings: Mapping[str, Any], rows: int, person: str | None, kept: list[Any]
 ) -> Sample:
     """Return the sample of an input in these zones: the one that was kept, or else one read now.
 
@@ -84,7 +88,8 @@ def sample_of(
     one_in = max(1, rows // SAMPLE) if person else 1
     key = json.dumps([path, read_by(settings), one_in], sort_keys=True)
     if kept and kept[0].key == key:
-        return kept[0]
+        found: Sample = kept[0]
+        return found
     kept.clear()
     source = trip_source([path], given)
     if one_in > 1 and person:
@@ -92,8 +97,9 @@ def sample_of(
         drawn = f"hash({quoted}) % {one_in} = 0"
         source = replace(source, where=drawn if source.where is None else f"({source.where}) and {drawn}")
     matrix = read_matrix(source, zoning(given), memory=given["memory"]).trips.matrix
-    kept.append(Sample(key, matrix, int(matrix.flows.trips.sum()), one_in))
-    return kept[0]
+    sample = Sample(key, matrix, int(matrix.flows.trips.sum()), one_in)
+    kept.append(sample)
+    return sample
 
 
 def read_by(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -154,7 +154,7 @@ class Supervisor:
         if run.command == "audit":
             release = self.workspace.release_folder(run.of_run or 0)
             return [*words, str(release), f"--against={of.path}", *told, "--json"]
-        out = [f"--out={self.workspace.release_folder(run.id)}"] if writes(run.wing, run.command) else []
+        out = [f"--out={self.workspace.release_folder(run.id)}"] if writes(run.command) else []
         return [*words, of.path, *told, *out, "--json"]
 
 

@@ -25,7 +25,7 @@ def command_line(
         words += [release, "--against", path, *arguments(wing, command, settings)]
     else:
         words += [path, *arguments(wing, command, settings)]
-    if writes(wing, command):
+    if writes(command):
         words += ["--out", out]
     return shlex.join(words)
 
@@ -42,7 +42,7 @@ def toml(wing: str, command: str, path: str, settings: Mapping[str, Any], *, out
     """
     words = " ".join(command_words(wing, command))
     inputs = {"against" if command == "audit" else "inputs": [path]}
-    rows = {**inputs, **({"out": out} if writes(wing, command) else {}), **settings}
+    rows = {**inputs, **({"out": out} if writes(command) else {}), **settings}
     folder = " out" if command == "audit" else ""
     first = f"# tripcloak {words}{folder} --config run.toml"
     return "\n".join([first, *(f"{name} = {toml_value(value)}" for name, value in rows.items())])
@@ -68,7 +68,7 @@ def python(wing: str, command: str, path: str, settings: Mapping[str, Any], *, o
     release
     """
     home = "tc.trajectories" if wing == "trajectories" and command != "audit" else "tc"
-    given = {**settings, **({"out": out} if writes(wing, command) else {})}
+    given = {**settings, **({"out": out} if writes(command) else {})}
     first = [out, path] if command == "audit" else [path]
     told = [*map(literal, first), *(f"{name}={literal(value)}" for name, value in given.items())]
     name = {"anonymise": "release", "audit": "verdict", "compare": "found"}.get(command, "summary")
@@ -108,6 +108,6 @@ def notebook(wing: str, command: str, path: str, settings: Mapping[str, Any], *,
     }
 
 
-def writes(wing: str, command: str) -> bool:
+def writes(command: str) -> bool:
     """Return whether a command writes a folder."""
-    return command == "anonymise" or (command == "compare" and wing == "trips")
+    return command in ("anonymise", "compare")

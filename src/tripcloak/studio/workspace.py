@@ -85,6 +85,8 @@ class Workspace:
     _turn: threading.RLock = field(init=False, repr=False, default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
+        # Runs work in folders of their own, where a relative path would lead elsewhere.
+        self.folder = self.folder.absolute()
         with disk_in_words(self.folder):
             for part in (self.folder, self.folder / "uploads", self.folder / "runs"):
                 part.mkdir(parents=True, exist_ok=True, mode=0o700)

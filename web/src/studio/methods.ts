@@ -6,7 +6,21 @@ import { corrected } from "./input";
 import { copied, frame, watch, wrong } from "./parts";
 import { take } from "./settings";
 
-interface Row { method: string; k: number; ran: boolean; reason: string | null; suppression_limit: number; G: number | null; GDM_mean: number | null; S: number | null; groups: number | null; audit: string | null; wall_s: number | null }
+interface Row {
+  method: string; k: number | null; reason: string | null; ran?: boolean;
+  // Of trips.
+  suppression_limit?: number; G?: number | null; GDM_mean?: number | null; S?: number | null; groups?: number | null; audit?: string | null; wall_s?: number | null;
+  // Of trajectories.
+  spatial_km?: number | null; time_minutes?: number | null; deleted?: number | null; safe?: boolean | null; guessed?: number | null; seconds?: number | null;
+}
+
+/** A number of every release that is better the smaller it is, and how it is written. */
+interface Loss { of: (row: Row) => number | null | undefined; words: string; told: (value: number) => string }
+
+const METRES: Loss = { of: (row) => row.GDM_mean, words: "metres moved", told: (value) => number(Math.round(value)) };
+const WITHHELD: Loss = { of: (row) => row.S, words: "withheld", told: percent };
+const KILOMETRES: Loss = { of: (row) => row.spatial_km, words: "kilometres moved", told: (value) => number(value) };
+const MINUTES: Loss = { of: (row) => row.time_minutes, words: "minutes moved", told: (value) => number(Math.round(value)) };
 
 export async function methodsView(main: HTMLElement, id: number, run: number | null): Promise<void> {
   const input = await ask<Input>(`/api/inputs/${id}`);
@@ -29,6 +43,7 @@ export async function methodsView(main: HTMLElement, id: number, run: number | n
     field("k", "k", "", "Several separated by commas, where trips are compared."),
     has("suppress") && field("suppress", "Limit", "", "Share that may be withheld; several separated by commas."),
     has("hierarchy") && field("hierarchy", "Zones", "", "Such as h3:9."),
+    has("sample_users") && field("sample_users", "People", "", "Only so many, drawn by a hash; all if left empty."),
     has("time_limit") && field("time_limit", "Time for each", "60s", "A method that takes longer is left out.")), told, h("button", { class: "main" }, "Run all"));
   fill(place, form);
 }
@@ -36,20 +51,30 @@ export async function methodsView(main: HTMLElement, id: number, run: number | n
 function result(input: Input, run: Run): Child[] {
   const told = run.result ?? {};
   const rows = ((told.rows ?? []) as Row[]);
-  const ran = rows.filter((one) => one.ran !== false);
-  const use = (row: Row): HTMLElement => h("button", { type: "button", onclick: () => pick(input, run, row) }, "Take");
-  const words = ((told.recommendations ?? []) as { words?: string[] }[]).flatMap((one) => one.words ?? []);
-  if (input.wing !== "trips") {
-    const keys = Object.keys(rows[0] ?? {}).filter((key) => rows.some((row) => ["string", "number"].includes(typeof (row as unknown as Record<string, unknown>)[key])));
-    return [h("section", { class: "card" }, h("h2", {}, "Side by side"), table("Methods", [...keys, ""], rows.map((row) => [...keys.map((key) => { const value = (row as unknown as Record<string, unknown>)[key]; return typeof value === "number" ? number(value) : String(value ?? "–"); }), use(row)])))];
-  }
+  const ran = rows.filter((one) => one.ran !== false && !one.reason);
+  const take = (row: Row): void => pick(input, run, row);
+  const trips = input.wing === "trips";
+  const words = trips ? ((told.recommendations ?? []) as { words?: string[] }[]).flatMap((one) => one.words ?? []) : [told.advice as string, ...((told.notes ?? []) as string[])];
+  const failed = rows.filter((one) => !ran.includes(one));
   return [
-    h("section", { class: "card" }, h("h2", {}, "Pick one"), words.map((one) => h("p", {}, one)), pareto(ran, (row) => pick(input, run, row)),
-      table("The same as a table", ["Method", "k", "Metres moved", "G", "Withheld", "Flows", "Audit", "Seconds", ""], [
-        ...ran.map((row) => [row.method, number(row.k), number(row.GDM_mean === null ? null : Math.round(row.GDM_mean)), number(row.G === null ? null : Math.round(row.G)), percent(row.S), number(row.groups), row.audit ?? "", number(row.wall_s), use(row)]),
-        ...rows.filter((one) => one.ran === false).map((row) => [row.method, number(row.k), "did not run:", row.reason ?? "", "", "", "", "", ""])])),
+    h("section", { class: "card" }, h("h2", {}, "Pick one"), words.map((one) => h("p", {}, one)),
+      trips ? pareto(ran, WITHHELD, METRES, take) : pareto(ran, MINUTES, KILOMETRES, take), trips ? tripTable(ran, take) : peopleTable(ran, take),
+      failed.length > 0 && h("ul", {}, failed.map((row) => h("li", {}, `${row.method} did not run: ${row.reason ?? "it was stopped"}`)))),
     h("section", { class: "card" }, h("h2", {}, "The whole comparison"), frame(`/api/runs/${run.id}/show/compare`, "Comparison of all methods")),
   ];
+}
+
+const taken = (row: Row, take: (row: Row) => void): HTMLElement => h("button", { type: "button", "aria-label": `Take ${row.method}`, onclick: () => take(row) }, "Take");
+const rounded = (value: number | null | undefined): string => number(typeof value === "number" ? Math.round(value) : null);
+
+function tripTable(rows: Row[], take: (row: Row) => void): HTMLElement {
+  return table("The same as a table", ["Method", "k", "Metres moved", "G", "Withheld", "Flows", "Audit", "Seconds", ""],
+    rows.map((row) => [row.method, number(row.k), rounded(row.GDM_mean), rounded(row.G), percent(row.S), number(row.groups), row.audit ?? "", number(row.wall_s), taken(row, take)]));
+}
+
+function peopleTable(rows: Row[], take: (row: Row) => void): HTMLElement {
+  return table("The same as a table", ["Method", "k", "Kilometres moved", "Minutes moved", "Samples withheld", "Guessed, of 100", "Audit", "Seconds", ""],
+    rows.map((row) => [row.method, number(row.k), number(row.spatial_km), rounded(row.time_minutes), percent(row.deleted), number(row.guessed), row.safe ? "safe" : "NOT SAFE", number(row.seconds), taken(row, take)]));
 }
 
 function pick(input: Input, run: Run, row: Row): void {
@@ -59,24 +84,25 @@ function pick(input: Input, run: Run, row: Row): void {
   location.hash = `#/settings/${input.id}`;
 }
 
-/** Loss against what is withheld; a release is on the front if no other is better in both. */
-function pareto(rows: Row[], chosen: (row: Row) => void): HTMLElement {
-  const points = rows.filter((row) => typeof row.GDM_mean === "number" && typeof row.S === "number");
+/** One loss against another; a release is on the front if no other is better in both. */
+function pareto(rows: Row[], across: Loss, up: Loss, chosen: (row: Row) => void): HTMLElement {
+  const points = rows.flatMap((row) => { const [a, b] = [across.of(row), up.of(row)]; return typeof a === "number" && typeof b === "number" ? [{ row, a, b }] : []; });
   if (!points.length) return h("p", {}, "No method has both numbers to draw.");
   const wide = 640, high = 300, left = 64, low = 250;
-  const mostS = Math.max(...points.map((row) => row.S!), 0.01), mostG = Math.max(...points.map((row) => row.GDM_mean!), 1);
-  const x = (row: Row): number => left + (row.S! / mostS) * (wide - left - 110), y = (row: Row): number => low - (row.GDM_mean! / mostG) * (low - 24);
-  const front = points.filter((row) => !points.some((other) => other.S! <= row.S! && other.GDM_mean! <= row.GDM_mean! && (other.S! < row.S! || other.GDM_mean! < row.GDM_mean!)));
-  front.sort((one, other) => one.S! - other.S!);
-  const dots = points.map((row) => {
-    const on = front.includes(row);
+  const most = (values: number[]): number => Math.max(...values) || 1;
+  const mostA = most(points.map(({ a }) => a)), mostB = most(points.map(({ b }) => b));
+  const x = (a: number): number => left + (a / mostA) * (wide - left - 110), y = (b: number): number => low - (b / mostB) * (low - 24);
+  const front = points.filter((one) => !points.some((other) => other.a <= one.a && other.b <= one.b && (other.a < one.a || other.b < one.b))).sort((one, other) => one.a - other.a);
+  const dots = points.map((point) => {
+    const { row, a, b } = point;
+    const on = front.includes(point);
     const go = (event: Event): void => { if (!(event instanceof KeyboardEvent) || event.key === "Enter" || event.key === " ") { event.preventDefault(); chosen(row); } };
-    return svg("g", { class: on ? "dot front" : "dot", tabindex: 0, role: "button", "aria-label": `Take ${row.method}, k ${row.k}: ${Math.round(row.GDM_mean!)} metres, ${percent(row.S)} withheld`, onclick: go, onkeydown: go },
-      svg("circle", { cx: x(row), cy: y(row), r: 7 }), on ? svg("text", { x: x(row) + 11, y: y(row) + 4 }, row.method) : svg("text", { x: x(row) - 11, y: y(row) + 4, class: "end" }, row.method));
+    return svg("g", { class: on ? "dot front" : "dot", tabindex: 0, role: "button", "aria-label": `Take ${row.method}${row.k === null ? "" : `, k ${row.k}`}: ${up.told(b)} ${up.words}, ${across.told(a)} ${across.words}`, onclick: go, onkeydown: go },
+      svg("circle", { cx: x(a), cy: y(b), r: 7 }), on ? svg("text", { x: x(a) + 11, y: y(b) + 4 }, row.method) : svg("text", { x: x(a) - 11, y: y(b) + 4, class: "end" }, row.method));
   });
-  const drawn = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "pareto", role: "group", "aria-label": "Methods by what is withheld and by metres that trips were moved" },
+  const drawn = svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "pareto", role: "group", "aria-label": `Methods by ${across.words} and by ${up.words}` },
     svg("line", { x1: left, x2: wide - 20, y1: low, y2: low, class: "axis" }), svg("line", { x1: left, x2: left, y1: 14, y2: low, class: "axis" }),
-    svg("polyline", { points: front.map((row) => `${x(row)},${y(row)}`).join(" "), class: "frontline" }),
-    svg("text", { x: wide - 20, y: low + 34, class: "end" }, `withheld, up to ${percent(mostS)}`), svg("text", { x: 4, y: 12 }, `metres moved, up to ${number(Math.round(mostG))}`), dots);
+    svg("polyline", { points: front.map(({ a, b }) => `${x(a)},${y(b)}`).join(" "), class: "frontline" }),
+    svg("text", { x: wide - 20, y: low + 34, class: "end" }, `${across.words}, up to ${across.told(mostA)}`), svg("text", { x: 4, y: 12 }, `${up.words}, up to ${up.told(mostB)}`), dots);
   return h("figure", {}, drawn as unknown as HTMLElement, h("figcaption", {}, "Lower and further left is better. On the line: no other is better in both. Choose a point to take its method."));
 }

@@ -1,12 +1,18 @@
 // What is protected and how, with a preview on a sample of what a change costs.
 
-import { ask, settingsOf, start, type Chosen, type Input, type Recipe, type Run } from "./api";
+import { ask, settingsOf, start, type Chosen, type Input, type Recipe, type Run, type Settings, type Wing } from "./api";
 import { area, fill, h, number, percent, table, type Child } from "./dom";
 import { Form, READING } from "./form";
 import { corrected, found } from "./input";
 import { copied, wrong } from "./parts";
 
-interface Cost { trips: number; one_in: number; groups: number; origins: number; destinations: number; G: number | null; S: number | null; zone_km2: number | null; error?: string; overtaken?: boolean }
+interface Cost {
+  error?: string; overtaken?: boolean;
+  // Of trips.
+  trips: number; one_in: number; groups: number; origins: number; destinations: number; G: number | null; S: number | null; zone_km2: number | null;
+  // Of trajectories.
+  people: number; trajectories: number; samples: number; km: number | null; minutes: number | null; deleted: number | null;
+}
 
 /** What is chosen for each file, until the page is left. */
 const drafts = new Map<number, Chosen>();
@@ -29,10 +35,9 @@ export async function settingsView(main: HTMLElement, id: number): Promise<void>
     catch (error) { fill(recipe); fill(told, wrong(error)); }
   };
   const previewed = async (): Promise<void> => {
-    if (input.wing !== "trips") { preview.remove(); return; }
     if (!preview.hasChildNodes()) fill(preview, h("h2", {}, "What a change costs"), h("p", {}, "Reading a sample…"));
     preview.classList.add("busy");
-    await showCosts(preview, await rows(input), chosen, () => preview.isConnected);
+    await showCosts(preview, input.wing, await rows(input), choices(settings, chosen), () => preview.isConnected);
   };
   const run = async (): Promise<void> => {
     try { location.hash = `#/run/${(await start("anonymise", id, chosen)).id}`; }
@@ -41,7 +46,7 @@ export async function settingsView(main: HTMLElement, id: number): Promise<void>
   const form = new Form(settings, chosen, changed, (one) => !READING.includes(one.group) && !["sign", "formats"].includes(one.name), input.wing);
   fill(main, h("h1", {}, `What is protected in ${input.name}`),
     h("div", { class: "two" }, h("form", { class: "card", onsubmit: (event) => { event.preventDefault(); void run(); } }, h("h2", {}, "Settings"), form.element, told, h("button", { class: "main" }, "Run")),
-      input.wing === "trips" && preview),
+      preview),
     recipe);
   changed();
 }
@@ -59,22 +64,27 @@ async function rows(input: Input): Promise<{ input: number; rows: number | null;
 
 let newest = 0;
 
-async function showCosts(place: HTMLElement, asked: object, chosen: Chosen, there: () => boolean): Promise<void> {
+/** What is chosen, and the same with k and with the limit halved and doubled, where there are such settings. */
+function choices({ options }: Settings, chosen: Chosen): [string, Chosen][] {
+  const now = (name: string): number => share(chosen[name] ?? options.find((one) => one.name === name)?.default);
+  const made: [string, Chosen][] = [["as chosen", chosen]];
+  const half = Math.max(2, Math.round(now("k") / 2));
+  for (const k of [half, now("k") * 2]) if (Number.isFinite(k) && k !== now("k")) made.push([`k = ${k}`, { ...chosen, k }]);
+  for (const limit of [now("suppress") / 2, Math.min(now("suppress") * 2, 0.9)]) if (Number.isFinite(limit)) made.push([`limit ${percent(limit)}`, { ...chosen, suppress: limit }]);
+  return made;
+}
+
+async function showCosts(place: HTMLElement, wing: Wing, asked: object, tried: [string, Chosen][], there: () => boolean): Promise<void> {
   const mine = ++newest;
-  const k = Number(chosen["k"] ?? 10), limit = share(chosen["suppress"] ?? 0.1);
-  const choices: [string, Chosen][] = [
-    ["as chosen", {}], [`k = ${Math.max(2, Math.round(k / 2))}`, { k: Math.max(2, Math.round(k / 2)) }], [`k = ${k * 2}`, { k: k * 2 }],
-    [`limit ${percent(limit / 2)}`, { suppress: limit / 2 }], [`limit ${percent(Math.min(limit * 2, 0.9))}`, { suppress: Math.min(limit * 2, 0.9) }],
-  ];
   const answers: [string, Cost][] = [];
-  for (const [name, change] of choices) {
+  for (const [name, settings] of tried) {
     let cost: Cost;
-    try { cost = await ask<Cost>("/api/preview", "POST", { ...asked, settings: { ...chosen, ...change } }); }
+    try { cost = await ask<Cost>("/api/preview", "POST", { ...asked, settings }); }
     catch (error) { cost = { error: error instanceof Error ? error.message : "" } as Cost; }
     if (mine !== newest || !there() || cost.overtaken) return;
     answers.push([name, cost]);
     place.classList.remove("busy");
-    fill(place, h("h2", {}, "What a change costs"), costs(answers, choices.length));
+    fill(place, h("h2", {}, "What a change costs"), (wing === "trips" ? costs : costsToPeople)(answers, tried.length));
   }
 }
 
@@ -83,11 +93,23 @@ function share(value: unknown): number {
   return text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
 }
 
+function change(now: number | null, then: number | null): string {
+  return now === null || then === null || !then || now === then ? "" : ` (${now > then ? "+" : "−"}${Math.abs(Math.round(100 * (now / then - 1)))}\u00a0%)`;
+}
+
+function costsToPeople(answers: [string, Cost][], all: number): Child {
+  const base = answers[0]![1];
+  if (base.error) return wrong(base.error);
+  const rows = answers.map(([name, cost]) => cost.error ? [name, cost.error, "", "", ""] : [
+    name, number(cost.trajectories), `${number(cost.samples)}${change(cost.samples, base.samples)}`, `${number(cost.km)} km${change(cost.km, base.km)}`,
+    `${number(cost.minutes === null ? null : Math.round(cost.minutes))} minutes${change(cost.minutes, base.minutes)}`, percent(cost.deleted)]);
+  return h("div", {}, table("Beside what is chosen", ["", "Trajectories", "Samples", "Moved by", "and by", "Samples withheld"], rows),
+    h("p", { class: "help" }, `On ${number(base.people)} people: among more, others who are alike are nearer, so compare the rows with each other.`, answers.length < all ? " More is being tried…" : ""));
+}
+
 function costs(answers: [string, Cost][], all: number): Child {
   const base = answers[0]![1];
   if (base.error) return wrong(base.error);
-  const change = (now: number | null, then: number | null): string =>
-    now === null || then === null || !then || now === then ? "" : ` (${now > then ? "+" : "−"}${Math.abs(Math.round(100 * (now / then - 1)))}\u00a0%)`;
   const rows = answers.map(([name, cost]) => cost.error ? [name, cost.error, "", "", ""] : [
     name, `${number(cost.groups)}${change(cost.groups, base.groups)}`, `${number(cost.origins)}\u00a0×\u00a0${number(cost.destinations)}`,
     `${area(cost.zone_km2)}`, `${percent(cost.S)}`, `${number(cost.G === null ? null : Math.round(cost.G))}${change(cost.G, base.G)}`]);

@@ -20,11 +20,8 @@ def recipe(asked: Asked, desk: AtDesk) -> dict[str, Any]:
 
 @router.post("/preview")
 async def preview(asked: Asked, desk: AtDesk) -> dict[str, Any]:
-    """What a choice of settings would cost, on a sample of trips."""
+    """What a choice of settings would cost, on a sample of trips or of people."""
     of = desk.input(asked.input)
     settings = checked(of.wing, "anonymise", asked.settings)
-    if of.wing != "trips":
-        return {"error": "There is no preview of trajectories; run it on few people with sample_users."}
-    return await desk.previewer.ask(
-        {"path": of.path, "settings": settings, "rows": asked.rows, "person": asked.person}
-    )
+    about = {"wing": of.wing, "path": of.path, "rows": asked.rows, "person": asked.person}
+    return await desk.previewer.ask({**about, "settings": settings})
