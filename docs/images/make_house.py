@@ -188,8 +188,8 @@ BELOW = (
         Room(
             "ground/",
             (
-                "errors · progress · ending · memory · threads · arrays · engine (DuckDB) · exact_files · "
-                "documents · spreadsheets · masking · given_paths · sparing",
+                "errors · progress · ending · memory · noise · threads · arrays · engine (DuckDB) · "
+                "exact_files · documents · spreadsheets · masking · given_paths · sparing",
                 "folders, moving, waiting: whole or not at all · public_files: those there are, unchanged",
                 "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "
                 "registry and spelling: declared once, derived everywhere",

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tripcloak.ground.arrays import Ints
 from tripcloak.trajectories.methods.grid import GridGeneralisation
 from tripcloak.trajectories.methods.km import KMTrajectories
+from tripcloak.trajectories.methods.noise.safepath import SafePath
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -27,6 +29,7 @@ def main() -> None:
     """Write all pictures beside this script."""
     _write("grid.svg", 880, 640, _grid())
     _write("km.svg", 880, 360, _km())
+    _write("safepath.svg", 880, 360, _safepath())
 
 
 def _grid() -> list[str]:
@@ -85,6 +88,74 @@ def _km() -> list[str]:
     ]
 
 
+class SameNoise:
+    """Noise with a seed, so that the picture is the same each time; nothing that is private has one."""
+
+    def __init__(self) -> None:
+        self._dice = np.random.default_rng(5)
+
+    def laplace(self, exact: Ints, *, scale: float, sensitivity: int, epsilon: float) -> Ints:
+        """Return numbers with noise."""
+        return exact + np.rint(self._dice.laplace(0, scale, len(exact))).astype(np.int64)
+
+    gaussian = laplace
+
+
+def _safepath() -> list[str]:
+    """Return people on two ways and one alone, and what a noisy tree tells of them."""
+    dice = np.random.default_rng(1)
+    begin = np.concatenate([np.tile([(3, 4)], (400, 1)), np.tile([(27, 27)], (250, 1)), [(27, 3)]])
+    end = np.concatenate([np.tile([(27, 12)], (400, 1)), np.tile([(4, 20)], (250, 1)), [(12, 27)]])
+    places = np.stack([begin, end], axis=1) + dice.integers(-2, 3, (651, 2, 2))
+    user = np.repeat(np.arange(651), 2)
+    x, y = places.reshape(-1, 2).T
+    people = Trajectories.of(user=user, t=[0, 60] * 651, x=x, y=y, grid=Grid())
+    method = SafePath(epsilon=3.0, cell=800, interval=3600, length=2, reach=3200)
+    release = method.anonymise(people, noise=SameNoise())  # type: ignore[arg-type]
+    cell = np.stack([release.boxes.x0, release.boxes.y0, release.boxes.t0])
+    boxes, many = np.unique(cell, axis=1, return_counts=True)
+    parts = [
+        _text(30, 28, "651 people on two ways, one of them alone on a third; epsilon 3", size=16),
+        _text(
+            30,
+            48,
+            "made-up ways are of cells, as many as a noisy prefix tree says; who is alone is lost in it",
+            QUIET,
+        ),
+        *_frame((30, 85), "as recorded"),
+        *_frame((310, 85), "released: made up"),
+    ]
+    for who in range(651):
+        (x0, y0), (x1, y1) = (_at((30, 85), *place) for place in places[who] + 0.5)
+        colour, wide = (COLOURS[1], 1.8) if who == 650 else (COLOURS[0], 0.4)
+        parts.append(
+            f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{colour}" '
+            f'stroke-width="{wide}" stroke-opacity="{1 if who == 650 else 0.25}"/>'
+        )
+    for (west, south, when), people_in in zip(boxes.T.tolist(), many.tolist(), strict=True):
+        (left, bottom), (right, top) = _at((310, 85), west, south), _at((310, 85), west + 8, south + 8)
+        parts += [
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
+            f'fill="{COLOURS[0]}" fill-opacity="{0.08 + 0.4 * people_in / many.max():.2f}" stroke="{EDGE}"/>',
+            _text(
+                left + 6, top + 18 + 16 * (when > 0), f"{people_in} {'then' if when else 'first'}", size=11
+            ),
+        ]
+    return parts
+
+
+def _frame(corner: tuple[int, int], words: str) -> list[str]:
+    left, top = corner
+    return [
+        _text(left, top - 8, words, weight=600),
+        f'<rect x="{left}" y="{top}" width="{SIDE}" height="{SIDE}" fill="#ffffff" stroke="#cbd5e1"/>',
+    ]
+
+
+def _at(corner: tuple[int, int], x: float, y: float) -> tuple[float, float]:
+    return corner[0] + x / REACH * SIDE, corner[1] + SIDE - y / REACH * SIDE
+
+
 def _town() -> Trajectories:
     """Return four people who move together in pairs, and two who are far from each other at times."""
     tracks = [
@@ -104,15 +175,11 @@ def _panel(
     people: Trajectories, release: TrajectoryRelease | None, corner: tuple[int, int], words: str
 ) -> list[str]:
     """Return a frame with what was recorded, and what is released of it if anything."""
-    left, top = corner
 
     def at(x: float, y: float) -> tuple[float, float]:
-        return left + x / REACH * SIDE, top + SIDE - y / REACH * SIDE
+        return _at(corner, x, y)
 
-    parts = [
-        _text(left, top - 8, words, weight=600),
-        f'<rect x="{left}" y="{top}" width="{SIDE}" height="{SIDE}" fill="#ffffff" stroke="#cbd5e1"/>',
-    ]
+    parts = _frame(corner, words)
     if release is not None:
         parts += _boxes(release, at)
     for who in range(people.n_users):

@@ -17,8 +17,8 @@ from oracles import accounts as oracle
 from tripcloak.flows.anonymise import MadeRelease, write_release
 from tripcloak.flows.methods.noise import Laplace
 from tripcloak.flows.methods.noise.composing import Spending, composed, epsilon_at
-from tripcloak.flows.methods.noise.source import largest_rho
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.noise import largest_rho
 from tripcloak.ledger.account import Account, Cap, OverdrawnError, read_together
 from tripcloak.ledger.adding import add_release
 from tripcloak.ledger.releasing import anonymise_with_ledger

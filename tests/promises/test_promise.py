@@ -25,13 +25,17 @@ from tripcloak.promises import (
     KMAnonymity,
     KMSamples,
     LDiversity,
+    NoisePart,
     PPercent,
     Presence,
     Promise,
     Rounding,
     SegmentsWhereSafe,
     TCloseness,
+    TrajectoryNoise,
+    TrajectoryPrivacy,
     TrajectoryPromise,
+    UnprovenNoise,
     all_of,
 )
 from tripcloak.promises.dominance import LargestPart
@@ -68,6 +72,10 @@ EXAMPLES: dict[str, Promise] = {
     "colocation": CoLocation(k=2, delta=2000.0),
     "presence": Presence(k=5),
     "k^m-anonymity of trajectories": KMSamples(k=5, m=2),
+    "differential privacy of trajectories": TrajectoryPrivacy(
+        epsilon=1.0, unit="w-event", window=3, parts=(NoisePart("visit 1 time 1", 1.0, 2, 2.0),)
+    ),
+    "noise without a proof": UnprovenNoise(epsilon=0.5, parts=(NoisePart("levels", 0.5, 1, 2.0),)),
 }
 every_promise = pytest.mark.parametrize("promise", EXAMPLES.values(), ids=EXAMPLES)
 
@@ -82,7 +90,14 @@ def test_no_promise_is_left_out() -> None:
     ours = {one for one in subclasses(Promise) if one.__module__.startswith("tripcloak.promises.")}
     named = {one for one in ours if "kind" in vars(one)}
     assert {type(promise) for promise in EXAMPLES.values()} == named
-    assert ours - named == {AmongPromise, LargestPart, OfProducts, PromiseOnPromise, TrajectoryPromise}
+    assert ours - named == {
+        AmongPromise,
+        LargestPart,
+        OfProducts,
+        PromiseOnPromise,
+        TrajectoryNoise,
+        TrajectoryPromise,
+    }
     for kind, promise in EXAMPLES.items():
         assert promise.kind == kind
         assert Promise.of_kind(kind) is type(promise)
@@ -280,8 +295,15 @@ def test_one_of_several_stays_as_it_is() -> None:
 
 
 def test_noise_is_known_by_its_budget_and_nothing_else_is() -> None:
-    assert [kind for kind, promise in EXAMPLES.items() if promise.noisy] == ["differential privacy"]
-    assert [kind for kind, promise in EXAMPLES.items() if promise.budget] == ["differential privacy"]
+    assert [kind for kind, promise in EXAMPLES.items() if promise.noisy] == [
+        "differential privacy",
+        "differential privacy of trajectories",
+        "noise without a proof",
+    ]
+    assert [kind for kind, promise in EXAMPLES.items() if promise.budget] == [
+        "differential privacy",
+        "differential privacy of trajectories",
+    ]
     assert NOISE.noise_facts()["differential_privacy"]["noise_scale"] == 10.0
     assert "drawn anew" in NOISE.note()
     assert PEOPLE.note() is None

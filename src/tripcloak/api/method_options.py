@@ -75,3 +75,8 @@ class TrajectoryOptions(TypedDict, total=False):
     frequent: float | None
     doublings: int | None
     m: int | None
+    epsilon: float | None
+    unit: str | None
+    window: int | None
+    length: int | None
+    reach: int | None

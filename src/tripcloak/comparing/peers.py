@@ -22,10 +22,10 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod
-from tripcloak.flows.methods.noise.source import NoiseSource
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, MissingExtraError
+from tripcloak.ground.noise import NoiseSource
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.sparing import loading_all
 from tripcloak.ground.spelling import spelt

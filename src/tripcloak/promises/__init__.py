@@ -23,6 +23,12 @@ from tripcloak.promises.rounding import Rounding
 from tripcloak.promises.segments import EverySegment, SegmentsWhereSafe
 from tripcloak.promises.tcloseness import OriginDistances, TCloseness, origin_distances
 from tripcloak.promises.trajectories import AmongPromise, CoLocation, Containment, TrajectoryPromise
+from tripcloak.promises.trajectory_privacy import (
+    NoisePart,
+    TrajectoryNoise,
+    TrajectoryPrivacy,
+    UnprovenNoise,
+)
 
 __all__ = [
     "UNITS",
@@ -43,6 +49,7 @@ __all__ = [
     "KMSamples",
     "LDiversity",
     "Largest",
+    "NoisePart",
     "OriginDistances",
     "PPercent",
     "Passages",
@@ -51,8 +58,11 @@ __all__ = [
     "Rounding",
     "SegmentsWhereSafe",
     "TCloseness",
+    "TrajectoryNoise",
+    "TrajectoryPrivacy",
     "TrajectoryPromise",
     "Unit",
+    "UnprovenNoise",
     "Volume",
     "all_of",
     "origin_distances",

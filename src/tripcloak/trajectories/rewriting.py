@@ -48,7 +48,7 @@ def _method_is_known(_: Path, published: PublishedTrajectories) -> bool:
     method = TRAJECTORY_METHODS[facts["method"]].asked(k, **facts["parameters"])
     # Their order and their kinds count too: 1 and 1.0 and true are equal.
     same = repr(list(method.parameters().items())) == repr(list(facts["parameters"].items()))
-    return same and repr(method.promise.of_ids(promise.id_is)) == repr(promise)
+    return same and method.makes_such(promise)
 
 
 def _write_samples(folder: Path, published: PublishedTrajectories) -> None:

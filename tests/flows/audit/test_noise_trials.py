@@ -26,8 +26,8 @@ from tripcloak.flows.audit.noise import (
 from tripcloak.flows.audit.privacy import Privacy, concentrated_delta, shown_by_one, too_little
 from tripcloak.flows.methods.noise.laplace import threshold
 from tripcloak.flows.methods.noise.noisy import bound_contributions
-from tripcloak.flows.methods.noise.source import largest_rho
 from tripcloak.flows.model import ODMatrix
+from tripcloak.ground.noise import largest_rho
 from tripcloak.hierarchy import Hierarchy
 
 SCALES = [0.3, 1.0, 2.5, 10.0]

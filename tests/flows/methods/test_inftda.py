@@ -18,8 +18,8 @@ from tripcloak.flows.methods import InfTDA
 from tripcloak.flows.methods._kernels.noise import closest_with_sums
 from tripcloak.flows.methods.noise import parts as splitting
 from tripcloak.flows.methods.noise.noisy import bound_contributions
-from tripcloak.flows.methods.noise.source import OpenDPNoise, failure_chance, gaussian_scale, largest_rho
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.noise import OpenDPNoise, failure_chance, gaussian_scale, largest_rho
 from tripcloak.ground.progress import silent
 from tripcloak.hierarchy import Domain, shared_domains, steps_down
 from worlds.matrices import seeds

@@ -15,8 +15,8 @@ from oracles.flows.noise import gaussian_chance, laplace_chance, partitions
 from tripcloak.flows.methods import Laplace
 from tripcloak.flows.methods.noise import laplace as module
 from tripcloak.flows.methods.noise.laplace import chance_to_show, threshold
-from tripcloak.flows.methods.noise.source import CHUNK, OpenDPNoise, in_chunks, laplace_scale
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.noise import CHUNK, OpenDPNoise, in_chunks, laplace_scale
 from tripcloak.promises import DifferentialPrivacy
 from worlds.noise_sources import Recorded, Same
 from worlds.noisy import TREE, Trip, World

@@ -27,9 +27,9 @@ from tripcloak.flows.methods.noise.scaling import (
     presence_of,
     scaled,
 )
-from tripcloak.flows.methods.noise.source import largest_rho
 from tripcloak.flows.model import NOBODY, ODMatrix
 from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.noise import largest_rho
 from tripcloak.hierarchy import shared_domains, steps_down
 from worlds.matrices import seeds
 from worlds.noise_sources import Recorded, Same

@@ -90,6 +90,10 @@ class TrajectoryMethod(ABC):
         # Whose the trajectories are, only the input can say.
         return self.makes(**{f.name: getattr(self, f.name) for f in fields(self.makes) if f.name != "id_is"})
 
+    def makes_such(self, promise: TrajectoryPromise) -> bool:
+        """Return whether this is what the method promises, of whatever ids."""
+        return repr(self.promise.of_ids(str(promise.id_is))) == repr(promise)
+
     @abstractmethod
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return the released trajectories. There are as many people as it takes."""

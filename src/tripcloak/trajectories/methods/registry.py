@@ -19,6 +19,7 @@ TRAJECTORY_METHODS: Registry[TrajectoryMethod] = Registry(
         "nwa": "nwa:NWA",
         "grid": "grid:GridGeneralisation",
         "k-m": "km:KMTrajectories",
+        "safepath": "noise.safepath:SafePath",
     },
 )
 """Every method by its name, with its file and its class; a new one is one line more."""

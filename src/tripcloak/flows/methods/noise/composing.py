@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tripcloak.flows.methods.noise.source import loaded_opendp
+from tripcloak.ground.noise import loaded_opendp
 from tripcloak.promises import Promise
 
 ROUNDING = 1e-12

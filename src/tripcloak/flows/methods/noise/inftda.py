@@ -11,10 +11,10 @@ import numpy as np
 
 from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod, most_of
 from tripcloak.flows.methods.noise.parts import Parts, zones_of_flows
-from tripcloak.flows.methods.noise.source import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.noise import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import steps_down

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod, most_of
-from tripcloak.flows.methods.noise.source import NoiseSource, in_chunks, laplace_scale
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.noise import NoiseSource, in_chunks, laplace_scale
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import shared_domains

@@ -11,11 +11,11 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from tripcloak.flows.methods.method import FlowMethod, Solution
-from tripcloak.flows.methods.noise.source import NoiseSource, OpenDPNoise, require_opendp
 from tripcloak.flows.model import ODMatrix, Travellers
 from tripcloak.flows.release import Release, build_noisy_release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
+from tripcloak.ground.noise import NoiseSource, OpenDPNoise, require_opendp
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt

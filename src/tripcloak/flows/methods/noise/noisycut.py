@@ -25,10 +25,10 @@ from tripcloak.flows.methods.noise.scaling import (
     scaled,
     seen_classes,
 )
-from tripcloak.flows.methods.noise.source import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.noise import NoiseSource, gaussian_scale, in_chunks, largest_rho
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import steps_down

@@ -67,6 +67,21 @@ def laplace_scale(sensitivity: int, epsilon: float) -> float:
     return scale
 
 
+def searched_scale(sensitivity: int, epsilon: float) -> float:
+    """Return about the smallest scale of discrete Laplace noise that OpenDP itself calls epsilon-private.
+
+    >>> round(searched_scale(2, 0.5), 6)
+    4.0
+    """
+    dp = loaded_opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return float(
+        dp.binary_search_param(
+            lambda scale: dp.m.make_laplace(*space, scale=scale), d_in=sensitivity, d_out=epsilon, T=float
+        )
+    )
+
+
 def gaussian_scale(sensitivity: int, rho: float) -> float:
     """Return a scale (standard deviation) at which discrete Gaussian noise is rho-zCDP.
 

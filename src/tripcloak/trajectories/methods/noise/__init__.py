@@ -1,0 +1,1 @@
+"""Differentially private methods on trajectories: made-up ones, drawn from noisy numbers."""
