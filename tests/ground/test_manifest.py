@@ -125,6 +125,12 @@ def test_a_file_is_no_release(tmp_path: Path) -> None:
     [
         ({"format": "tripcloak release 1"}, "format 1, which tripcloak 0.1 reads and this version does not"),
         ({"format": None, "kind": "trajectories", "tripcloak": "0.1.0"}, "which tripcloak 0.1 reads"),
+        ({"format": None, "kind": "trajectories"}, "not a manifest of tripcloak"),
+        ({"format": None, "kind": "flows", "tripcloak": "0.1.0"}, "not a manifest of tripcloak"),
+        (
+            {"format": "tripcloak release 2", "kind": "flows", "tripcloak": "0.1.0"},
+            "which tripcloak 0.2 reads",
+        ),
         ({"format": "tripcloak release 2"}, "format 2, which tripcloak 0.2 reads and this version does not"),
         ({"format": "tripcloak release 4"}, "format 4, .* update tripcloak"),
         ({"format": "tripcloak release 9999"}, "format 9999, .* update tripcloak"),

@@ -331,3 +331,9 @@ def test_a_trajectory_alone_hides_nobody(k: int) -> None:
 def test_a_distance_is_one(delta: float) -> None:
     with pytest.raises(InputError, match="delta is a distance"):
         CoLocation(k=2, delta=delta)
+
+
+def test_several_promises_are_of_the_family_of_the_first_that_counts_people() -> None:
+    people = KAnonymity(k=5, unit="travellers")
+    for first in (TCloseness(t=0.5), LDiversity()):
+        assert AllOf(promises=(first, people)).family == people.family != first.family
