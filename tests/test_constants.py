@@ -18,9 +18,12 @@ MONDAY = datetime(1969, 12, 29)
 LINES: dict[str, dict[str, Any]] = {
     "ground.manifest": {"FORMAT": 3, "READ_BY": {1: "0.1", 2: "0.2"}, "DEEPEST": 16},
     "ground.masking": {"FEW": 10},
+    # What Linux calls the folder that paths begin in, and the wish to exchange two of them.
+    "ground.moving": {"_HERE": -100, "_EXCHANGE": 2},
     "promises.dominance": {"MOST": 1_000_000},
     "promises.hidden": {"MOST_TIMES": 10},
     "promises.ldiversity": {"MOST": 2_147_483_648},
+    "flows.release._kernels": {"_HALF": 32},
     "flows.release.bricks": {"NONE": -1},
     "flows.release.largest": {"ENOUGH": 20},
     "flows.release.laying": {"PARTS": 3},
@@ -71,6 +74,11 @@ LINES: dict[str, dict[str, Any]] = {
     "trajectories.release.guess": {"TRIED": 1000, "MANY": 100, "BAND": 10},
     "trajectories.release.published": {"DIGITS": 16},
     "trajectories.release.writing": {"MOST": 200_000},
+    # Cells of space and of time, each a bit of so many words of 64.
+    "trajectories.audit._kernels": {
+        **{"BLOCK": 32, "SPACE": 16, "TIMES": 16, "COARSE": 4, "WORDS": 8},
+        "_SPACE_WORDS": 4,
+    },
     "trajectories.audit.evidence": {"MICRO": 1_000_000},
     "trajectories.audit.promise": {"LARGE": 9_007_199_254_740_992},
     "trajectories.audit.rules.manifest": {
