@@ -302,8 +302,10 @@ class Bench:
         callers = self.callers(mutant.module)
         tests = self.reach.of(mutant, self.source(mutant), self.tests[mutant.module], callers)
         for test in tests:
-            if (test, trial.interpreted) not in self.unsound:
-                files[test.partition("::")[0]].append(test)
+            file = test.partition("::")[0]
+            # A file that cannot be read is unsound as a whole.
+            if not {(test, trial.interpreted), (file, trial.interpreted)} & self.unsound:
+                files[file].append(test)
         near = sorted(self.caught[mutant.module], key=lambda one: abs(one[0] - mutant.line))
         there = {test for own in files.values() for test in own}
         first = list(dict.fromkeys(test for _, test in near if test in there))[:NEAR]
