@@ -38,6 +38,7 @@ from tripcloak.promises import (
     UnprovenNoise,
     all_of,
 )
+from tripcloak.promises.counted import KNOWN, called_in_words, counted_as, known_of
 from tripcloak.promises.dominance import LargestPart
 from tripcloak.promises.promise import OfProducts, PromiseOnPromise
 from tripcloak.promises.segments import SegmentName
@@ -337,3 +338,35 @@ def test_several_promises_are_of_the_family_of_the_first_that_counts_people() ->
     people = KAnonymity(k=5, unit="travellers")
     for first in (TCloseness(t=0.5), LDiversity()):
         assert AllOf(promises=(first, people)).family == people.family != first.family
+
+
+def test_a_promise_of_trajectories_is_what_its_headline_says() -> None:
+    assert Containment(k=2).in_brief() == "what is known of a person fits 2 trajectories or more"
+    for promise in (Containment(k=3, id_is="device"), CoLocation(k=2, delta=50.0)):
+        assert promise.in_brief() == promise.headline()[1] != promise.headline()[0]
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    groups: Any = None
+    with pytest.raises(InputError, match="the unit of k is still open"):
+        HiddenChoices(k=5).safe(groups)
+    with pytest.raises(InputError):
+        assert Dominance(share=0.5).monotone
+    for m in (0, 4):
+        with pytest.raises(InputError, match="from 1 to 3"):
+            KMSamples(k=2, m=m)
+    for promise in (Presence(k=3), KMSamples(k=3, m=3)):
+        assert promise.safe(np.array([2, 3, 4])).tolist() == [False, True, True]
+
+
+def test_units_are_called_what_they_are() -> None:
+    assert called_in_words("trips", "person") == "trips"
+    assert called_in_words("population", "vehicle") == "population"
+    assert called_in_words("travellers", "person") == "people"
+    assert called_in_words("travellers", "vehicle") == "vehicles (not people)"
+    assert known_of("trips", "vehicle") == KNOWN["trips"]
+    assert known_of("travellers", "card").startswith("cards, not people")
+    assert known_of("travellers", None) == known_of("travellers", "unknown")
+    assert counted_as({}, "who") == "counted as nobody knows what: column who"
+    told = {"counted": {"travellers": "people: every id", "trips": "trips, not people: all"}}
+    assert counted_as(told, None) == "counted as people and trips, not people: no column of ids"

@@ -200,3 +200,17 @@ def test_gaussian_numbers_are_close_within_a_sixteenth_of_their_noise(
             np.testing.assert_allclose(trial.chance, math.sqrt(chance))
         else:
             assert len(trial.close) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "norms", "tried"),
+    [("Laplace", (), "_laplace"), ("Gaussian", (), "_gaussian"), ("Gaussian", (1.0,), "_scaled")],
+)
+def test_numbers_are_tried_by_the_noise_that_is_stated(
+    kind: str, norms: tuple[float, ...], tried: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_laplace", "_gaussian", "_scaled"):
+        monkeypatch.setattr(noise, name, lambda privacy, numbers, name=name: iter([name]))
+    told: Any = {"epsilon": 1, "delta": 0, "unit": "trip", "contributions": 1, "noise_scale": 1}
+    numbers: Any = None
+    assert list(noise._trials(Privacy(noise=kind, norms=norms, **told), numbers)) == [tried]

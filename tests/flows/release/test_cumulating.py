@@ -62,6 +62,13 @@ def test_flows_by_time_stay_apart_and_what_only_a_later_period_tells_is_left_out
     ]
 
 
+def test_one_period_is_what_it_published(tmp_path: Path) -> None:
+    table = cumulative_table({"may": written(tmp_path, [flow("a", "b", 3, travellers=2)])})
+    assert table.to_pylist() == [
+        {"until": "may", "origin": "a", "destination": "b", "trips": 3, "periods": 1},
+    ]
+
+
 def test_travellers_never_add_up() -> None:
     assert adds_up(["trips", "travellers", "population"]) == ["trips", "population"]
     with pytest.raises(InputError, match="may travel in the next"):

@@ -10,9 +10,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tripcloak.flows.release.reading import _group_of_flows, _rows, _tiles, _zones, noisy_release, read_boxes
+from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release.reading import (
+    _boxes,
+    _build,
+    _group_of_flows,
+    _groups,
+    _rows,
+    _rows_of_flows,
+    _tiles,
+    _zones,
+    noisy_release,
+    read_boxes,
+    read_release,
+)
 from tripcloak.flows.release.rebuilding import _rows as rebuilt_rows
+from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
+from tripcloak.promises import KAnonymity
 
 IDS = np.array(["b", "a", "c"])
 TREE = Hierarchy.from_parents(["b", "a", "c", "all"], [3, 3, 3, -1])
@@ -93,3 +108,70 @@ def test_a_tree_of_one_tile_has_no_other() -> None:
     assert _tiles(one, column("a")).tolist() == [0]
     with pytest.raises(ValueError, match="unknown tiles"):
         _tiles(one, column("all"))
+
+
+def test_the_table_of_groups_is_there_and_whole(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no private/groups\.parquet"):
+        _groups(tmp_path)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "groups.parquet").write_bytes(b"no table")
+    with pytest.raises(InputError, match="it may be damaged"):
+        _groups(tmp_path)
+
+
+def flows_of(*pairs: tuple[str, str]) -> pa.Table:
+    return pa.table({"origin": [o for o, _ in pairs], "destination": [d for _, d in pairs]})
+
+
+def test_the_table_of_groups_holds_every_flow_once() -> None:
+    tiles = np.array([1, 0, 2]), np.array([0, 2, 1])
+    matrix = ODMatrix.from_trips(TREE, TREE, *tiles)
+    pairs = [(str(TREE.zones.ids[o]), str(TREE.zones.ids[d])) for o, d in zip(*tiles, strict=True)]
+    order = _rows_of_flows(matrix, flows_of(*pairs))
+    assert [pairs[row] for row in order] == sorted(pairs, key=lambda pair: (pair[0], pair[1]))
+    for wrong in (pairs[:2], [*pairs, pairs[0]], [*pairs[:2], pairs[0]], [*pairs[:2], ("a", "a")]):
+        with pytest.raises(ValueError, match="every flow once"):
+            _rows_of_flows(matrix, flows_of(*wrong))
+
+
+def test_names_that_are_no_boxes_are_none() -> None:
+    with pytest.raises(ValueError, match="that are no boxes"):
+        _boxes(TREE, np.array([0]), column("a"), None)
+
+
+@pytest.mark.parametrize("digest", ["of these", "of others"])
+def test_a_folder_that_was_changed_or_made_from_others_is_refused(
+    digest: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, told in (
+        ("release_folder", lambda folder: folder),
+        ("read_manifest", lambda folder, kind: {"promise": None}),
+        ("read_run", lambda folder: {"input_digest": "of these"}),
+        ("_groups", lambda folder: None),
+    ):
+        monkeypatch.setattr(f"tripcloak.flows.release.reading.{name}", told)
+    matrix: Any = SimpleNamespace(digest=lambda: digest)
+    words = "was changed since it was made" if digest == "of these" else "was made from another input"
+    with pytest.raises(InputError, match=words):
+        read_release(tmp_path, matrix)
+
+
+@pytest.mark.parametrize("axis", ["released_origin", "released_destination"])
+def test_a_flow_goes_to_two_known_zones_or_to_none(axis: str) -> None:
+    matrix = ODMatrix.from_trips(TREE, TREE, np.array([0, 0, 1]), np.array([1, 1, 2]))
+    ids = TREE.zones.ids
+    table = {
+        "origin": [str(ids[0]), str(ids[1])],
+        "destination": [str(ids[1]), str(ids[2])],
+        "released_origin": ["all", None],
+        "released_destination": ["all", None],
+    }
+    facts = {"method": "m", "parameters": {"suppression_limit": 0.5}, "homogeneous": True, "seed": None}
+    promise = KAnonymity(k=2, unit="trips")
+    release = _build(matrix, facts, promise, pa.table(table))
+    assert (release.trips.tolist(), release.suppressed.tolist()) == ([2], [False, True])
+    for row, name in ((0, "nowhere"), (1, "all"), (0, None)):
+        names = list(table[axis])
+        names[row] = name
+        with pytest.raises(ValueError, match="unknown zones"):
+            _build(matrix, facts, promise, pa.table({**table, axis: pa.array(names, pa.string())}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,7 @@ from tripcloak.flows.audit.withheld import _most
 from tripcloak.flows.methods import TwinCut
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Band, build_release, manifest, withheld_bands
-from tripcloak.flows.release.withheld import _laid, _within
+from tripcloak.flows.release.withheld import _laid, _within, withheld_entry
 from tripcloak.ground.errors import InternalError
 from tripcloak.promises import AllOf, DifferentialPrivacy, EverySegment, KAnonymity, KMAnonymity
 from tripcloak.promises.segments import SegmentName
@@ -260,3 +261,21 @@ def test_only_a_table_that_counts_withheld_flows_tells_of_them() -> None:
 
     assert not of(None)
     assert [of(SimpleNamespace(laid_at=np.zeros(bricks))) for bricks in (0, 1, 2)] == [False, True, True]
+
+
+def test_a_release_that_withholds_more_than_it_says_tells_no_band() -> None:
+    matrix = table_of([5])
+    release = build_release(
+        matrix,
+        method="by hand",
+        parameters={},
+        promise=TEN,
+        suppression_limit=0.5,
+        origin_zone=matrix.flows.origin,
+        destination_zone=matrix.flows.destination,
+        suppressed=matrix.flows.trips < 10,
+        homogeneous=True,
+    )
+    assert withheld_entry(matrix, release, int(release.trips.sum()))["at_least"] == 0
+    with pytest.raises(InternalError, match="is in no band"):
+        withheld_entry(matrix, replace(release, suppression_limit=0.0), int(release.trips.sum()))
