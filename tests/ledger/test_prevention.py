@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 
 import tripcloak as tc
 from oracles import differencing as oracle
-from tripcloak.flows.model import KeyedRecords, ODMatrix
+from tripcloak.flows.model import KeyedRecords, ODMatrix, Runs
 from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.hierarchy import Hierarchy
-from tripcloak.ledger._kernels.groups import remainders_hold
+from tripcloak.ledger._kernels import remaining
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.attacked import Attacks
 from tripcloak.ledger.difference import difference
@@ -27,7 +28,7 @@ from tripcloak.promises import KAnonymity
 from worlds.depth import DEEP
 from worlds.trips import some_trips, write_csv
 
-COMPILED = {"compiled": remainders_hold, "plain": remainders_hold.py_func}
+KERNELS = ("marks_of_flows", "spread_of_kinds", "put_in_order", "remainders_hold")
 
 
 @st.composite
@@ -48,28 +49,53 @@ def worlds(draw: st.DrawFn) -> tuple[KeyedRecords, int, list[Disclosure], list[l
         group = np.array(numbers(-1, 2), dtype=np.int32)
         trips = np.bincount(group[group >= 0], minlength=3)
         earlier.append(Disclosure(name="", record=record, person=person, group=group, trips=trips, k=2))
-    run = st.sets(st.integers(0, n_flows - 1), min_size=1).map(sorted)
-    runs = draw(st.lists(run, min_size=1, max_size=3))
+    flows = draw(st.permutations(range(n_flows)))[: draw(st.integers(1, n_flows))]
+    ends = sorted(draw(st.sets(st.integers(0, len(flows)), min_size=2)))
+    runs = [flows[first:last] for first, last in pairwise(ends)]
     now = KeyedRecords(record=record[there], person=person[there], flow=flow[there])
     return now, n_flows, earlier, runs
 
 
-@pytest.mark.parametrize("way", COMPILED)
-@given(worlds(), st.integers(2, 3))
-def test_remainders_are_those_of_sets(way, world, k):
+@pytest.mark.parametrize("compiled", [True, False])
+@given(world=worlds(), k=st.integers(2, 3))
+def test_remainders_are_those_of_sets(compiled, world, k):
+    now, n_flows, earlier, runs = world
+    with pytest.MonkeyPatch.context() as patch, np.errstate(over="ignore"):
+        for name in () if compiled else KERNELS:
+            patch.setattr(remaining, name, getattr(remaining, name).py_func)
+        known = EarlierGroups.of(now, n_flows, earlier, people=True)
+        flows, last = np.concatenate(runs).astype(np.int32), np.cumsum([len(run) for run in runs])
+        good = known.hold(Runs(flows, last - [len(run) for run in runs], last), k)
+    assert good.tolist() == [oracle.remainders_hold(now, earlier, run, k) for run in runs]
+
+
+@given(world=worlds())
+def test_kinds_and_orders_of_flows_are_those_of_sets(world):
     now, n_flows, earlier, runs = world
     known = EarlierGroups.of(now, n_flows, earlier, people=True)
-    flows = np.concatenate([np.array(run, dtype=np.int32) for run in runs])
-    last = np.cumsum([len(run) for run in runs])
-    first = last - [len(run) for run in runs]
-    good = COMPILED[way](
-        (flows, first, last),
-        (known.piece, known.group, known.start, known.person, known.beside),
-        (known.group_start, known.member_flow, known.member_person),
-        known.n_people,
-        k,
-    )
-    assert good.tolist() == [oracle.remainders_hold(now, earlier, run, k) for run in runs]
+    ends = list(pairwise(known.first.tolist()))
+    groups = [[own[a:b].tolist() for own in known.group] for a, b in ends]
+    mark = np.arange(3, 3 + 3 * len(earlier) + len(known.group), dtype=np.uint64) ** np.uint64(3)
+    marks = remaining.marks_of_flows(known.first, known.group, mark)
+    assert marks.tolist() == oracle.marks_of_flows(groups, mark)
+    kind, example, size = known.kinds.counted
+    sets = [[set(own) for own in flow] for flow in groups]
+    assert [sets[one] for one in example[kind].tolist()] == sets
+    assert size.tolist() == np.bincount(kind).tolist()
+    spread = np.stack(known.kinds.spread, axis=-1)[:, kind].transpose(1, 0, 2)
+    assert spread.tolist() == [
+        [list(map(bool, own)) for own in flow] for flow in oracle.spread_of_kinds(groups)
+    ]
+    flows = np.concatenate(runs).astype(np.int32)
+    _, _, place, span, reach = known._in_order(flows)
+    whole, theirs = oracle.put_in_order(flows.tolist(), groups, known._partial)
+    assert place.tolist() == [flows.tolist().index(flow) if flow in flows else -1 for flow in range(n_flows)]
+    there = np.unique(known.group[known.group >= 0]).tolist()
+    assert {one: tuple(span[:, one].tolist()) for one in there if span[1, one] < len(flows)} == whole
+    assert (reach[:, kind, 1] < len(flows)).T.tolist() == [
+        [whole_here and -1 not in own for whole_here, own in zip(parts, flow, strict=True)]
+        for parts, flow in zip(theirs, groups, strict=True)
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tripcloak.flows.model import KeyedRecords
+from tripcloak.flows.model import KeyedRecords, Runs
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import silent
 from tripcloak.ledger import prevention
-from tripcloak.ledger._kernels.groups import remainders_hold
 from tripcloak.ledger.disclosing import _recorded_inputs, _Told
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
@@ -95,9 +94,8 @@ def test_a_fact_of_a_segment_takes_its_flow_and_one_of_a_total_all_that_it_holds
     assert barred(0, 0) == []
 
 
-@pytest.mark.parametrize("way", [remainders_hold, remainders_hold.py_func])
 @pytest.mark.parametrize(("beside", "holds"), [(1, False), (2, True)])
-def test_flows_beside_a_run_are_no_part_of_it_even_of_the_first(way: Any, beside: int, holds: bool) -> None:
+def test_flows_beside_a_run_are_no_part_of_it_even_of_the_first(beside: int, holds: bool) -> None:
     """One earlier group of two flows: of the first three people, of the second as many as are said."""
     record = np.arange(1, 6, dtype=np.uint64)
     person, flow = record + np.uint64(100), np.array([0, 0, 0, 1, 1], dtype=np.int32)
@@ -105,21 +103,18 @@ def test_flows_beside_a_run_are_no_part_of_it_even_of_the_first(way: Any, beside
     group = np.zeros(5, dtype=np.int32)
     earlier = Disclosure(name="", record=record, person=person, group=group, trips=np.array([5]), k=2)
     known = EarlierGroups.of(KeyedRecords(record=record, person=person, flow=flow), 2, [earlier], people=True)
-    assert first_holds(way, known, 2) == holds
+    assert first_holds(known, 2) == holds
 
 
-@pytest.mark.parametrize("way", [remainders_hold, remainders_hold.py_func])
 @pytest.mark.parametrize(("k", "holds"), [(2, True), (3, False)])
-def test_k_people_who_are_in_no_earlier_group_are_enough_and_one_fewer_are_not(
-    way: Any, k: int, holds: bool
-) -> None:
+def test_k_people_who_are_in_no_earlier_group_are_enough_and_one_fewer_are_not(k: int, holds: bool) -> None:
     record = np.arange(1, 4, dtype=np.uint64)
     person = np.array([101, 102, 102], dtype=np.uint64)
     withheld = np.full(3, -1, dtype=np.int32)
     earlier = Disclosure(name="", record=record, person=person, group=withheld, trips=np.empty(0, int), k=2)
     flow = np.zeros(3, dtype=np.int32)
     known = EarlierGroups.of(KeyedRecords(record=record, person=person, flow=flow), 1, [earlier], people=True)
-    assert first_holds(way, known, k) == holds
+    assert first_holds(known, k) == holds
 
 
 @pytest.mark.parametrize(
@@ -150,13 +145,7 @@ def test_travellers_told_in_steps_may_be_as_many_as_the_step_leaves_open(step: i
     assert greatest.tolist() == most
 
 
-def first_holds(way: Any, known: EarlierGroups, k: int) -> bool:
-    """Return what the kernel says of the product of the first flow alone."""
-    (holds,) = way(
-        (np.array([0], dtype=np.int32), np.array([0]), np.array([1])),
-        (known.piece, known.group, known.start, known.person, known.beside),
-        (known.group_start, known.member_flow, known.member_person),
-        known.n_people,
-        k,
-    ).tolist()
+def first_holds(known: EarlierGroups, k: int) -> bool:
+    """Return what is said of the product of the first flow alone."""
+    (holds,) = known.hold(Runs(np.array([0], dtype=np.int32), np.array([0]), np.array([1])), k).tolist()
     return bool(holds)

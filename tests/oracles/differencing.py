@@ -119,6 +119,33 @@ def remainders_hold(now: KeyedRecords, earlier: Sequence[Disclosure], flows: Seq
     return True
 
 
+def marks_of_flows(groups, mark) -> list[int]:
+    """Return the sum of the marks of all groups of each flow, given those of its records by partition."""
+    none = len(mark) - len(groups[0]) if groups else 0
+    inside = [
+        {one if one >= 0 else none + part for part, own in enumerate(flow) for one in own} for flow in groups
+    ]
+    return [sum(int(mark[one]) for one in flow) % 2**64 for flow in inside]
+
+
+def spread_of_kinds(groups) -> list[list[tuple[bool, bool]]]:
+    """Return for some flows, by partition, whether records differ in their group, and have none."""
+    return [[(len(set(own)) > 1, -1 in own) for own in flow] for flow in groups]
+
+
+def put_in_order(flows, groups, partial) -> tuple[dict[int, tuple[int, int]], list[list[bool]]]:
+    """Return the first and last place of earlier groups that an order has whole, and what it has of flows.
+
+    The latter by partition: whether all groups of a flow are there whole.
+    """
+    places: dict[int, list[int]] = {}
+    for flow, parts in enumerate(groups):
+        for one in {one for own in parts for one in own if one >= 0}:
+            places.setdefault(one, []).append(flows.index(flow) if flow in flows else -1)
+    whole = {one: (min(at), max(at)) for one, at in places.items() if min(at) >= 0 and not partial[one]}
+    return whole, [[all(one in whole for one in own) for own in parts] for parts in groups]
+
+
 def enough_people(segments, kinds, seen, k: int) -> list[bool]:
     """Return which segments hold atoms of k people, or a kind that is enough by itself."""
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from functools import cached_property
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tripcloak.flows.model import Groups, KeyedRecords
+from tripcloak.flows.model import Groups, KeyedRecords, Numbering, Runs
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger.atoms import KnownPeople
+from tripcloak.ledger.contraction import numbers_of_unknowns
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.promises import Passages
 from tripcloak.promises.promise import OfProducts
+
+Ordered: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints]
+"""Flows in some order, and where earlier groups are in it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,30 +30,29 @@ class EarlierGroups:
 
     Attributes
     ----------
-    piece : array (partitions, flows + 1)
-        Where the pieces of each new flow begin in every partition: its records of one earlier group.
-    group, start : array
-        The earlier group of every piece, -1 where it is in none; where the records of each begin, and one
-        more. Groups are numbered over all releases.
+    first : array
+        Where the records of each new flow begin, and one more.
     person : array
-        The person of every record, partition by partition, -1 for nobody.
-    beside : array (partitions, flows) of bool
-        Which new flows have a piece that is in no group.
+        Whose each record is, -1 for nobody.
+    group : array (partitions, records)
+        The earlier group of every record, -1 where it is in none. Groups are numbered over all releases.
+    kinds : Kinds
+        Flows by the earlier groups they are in.
     group_start, member_flow, member_person : array
         Where the records of each earlier group begin, and one more; the flow of each now, -1 for none; whose.
     n_people : int
         How many people there are.
     """
 
-    piece: Ints
-    group: Ints
-    start: Ints
+    first: Ints
     person: Ints
-    beside: Bools
+    group: Ints
+    kinds: Kinds
     group_start: Ints
     member_flow: Ints
     member_person: Ints
     n_people: int
+    _latest: list[tuple[Ints, Ordered]] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def of(
@@ -80,17 +84,16 @@ class EarlierGroups:
         flow = np.full(len(known), -1, dtype=np.int32)
         flow[place] = records.flow
         whose = _Whose(known, people=people, some=any(one.counted == "trips" for one in earlier))
-        by_flow = sorted_by(records.flow, n_flows)
-        pieces = _Pieces.of(by_flow, [row[place] for row in _joined(earlier, known)])
-        own = whose.of(place, told_apart=True)
+        first, order = sorted_by(records.flow, n_flows)
+        by_flow = place[order]
+        group = np.stack([row[by_flow] for row in _joined(earlier, known)])
         members = [_members(one, known, flow, whose) for one in earlier]
         ends = np.cumsum([0, *(len(own[1]) for own in members)])
         return cls(
-            piece=pieces.first,
-            group=pieces.group,
-            start=pieces.start,
-            person=own[pieces.order],
-            beside=pieces.beside(),
+            first=first,
+            person=whose.of(by_flow, told_apart=True),
+            group=group,
+            kinds=Kinds.of(first, group),
             group_start=np.concatenate(
                 [*(own[0][:-1] + end for own, end in zip(members, ends, strict=False)), ends[-1:]]
             ),
@@ -99,40 +102,63 @@ class EarlierGroups:
             n_people=whose.n,
         )
 
+    def hold(self, runs: Runs, k: int) -> Bools:
+        """Return which runs leave nobody or k people of them, or of what holds them, in every partition."""
+        from tripcloak.ledger._kernels.remaining import remainders_hold
 
-class _Pieces(NamedTuple):
-    """Flows in pieces of one earlier group each, partition by partition."""
+        ends = runs.first.astype(np.int64), runs.last.astype(np.int64)
+        members = self.group_start, self.member_flow, self.member_person
+        order = self._in_order(runs.flows)
+        return remainders_hold(ends, order, self._before, self.kinds.spread, members, self.n_people, k)
 
-    first: Ints
-    group: Ints
-    start: Ints
-    order: Ints
+    @property
+    def _before(self) -> tuple[Ints, Ints, Ints]:
+        return self.first, self.person, self.group
+
+    @cached_property
+    def _partial(self) -> Bools:
+        """Return which earlier groups hold records that are in no flow now."""
+        gone = np.concatenate([[0], np.cumsum(self.member_flow < 0)])
+        partial: Bools = gone[self.group_start[1:]] > gone[self.group_start[:-1]]
+        return partial
+
+    def _in_order(self, flows: Ints) -> Ordered:
+        """Return where earlier groups are in an order of flows, found once for runs of the same one."""
+        from tripcloak.ledger._kernels.remaining import put_in_order
+
+        if not self._latest or self._latest[0][0] is not flows:
+            order = put_in_order(flows, self._before, self.kinds.counted, self._partial)
+            self._latest[:] = [(flows, order)]
+        return self._latest[0][1]
+
+
+class Kinds(NamedTuple):
+    """Flows by the earlier groups that their records are in: there are far fewer kinds than flows.
+
+    Attributes
+    ----------
+    counted : tuple of arrays
+        The kind of every flow; a flow of each kind; how many flows are of each.
+    spread : tuple of arrays (partitions, kinds)
+        Whether the records of such a flow are not all in one group; whether some are in none.
+    """
+
+    counted: tuple[Ints, Ints, Ints]
+    spread: tuple[Bools, Bools]
 
     @classmethod
-    def of(cls, by_flow: tuple[Ints, Ints], partitions: Sequence[Ints]) -> _Pieces:
-        """Return the pieces, given where the records of each flow begin, they, and the group of each."""
-        from tripcloak.ledger._kernels.groups import split
+    def of(cls, first: Ints, group: Ints) -> Kinds:
+        """Return the kinds of flows, given where their records begin and the groups of those."""
+        from tripcloak.ledger._kernels.remaining import marks_of_flows, spread_of_kinds
 
-        first, group, start, order = [], [], [np.zeros(1, dtype=np.int64)], []
-        pieces = records = 0
-        for partition in partitions:
-            n_codes = int(partition.max(initial=-1)) + 2
-            own, ends, flow, code = split(by_flow[1], by_flow[0], partition + np.int32(1), n_codes)
-            first.append(pieces + np.searchsorted(flow, np.arange(len(by_flow[0]))))
-            group.append(code.astype(np.int32) - np.int32(1))
-            start.append(ends[1:] + records)
-            order.append(own)
-            pieces, records = pieces + len(code), records + len(own)
-        return cls(np.stack(first), *(np.concatenate(parts) for parts in (group, start, order)))
-
-    def beside(self) -> Bools:
-        """Return, for every partition, which flows have a piece that is in no group."""
-        beside = np.zeros((len(self.first), self.first.shape[1] - 1), dtype=bool)
-        alone = np.flatnonzero(self.group < 0)
-        for own, first in zip(beside, self.first, strict=True):
-            here = alone[np.searchsorted(alone, first[0]) : np.searchsorted(alone, first[-1])]
-            own[np.searchsorted(first, here, side="right") - 1] = True
-        return beside
+        # Sums of random numbers of 64 bits: no two kinds ever share one.
+        mark = numbers_of_unknowns(int(group.max(initial=-1)) + 1 + len(group))
+        numbering = Numbering()
+        kind = numbering.add(marks_of_flows(first, group, mark)).astype(np.int32)
+        example, size = np.zeros((2, len(numbering)), dtype=np.int32)
+        example[kind] = np.arange(len(kind), dtype=np.int32)
+        size += np.bincount(kind, minlength=len(size)).astype(np.int32)
+        return cls((kind, example, size), spread_of_kinds(example, first, group))
 
 
 class _Whose:
@@ -198,16 +224,7 @@ class Remainders(OfProducts):
 
     def safe(self, groups: Groups) -> Bools:
         """Return, for every group, whether nothing of few people is left."""
-        from tripcloak.ledger._kernels.groups import remainders_hold
-
-        runs, one = groups.runs, self.earlier
-        return remainders_hold(
-            (runs.flows, runs.first.astype(np.int64), runs.last.astype(np.int64)),
-            (one.piece, one.group, one.start, one.person, one.beside),
-            (one.group_start, one.member_flow, one.member_person),
-            one.n_people,
-            self.least,
-        )
+        return self.earlier.hold(groups.runs, self.least)
 
     def sentence(self) -> str:
         """Return the rule in words."""
