@@ -62,7 +62,7 @@ def test_groups_of_nobody_make_no_difference() -> None:
     assert not tell_the_same(ONE, replace(without, group=np.where(group >= 0, 1 - group, -1)))
 
 
-def test_only_the_latest_attack_beside_the_very_same_releases_is_known() -> None:
+def test_an_attack_is_known_beside_the_very_same_releases_if_it_is_the_latest_or_found_nothing() -> None:
     earlier, other = [replace(ONE, name="before")], replace(ONE, k=3)
     records = KeyedRecords(record=RECORD, person=ONE.person, flow=np.arange(6, dtype=np.int32))
     attacks = Attacks(earlier, records)
@@ -74,8 +74,15 @@ def test_only_the_latest_attack_beside_the_very_same_releases_is_known() -> None
     assert attacks.known_of([*earlier, ONE], [ONE]) is None
     assert attacks.known_of(earlier, [ONE, ONE]) is None
     assert attacks.known_of(earlier, [other]) is None
-    attacks.on([other])
-    assert attacks.known_of(earlier, [ONE]) is None
+    nothing = attacks.on([other])
+    assert not len(facts)
+    assert attacks.known_of(earlier, [ONE]) is facts
+    lone = replace(ONE, group=np.array([0, 2, 2, 2, 2, -1], dtype=np.int32), trips=np.array([1, 0, 4]))
+    assert len(attacks.on([lone]))
+    assert attacks.known_of(earlier, [lone]) is not None
+    assert attacks.known_of(earlier, [other]) is nothing
+    attacks.on([ONE])
+    assert attacks.known_of(earlier, [lone]) is None
 
 
 @pytest.mark.parametrize("meanwhile", [False, True])

@@ -17,35 +17,53 @@ from tripcloak.ledger import prevention
 from tripcloak.ledger.disclosing import _recorded_inputs, _Told
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
-from tripcloak.ledger.prevention import Prevention, _Answer, smallest
+from tripcloak.ledger.prevention import Prevention, _Answer, _Road, smallest
 from tripcloak.ledger.remainders import EarlierGroups
 
 
 @dataclass(frozen=True)
 class Withholding:
-    """A method that withholds all that it may."""
+    """A method that withholds all that it may, in zones of so many tiles."""
 
     suppression_limit: float = 0.0
+    tiles: float = 1.0
 
     def anonymise(self, matrix: Any, progress: Any) -> Any:
-        return SimpleNamespace(share=self.suppression_limit)
+        return SimpleNamespace(share=self.suppression_limit, tiles=self.tiles)
 
 
 @pytest.fixture
-def settled(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is settled on where mending takes so much more."""
+def searched(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What is found along roads of so many tiles, and what was mended, where that takes so much more."""
+    mended: list[float] = []
 
-    def found(more: float | None, limit: float, tries: int, *finest: float) -> Any:
-        def mended(_: Any, answer: Any, withheld: Any, attacks: int, *others: Any) -> _Answer:
-            return _Answer(answer, withheld, answer.share + more, 1.0, attacks, *others)
+    def found(
+        more: float | None, limit: float, tries: int, *tiles: float
+    ) -> tuple[list[_Answer], list[float]]:
+        def of(_: Any, answer: Any, withheld: Any, attacks: int, *others: Any) -> _Answer:
+            return _Answer(answer, withheld, answer.share + more, answer.tiles, attacks, *others)
 
-        monkeypatch.setattr(_Answer, "of", mended)
-        left = None if more is None else (np.zeros(1, dtype=bool), 1)
-        monkeypatch.setattr(Prevention, "_mended", lambda *_: left)
+        def mend(_: Any, matrix: Any, answer: Any, progress: Any) -> Any:
+            mended.append(answer.tiles)
+            return None if more is None else (np.zeros(1, dtype=bool), 1)
+
+        monkeypatch.setattr(_Answer, "of", of)
+        monkeypatch.setattr(Prevention, "_mended", mend)
+        monkeypatch.setattr(prevention, "mean_tiles", lambda answer: answer.tiles)
         one: Any = Prevention(attacks=None, records=None, disclosing=None)  # type: ignore[arg-type]
-        return one._settled(Withholding(), limit, tries, None, silent, *finest)
+        solvers: list[Any] = [Withholding(tiles=each) for each in tiles]
+        allowed = limit if tries > 1 else prevention.NEARLY_ALL
+        roads = [_Road(solver, limit, allowed, tries) for solver in solvers]
+        one._search(roads, None, silent)
+        return [road.found for road in roads], mended
 
     return found
+
+
+@pytest.fixture
+def settled(searched: Any) -> Any:
+    """What is found along one road."""
+    return lambda *asked: searched(*asked, 1.0)[0][0]
 
 
 def test_an_answer_at_the_very_limit_is_taken_and_one_beyond_it_asked_for_again(settled: Any) -> None:
@@ -63,14 +81,18 @@ def test_where_no_answer_is_within_the_limit_the_least_is_told_and_where_none_is
     assert (nothing.answer, nothing.share) == (None, 1.0)
 
 
-def test_a_method_that_begins_no_finer_than_what_is_known_is_not_mended_and_not_asked_again(
-    settled: Any, monkeypatch: pytest.MonkeyPatch
+def test_the_road_that_begins_finest_is_gone_first_and_none_that_begins_no_finer_than_what_was_found(
+    searched: Any,
 ) -> None:
-    asked = []
-    monkeypatch.setattr(prevention, "mean_tiles", lambda answer: asked.append(answer.share) or 2.0)
-    assert settled(0.0, 0.5, 3, 2.0).answer is None
-    assert asked == [0.5]
-    assert settled(0.0, 0.5, 3, 2.5).share == 0.5
+    found, mended = searched(0.0, 0.5, 3, 2.0, 1.5, 1.5, 3.0)
+    assert mended == [1.5]
+    assert [one.answer is None for one in found] == [True, False, True, True]
+
+
+def test_where_the_finest_road_leads_nowhere_the_next_is_gone(searched: Any) -> None:
+    found, mended = searched(0.25, 0.125, 3, 3.0, 2.0)
+    assert mended == [2.0] * 3 + [3.0] * 3
+    assert all(one.share > 0.125 for one in found)
 
 
 def test_a_fact_of_a_segment_takes_its_flow_and_one_of_a_total_all_that_it_holds() -> None:

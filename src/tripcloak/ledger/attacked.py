@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cached_property
 
@@ -36,7 +37,7 @@ class Attacks:
 
     def __init__(self, earlier: Sequence[Disclosure], records: KeyedRecords) -> None:
         self.earlier, self.records = earlier, records
-        self._latest: tuple[Sequence[Disclosure], Facts] | None = None
+        self._known: list[tuple[Sequence[Disclosure], Facts]] = []
 
     def __repr__(self) -> str:
         return f"<Attacks beside {len(self.earlier):,} earlier disclosures>"
@@ -55,20 +56,24 @@ class Attacks:
     def on(self, new: Sequence[Disclosure], progress: Progress = silent) -> Facts:
         """Return all that the earlier releases tell together with a new one."""
         facts = attack([*self.earlier, *new], atoms=self.cells.atoms(new), progress=progress)
-        self._latest = new, facts
+        # Only the latest, and those of which something may be released.
+        self._known = [(told, found) for told, found in self._known if not len(found)] + [(new, facts)]
         return facts
 
     def known_of(self, earlier: Sequence[Disclosure], new: Sequence[Disclosure]) -> Facts | None:
-        """Return what the latest attack found, if it was on the very same; None if that is to be seen.
+        """Return what an attack found, if it was on the very same; None if that is to be seen.
 
         Groups of nobody, and how groups are numbered without them, make no difference to how much is found.
         """
-        if self._latest is None or len(earlier) != len(self.earlier) or len(new) != len(self._latest[0]):
+        if not _alike(earlier, self.earlier, operator.is_):
             return None
-        same = all(one is other for one, other in zip(earlier, self.earlier, strict=True))
-        if same and all(tell_the_same(*both) for both in zip(self._latest[0], new, strict=True)):
-            return self._latest[1]
-        return None
+        return next((facts for told, facts in self._known if _alike(told, new, tell_the_same)), None)
+
+
+def _alike(
+    some: Sequence[Disclosure], others: Sequence[Disclosure], same: Callable[[Disclosure, Disclosure], bool]
+) -> bool:
+    return len(some) == len(others) and all(map(same, some, others))
 
 
 def tell_the_same(one: Disclosure, other: Disclosure) -> bool:

@@ -29,7 +29,10 @@ class Cells:
     """
 
     def __init__(self, before: Splitting, records: KeyedRecords, enough: int) -> None:
-        self.before, self.enough = before, enough
+        self.before, self.records, self.enough = before, records, enough
+        # A record of every flow, which stands for all of them in releases that group whole flows.
+        self._example = np.zeros(int(records.flow.max(initial=-1)) + 1, dtype=np.int64)
+        self._example[records.flow] = np.arange(len(records.flow))
         flow = np.zeros(len(before.known), dtype=np.int32)
         flow[before.known.place(records.record)] = records.flow + 1
         self.order, self.start = before.order, before.start
@@ -50,14 +53,13 @@ class Cells:
         known = self.before.known
         for one in new:
             known.learn(one)
-            code = known.codes(one)
-            if not are_uniform(self.order, self.start, code):
-                self._split(code, one.n_groups + 1)
-        first_record, n = self.order[self.start[:-1]], self.before.n_groups
+            if not self._by_flow(one) and not are_uniform(self.order, self.start, known.codes(one)):
+                self._split(known.codes(one), one.n_groups + 1)
+        n = self.before.n_groups
         order, group = np.arange(len(self.atom), dtype=np.int32), self.before.group
         start = np.searchsorted(self.atom, np.arange(len(group) + 1))
         for one in new:
-            code = known.codes(one)[first_record]
+            code = self._codes(one)
             order, start, before, told = split(order, start, code, one.n_groups + 1)
             group = np.column_stack([group[before], np.where(told > 0, told - 1 + n, NONE)])
             n += one.n_groups
@@ -69,6 +71,16 @@ class Cells:
             trips,
             lambda at: known.people_of((order, start), at, people, self.enough),
         )
+
+    def _by_flow(self, one: Disclosure) -> bool:
+        """Return whether a release has all records of a flow in one group."""
+        if one.record is not self.records.record:
+            return False
+        return np.array_equal(one.group[self._example][self.records.flow], one.group)
+
+    def _codes(self, one: Disclosure) -> Ints:
+        """Return the group of every cell in a release, from 1; 0 where it is in none."""
+        return self.before.known.codes(one)[self.order[self.start[:-1]]]
 
     def _split(self, code: Ints, n_codes: int) -> None:
         """Split the cells further by a code of every record."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -133,33 +132,51 @@ class Prevention:
         Where much the same records were released before, as after somebody was erased, the zones of then
         are tried too: with them only flows that changed are withheld.
         """
-        promise = method.promise.resolve(matrix)
-        ruled, limit = self._ruled(method, promise, matrix), method.suppression_limit
-        kept, finest = [], math.inf
-        for zones, before in self._zones_of_then(method, matrix):
-            fixed = FixedZones(zones=zones, promise=ruled.promise)
-            found = self._settled(fixed, limit, 1, matrix, progress, finest)
-            found = found._replace(limit=self._limit_beside(before, found, limit, matrix))
-            kept.append(found)
-            if found.share <= found.limit:
-                finest = min(finest, found.mean_tiles)
+        promise, limit = method.promise.resolve(matrix), method.suppression_limit
+        ruled = self._ruled(method, promise, matrix)
+        own = _Road(ruled, limit, limit, TRIES)
+        kept = [
+            _Road(FixedZones(zones=zones, promise=ruled.promise), limit, NEARLY_ALL, 1, before)
+            for zones, before in self._zones_of_then(method, matrix)
+        ]
         with keeping_products():
-            own = self._settled(ruled, limit, TRIES, matrix, progress, finest)
-        within = [one for one in (own, *kept) if one.share <= one.limit]
+            self._search((own, *kept), matrix, progress)
+        roads = [road.found for road in (own, *kept)]
+        within = [one for one in roads if one.share <= one.limit]
         if not within:
-            raise ImpossibleRequestError(self._impossible(min(one.share for one in (own, *kept))))
+            raise ImpossibleRequestError(self._impossible(min(one.share for one in roads)))
         best = min(within, key=lambda one: one.mean_tiles)
         assert best.answer is not None
-        finer = [one.share for one in kept if one.mean_tiles < best.mean_tiles]
+        finer = [one.share for one in roads[1:] if one.mean_tiles < best.mean_tiles]
         cost = Cost(
             withheld=int(matrix.flows.trips[best.suppressed & ~best.answer.suppressed].sum()),
             attacks=best.attacks,
-            kept=best is not own,
+            kept=best is not own.found,
             finer_with=min(finer, default=None),
             limit=best.limit if best.limit > limit else None,
         )
         within_limit = replace(method, suppression_limit=best.limit)
         return self._built(within_limit, matrix, promise, best.answer, best.suppressed), cost
+
+    def _search(self, roads: Sequence[_Road], matrix: ODMatrix, progress: Progress) -> None:
+        """Go along roads, the one that begins finest first, until none begins finer than what was found."""
+        finest = math.inf
+        for road in roads:
+            road.ask(matrix, progress)
+        while (road := min(roads, key=lambda one: one.begins)).begins < finest:
+            assert road.answer is not None
+            most, mended = LESS * road.allowed, self._mended(matrix, road.answer, progress)
+            if mended is not None:
+                found = _Answer.of(matrix, road.answer, *mended, road.limit)
+                if road.before is not None:
+                    found = found._replace(limit=self._limit_beside(road.before, found, road.limit, matrix))
+                road.found = min(road.found, found, key=lambda one: one.share)
+                if found.share <= found.limit:
+                    finest = min(finest, found.mean_tiles)
+                    road.tries = 0
+                most = road.allowed - AMPLE * (found.share - road.limit)
+            road.allow(most)
+            road.ask(matrix, progress)
 
     def _limit_beside(self, before: Disclosure, found: _Answer, limit: float, matrix: ODMatrix) -> float:
         """Return the limit for an answer in the zones of an earlier release, whose numbers stand meanwhile.
@@ -185,43 +202,6 @@ class Prevention:
         told = np.zeros(n_flows, dtype=bool)
         told[self.records.flow[same]] = True
         return told
-
-    def _settled(
-        self,
-        solver: FlowMethod,
-        limit: float,
-        tries: int,
-        matrix: ODMatrix,
-        progress: Progress,
-        finest: float = math.inf,
-    ) -> _Answer:
-        """Return what a method finds that adds no fact, or by how much that misses the limit.
-
-        Parameters
-        ----------
-        tries
-            How often the method is asked; if once, it may withhold nearly all, as zones that are kept do.
-        finest
-            The mean tiles of an answer that is known: none that begins coarser is looked at further, and as a
-            method is no finer with less of the limit, it is not asked again.
-        """
-        least = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0, limit)
-        allowed = limit if tries > 1 else NEARLY_ALL
-        for _ in range(tries):
-            most = LESS * allowed
-            with suppress(ImpossibleRequestError):
-                answer = replace(solver, suppression_limit=allowed).anonymise(matrix, progress)
-                if finest < math.inf and mean_tiles(answer) >= finest:
-                    return least
-                mended = self._mended(matrix, answer, progress)
-                if mended is not None:
-                    found = _Answer.of(matrix, answer, *mended, limit)
-                    if found.share <= limit:
-                        return found
-                    least = min(least, found, key=lambda one: one.share)
-                    most = allowed - AMPLE * (found.share - limit)
-            allowed = most if most > 0 else LESS / 2 * allowed
-        return least
 
     def _zones_of_then(self, method: FlowMethod, matrix: ODMatrix) -> list[tuple[KeptZones, Disclosure]]:
         """Return the zones of earlier releases of much the same records with what they tell, latest first."""
@@ -337,6 +317,55 @@ class _Answer(NamedTuple):
         released = volume[~suppressed]
         mean = float(tiles @ released / released.sum())
         return cls(answer, suppressed, float(volume[suppressed].sum() / volume.sum()), mean, attacks, limit)
+
+
+@dataclass(eq=False)
+class _Road:
+    """One way to look for a release: a method, what it may withhold, and what was found so far.
+
+    Attributes
+    ----------
+    limit, allowed : float
+        The share that a release may withhold; what the method is allowed, so that the rest is for mending.
+        Zones that are kept may withhold nearly all, and whether it is within the limit is seen afterwards.
+    tries : int
+        How often the method may still be asked.
+    before : Disclosure, optional
+        What the earlier release tells whose zones are kept.
+    answer, begins
+        What the method answered, and its mean tiles; infinitely many where there is nothing more to look at.
+        As a method is no finer with less of the limit, it need not be asked again where others are finer.
+    found : _Answer
+        What adds no fact, withholding least.
+    """
+
+    solver: FlowMethod
+    limit: float
+    allowed: float
+    tries: int
+    before: Disclosure | None = None
+    answer: Release | None = field(default=None, init=False)
+    begins: float = field(default=math.inf, init=False)
+    found: _Answer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.found = _Answer(None, np.empty(0, dtype=bool), 1.0, math.inf, 0, self.limit)
+
+    def ask(self, matrix: ODMatrix, progress: Progress) -> None:
+        """Let the method answer, with less while that is impossible."""
+        self.answer, self.begins = None, math.inf
+        while self.tries and self.answer is None:
+            self.tries -= 1
+            try:
+                one = replace(self.solver, suppression_limit=self.allowed)
+                self.answer = one.anonymise(matrix, progress)
+                self.begins = mean_tiles(self.answer)
+            except ImpossibleRequestError:
+                self.allow(LESS * self.allowed)
+
+    def allow(self, share: float) -> None:
+        """Allow the method so much, or something at least."""
+        self.allowed = share if share > 0 else LESS / 2 * self.allowed
 
 
 def _apart(tree: Hierarchy, names: Ints) -> bool:
