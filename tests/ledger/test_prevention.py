@@ -28,7 +28,7 @@ from tripcloak.promises import KAnonymity
 from worlds.depth import DEEP
 from worlds.trips import some_trips, write_csv
 
-KERNELS = ("marks_of_flows", "spread_of_kinds", "put_in_order", "remainders_hold")
+KERNELS = ("marks_of_flows", "groups_of_kinds", "put_in_order", "remainders_hold")
 
 
 @st.composite
@@ -78,14 +78,16 @@ def test_kinds_and_orders_of_flows_are_those_of_sets(world):
     mark = np.arange(3, 3 + 3 * len(earlier) + len(known.group), dtype=np.uint64) ** np.uint64(3)
     marks = remaining.marks_of_flows(known.first, known.group, mark)
     assert marks.tolist() == oracle.marks_of_flows(groups, mark)
-    kind, example, size = known.kinds.counted
-    sets = [[set(own) for own in flow] for flow in groups]
-    assert [sets[one] for one in example[kind].tolist()] == sets
+    kind, size, start, code, alone = known.kinds
     assert size.tolist() == np.bincount(kind).tolist()
-    spread = np.stack(known.kinds.spread, axis=-1)[:, kind].transpose(1, 0, 2)
-    assert spread.tolist() == [
-        [list(map(bool, own)) for own in flow] for flow in oracle.spread_of_kinds(groups)
+    told = [
+        [
+            ({*code[start[at] : start[at + 1]].tolist()}, bool(alone[part, one]))
+            for part, at in enumerate(range(one, len(start) - 1, len(size)))
+        ]
+        for one in kind.tolist()
     ]
+    assert told == oracle.groups_of_kinds(groups)
     flows = np.concatenate(runs).astype(np.int32)
     _, _, place, span, reach = known._in_order(flows)
     whole, theirs = oracle.put_in_order(flows.tolist(), groups, known._partial)

@@ -128,9 +128,9 @@ def marks_of_flows(groups, mark) -> list[int]:
     return [sum(int(mark[one]) for one in flow) % 2**64 for flow in inside]
 
 
-def spread_of_kinds(groups) -> list[list[tuple[bool, bool]]]:
-    """Return for some flows, by partition, whether records differ in their group, and have none."""
-    return [[(len(set(own)) > 1, -1 in own) for own in flow] for flow in groups]
+def groups_of_kinds(groups) -> list[list[tuple[set[int], bool]]]:
+    """Return for some flows, by partition, the groups of their records, and whether some are in none."""
+    return [[(set(own) - {-1}, -1 in own) for own in flow] for flow in groups]
 
 
 def put_in_order(flows, groups, partial) -> tuple[dict[int, tuple[int, int]], list[list[bool]]]:

@@ -38,6 +38,9 @@ TRIES = 4
 LESS = 0.8
 """The share of what it was allowed before that a method is allowed at most when it is asked again."""
 
+ROOM_TO_MEND = 0.98
+"""The share of the limit that a method is allowed first: mending takes some, and asking again takes long."""
+
 AMPLE = 1.5
 """How much more is left for mending than mending took."""
 
@@ -134,7 +137,7 @@ class Prevention:
         """
         promise, limit = method.promise.resolve(matrix), method.suppression_limit
         ruled = self._ruled(method, promise, matrix)
-        own = _Road(ruled, limit, limit, TRIES)
+        own = _Road(ruled, limit, ROOM_TO_MEND * limit, TRIES)
         kept = [
             _Road(FixedZones(zones=zones, promise=ruled.promise), limit, NEARLY_ALL, 1, before)
             for zones, before in self._zones_of_then(method, matrix)

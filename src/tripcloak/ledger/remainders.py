@@ -109,17 +109,15 @@ class EarlierGroups:
         ends = runs.first.astype(np.int64), runs.last.astype(np.int64)
         members = self.group_start, self.member_flow, self.member_person
         order = self._in_order(runs.flows)
-        return remainders_hold(ends, order, self._before, self.kinds.spread, members, self.n_people, k)
-
-    @property
-    def _before(self) -> tuple[Ints, Ints, Ints]:
-        return self.first, self.person, self.group
+        before = self.first, self.person, self.group
+        return remainders_hold(ends, order, before, (*self.kinds,), members, self.n_people, k)
 
     @cached_property
     def _partial(self) -> Bools:
         """Return which earlier groups hold records that are in no flow now."""
-        gone = np.concatenate([[0], np.cumsum(self.member_flow < 0)])
-        partial: Bools = gone[self.group_start[1:]] > gone[self.group_start[:-1]]
+        partial = np.zeros(len(self.group_start) - 1, dtype=bool)
+        gone = np.flatnonzero(self.member_flow < 0)
+        partial[np.searchsorted(self.group_start, gone, side="right") - 1] = True
         return partial
 
     def _in_order(self, flows: Ints) -> Ordered:
@@ -127,7 +125,7 @@ class EarlierGroups:
         from tripcloak.ledger._kernels.remaining import put_in_order
 
         if not self._latest or self._latest[0][0] is not flows:
-            order = put_in_order(flows, self._before, self.kinds.counted, self._partial)
+            order = put_in_order(flows, (*self.kinds,), self._partial)
             self._latest[:] = [(flows, order)]
         return self._latest[0][1]
 
@@ -137,28 +135,34 @@ class Kinds(NamedTuple):
 
     Attributes
     ----------
-    counted : tuple of arrays
-        The kind of every flow; a flow of each kind; how many flows are of each.
-    spread : tuple of arrays (partitions, kinds)
-        Whether the records of such a flow are not all in one group; whether some are in none.
+    of_flow, size : array
+        The kind of every flow; how many flows are of each.
+    start, group : array
+        Where the groups of each kind begin, partition by partition, and one more; the groups.
+    alone : array (partitions, kinds)
+        Whether some records of such flows are in none.
     """
 
-    counted: tuple[Ints, Ints, Ints]
-    spread: tuple[Bools, Bools]
+    of_flow: Ints
+    size: Ints
+    start: Ints
+    group: Ints
+    alone: Bools
 
     @classmethod
     def of(cls, first: Ints, group: Ints) -> Kinds:
         """Return the kinds of flows, given where their records begin and the groups of those."""
-        from tripcloak.ledger._kernels.remaining import marks_of_flows, spread_of_kinds
+        from tripcloak.ledger._kernels.remaining import groups_of_kinds, marks_of_flows
 
+        n_groups = int(group.max(initial=-1)) + 1
         # Sums of random numbers of 64 bits: no two kinds ever share one.
-        mark = numbers_of_unknowns(int(group.max(initial=-1)) + 1 + len(group))
+        mark = numbers_of_unknowns(n_groups + len(group))
         numbering = Numbering()
         kind = numbering.add(marks_of_flows(first, group, mark)).astype(np.int32)
-        example, size = np.zeros((2, len(numbering)), dtype=np.int32)
+        example = np.zeros(len(numbering), dtype=np.int32)
         example[kind] = np.arange(len(kind), dtype=np.int32)
-        size += np.bincount(kind, minlength=len(size)).astype(np.int32)
-        return cls((kind, example, size), spread_of_kinds(example, first, group))
+        size = np.bincount(kind, minlength=len(example)).astype(np.int32)
+        return cls(kind, size, *groups_of_kinds(example, first, group, n_groups))
 
 
 class _Whose:

@@ -13,8 +13,9 @@ Before: TypeAlias = tuple[Ints, Ints, Ints]
 """Where the records of each flow begin, and one more; whose each is, -1 for nobody; the earlier group of each
 in every partition, -1 for none."""
 
-Kinds: TypeAlias = tuple[Ints, Ints, Ints]
-"""The kind of every flow, those of one kind being in the same earlier groups; a flow of each; how many."""
+Kinds: TypeAlias = tuple[Ints, Ints, Ints, Ints, Bools]
+"""The kind of every flow, those of one kind being in the same earlier groups; how many are of each; where its
+groups begin, partition by partition, and one more; the groups; whether some of its records are in none."""
 
 Members: TypeAlias = tuple[Ints, Ints, Ints]
 """Where each earlier group's records begin, and one more; the flow of each now, -1 for none; whose."""
@@ -54,25 +55,53 @@ def marks_of_flows(first: Ints, group: Ints, mark: Ints) -> Ints:  # pragma: no 
 
 
 @njit(cache=True)
-def spread_of_kinds(
-    example: Ints, first: Ints, group: Ints
-) -> tuple[Bools, Bools]:  # pragma: no cover - compiled
-    """Return, by partition and kind of flows, whether records differ in their group, and have none."""
-    mixed = np.zeros((len(group), len(example)), dtype=np.bool_)
-    alone = np.zeros((len(group), len(example)), dtype=np.bool_)
-    for part in range(len(group)):
-        for kind in range(len(example)):
-            begin = first[example[kind]]
-            for record in range(begin, first[example[kind] + 1]):
-                mixed[part, kind] |= group[part, record] != group[part, begin]
-                alone[part, kind] |= group[part, record] < 0
-    return mixed, alone
+def groups_of_kinds(
+    example: Ints, first: Ints, group: Ints, n_groups: int
+) -> tuple[Ints, Ints, Bools]:  # pragma: no cover - compiled
+    """Return the different groups of a flow of each kind, and whether some of its records are in none.
+
+    Parameters
+    ----------
+    example
+        A flow of every kind.
+    first, group
+        As for :func:`marks_of_flows`.
+
+    Returns
+    -------
+    start, code, alone
+        Where the groups of each kind begin in every partition, and one more; the groups; whether some are in
+        none.
+    """
+    n_parts, n = len(group), len(example)
+    start, alone = np.zeros(n_parts * n + 1, dtype=np.int64), np.zeros((n_parts, n), dtype=np.bool_)
+    met = np.full(n_groups, -1, dtype=np.int32)
+    for part in range(n_parts):
+        for kind in range(n):
+            start[part * n + kind + 1] = start[part * n + kind]
+            for record in range(first[example[kind]], first[example[kind] + 1]):
+                one = group[part, record]
+                if one < 0:
+                    alone[part, kind] = True
+                elif met[one] != kind:
+                    met[one] = kind
+                    start[part * n + kind + 1] += 1
+    code = np.empty(start[-1], dtype=np.int32)
+    at = 0
+    met[:] = -1
+    for part in range(n_parts):
+        for kind in range(n):
+            for record in range(first[example[kind]], first[example[kind] + 1]):
+                one = group[part, record]
+                if one >= 0 and met[one] != kind:
+                    met[one] = kind
+                    code[at] = one
+                    at += 1
+    return start, code, alone
 
 
 @njit(cache=True)
-def put_in_order(
-    flows: Ints, before: Before, kinds: Kinds, partial: Bools
-) -> Order:  # pragma: no cover - compiled
+def put_in_order(flows: Ints, kinds: Kinds, partial: Bools) -> Order:  # pragma: no cover - compiled
     """Return where earlier groups are in an order of flows: a run of it holds those that begin and end there.
 
     Parameters
@@ -82,19 +111,19 @@ def put_in_order(
     partial
         Which earlier groups hold records of no flow.
     """
-    of_flow, example, size = kinds
+    of_flow, size = kinds[0], kinds[1]
     place, own = np.full(len(of_flow), -1, dtype=np.int32), np.empty(len(flows), dtype=np.int32)
-    ends, left = _nowhere(len(example)), size.copy()
+    ends, left = _nowhere(len(size)), size.copy()
     for at in range(len(flows)):
         kind = of_flow[flows[at]]
         place[flows[at]], own[at] = at, kind
         ends[0, kind], ends[1, kind] = min(ends[0, kind], at), at
         left[kind] -= 1
-    for kind in range(len(example)):
+    for kind in range(len(size)):
         if left[kind] > 0:
             ends[1, kind] = NEVER
-    span = _span(ends, before, example, partial)
-    return flows, own, place, span, _reach(span, before, example)
+    span = _span(ends, kinds, partial)
+    return flows, own, place, span, _reach(span, kinds)
 
 
 @njit(cache=True)
@@ -106,17 +135,15 @@ def _nowhere(n: int) -> Ints:  # pragma: no cover - compiled
 
 
 @njit(cache=True)
-def _span(ends: Ints, before: Before, example: Ints, partial: Bools) -> Ints:  # pragma: no cover - compiled
+def _span(ends: Ints, kinds: Kinds, partial: Bools) -> Ints:  # pragma: no cover - compiled
     """Return the first and the last place of every earlier group, given those of every kind of flows."""
-    first, _, group = before
+    start, code, n = kinds[2], kinds[3], ends.shape[1]
     span = _nowhere(len(partial))
-    for part in range(len(group)):
-        for kind in range(len(example)):
-            for record in range(first[example[kind]], first[example[kind] + 1]):
-                one = group[part, record]
-                if one >= 0:
-                    span[0, one] = min(span[0, one], ends[0, kind])
-                    span[1, one] = max(span[1, one], ends[1, kind])
+    for at in range(len(start) - 1):
+        for each in range(start[at], start[at + 1]):
+            one = code[each]
+            span[0, one] = min(span[0, one], ends[0, at % n])
+            span[1, one] = max(span[1, one], ends[1, at % n])
     for one in range(len(partial)):
         if partial[one]:
             span[1, one] = NEVER
@@ -124,19 +151,16 @@ def _span(ends: Ints, before: Before, example: Ints, partial: Bools) -> Ints:  #
 
 
 @njit(cache=True)
-def _reach(span: Ints, before: Before, example: Ints) -> Ints:  # pragma: no cover - compiled
+def _reach(span: Ints, kinds: Kinds) -> Ints:  # pragma: no cover - compiled
     """Return the first and the last place of the groups of every kind of flows, in every partition."""
-    first, _, group = before
-    reach = np.empty((len(group), len(example), 2), dtype=np.int32)
-    for part in range(len(group)):
-        for kind in range(len(example)):
-            least, most = NEVER, -1
-            for record in range(first[example[kind]], first[example[kind] + 1]):
-                one = group[part, record]
-                if one < 0:
-                    most = NEVER
-                else:
-                    least, most = min(least, span[0, one]), max(most, span[1, one])
+    _, _, start, code, alone = kinds
+    n = alone.shape[1]
+    reach = np.empty((len(alone), n, 2), dtype=np.int32)
+    for part in range(len(alone)):
+        for kind in range(n):
+            least, most = NEVER, NEVER if alone[part, kind] else -1
+            for each in range(start[part * n + kind], start[part * n + kind + 1]):
+                least, most = min(least, span[0, code[each]]), max(most, span[1, code[each]])
             reach[part, kind, 0], reach[part, kind, 1] = least, most
     return reach
 
@@ -146,7 +170,7 @@ def remainders_hold(
     runs: tuple[Ints, Ints],
     order: Order,
     before: Before,
-    spread: tuple[Bools, Bools],
+    kinds: Kinds,
     members: Members,
     n_people: int,
     k: int,
@@ -157,8 +181,6 @@ def remainders_hold(
     ----------
     runs
         Where each run begins in the order, and where it ends.
-    spread
-        As :func:`spread_of_kinds` returns it.
     """
     good = np.ones(len(runs[0]), dtype=np.bool_)
     seen = np.full(n_people + 1, -1, dtype=np.int32)
@@ -169,8 +191,8 @@ def remainders_hold(
             # Invariant: no token from this one on was seen or met.
             token += 2
             here = runs[0][run], runs[1][run], part
-            if _few_of_run(here, order, before, spread[0], seen, token - 2, k) or _few_of_groups(
-                here, order, before, spread[1], members, (seen, met), token - 1, k
+            if _few_of_run(here, order, before, kinds, seen, token - 2, k) or _few_of_groups(
+                here, order, before, kinds[4], members, (seen, met), token - 1, k
             ):
                 good[run] = False
                 break
@@ -182,7 +204,7 @@ def _few_of_run(
     here: tuple[int, int, int],
     order: Order,
     before: Before,
-    mixed: Bools,
+    kinds: Kinds,
     seen: Ints,
     token: int,
     k: int,
@@ -191,12 +213,17 @@ def _few_of_run(
     begin, end, part = here
     flows, kind, _, span, reach = order
     first, person, group = before
+    start, alone = kinds[2], kinds[4]
     people, rest = 0, False
     for at in range(begin, end):
-        if reach[part, kind[at], 0] >= begin and reach[part, kind[at], 1] < end:
+        own = kind[at]
+        if reach[part, own, 0] >= begin and reach[part, own, 1] < end:
             continue
+        several = (
+            start[part * alone.shape[1] + own + 1] - start[part * alone.shape[1] + own] + alone[part, own] > 1
+        )
         for record in range(first[flows[at]], first[flows[at] + 1]):
-            if mixed[part, kind[at]]:
+            if several:
                 one = group[part, record]
                 if one >= 0 and span[0, one] >= begin and span[1, one] < end:
                     continue
