@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
+from tripcloak._version import __version__
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.reading.matrix import Zoning
@@ -149,6 +150,12 @@ def test_a_touched_release_is_said_to_be_touched(made, tmp_path):
     verdict = report_content(folder, Dressing())["verdict"]
     assert not verdict["good"]
     assert verdict["sentence"].startswith("TOUCHED")
+    assert "made with" not in verdict["sentence"]
+    told = (folder / "release" / "manifest.json").read_text(encoding="utf-8")
+    other = told.replace(f'"version": "{__version__}"', '"version": "0.0.1"')
+    (folder / "release" / "manifest.json").write_text(other, encoding="utf-8")
+    sentence = report_content(folder, Dressing())["verdict"]["sentence"]
+    assert f"made with tripcloak 0.0.1, and this is {__version__}" in sentence
 
 
 def test_trajectories_have_a_report_too(followed, tmp_path):

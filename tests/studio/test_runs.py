@@ -122,6 +122,19 @@ def test_a_second_server_in_one_workspace_is_refused(studio):
         Workspace(studio.desk.workspace.folder)
 
 
+def test_a_full_disk_is_told_in_words_and_what_was_there_stays(studio):
+    rows = studio.desk.workspace._rows
+    (pages,) = rows.execute("PRAGMA page_count").fetchone()
+    rows.execute(f"PRAGMA max_page_count = {pages}")
+    asked = {"command": "describe", "input": 1, "settings": {"where": "x" * 3000}}
+    answers = (studio.client.post("/api/runs", json=asked) for _ in range(20))
+    answer = next(one for one in answers if one.status_code != 201)
+    assert answer.status_code == 400
+    assert "disk is full" in answer.json()["error"]
+    assert "free some space" in answer.json()["error"]
+    assert [one["id"] for one in studio.client.get("/api/inputs").json()["inputs"]] == [1]
+
+
 def test_a_file_that_vanished_is_told(studio):
     studio.raw.unlink()
     run = studio.ended(studio.run())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tripcloak._version import __version__
 from tripcloak.flows.report.plain import area_words
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.errors import InputError
@@ -128,7 +129,12 @@ def _head(facts: Mapping[str, Any], dressing: Dressing) -> dict[str, Any]:
 def _verdict(facts: Mapping[str, Any], checked: ReleaseCheck) -> str:
     """Return one sentence for whoever reads nothing else."""
     if not checked.untouched:
-        return checked.sentence()
+        made = facts["version"]
+        another = (
+            f" It was made with tripcloak {made}, and this is {__version__}: only the version that made "
+            "a release can write its files anew and compare them."
+        )
+        return checked.sentence() + ("" if made == __version__ else another)
     promise = Promise.from_manifest(facts["promise"])
     brief = promise.in_brief()
     brief = f"{brief[:1].upper()}{brief[1:]}"
