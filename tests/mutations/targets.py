@@ -143,7 +143,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_room("flows/audit"), FLOW_AUDIT),
     **dict.fromkeys(
         _room("flows/audit/matrix"),
-        (*MATRIX_AUDIT, *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds")),
+        (
+            *MATRIX_AUDIT,
+            *_files("flows/audit", "zone_rules_in_memory outline_rules_in_memory files_in_memory"),
+            *_files("flows/audit", "audit_boxes audit_unions audit_itemsets audit_worlds"),
+        ),
     ),
     "flows/release/keeping.py": (*_files("flows/release", "keeping"), *KEPT_ZONES),
     "flows/release/cumulating.py": (*_files("flows/release", "cumulating"), *_files("flows", "series")),
