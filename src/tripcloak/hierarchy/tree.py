@@ -240,6 +240,13 @@ class Hierarchy:
         return Lineage.of(self.parent, self.n_tiles)
 
     @cached_property
+    def id_rank(self) -> Ints:
+        """Return the place of every zone in the order of ids."""
+        rank = np.empty(len(self), dtype=np.int64)
+        rank[np.argsort(self.zones.ids)] = np.arange(len(self))
+        return rank
+
+    @cached_property
     def children(self) -> tuple[Ints, Ints]:
         """Return (offsets, members): the children of zone z are ``members[offsets[z]:offsets[z + 1]]``."""
         below = self.parent[:-1]

@@ -164,15 +164,44 @@ def test_the_uniform_cuts_are_those_that_oigh_would_choose(duel: Any) -> None:
 @given(duel=duels(), axis=st.sampled_from([0, 1]))
 def test_cells_are_summed_as_the_plain_twin_does(mode: str, duel: Any, axis: int) -> None:
     _, twins, pair, price = duel
-    p, kernel = twins.products, _kernels.sums_by_zone
+    p, size = twins.products, len(twins.products.axes[axis])
+    sums, group = (
+        kernel if mode == "compiled" else kernel.py_func
+        for kernel in (_kernels.sums_by_zone, _kernels.group_by_zone)
+    )
     # Small whole numbers, so that the order of a sum does not matter.
     loss, volume = np.rint(p.loss), np.rint(p.volume / p.volume.min())
-    arrays = p.zone[axis], p.zone[1 - axis], pair[1 - axis], loss, volume
-    size = len(p.axes[axis])
-    losses, volumes = (kernel if mode == "compiled" else kernel.py_func)(*arrays, price, size)
-    zone, other, chosen, *numbers = (array.tolist() for array in arrays)
-    plainly = plain.sums_by_zone(zone, other, chosen, numbers[0], numbers[1], price, size)
-    assert (losses.tolist(), volumes.tolist()) == plainly
+    zone, other, chosen = p.zone[axis], p.zone[1 - axis], pair[1 - axis]
+    starts, row = group(other, len(chosen))
+    assert (starts.tolist(), row.tolist()) == plain.group_by_zone(other.tolist(), len(chosen))
+    losses, volumes = sums(starts, zone[row], loss[row], volume[row], chosen, price, size)
+    given = zone.tolist(), other.tolist(), chosen.tolist(), loss.tolist(), volume.tolist()
+    assert (losses.tolist(), volumes.tolist()) == plain.sums_by_zone(*given, price, size)
+
+
+@pytest.mark.parametrize("mode", ["compiled", "uncompiled"])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_running_sums_over_corners_are_the_sums_of_the_plain_twin(mode: str, seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    sizes, n = tuple(dice.integers(1, 5, 2).tolist()), int(dice.integers(0, 12))
+    zones = dice.integers(1, 6, 2)
+    first = tuple(dice.integers(0, size, some) for size, some in zip(sizes, zones, strict=True))
+    behind = tuple(
+        np.minimum(at + dice.integers(1, 4, len(at)), size) for at, size in zip(first, sizes, strict=True)
+    )
+    zone = np.stack([dice.integers(0, some, n) for some in zones]).astype(np.int32)
+    loss = dice.choice([1.0, 3.0, np.inf], n)
+    volume = dice.integers(1, 9, n).astype(float)
+    kernel: Any = _kernels.sums_by_corner
+    room = sizes[0] + 1, sizes[1] + 1
+    table = (kernel if mode == "compiled" else kernel.py_func)(zone, loss, volume, first, behind, room)
+    found = table.cumsum(axis=1).cumsum(axis=2)[:, :-1, :-1]
+    levels = [
+        tuple((int(first[axis][zone[axis, p]]), int(behind[axis][zone[axis, p]])) for axis in (0, 1))
+        for p in range(n)
+    ]
+    expected = plain.sums_by_corner(levels, loss.tolist(), volume.tolist(), sizes)
+    assert found.transpose(1, 2, 0).tolist() == [[list(pair) for pair in row] for row in expected]
 
 
 # --- the method ------------------------------------------------------------------------------------

@@ -326,6 +326,34 @@ def follow_choices(choice: Sequence[int], up: Sequence[Sequence[int]]) -> list[i
     return [max(around(p) & released, default=-1) for p in range(len(choice))]
 
 
+def group_by_zone(zone: Sequence[int], size: int) -> tuple[list[int], list[int]]:
+    """Return where the products of every zone begin when they are sorted by zone, and the products so."""
+    order = sorted(range(len(zone)), key=lambda p: (zone[p], p))
+    return [sum(z < here for z in zone) for here in range(size + 1)], order
+
+
+def sums_by_corner(
+    levels: Sequence[tuple[tuple[int, int], tuple[int, int]]],
+    loss: Sequence[float],
+    volume: Sequence[float],
+    shape: tuple[int, int],
+) -> list[list[tuple[float, float]]]:
+    """Return loss and volume of the products that stand at every pair of levels.
+
+    ``levels`` are, for each product and axis, its first level and the one behind its last.
+    """
+
+    def here(row: int, column: int) -> tuple[float, float]:
+        inside = [
+            p
+            for p, ((top, end), (left, right)) in enumerate(levels)
+            if top <= row < end and left <= column < right and loss[p] < float("inf")
+        ]
+        return sum((loss[p] * volume[p] for p in inside), 0.0), sum((volume[p] for p in inside), 0.0)
+
+    return [[here(row, column) for column in range(shape[1])] for row in range(shape[0])]
+
+
 def sums_by_zone(
     zone: Sequence[int],
     other: Sequence[int],

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +37,15 @@ class Settled(NamedTuple):
     pair: CutPair
     released: Bools
     mean: float
+
+
+class _ByOther(NamedTuple):
+    """Products in the order of their zone of one axis: where those of each begin, other zones, numbers."""
+
+    starts: Ints
+    zone: Ints
+    loss: Floats
+    volume: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +104,8 @@ class CutPairSearch:
         None where some may not be released and no such pair keeps the limit.
         """
         p, free = self.products, self.free
-        axes = [Levels(tree) for tree in p.axes]
-        known = p.loss[free] * p.volume[free], p.volume[free]
-        loss, volume = (_by_levels(values, axes, p.zone[:, free]) for values in known)
+        axes = (Levels(p.axes[ORIGIN]), Levels(p.axes[DESTINATION]))
+        loss, volume = _by_levels(p, axes)
 
         def weigh(node: Node) -> Weighed | None:
             hidden = p.total - float(volume[node])
@@ -170,10 +176,19 @@ class CutPairSearch:
         """Return loss and released volume of every zone of an axis against the other axis' cut."""
         from tripcloak.flows.methods._kernels.cuts import sums_by_zone
 
-        p = self.products
         price = np.inf if self.keeps_safe else price
-        size = len(p.axes[axis])
-        return sums_by_zone(p.zone[axis], p.zone[1 - axis], other, p.loss, p.volume, price, size)
+        return sums_by_zone(*self._by_other[axis], other, price, len(self.products.axes[axis]))
+
+    @cached_property
+    def _by_other(self) -> tuple[_ByOther, _ByOther]:
+        """Return all products in the order of their destination zones, and in that of their origin zones."""
+        from tripcloak.flows.methods._kernels.cuts import group_by_zone
+
+        p, found = self.products, []
+        for axis in (ORIGIN, DESTINATION):
+            starts, row = group_by_zone(p.zone[1 - axis], len(p.axes[1 - axis]))
+            found.append(_ByOther(starts, p.zone[axis][row], p.loss[row], p.volume[row]))
+        return found[0], found[1]
 
     @cached_property
     def _volumes(self) -> tuple[Floats, Floats]:
@@ -215,24 +230,18 @@ def mean_of(loss: Floats, volume: Floats) -> float:
     return math.fsum((loss * volume).tolist()) / math.fsum(volume.tolist())
 
 
-def _by_levels(values: Floats, axes: Sequence[Levels], zone: Ints) -> Floats:
-    """Return, for every node of the lattice, the sum over the safe products between its uniform cuts.
+def _by_levels(products: SafeProducts, axes: tuple[Levels, Levels]) -> tuple[Floats, Floats]:
+    """Return, for every node of the lattice, loss and volume of the safe products between its uniform cuts.
 
-    A zone is in the cut from its own level to below its parent's, so a product is in a box of nodes:
-    it is counted at the corners, and running sums fill the boxes.
+    A zone is in the cut from its own level to below its parent's, so a product is in a box of nodes.
     """
-    shape = tuple(len(levels) + 1 for levels in axes)
-    table = np.zeros(math.prod(shape))
-    for ends in product((False, True), repeat=len(axes)):
-        corner = tuple(
-            (levels.behind if end else levels.of_zone)[row]
-            for levels, end, row in zip(axes, ends, zone, strict=True)
-        )
-        sums = np.bincount(np.ravel_multi_index(corner, shape), values, len(table))
-        table += -sums if sum(ends) % 2 else sums
-    for axis in range(len(axes)):
-        table = table.reshape(shape).cumsum(axis=axis)
-    return table[tuple(slice(0, -1) for _ in axes)]
+    from tripcloak.flows.methods._kernels.cuts import sums_by_corner
+
+    p, (one, other) = products, axes
+    sizes = len(one) + 1, len(other) + 1
+    levels = (one.of_zone, other.of_zone), (one.behind, other.behind)
+    table = sums_by_corner(p.zone, p.loss, p.volume, *levels, sizes).cumsum(axis=1).cumsum(axis=2)
+    return table[0, :-1, :-1], table[1, :-1, :-1]
 
 
 def _sum_of_children(tree: Hierarchy, values: Floats) -> Floats:

@@ -160,13 +160,11 @@ def _axis_facts(tree: Hierarchy, tiles: Ints, trips: Ints) -> _AxisFacts:
     cost = tree.sum_below(np.bincount(tiles, trips, minlength=tree.n_tiles).astype(np.int64))
     occurs = cost > 0
     below = np.flatnonzero(occurs[:-1])
-    rank = np.empty(len(tree), dtype=np.int64)
-    rank[np.argsort(tree.zones.ids)] = np.arange(len(tree))
-    present = np.unique(tiles)
+    present = np.flatnonzero(np.bincount(tiles, minlength=tree.n_tiles))
     return _AxisFacts(
         occurring_children=np.bincount(tree.parent[below], minlength=len(tree)),
         cost=cost,
-        rank=rank,
+        rank=tree.id_rank,
         top=tree.covering(present),
         active=len(present),
     )

@@ -134,6 +134,8 @@ def partition_search(
         sizes = np.array([tree.n_tiles for tree in products.axes])
         may_split = may_split & (products.zone >= sizes[:, None])
 
+    below = np.empty((2, *products.up.shape))
+
     def solve(price: float) -> PricedPartition:
         choice, loss, hidden = best_partition(
             products.loss,
@@ -143,6 +145,7 @@ def partition_search(
             may_split,
             float(price),
             not keeps_safe,
+            below,
         )
         return PricedPartition(price, loss, hidden, choice)
 

@@ -82,6 +82,7 @@ def best_partition(
     may_split: NDArray[np.bool_],
     price: float,
     may_withhold: bool,
+    below: NDArray[np.float64],
 ) -> tuple[NDArray[np.int8], float, float]:  # pragma: no cover - compiled
     """Return the best choice for every product, and the loss and the suppressed volume of the best partition.
 
@@ -89,13 +90,14 @@ def best_partition(
     (``price`` per unit; only if it cannot be released where none ``may_withhold`` what is safe), or split on
     one axis; volume outside the safe children of a split is suppressed.
     Products stand behind those they are a part of, so one pass backwards sees all children before their
-    parent.
+    parent. ``below`` is room to work in, two numbers a product and axis: to ask for it anew every time takes
+    nearly as long as the work.
     """
     axes, n = up.shape
     choice = np.empty(n, np.int8)
     # Loss and suppressed volume are kept apart: at a high price the one would drown in the other's cost.
-    lost_below = np.zeros((axes, n))
-    hidden_below = np.zeros((axes, n))
+    below[:] = 0.0
+    lost_below, hidden_below = below
     lost, hidden = 0.0, 0.0
     for p in range(n - 1, -1, -1):
         # Nothing at all may weigh nothing: infinity times zero would be no number.
@@ -175,25 +177,71 @@ def place_flows(
 
 
 @njit(cache=True)
+def group_by_zone(
+    zone: NDArray[np.int32], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
+    """Return where the products of every zone begin in a list, one place more at its end, and that list."""
+    starts = np.zeros(size + 1, np.int64)
+    for p in range(len(zone)):
+        starts[zone[p] + 1] += 1
+    for z in range(size):
+        starts[z + 1] += starts[z]
+    after, members = starts[:-1].copy(), np.empty(len(zone), np.int32)
+    for p in range(len(zone)):
+        members[after[zone[p]]] = p
+        after[zone[p]] += 1
+    return starts, members
+
+
+@njit(cache=True)
 def sums_by_zone(
+    starts: NDArray[np.int64],
     zone: NDArray[np.int32],
-    other: NDArray[np.int32],
-    chosen: NDArray[np.bool_],
     loss: NDArray[np.float64],
     volume: NDArray[np.float64],
+    chosen: NDArray[np.bool_],
     price: float,
     size: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # pragma: no cover - compiled
     """Return loss and volume per zone, summed over products whose other zone is chosen and not too dear.
 
-    An infinite loss is too dear at any price.
+    Products are in the order of their other zone, those of each from one of ``starts`` to the next, so that
+    only those of chosen ones are looked at. An infinite loss is too dear at any price.
     """
     losses, volumes = np.zeros(size), np.zeros(size)
-    for p in range(len(zone)):
-        if chosen[other[p]] and loss[p] <= price and loss[p] < np.inf:
-            losses[zone[p]] += loss[p] * volume[p]
-            volumes[zone[p]] += volume[p]
+    for other in range(len(chosen)):
+        if chosen[other]:
+            for p in range(starts[other], starts[other + 1]):
+                if loss[p] <= price and loss[p] < np.inf:
+                    losses[zone[p]] += loss[p] * volume[p]
+                    volumes[zone[p]] += volume[p]
     return losses, volumes
+
+
+@njit(cache=True)
+def sums_by_corner(
+    zone: NDArray[np.int32],
+    loss: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    first: tuple[NDArray[np.int64], NDArray[np.int64]],
+    behind: tuple[NDArray[np.int64], NDArray[np.int64]],
+    sizes: tuple[int, int],
+) -> NDArray[np.float64]:  # pragma: no cover - compiled
+    """Return loss and volume of all products that may be released, noted at the corners of their boxes.
+
+    A product stands in a box of levels, on each axis from that of its zone, ``first``, to before the one
+    ``behind`` it. Running sums along both axes fill the boxes.
+    """
+    table = np.zeros((2, sizes[0], sizes[1]))
+    for p in range(len(loss)):
+        if loss[p] == np.inf:
+            continue
+        o, d = zone[0, p], zone[1, p]
+        for sign_o, row in ((1.0, first[0][o]), (-1.0, behind[0][o])):
+            for sign_d, column in ((1.0, first[1][d]), (-1.0, behind[1][d])):
+                table[0, row, column] += sign_o * sign_d * loss[p] * volume[p]
+                table[1, row, column] += sign_o * sign_d * volume[p]
+    return table
 
 
 @njit(cache=True)
