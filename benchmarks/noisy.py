@@ -2,6 +2,7 @@
 
     python -m benchmarks.noisy city.parquet --hierarchy h3:8/root=831e00fffffffff
     python -m benchmarks.noisy cabs.parquet --hierarchy h3:8 --methods noisycut --epsilon 1
+    python -m benchmarks.noisy cabs.parquet --methods inftda laplace --bounding sample scale
 
 Numbers of a row are those of one draw of noise; another draw gives others.
 """
@@ -10,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import product
 
 from tripcloak import METHODS, TripSource, Zoning, audit_matrix, measure, read_matrix
+from tripcloak.ground.errors import ImpossibleRequestError
 
 
 def main() -> None:
@@ -22,18 +25,24 @@ def main() -> None:
     print(f"{matrix.n_flows:,} flows, {matrix.flows.trips.sum():,} trips\n")
     print("| method | epsilon | published pairs | trips | CPC | shares in common | CPU s |")
     print("|---|---:|---:|---:|---:|---:|---:|")
-    for name in given.methods:
-        for epsilon in given.epsilon:
-            started = time.process_time()
-            release = METHODS[name](epsilon=epsilon).anonymise(matrix)
-            seconds = time.process_time() - started
-            found = measure(matrix, release)
-            safe = "" if audit_matrix(matrix, release).safe else " NOT SAFE"
-            print(
-                f"| {name}{safe} | {epsilon:g} | {release.n_groups:,} | {release.trips.sum():,} "
-                f"| {found['CPC']:.3f} | {found['CPC_shares']:.3f} | {seconds:.1f} |",
-                flush=True,
-            )
+    for name, way, epsilon in product(given.methods, given.bounding, given.epsilon):
+        asked = {} if name == "noisycut" else {"bounding": way}
+        if name == "noisycut" and way != given.bounding[0]:
+            continue
+        started = time.process_time()
+        try:
+            release = METHODS[name](epsilon=epsilon, **asked).anonymise(matrix)
+        except ImpossibleRequestError:
+            print(f"| {name}, {way} | {epsilon:g} | none | | | | |", flush=True)
+            continue
+        seconds = time.process_time() - started
+        found = measure(matrix, release)
+        safe = "" if audit_matrix(matrix, release).safe else " NOT SAFE"
+        print(
+            f"| {', '.join([name, *asked.values()])}{safe} | {epsilon:g} | {release.n_groups:,} | {release.trips.sum():,} "
+            f"| {found['CPC']:.3f} | {found['CPC_shares']:.3f} | {seconds:.1f} |",
+            flush=True,
+        )
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -41,6 +50,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("input")
     parser.add_argument("--hierarchy", default="h3:8")
     parser.add_argument("--methods", nargs="+", default=["inftda", "noisycut"])
+    parser.add_argument("--bounding", nargs="+", default=["sample"], choices=["sample", "scale"])
     parser.add_argument("--epsilon", nargs="+", type=float, default=[1.0, 10.0])
     return parser
 

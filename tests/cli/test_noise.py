@@ -35,6 +35,7 @@ def test_a_noisy_release_is_made_told_audited_and_measured(
     assert "smallest flow" not in words
     assert not leaks(told.out, some_trips(900))
     manifest = json.loads((out / "release" / "manifest.json").read_text())
+    assert manifest["parameters"].pop("bounding", "sample") == "sample"
     assert manifest["parameters"] == {"epsilon": 5.0, "delta": 1e-6, "contributions": 2, "height": 3}
     assert (manifest["promise"]["kind"], manifest["seed"], manifest["bound"]) == (
         "differential privacy",

@@ -27,6 +27,7 @@ class FlowOptions(TypedDict, total=False):
     delta: float | None
     contributions: int | None
     height: int | None
+    bounding: str | None
 
 
 class AnonymiseOptions(FlowOptions, total=False):

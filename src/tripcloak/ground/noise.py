@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -93,6 +93,38 @@ def gaussian_scale(sensitivity: int, rho: float) -> float:
     """
     # A hair more, so that rounding never makes it less private than promised.
     return sensitivity * math.sqrt(1 / (2 * rho)) * (1 + 1e-12)
+
+
+class Purse(NamedTuple):
+    """What noise is paid with.
+
+    Attributes
+    ----------
+    noise : NoiseSource
+        Where it comes from.
+    order : int
+        2: Gaussian noise, paid with rho of zCDP against Euclidean norms. 1: Laplace noise, paid with epsilon
+        against sums.
+    """
+
+    noise: NoiseSource
+    order: Literal[1, 2]
+
+    def scale(self, sensitivity: int, budget: float) -> float:
+        """Return the scale of noise that costs so much."""
+        return scale_of(self.order, sensitivity, budget)
+
+    def add(self, exact: Ints, sensitivity: int, budget: float) -> Ints:
+        """Return numbers with noise that costs so much."""
+        scale = self.scale(sensitivity, budget)
+        if self.order == 1:
+            return self.noise.laplace(exact, scale=scale, sensitivity=sensitivity, epsilon=budget)
+        return self.noise.gaussian(exact, scale=scale, sensitivity=sensitivity, rho=budget)
+
+
+def scale_of(order: Literal[1, 2], sensitivity: int, budget: float) -> float:
+    """Return the scale of Laplace (1) or Gaussian (2) noise that costs a budget at a sensitivity."""
+    return laplace_scale(sensitivity, budget) if order == 1 else gaussian_scale(sensitivity, budget)
 
 
 def in_chunks(add: Callable[[Ints], Ints], exact: Ints, progress: Progress) -> Ints:

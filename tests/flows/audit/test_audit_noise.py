@@ -73,6 +73,15 @@ SCALED: dict[str, tuple[str, NoisyMethod]] = {
     "noisycut on squares": ("quadtree", NoisyCut(epsilon=2, contributions=5, height=1)),
     "noisycut on tracts": ("tracts", NoisyCut(epsilon=1)),
     "noisycut on trips": ("no ids", NoisyCut(epsilon=0.5, height=2)),
+    "inftda scaled on cells": ("h3", InfTDA(epsilon=5, height=3, bounding="scale")),
+    "inftda scaled on squares": ("quadtree", InfTDA(epsilon=5, height=3, bounding="scale")),
+    "inftda scaled on tracts": ("tracts", InfTDA(epsilon=2, contributions=3, bounding="scale")),
+    "laplace scaled on cells": ("h3", Laplace(epsilon=2, height=3, bounding="scale")),
+    "laplace scaled on squares": (
+        "quadtree",
+        Laplace(epsilon=2, contributions=3, height=3, bounding="scale"),
+    ),
+    "laplace scaled on every pair of tracts": ("tracts", Laplace(epsilon=1, bounding="scale")),
 }
 """Methods that scale travellers: without noise, too, their numbers are not those of any trips."""
 
@@ -115,6 +124,16 @@ def test_honest_noise_on_scaled_travellers_passes(
     for report in (audit_matrix(world.matrix, release), audit(world, folder)):
         assert report.broken == ()
     assert all(finding.ok for finding in audit_files(folder.path))
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", [name for name in SCALED if "scaled" in name])
+def test_scaled_travellers_without_noise_are_found_by_scaling_them_anew(
+    name: str, worlds: dict[str, World], tmp_path: Path
+) -> None:
+    world, release = made(worlds, name, factor=0.0)
+    assert audit_matrix(world.matrix, release).broken == ("noise-as-stated",)
+    assert audit(world, world.publish(tmp_path / "out", release)).broken == ("noise-as-stated",)
 
 
 @pytest.mark.one_in(2)

@@ -59,6 +59,7 @@ SCALED = {
     "id_is": "person",
     "contributions": None,
     "norms": [1.0],
+    "norm_heights": [0],
     "multipliers": [5.0, 5.0],
 }
 

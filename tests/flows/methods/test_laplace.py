@@ -127,7 +127,8 @@ def test_with_too_many_pairs_only_those_that_occur_get_noise_and_small_ones_stay
 def test_grids_are_lifted_three_heights_and_hide_pairs_by_the_threshold() -> None:
     trips = [Trip(number % 49, number % 7, number) for number in range(500)]
     release = Laplace(epsilon=1.0).anonymise(World("h3").matrix(trips), noise=Recorded())
-    assert release.parameters == {"epsilon": 1.0, "delta": 1e-6, "contributions": 10, "height": 3}
+    asked = {"epsilon": 1.0, "delta": 1e-6, "bounding": "sample"}
+    assert release.parameters == {**asked, "contributions": 10, "height": 3}
     assert release.origins.ids.tolist() == ["861fb4677ffffff"]
     assert release.trips.tolist() == [500]
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tripcloak.flows.audit.privacy import read_privacy, too_little
 from tripcloak.flows.methods import NoisyCut
+from tripcloak.flows.methods.noise.bounding import whole
 from tripcloak.flows.methods.noise.noisy_tree import NoisyLevel, reconcile
-from tripcloak.flows.methods.noise.noisycut import whole
 from tripcloak.flows.methods.noise.scaling import (
     CLASSES,
     LONGEST,
@@ -116,7 +116,7 @@ def test_trips_are_kept_in_proportion_and_without_sampling() -> None:
 def test_who_is_longer_than_allowed_is_never_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "tripcloak.flows.methods.noise.scaling.norms",
-        lambda presence, matrix, domains, heights: np.ones((presence.people, len(heights))),
+        lambda presence, matrix, domains, heights, order: np.ones((presence.people, len(heights))),
     )
     with pytest.raises(InternalError, match="more than the noise hides"):
         counted_of(World("tree"), [Trip(0, 1, 7, 3)], [2 * PARTS] * 9)

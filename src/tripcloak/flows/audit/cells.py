@@ -7,6 +7,7 @@ slash, and the digits of those children, such as ``8928308280fffff/0236``.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
 
 from h3.api import basic_str as h3
@@ -39,6 +40,21 @@ def ancestor(tile: str, resolution: int) -> str:
     ('891fb46622fffff', 'world')
     """
     return WORLD if resolution < 0 else str(h3.cell_to_parent(tile, resolution))
+
+
+def cells_above(tiles: Iterable[str], resolution: int) -> list[tuple[str, str | None, int]]:
+    """Return tiles and all cells that hold one, each with the cell above and its height; the world is last.
+
+    >>> [above for _, above, _ in cells_above(["811fbffffffffff"], 1)], cells_above([], 1)
+    (['801ffffffffffff', 'world', None], [('world', None, 2)])
+    """
+    found: list[tuple[str, str | None, int]] = []
+    here = set(tiles)
+    for at in range(resolution, -1, -1):
+        above = {cell: ancestor(cell, at - 1) for cell in sorted(here)}
+        found += [(cell, up, resolution - at) for cell, up in above.items()]
+        here = set(above.values())
+    return [*found, (WORLD, None, resolution + 1)]
 
 
 @lru_cache(maxsize=1 << 17)

@@ -112,6 +112,10 @@ class NoisyNumbers(NamedTuple):
         Whether both are the same whichever trips are counted: nobody in the group has too many.
     all_counted : int, optional
         All trips that are counted, also those in no published group.
+    scaled : array of float, optional
+        Where travellers are scaled: what the group's then have counted for, in trips.
+    one_height : bool
+        Where they are: all released zones are of one height, so that without noise numbers would be these.
     """
 
     published: Ints
@@ -119,6 +123,8 @@ class NoisyNumbers(NamedTuple):
     recount: Ints
     certain: Bools
     all_counted: int | None = None
+    scaled: Floats | None = None
+    one_height: bool = False
 
 
 class NoiseTrial(NamedTuple):
@@ -301,14 +307,30 @@ def _scaled(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
     A large number has noise of its own of half the stated scale at least, of whichever height it is and
     whatever it was made to agree with. What is published lies above some threshold, of four standard
     deviations at most: given that, it hits any number with a chance of about 2 / scale at most, by the hazard
-    of :func:`gaussian_hit`; the square root is for what numbers have in common. Where travellers are scaled,
-    numbers would not be those of all trips without noise either: being far from those tells nothing.
+    of :func:`gaussian_hit`; the square root is for what numbers have in common. Laplace noise hits any number
+    with less. Without noise numbers would be in proportion to those of scaled travellers; being far from
+    those of all trips tells nothing.
     """
-    large = np.minimum(numbers.published, numbers.recount) >= WELL_ABOVE * privacy.noise_scale
-    error = np.abs(numbers.published - numbers.recount)[large]
-    for reach in {0, math.floor(privacy.noise_scale / 64)}:
-        chance = min(2 * (2 * reach + 1) / privacy.noise_scale, 1.0)
-        yield NoiseTrial(error <= reach, np.full(len(error), math.sqrt(chance)), privacy.unit == "trip")
+    if numbers.scaled is None:
+        yield from _close(
+            privacy.noise_scale, numbers.published, numbers.recount, telling=privacy.unit == "trip"
+        )
+        return
+    # Numbers were rescaled to a noisy total; by how much, those that are not small tell together.
+    large = numbers.scaled >= WELL_ABOVE * privacy.noise_scale
+    times = numbers.published[large].sum() / numbers.scaled[large].sum() if large.any() else 1.0
+    exact = numbers.scaled * times
+    yield from _close(privacy.noise_scale * times, numbers.published, exact, telling=numbers.one_height)
+    yield from _close(privacy.noise_scale * times, numbers.published, numbers.recount, telling=False)
+
+
+def _close(scale: float, published: Ints, exact: Floats, *, telling: bool) -> Iterator[NoiseTrial]:
+    large = np.minimum(published, exact) >= WELL_ABOVE * scale
+    error = np.abs(published - exact)[large]
+    # Proportions that were rounded along a list are off by less than one.
+    for reach in {1 if exact.dtype.kind == "f" else 0, math.floor(scale / 64)}:
+        chance = min(2 * (2 * reach + 1) / scale, 1.0)
+        yield NoiseTrial(error <= reach, np.full(len(error), math.sqrt(chance)), telling)
 
 
 def gaussian_hit(beyond: Ints, scale: float) -> Floats:

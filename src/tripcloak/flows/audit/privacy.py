@@ -14,10 +14,13 @@ NOISE = "differential privacy"
 """The kind of promise that is read here."""
 ENTRY = "promise"
 UNITS = ("traveller", "trip")
-OF_LAPLACE, OF_GAUSSIAN = {"threshold"}, {"rho", "heights", "multipliers", "norms"}
+OF_SCALING = {"multipliers", "norms"}
+OF_LAPLACE, OF_GAUSSIAN = {"threshold", *OF_SCALING}, {"rho", "heights", "norm_heights", *OF_SCALING}
 STATED = {
     *("kind", "epsilon", "delta", "unit", "id_is", "contributions", "mechanism", "noise_scale", "study_area")
 }
+PARTS = 1024
+"""Parts that a trip is counted in where travellers are scaled."""
 ROUNDING_TOLERANCE = 1e-9
 """Relative, for what rounding may take away."""
 
@@ -46,7 +49,10 @@ class Privacy:
         Where travellers are scaled: the standard deviation of every draw of noise, in multiples of what one
         traveller can change there.
     norms : tuple of float
-        The norm, in trips, that a traveller is scaled to at every height.
+        The norm, in trips, that a traveller is scaled to at every height: Euclidean under Gaussian noise, a
+        sum under Laplace noise.
+    norm_heights : tuple of int
+        The height that each norm is of, under Gaussian noise: from the study area down.
     study_area : str, optional
         The zone that holds all others.
     id_is : str, optional
@@ -64,6 +70,7 @@ class Privacy:
     heights: int = 1
     multipliers: tuple[float, ...] = ()
     norms: tuple[float, ...] = ()
+    norm_heights: tuple[int, ...] = ()
     study_area: str | None = None
     id_is: str | None = None
 
@@ -125,12 +132,23 @@ def _noise(stated: Mapping[str, Any], kind: str) -> dict[str, Any]:
         raise unreadable(f"{ENTRY}.threshold", "a number of 1 or more")
     numbers = {"noise_scale": float(scale), "threshold": float(threshold)}
     if kind == "Laplace":
-        return numbers
+        return {**numbers, **_scaling(stated, 1)}
     rho, heights = stated.get("rho"), stated.get("heights")
     if not is_number(rho) or not rho > 0:
         raise unreadable(f"{ENTRY}.rho", "a number above 0")
     if type(heights) is not int or not 1 <= heights < 1000:
         raise unreadable(f"{ENTRY}.heights", "a whole number of 1 or more")
+    scaling = _scaling(stated, heights)
+    of = stated.get("norm_heights", [])
+    if not isinstance(of, list) or not all(type(one) is int and one >= 0 for one in of):
+        raise unreadable(f"{ENTRY}.norm_heights", "whole numbers of 0 or more")
+    if len(of) != len(scaling["norms"]) or of != sorted(set(of), reverse=True):
+        raise unreadable(f"{ENTRY}.norm_heights", "one for each norm, from the study area down")
+    return {**numbers, "rho": float(rho), "heights": heights, **scaling, "norm_heights": tuple(of)}
+
+
+def _scaling(stated: Mapping[str, Any], heights: int) -> dict[str, tuple[float, ...]]:
+    """Return what is told of travellers that are scaled; nothing where they are not."""
     lists = {name: _figures(stated, name) for name in ("multipliers", "norms")}
     if bool(lists["multipliers"]) != bool(lists["norms"]) or (
         lists["norms"] and not (len(lists["norms"]) == heights and len(lists["multipliers"]) > heights)
@@ -138,7 +156,7 @@ def _noise(stated: Mapping[str, Any], kind: str) -> dict[str, Any]:
         raise unreadable(
             f"{ENTRY}.multipliers", "with norms, of which there is one a height, and more of them"
         )
-    return {**numbers, "rho": float(rho), "heights": heights, **lists}
+    return lists
 
 
 def _figures(stated: Mapping[str, Any], name: str) -> tuple[float, ...]:
@@ -161,21 +179,24 @@ def too_little(privacy: Privacy) -> str | None:
     'the stated noise is too small for the stated epsilon'
     """
     if privacy.multipliers:
-        return _too_little_scaled(privacy) or _too_concentrated(privacy)
+        return _too_little_scaled(privacy) or _too_likely(privacy)
     sensitivity, scale = privacy.contributions, privacy.noise_scale
     assert sensitivity is not None
     if privacy.noise == "Laplace":
         if scale * privacy.epsilon < sensitivity * (1 - ROUNDING_TOLERANCE):
             return "the stated noise is too small for the stated epsilon"
+        return _too_likely(privacy)
+    if privacy.heights * sensitivity**2 > 2 * privacy.rho * scale**2 * (1 + ROUNDING_TOLERANCE):
+        return "the stated noise is too small for the stated rho"
+    return _too_likely(privacy)
+
+
+def _too_likely(privacy: Privacy) -> str | None:
+    """Return what is wrong with the chance that the promise fails."""
+    if privacy.noise == "Laplace":
         if privacy.delta and shown_by_one(privacy) > privacy.delta * (1 + ROUNDING_TOLERANCE):
             return "the stated threshold is too low for the stated delta"
         return None
-    if privacy.heights * sensitivity**2 > 2 * privacy.rho * scale**2 * (1 + ROUNDING_TOLERANCE):
-        return "the stated noise is too small for the stated rho"
-    return _too_concentrated(privacy)
-
-
-def _too_concentrated(privacy: Privacy) -> str | None:
     if concentrated_delta(privacy.rho, privacy.epsilon) > privacy.delta * (1 + 1e-6):
         return "the stated rho is too large for the stated epsilon and delta"
     return None
@@ -184,12 +205,17 @@ def _too_concentrated(privacy: Privacy) -> str | None:
 def _too_little_scaled(privacy: Privacy) -> str | None:
     """Return what is wrong with noise on travellers that are scaled.
 
-    A draw of z times what one traveller can change is 1 / (2 z²)-zCDP, and what draws cost adds up. The last
-    draws are those of the heights, from the study area down.
+    A draw of z times what one traveller can change is 1 / (2 z²)-zCDP with Gaussian noise and 1 / z-private
+    with Laplace noise, and what draws cost adds up. The last draws are those of the heights, from the study
+    area down.
     """
-    spent = math.fsum(1 / (2 * times**2) for times in privacy.multipliers)
-    if spent > privacy.rho * (1 + ROUNDING_TOLERANCE):
-        return "the stated noise is too small for the stated rho"
+    if privacy.noise == "Laplace":
+        spent, budget, of = math.fsum(1 / times for times in privacy.multipliers), privacy.epsilon, "epsilon"
+    else:
+        spent = math.fsum(1 / (2 * times**2) for times in privacy.multipliers)
+        budget, of = privacy.rho, "rho"
+    if spent > budget * (1 + ROUNDING_TOLERANCE):
+        return f"the stated noise is too small for the stated {of}"
     finest = privacy.multipliers[-1] * privacy.norms[-1]
     if privacy.noise_scale < finest * (1 - ROUNDING_TOLERANCE):
         return "the stated noise is too small for the stated norms"
@@ -204,11 +230,13 @@ def shown_by_one(privacy: Privacy) -> float:
 
     Noise is z or more with a chance of q**z / (1 + q), for z of 1 or more and q = exp(-1 / scale). The
     person has all their trips in one such pair, or each in a pair of its own; between the two lies
-    nothing worse, since the chance that a pair stays hidden is log-concave in its trips.
+    nothing worse, since the chance that a pair stays hidden is log-concave in its trips. Where travellers are
+    scaled, what is counted and drawn are parts of a trip.
     """
-    rate, most = 1 / privacy.noise_scale, privacy.contributions
+    parts = PARTS if privacy.norms else 1
+    most = round(privacy.norms[0] * PARTS) if privacy.norms else privacy.contributions
     assert most is not None
-    least = math.ceil(privacy.threshold)
+    rate, least = 1 / (privacy.noise_scale * parts), math.ceil(privacy.threshold * parts)
 
     def reach(trips: int) -> float:
         need = least - trips

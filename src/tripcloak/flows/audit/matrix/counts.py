@@ -27,6 +27,7 @@ from tripcloak.flows.audit.noise import (
 from tripcloak.flows.audit.privacy import Privacy, too_little
 from tripcloak.flows.audit.promise import least
 from tripcloak.flows.audit.rounding import EXACT
+from tripcloak.flows.audit.scaling import Rows, ZonesAbove, scaled_numbers
 from tripcloak.flows.model import SegmentPart
 from tripcloak.flows.release import segments_told
 from tripcloak.ground.arrays import Bools
@@ -289,11 +290,17 @@ def _numbers(case: MatrixCase, privacy: Privacy) -> NoisyNumbers:
     group, groups = release.group_of_flow, release.n_groups
     kept = (group >= 0) & (group < groups)
     recount = np.bincount(group[kept], flows.trips[kept], minlength=groups).astype(np.int64)
-    if flows.travellers is None or privacy.norms:
+    if flows.travellers is None:
         return NoisyNumbers(release.trips, recount, recount, np.ones(groups, dtype=bool))
     if flows.repeats is None:
         raise BrokenPart("the matrix does not tell how many trips each traveller makes in each flow")
     flow = np.repeat(np.arange(case.matrix.n_flows), np.diff(flows.travellers.offsets))
+    if privacy.norms:
+        trees = [ZonesAbove(tree.parent, tree.zones.height) for tree, _ in case.matrix.axes[:2]]
+        ends = [tile[flow] for _, tile in case.matrix.axes[:2]]
+        rows = Rows(flows.travellers.people, ends[0], ends[1], flows.repeats, group[flow])
+        numbers = (trees[0], trees[1]), release.trips, recount
+        return scaled_numbers(privacy, rows, *numbers, one_height=release.homogeneous)
     origin, destination = (
         id_marks(tree.zones.ids[: tree.n_tiles].tolist())[tile[flow]] for tree, tile in case.matrix.axes[:2]
     )

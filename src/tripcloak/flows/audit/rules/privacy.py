@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
+from tripcloak.flows.audit.cells import cells_above
 from tripcloak.flows.audit.columns import UNITS
 from tripcloak.flows.audit.dominance import in_words, largest_sql, said_of_halves, weaker_than_ordered
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence, column_names
@@ -28,7 +30,9 @@ from tripcloak.flows.audit.promise import SPACE, least
 from tripcloak.flows.audit.queries import segment_sql, too_far_sql
 from tripcloak.flows.audit.raw import WITHHELD
 from tripcloak.flows.audit.rules.files import differs_from_csv
+from tripcloak.flows.audit.scaling import Rows, ZonesAbove, scaled_numbers
 from tripcloak.flows.audit.trees import holders, lineage
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.entries import unreadable
 from tripcloak.ground.manifest import read_run
 from tripcloak.ground.masking import mask_small
@@ -229,7 +233,7 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
         f"""select pair, flow.trips::bigint as published, recount.trips as trips from audit_flows flow
         join (select * from audit_recount where pair > {WITHHELD}) recount using ({axes}) order by pair"""
     )
-    if privacy.unit == "trip" or privacy.norms or case.value("select count(person) = 0 from audit_presence"):
+    if privacy.unit == "trip" or case.value("select count(person) = 0 from audit_presence"):
         return NoisyNumbers(published, recount, recount, np.ones(len(pair), dtype=bool))
     keys = ", ".join(name for name in ("o", "d", "t") if name in case.columns("audit_presence"))
     of_row, person, trips, origin, destination = case.arrays(
@@ -238,6 +242,14 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
         from audit_presence left join audit_links using ({keys}) where person is not null"""
     )
     names = dict(case.rows("select key, name from audit_names"))
+    if privacy.norms:
+        sides = [_tree(case, axis, names.values()) for axis in ("origin", "destination")]
+        (one, other), codes = (tree for tree, _ in sides), [code for _, code in sides]
+        ends = [_coded(names, code, side) for code, side in zip(codes, (origin, destination), strict=True)]
+        place = np.minimum(np.searchsorted(pair, of_row), len(pair) - 1)
+        rows = Rows(person, ends[0], ends[1], trips, np.where(pair[place] == of_row, place, -1))
+        one_height = case.promise.homogeneous
+        return scaled_numbers(privacy, rows, (one, other), published, recount, one_height=one_height)
     known, marks = np.array(sorted(names), dtype=np.uint64), id_marks(names[key] for key in sorted(names))
     origin, destination = (marks[np.searchsorted(known, side)] for side in (origin, destination))
     assert privacy.contributions is not None
@@ -247,6 +259,25 @@ def _numbers(case: FlowEvidence, privacy: Privacy) -> NoisyNumbers:
     here = pair[group] == of_row
     counted = Counted(counted.trips[here], counted.busy[here])
     return beside(published, recount, group[here], trips[here], counted)._replace(all_counted=total)
+
+
+def _tree(case: FlowEvidence, axis: str, tiles: Iterable[str]) -> tuple[ZonesAbove, dict[str, int]]:
+    """Return the zones above the tiles of an axis, and the number of every zone among them."""
+    resolution = case.promise.resolution
+    if resolution is None:
+        found = list(case.rows(f"select zone, parent, height from audit_tree where axis = '{axis}'"))
+    else:
+        found = cells_above(tiles, resolution)
+    code = {zone: number for number, (zone, _, _) in enumerate(found)}
+    parent = np.array([code.get(above, -1) for _, above, _ in found])
+    return ZonesAbove(parent, np.array([height for *_, height in found])), code
+
+
+def _coded(names: dict[int, str], code: dict[str, int], tiles: Ints) -> Ints:
+    """Return the numbers of tiles that are given by their keys."""
+    keys, at = np.unique(tiles, return_inverse=True)
+    found: Ints = np.array([code[names[key]] for key in keys.tolist()])[at]
+    return found
 
 
 @BOOK.rule("segments-safe", "recount")

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod, most_of
+from tripcloak.flows.methods.noise.bounding import Bounded, BoundedMethod, Shares, bounded
+from tripcloak.flows.methods.noise.bounding import whole as whole_numbers
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, most_of
 from tripcloak.flows.methods.noise.parts import Parts, zones_of_flows
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.noise import NoiseSource, gaussian_scale, in_chunks, largest_rho
+from tripcloak.ground.noise import NoiseSource, Purse, gaussian_scale, in_chunks, largest_rho
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import steps_down
 from tripcloak.hierarchy.tiling import Keys
 from tripcloak.promises import DifferentialPrivacy
+from tripcloak.promises.differential_privacy import Detail
 
 
 class ZonePairs(NamedTuple):
@@ -29,6 +32,17 @@ class ZonePairs(NamedTuple):
     destination: Keys
     trips: Ints
     of_flow: Ints
+
+    def rescaled(self, total: int) -> ZonePairs:
+        """Return the pairs with whole numbers in the same proportions that add up to a total."""
+        if not len(self.trips):
+            return self
+        order = np.lexsort((self.destination, self.origin))
+        trips = whole_numbers(self.trips.astype(float), max(total, 0), order)
+        kept = np.flatnonzero(trips)
+        number = np.full(len(trips) + 1, -1, dtype=np.int32)
+        number[kept] = np.arange(len(kept), dtype=np.int32)
+        return ZonePairs(self.origin[kept], self.destination[kept], trips[kept], number[self.of_flow])
 
 
 def whole(domains: Domains, total: Ints, n_flows: int) -> ZonePairs:
@@ -80,7 +94,7 @@ def split(
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfTDA(NoisyMethod):
+class InfTDA(BoundedMethod):
     """Noise top down over the pairs of zones of a hierarchy, after Boninsegna and Silvestri (PoPETs 2025).
 
     The number of all trips gets discrete Gaussian noise. Then, from the study area down, every pair of
@@ -91,6 +105,9 @@ class InfTDA(NoisyMethod):
 
     Parameters
     ----------
+    bounding
+        With ``scale`` every traveller's whole vector of flows is scaled to a Euclidean norm, instead of some
+        trips being drawn, and numbers are rescaled to a noisy number of all trips.
     delta
         Above 0: Gaussian noise is never private with certainty.
     height
@@ -133,36 +150,65 @@ class InfTDA(NoisyMethod):
         progress: Progress,
     ) -> Drawn:
         """Return noisy numbers of pairs of zones, all of one height."""
-        steps, _, share = self._shares(domains)
-        most = most_of(counted)
-        scale = gaussian_scale(most, share)
-        add = partial(noise.gaussian, scale=scale, sensitivity=most, rho=share)
-        total = np.maximum(add(counted.trips.sum(keepdims=True)), 0)
-        pairs = whole(domains, total, matrix.n_flows)
-        for height in steps[1:]:
+        steps, purse = steps_down(domains, self.height or 0), Purse(noise, 2)
+        _, share = self._shares(matrix, domains, counted)
+        found = self._bounded(matrix, counted, domains, purse)
+
+        def add(number: int, exact: Ints) -> Ints:
+            return in_chunks(lambda some: purse.add(some, found.allowed[number], share), exact, progress)
+
+        pairs = whole(domains, np.maximum(add(0, found.counted.sum(keepdims=True)), 0), matrix.n_flows)
+        for number, height in enumerate(steps[1:], 1):
             flows = zones_of_flows(matrix, domains, height)
-            pairs = split(pairs, domains, height, flows, counted.trips, lambda x: in_chunks(add, x, progress))
-        return Drawn(*pairs, promise=self.stated(matrix, domains, counted))
+            pairs = split(pairs, domains, height, flows, found.counted, partial(add, number))
+        stated = self.stated(matrix, domains, counted)
+        if not self.scales_in(matrix):
+            return Drawn(*pairs, promise=stated)
+        finest = purse.scale(found.allowed[-1], share) / found.parts
+        facts = (("noise_scale", finest), ("norms", found.norms))
+        promise = replace(stated, details=(*facts, *stated.details))
+        return Drawn(*pairs.rescaled(found.total), promise=promise)
 
     def stated(
         self, matrix: ODMatrix, domains: Domains, hidden: Hidden | Contributions
     ) -> DifferentialPrivacy:
-        """Return what is promised of a release of such a matrix."""
-        steps, rho, share = self._shares(domains)
+        """Return what is promised of a release of such a matrix; norms are not known before."""
+        assert self.epsilon is not None
+        steps = steps_down(domains, self.height or 0)
+        heights = len(steps)
+        shares, share = self._shares(matrix, domains, hidden)
+        rho = largest_rho(self.epsilon, self.delta)
+        facts: dict[str, Detail] = {"rho": rho, "heights": heights}
+        if self.scales_in(matrix):
+            draws = [*shares.draws(heights), *[share] * heights]
+            facts["norm_heights"] = tuple(steps)
+            facts["multipliers"] = tuple(gaussian_scale(1, rho) for rho in draws)
+        else:
+            facts = {"noise_scale": gaussian_scale(most_of(hidden), share), **facts}
         return self.promised(
             hidden,
             self.delta,
             "discrete Gaussian noise on all pairs of zones, from the study area down, made to add up",
-            noise_scale=gaussian_scale(most_of(hidden), share),
-            rho=rho,
-            heights=len(steps),
+            **facts,
             study_area=domains[0].study_area,
         )
 
-    def _shares(self, domains: Domains) -> tuple[list[int], float, float]:
-        """Return the heights that get noise, rho for all of them, and rho for each."""
+    def _shares(
+        self, matrix: ODMatrix, domains: Domains, hidden: Hidden | Contributions
+    ) -> tuple[Shares, float]:
+        """Return how the zCDP is shared, and that of each height."""
         assert self.epsilon is not None
         steps = steps_down(domains, self.height or 0)
         rho = largest_rho(self.epsilon, self.delta)
-        # Each step looks at every counted trip once, so the budget is shared among the steps.
-        return steps, rho, rho / len(steps)
+        scaling = self.scales_in(matrix)
+        shares = Shares.of(rho, len(steps), hidden) if scaling else Shares(0.0, 0.0, rho)
+        # Each step looks at all that is counted once, so the budget is shared among the steps.
+        return shares, shares.rest / len(steps)
+
+    def _bounded(self, matrix: ODMatrix, counted: Contributions, domains: Domains, purse: Purse) -> Bounded:
+        """Return what is counted: the trips of the sample, or parts of all trips."""
+        steps = steps_down(domains, self.height or 0)
+        if not self.scales_in(matrix):
+            return Bounded(counted.trips, [most_of(counted)] * len(steps), 1, 0)
+        shares, _ = self._shares(matrix, domains, counted)
+        return bounded(matrix, counted, domains, steps, shares, purse)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod, most_of
+from tripcloak.flows.methods.noise.bounding import OF_TOTAL, Bounded, BoundedMethod, Shares, bounded
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, most_of
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.noise import NoiseSource, in_chunks, laplace_scale
+from tripcloak.ground.noise import NoiseSource, Purse, in_chunks, laplace_scale
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import shared_domains
 from tripcloak.promises import DifferentialPrivacy
+from tripcloak.promises.differential_privacy import Detail
 
 EVERY_PAIR = 1_000_000
 """Pairs of zones that may all get noise, whether they occur or not: some seconds of OpenDP's time."""
@@ -27,7 +28,7 @@ GRID_HEIGHT = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Laplace(NoisyMethod):
+class Laplace(BoundedMethod):
     """Discrete Laplace noise on the trips between all zones of one height.
 
     Noise on the pairs that occur would, if all of those were published, tell which pairs occur. Two
@@ -38,6 +39,9 @@ class Laplace(NoisyMethod):
 
     Parameters
     ----------
+    bounding
+        With ``scale`` all trips of a traveller are counted with a part of each, instead of some being drawn,
+        and numbers are rescaled to a noisy number of all trips.
     delta
         The chance that a pair shows up because of one traveller; 0 gives noise to every pair of the study
         area, whatever the hierarchy.
@@ -85,47 +89,78 @@ class Laplace(NoisyMethod):
         progress: Progress,
     ) -> Drawn:
         """Return noisy numbers of pairs of zones at one height."""
-        every = self._every(matrix, domains)
-        numbers = _numbers(matrix, counted, domains, self._height(matrix), every=every)
-        assert self.epsilon is not None
-        scale, least = self._noise(most_of(counted), every=every)
-        add = partial(noise.laplace, scale=scale, sensitivity=most_of(counted), epsilon=self.epsilon)
-        noisy = in_chunks(add, numbers.exact, progress)
-        shown = np.flatnonzero(noisy >= least)
+        every, purse = self._every(matrix, domains), Purse(noise, 1)
+        shares = self._shares(matrix, counted)
+        found = self._bounded(matrix, counted, domains, purse)
+        numbers = _numbers(matrix, found.counted, domains, self._height(matrix), every=every)
+        (most,) = found.allowed
+        scale, least = self._noise(most, shares.rest, every=every)
+        noisy = in_chunks(lambda some: purse.add(some, most, shares.rest), numbers.exact, progress)
+        trips, stated, fewest = noisy, self.stated(matrix, domains, counted), least
+        if self.scales_in(matrix):
+            # What a part of a trip stands for follows from two noisy sums, of all trips and of what counts;
+            # travellers were made shorter, so it never is less than a part.
+            parts = int(purse.add(found.counted.sum(keepdims=True), most, shares.total)[0])
+            trips = np.rint(noisy * max(found.total / max(parts, 1), 1 / found.parts)).astype(np.int64)
+            fewest = 1 if every else math.ceil(least / found.parts)
+            facts: dict[str, Detail] = {"noise_scale": scale / found.parts, "norms": found.norms}
+            facts |= {} if every else {"threshold": least / found.parts}
+            stated = replace(stated, details=(*facts.items(), *stated.details))
+        shown = np.flatnonzero((noisy >= least) & (trips >= fewest))
         number = np.full(len(noisy) + 1, -1, dtype=np.int32)
         number[shown] = np.arange(len(shown), dtype=np.int32)
         return Drawn(
             origin=numbers.origin[shown],
             destination=numbers.destination[shown],
-            trips=noisy[shown],
+            trips=trips[shown],
             group_of_flow=number[numbers.pair_of_flow],
-            promise=self.stated(matrix, domains, counted),
+            promise=stated,
         )
 
     def stated(
         self, matrix: ODMatrix, domains: Domains, hidden: Hidden | Contributions
     ) -> DifferentialPrivacy:
-        """Return what is promised of a release of such a matrix."""
+        """Return what is promised of a release of such a matrix; norms are not known before."""
         every = self._every(matrix, domains)
-        scale, least = self._noise(most_of(hidden), every=every)
+        shares = self._shares(matrix, hidden)
         which = "every pair of zones" if every else "pairs of zones that occur"
+        facts: dict[str, Detail]
+        if self.scales_in(matrix):
+            draws = [*shares.draws(1), shares.total, shares.rest]
+            facts = {"multipliers": tuple(laplace_scale(1, epsilon) for epsilon in draws)}
+        else:
+            scale, least = self._noise(most_of(hidden), shares.rest, every=every)
+            facts = {"noise_scale": scale, "threshold": least}
         return self.promised(
             hidden,
             0.0 if every else self.delta,
             f"discrete Laplace noise on {which}",
-            noise_scale=scale,
-            threshold=least,
+            **facts,
             study_area=domains[0].study_area,
         )
+
+    def _shares(self, matrix: ODMatrix, hidden: Hidden | Contributions) -> Shares:
+        """Return how epsilon is shared; two sums are drawn where travellers are scaled."""
+        assert self.epsilon is not None
+        if not self.scales_in(matrix):
+            return Shares(0.0, 0.0, self.epsilon)
+        shares = Shares.of(self.epsilon, 1, hidden)
+        return shares._replace(rest=shares.rest - OF_TOTAL * self.epsilon)
+
+    def _bounded(self, matrix: ODMatrix, counted: Contributions, domains: Domains, purse: Purse) -> Bounded:
+        """Return what is counted: the trips of the sample, or parts of all trips."""
+        if not self.scales_in(matrix):
+            return Bounded(counted.trips, [most_of(counted)], 1, 0)
+        height = self._height(matrix)
+        return bounded(matrix, counted, domains, [height], self._shares(matrix, counted), purse)
 
     def _every(self, matrix: ODMatrix, domains: Domains) -> bool:
         """Return whether every pair of zones gets noise."""
         return self.delta == 0 or (_complete(matrix) and self._pairs(matrix, domains) <= EVERY_PAIR)
 
-    def _noise(self, most: int, *, every: bool) -> tuple[float, int]:
+    def _noise(self, most: int, epsilon: float, *, every: bool) -> tuple[float, int]:
         """Return the scale of the noise, and the least noisy number that is published."""
-        assert self.epsilon is not None
-        scale = laplace_scale(most, self.epsilon)
+        scale = laplace_scale(most, epsilon)
         return scale, 1 if every else threshold(scale, most, self.delta)
 
     def _height(self, matrix: ODMatrix) -> int:
@@ -185,9 +220,7 @@ def _complete(matrix: ODMatrix) -> bool:
     return matrix.origins.complete and matrix.destinations.complete
 
 
-def _numbers(
-    matrix: ODMatrix, counted: Contributions, domains: Domains, height: int, *, every: bool
-) -> _Numbers:
+def _numbers(matrix: ODMatrix, counted: Ints, domains: Domains, height: int, *, every: bool) -> _Numbers:
     """Return the exact numbers of pairs of zones: of every pair there is, or of those that occur."""
     zones, codes = [], []
     for domain, (tree, tile) in zip(domains, matrix.axes, strict=True):
@@ -201,9 +234,9 @@ def _numbers(
         of_flow = pair
     else:
         # Only what is counted occurs: a pair that is there because of trips left out would tell of those.
-        held = np.unique(pair[counted.trips > 0])
+        held = np.unique(pair[counted > 0])
         at = np.minimum(np.searchsorted(held, pair), max(len(held) - 1, 0))
         of_flow = np.where(held[at] == pair, at, -1) if len(held) else np.full(len(pair), -1)
     present = of_flow >= 0
-    exact = np.bincount(of_flow[present], counted.trips[present], minlength=len(held)).astype(np.int64)
+    exact = np.bincount(of_flow[present], counted[present], minlength=len(held)).astype(np.int64)
     return _Numbers(zones[0][held // len(zones[1])], zones[1][held % len(zones[1])], exact, of_flow)

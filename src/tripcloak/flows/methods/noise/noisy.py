@@ -183,6 +183,8 @@ def _mixed(bits: Ints) -> Ints:
 
 Domains = tuple[Domain, Domain]
 
+SAMPLE = 10
+"""Trips of one traveller that are counted at most, where nothing else is asked for."""
 LARGEST_NOISE = 1_000_000_000
 """Contributions by epsilon, at most: beyond that thresholds and sums are no longer exact."""
 SMALLEST_DELTA = 1e-100
@@ -221,8 +223,6 @@ class NoisyMethod(FlowMethod):
 
     noisy: ClassVar[bool] = True
     needs_repeats: ClassVar[bool] = True
-    scales: ClassVar[bool] = False
-    """Whether travellers are scaled to a norm, instead of some of their trips being counted."""
     one_height: ClassVar[bool] = True
     """Whether all released zones are of one height."""
 
@@ -234,7 +234,7 @@ class NoisyMethod(FlowMethod):
     )
     delta: float = option(1e-6, help="Chance that the promise of epsilon fails.", metavar="CHANCE")
     contributions: int | None = option(
-        10, help="Trips of one traveller that are counted at most.", metavar="N", least=1
+        SAMPLE, help="Trips of one traveller that are counted at most.", metavar="N", least=1
     )
     height: int | None = option(
         None,
@@ -251,9 +251,7 @@ class NoisyMethod(FlowMethod):
             raise InputError(f"delta must be a chance from 0 to below 1; got {self.delta:g}")
         if 0 < self.delta < SMALLEST_DELTA:
             raise InputError(f"delta must be 0, or {SMALLEST_DELTA:g} or more; got {self.delta:g}")
-        if self.contributions is None and not self.scales:
-            raise InputError(f"{self.name} needs contributions, a whole number of 1 or more")
-        most = self.contributions or 1
+        most = self.most or 1
         if self.epsilon is not None and most / self.epsilon > LARGEST_NOISE:
             raise InputError(
                 f"epsilon {self.epsilon:g} with contributions {most:,} asks for noise of more "
@@ -262,6 +260,16 @@ class NoisyMethod(FlowMethod):
             )
         if self.height is not None and self.height < 0:
             raise InputError(f"height must be 0 (tiles) or more; got {self.height}")
+
+    @property
+    def scales(self) -> bool:
+        """Return whether travellers are scaled to a norm, instead of some of their trips being counted."""
+        return False
+
+    @property
+    def most(self) -> int | None:
+        """Return how many trips of one traveller count; None where noise chooses."""
+        return self.contributions
 
     def check_request(self) -> None:
         """Raise if there is no epsilon, or no OpenDP to draw noise with."""
@@ -336,12 +344,13 @@ class NoisyMethod(FlowMethod):
         self.refuse(matrix)
         domains = shared_domains(matrix.origins, matrix.destinations)
         assert domains is not None
-        return self.stated(matrix, domains, hidden_of(matrix, self.contributions))
+        return self.stated(matrix, domains, hidden_of(matrix, self.most))
 
     def count(self, matrix: ODMatrix) -> Contributions:
         """Return the trips that are counted, of every traveller so many at most."""
-        assert self.contributions is not None
-        return bound_contributions(matrix, self.contributions)
+        if self.most is None:
+            raise InputError(f"{self.name} needs contributions, a whole number of 1 or more")
+        return bound_contributions(matrix, self.most)
 
     @abstractmethod
     def stated(

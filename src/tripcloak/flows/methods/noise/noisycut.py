@@ -9,70 +9,24 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod, hidden_of
+from tripcloak.flows.methods.noise.bounding import Shares, all_trips, bounded, refuse_long, whole
+from tripcloak.flows.methods.noise.noisy import Contributions, Domains, Drawn, Hidden, NoisyMethod
 from tripcloak.flows.methods.noise.noisy_tree import Estimates, NoisyLevel, grow, reconcile
-from tripcloak.flows.methods.noise.scaling import (
-    CLASSES,
-    LONGEST,
-    PARTS,
-    bounded_total,
-    class_at,
-    class_norm,
-    class_sizes,
-    norm_classes,
-    norms,
-    presence_of,
-    scaled,
-    seen_classes,
-)
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.noise import NoiseSource, gaussian_scale, in_chunks, largest_rho
+from tripcloak.ground.noise import NoiseSource, Purse, gaussian_scale, in_chunks, largest_rho
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import steps_down
 from tripcloak.promises import DifferentialPrivacy
 
-OF_NORMS, OF_TOTAL = 0.08, 0.04
-"""Shares of the budget that go to the norms that travellers are scaled to, and to the number of all trips."""
 FINER, LEAST = 2.5, 0.08
 """How many times as much budget a height gets as the one above it, and its least part of the finest one's."""
-UNSCALED = 1 / 3
-"""The share of the travellers who need not be scaled."""
 SPREAD = 0.9
 """What an even spread over an unknown pair is expected to misplace, as a share of the most it can."""
 MEAN_NOISE = math.sqrt(2 / math.pi)
 """The mean size of normal noise, in standard deviations."""
-
-
-class Budget(NamedTuple):
-    """The zCDP of every draw of noise: of each height's classes of norms, of the total, of each height."""
-
-    norms: float
-    total: float
-    heights: tuple[float, ...]
-
-
-class Bounded(NamedTuple):
-    """What is counted.
-
-    Attributes
-    ----------
-    counted : array of int
-        Of every flow, in parts of a trip.
-    allowed : list of int
-        The norm of one traveller at every height, in the same parts.
-    parts : int
-        How many there are of a trip.
-    total : int
-        A noisy number of all trips.
-    """
-
-    counted: Ints
-    allowed: list[int]
-    parts: int
-    total: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +64,6 @@ class NoisyCut(NoisyMethod):
     name: ClassVar[str] = "noisycut"
     summary: ClassVar[str] = "differential privacy: zones as coarse as the noise demands"
     source: ClassVar[str] = "own; numbers that agree as in Hay et al. 2010, noise by OpenDP"
-    scales: ClassVar[bool] = True
     one_height: ClassVar[bool] = False
 
     contributions: int | None = option(
@@ -128,8 +81,12 @@ class NoisyCut(NoisyMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.contributions is not None and self.contributions > LONGEST:
-            raise InputError(f"contributions must be {LONGEST:,} at most; got {self.contributions:,}")
+        refuse_long(self)
+
+    @property
+    def scales(self) -> bool:
+        """Return that travellers are scaled, always."""
+        return True
 
     def check_request(self) -> None:
         """Raise if there is no epsilon or no delta."""
@@ -139,7 +96,7 @@ class NoisyCut(NoisyMethod):
 
     def count(self, matrix: ODMatrix) -> Contributions:
         """Return all trips: they are scaled when it is known how far."""
-        return Contributions(matrix.flows.trips, *hidden_of(matrix, self.contributions))
+        return all_trips(matrix, self.most)
 
     def draw(
         self,
@@ -150,26 +107,19 @@ class NoisyCut(NoisyMethod):
         progress: Progress,
     ) -> Drawn:
         """Return noisy numbers of pairs of zones, each as coarse as its noise demands."""
-        steps, budget = steps_down(domains, self.height or 0), self._budget(domains, counted)
-        bounded = self._bounded(matrix, counted, domains, noise)
-        scales = [
-            gaussian_scale(norm, rho) for norm, rho in zip(bounded.allowed, budget.heights, strict=True)
-        ]
+        steps, purse = steps_down(domains, self.height or 0), Purse(noise, 2)
+        shares, heights = self._budget(domains, counted)
+        found = bounded(matrix, counted, domains, steps, shares, purse)
+        scales = [purse.scale(norm, rho) for norm, rho in zip(found.allowed, heights, strict=True)]
 
         def add(number: int, exact: Ints) -> Ints:
-            asked = {"scale": scales[number], "rho": budget.heights[number]}
-            sensitivity = bounded.allowed[number]
-            return in_chunks(
-                lambda some: noise.gaussian(some, sensitivity=sensitivity, **asked), exact, progress
-            )
+            asked = found.allowed[number], heights[number]
+            return in_chunks(lambda some: purse.add(some, *asked), exact, progress)
 
-        levels = grow(matrix, domains, steps, bounded.counted, scales, add)
-        pairs = cut(domains, levels, reconcile(levels), bounded.total, len(steps) - 1)
+        levels = grow(matrix, domains, steps, found.counted, scales, add)
+        pairs = cut(domains, levels, reconcile(levels), found.total, len(steps) - 1)
         stated = self.stated(matrix, domains, counted)
-        facts = (
-            ("noise_scale", scales[-1] / bounded.parts),
-            ("norms", tuple(norm / bounded.parts for norm in bounded.allowed)),
-        )
+        facts = (("noise_scale", scales[-1] / found.parts), ("norms", found.norms))
         return Drawn(*pairs, promise=replace(stated, details=(*facts, *stated.details)))
 
     def stated(
@@ -177,61 +127,29 @@ class NoisyCut(NoisyMethod):
     ) -> DifferentialPrivacy:
         """Return what is promised of a release of such a matrix; the norms are not known before."""
         assert self.epsilon is not None
-        budget = self._budget(domains, hidden)
-        draws = [budget.norms] * (len(budget.heights) if hidden.most is None else 0)
-        draws += [budget.total, *budget.heights]
+        shares, heights = self._budget(domains, hidden)
+        draws = [*shares.draws(len(heights)), *heights]
         return self.promised(
             hidden,
             self.delta,
             "discrete Gaussian noise on pairs of zones of several heights, of which the noise chooses",
             rho=largest_rho(self.epsilon, self.delta),
-            heights=len(budget.heights),
+            heights=len(heights),
+            norm_heights=tuple(steps_down(domains, self.height or 0)),
             multipliers=tuple(gaussian_scale(1, rho) for rho in draws),
             study_area=domains[0].study_area,
         )
 
-    def _budget(self, domains: Domains, hidden: Hidden | Contributions) -> Budget:
-        """Return how the zCDP is shared. It follows from what is asked for and the zones there could be."""
+    def _budget(self, domains: Domains, hidden: Hidden | Contributions) -> tuple[Shares, list[float]]:
+        """Return how the zCDP is shared, and that of every height.
+
+        It follows from what is asked for and the zones there could be.
+        """
         assert self.epsilon is not None
         steps = steps_down(domains, self.height or 0)
-        rho = largest_rho(self.epsilon, self.delta)
-        of_norms = OF_NORMS if hidden.most is None else 0.0
+        shares = Shares.of(largest_rho(self.epsilon, self.delta), len(steps), hidden)
         weights = [max(FINER**-depth, LEAST) for depth in reversed(range(len(steps)))]
-        rest = rho * (1 - of_norms - OF_TOTAL) / math.fsum(weights)
-        return Budget(of_norms * rho / len(steps), OF_TOTAL * rho, tuple(rest * weight for weight in weights))
-
-    def _bounded(
-        self, matrix: ODMatrix, hidden: Contributions, domains: Domains, noise: NoiseSource
-    ) -> Bounded:
-        """Return what is counted, no traveller longer than a norm that noisy numbers choose."""
-        steps, budget = steps_down(domains, self.height or 0), self._budget(domains, hidden)
-
-        def total(exact: int, most: int) -> int:
-            scale = gaussian_scale(most, budget.total)
-            given = np.array([exact], dtype=np.int64)
-            return int(noise.gaussian(given, scale=scale, sensitivity=most, rho=budget.total)[0])
-
-        if matrix.flows.travellers is None:
-            trips = matrix.flows.trips
-            return Bounded(trips, [1] * len(steps), 1, total(int(trips.sum()), 1))
-        present = presence_of(matrix)
-        if hidden.most is not None:
-            allowed, most = [hidden.most * PARTS] * len(steps), hidden.most
-        else:
-            lengths = norms(present, matrix, domains, steps)
-            sizes = [self._sizes(column, budget.norms, noise) for column in lengths.T]
-            scale = gaussian_scale(1, budget.norms)
-            classes = [class_at(noisy, scale, UNSCALED) for noisy in sizes]
-            allowed = [class_norm(number) for number in classes]
-            # The norm at the study area is the number of trips: the total counts all of whoever is seen.
-            most = class_norm(seen_classes(sizes[0], scale)[1], 1)
-        counted = scaled(present, matrix, domains, steps, allowed)
-        return Bounded(counted, allowed, PARTS, total(bounded_total(present, most), most))
-
-    def _sizes(self, lengths: Floats, rho: float, noise: NoiseSource) -> Ints:
-        sizes = class_sizes(norm_classes(lengths))
-        assert len(sizes) == CLASSES
-        return noise.gaussian(sizes, scale=gaussian_scale(1, rho), sensitivity=1, rho=rho)
+        return shares, [shares.rest / math.fsum(weights) * weight for weight in weights]
 
 
 class Pairs(NamedTuple):
@@ -273,19 +191,6 @@ def cut(
     number_of = np.full(len(trips) + 1, -1, dtype=np.int32)
     number_of[kept] = np.arange(len(kept), dtype=np.int32)
     return Pairs(origin[kept], destination[kept], trips[kept], number_of[_end_of_flow(levels, ends)])
-
-
-def whole(mass: Floats, total: int, order: Ints) -> Ints:
-    """Return whole numbers in proportion to masses that add up to a total, rounded along an order.
-
-    >>> whole(np.array([0.1, 0.4, 0.5]), 5, np.array([0, 1, 2])).tolist()
-    [1, 2, 2]
-    """
-    sums = np.cumsum(mass[order])
-    ends = np.floor(sums / sums[-1] * total + 0.5).astype(np.int64)
-    trips = np.zeros(len(mass), dtype=np.int64)
-    trips[order] = np.diff(ends, prepend=0)
-    return trips
 
 
 def _end_of_flow(levels: Sequence[NoisyLevel], ends: Sequence[Ints]) -> Ints:

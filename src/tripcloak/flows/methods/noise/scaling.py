@@ -45,12 +45,17 @@ def presence_of(matrix: ODMatrix) -> Presence:
     return Presence(person, flow, repeats.astype(np.int64), len(known))
 
 
-def norms(presence: Presence, matrix: ODMatrix, domains: Domains, heights: Sequence[int]) -> Floats:
-    """Return the Euclidean norm of every traveller's trips between zones, for every height a column."""
+def norms(
+    presence: Presence, matrix: ODMatrix, domains: Domains, heights: Sequence[int], order: int = 2
+) -> Floats:
+    """Return the norm of every traveller's trips between zones, for every height a column.
+
+    The Euclidean norm, or with an ``order`` of 1 their sum.
+    """
     found = np.zeros((presence.people, len(heights)))
     for column, (person, trips) in _by_height(presence, presence.trips, matrix, domains, heights):
-        squares = np.bincount(person, trips.astype(float) ** 2, minlength=presence.people)
-        found[:, column] = np.sqrt(squares)
+        powers = np.bincount(person, trips.astype(float) ** order, minlength=presence.people)
+        found[:, column] = powers ** (1 / order)
     return found
 
 
@@ -108,23 +113,28 @@ def class_norm(number: int, parts: int = PARTS) -> int:
 
 
 def scaled(
-    presence: Presence, matrix: ODMatrix, domains: Domains, heights: Sequence[int], allowed: Sequence[int]
+    presence: Presence,
+    matrix: ODMatrix,
+    domains: Domains,
+    heights: Sequence[int],
+    allowed: Sequence[int],
+    order: int = 2,
 ) -> Ints:
     """Return the parts of trips that are counted of every flow, no traveller longer than allowed.
 
-    At every height, the parts that one traveller has between pairs of zones have a Euclidean norm of
-    ``allowed`` at most. Each is scaled by one factor of their own, which no one else changes, and rounded
+    At every height, the parts that one traveller has between pairs of zones have a norm of ``allowed`` at
+    most. Each is scaled by one factor of their own, which no one else changes, and rounded
     down; then norms are checked in whole numbers.
     """
-    lengths = norms(presence, matrix, domains, heights)
+    lengths = norms(presence, matrix, domains, heights, order)
     room = np.array(allowed, dtype=float) / (PARTS * np.maximum(lengths, 1))
     factor = np.minimum(room.min(axis=1), 1.0)
     parts = np.floor(presence.trips * (PARTS * factor)[presence.person]).astype(np.int64)
-    long = too_long(presence, parts, matrix, domains, heights, allowed)
+    long = too_long(presence, parts, matrix, domains, heights, allowed, order)
     # A factor that was rounded up by the last bit may leave somebody a hair too long.
     shorter = np.floor(presence.trips * (PARTS * factor * (1 - 1e-6))[presence.person]).astype(np.int64)
     parts = np.where(long[presence.person], shorter, parts)
-    if too_long(presence, parts, matrix, domains, heights, allowed).any():
+    if too_long(presence, parts, matrix, domains, heights, allowed, order).any():
         raise InternalError("a traveller counts for more than the noise hides; nothing was released")
     return np.bincount(presence.flow, parts, minlength=matrix.n_flows).astype(np.int64)
 
@@ -136,14 +146,15 @@ def too_long(
     domains: Domains,
     heights: Sequence[int],
     allowed: Sequence[int],
+    order: int = 2,
 ) -> Ints:
     """Return whose parts are longer than allowed at some height, in whole numbers."""
     long = np.zeros(presence.people, dtype=bool)
     for column, (person, counted) in _by_height(presence, parts, matrix, domains, heights):
-        squares = np.zeros(presence.people, dtype=np.int64)
+        powers = np.zeros(presence.people, dtype=np.int64)
         # Norms are 2**30 parts at most, and never much longer here: squares fit.
-        np.add.at(squares, person, counted**2)
-        long |= squares > allowed[column] ** 2
+        np.add.at(powers, person, counted**order)
+        long |= powers > allowed[column] ** order
     return long
 
 
