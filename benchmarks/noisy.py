@@ -39,7 +39,8 @@ def main() -> None:
         found = measure(matrix, release)
         safe = "" if audit_matrix(matrix, release).safe else " NOT SAFE"
         print(
-            f"| {', '.join([name, *asked.values()])}{safe} | {epsilon:g} | {release.n_groups:,} | {release.trips.sum():,} "
+            f"| {', '.join([name, *asked.values()])}{safe} | {epsilon:g} | {release.n_groups:,} "
+            f"| {release.trips.sum():,} "
             f"| {found['CPC']:.3f} | {found['CPC_shares']:.3f} | {seconds:.1f} |",
             flush=True,
         )

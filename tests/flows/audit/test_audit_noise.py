@@ -127,16 +127,6 @@ def test_honest_noise_on_scaled_travellers_passes(
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("name", [name for name in SCALED if "scaled" in name])
-def test_scaled_travellers_without_noise_are_found_by_scaling_them_anew(
-    name: str, worlds: dict[str, World], tmp_path: Path
-) -> None:
-    world, release = made(worlds, name, factor=0.0)
-    assert audit_matrix(world.matrix, release).broken == ("noise-as-stated",)
-    assert audit(world, world.publish(tmp_path / "out", release)).broken == ("noise-as-stated",)
-
-
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["noisycut on cells", "noisycut on trips"])
 def test_exact_numbers_in_the_place_of_noisy_cuts_fail(
     name: str, worlds: dict[str, World], tmp_path: Path
