@@ -14,6 +14,7 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.trajectories.methods.grid import GridGeneralisation
 from tripcloak.trajectories.methods.km import KMTrajectories
+from tripcloak.trajectories.methods.noise.dptd import DPTD
 from tripcloak.trajectories.methods.noise.safepath import SafePath
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
@@ -29,7 +30,10 @@ def main() -> None:
     """Write all pictures beside this script."""
     _write("grid.svg", 880, 640, _grid())
     _write("km.svg", 880, 360, _km())
-    _write("safepath.svg", 880, 360, _safepath())
+    _write(
+        "safepath.svg", 880, 360, _told(SafePath(epsilon=3.0, cell=800, interval=3600, length=2, reach=3200))
+    )
+    _write("dptd.svg", 880, 360, _told(DPTD(epsilon=12.0, cell=800, interval=3600, length=2)))
 
 
 def _grid() -> list[str]:
@@ -101,7 +105,7 @@ class SameNoise:
     gaussian = laplace
 
 
-def _safepath() -> list[str]:
+def _told(method: SafePath | DPTD) -> list[str]:
     """Return people on two ways and one alone, and what a noisy tree tells of them."""
     dice = np.random.default_rng(1)
     begin = np.concatenate([np.tile([(3, 4)], (400, 1)), np.tile([(27, 27)], (250, 1)), [(27, 3)]])
@@ -110,12 +114,16 @@ def _safepath() -> list[str]:
     user = np.repeat(np.arange(651), 2)
     x, y = places.reshape(-1, 2).T
     people = Trajectories.of(user=user, t=[0, 60] * 651, x=x, y=y, grid=Grid())
-    method = SafePath(epsilon=3.0, cell=800, interval=3600, length=2, reach=3200)
     release = method.anonymise(people, noise=SameNoise())  # type: ignore[arg-type]
     cell = np.stack([release.boxes.x0, release.boxes.y0, release.boxes.t0])
     boxes, many = np.unique(cell, axis=1, return_counts=True)
     parts = [
-        _text(30, 28, "651 people on two ways, one of them alone on a third; epsilon 3", size=16),
+        _text(
+            30,
+            28,
+            f"651 people on two ways, one of them alone on a third; epsilon {method.epsilon:g}",
+            size=16,
+        ),
         _text(
             30,
             48,

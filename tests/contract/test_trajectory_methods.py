@@ -16,7 +16,7 @@ from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 from tripcloak.trajectories.model import Grid, Trajectories
 
-MAY_REFUSE = {"nwa", "grid", "k-m", "safepath"}
+MAY_REFUSE = {"nwa", "grid", "k-m", "safepath", "dptd"}
 """Methods that withhold no more than a limit, or whose noise leaves nothing, and then say so."""
 OWN: dict[str, dict[str, Any]] = {"nwa": {"trash": 0.8, "period": 600, "sampling": 600}}
 
@@ -89,5 +89,5 @@ def test_one_person_is_refused_in_words(name: str) -> None:
 
 
 def test_a_method_that_is_not_there_is_named_with_those_that_are() -> None:
-    with pytest.raises(InputError, match=r"'magic'.*k-scale, glove, w4m, nwa, grid, k-m, safepath"):
+    with pytest.raises(InputError, match=r"'magic'.*k-scale, glove, w4m, nwa, grid, k-m, safepath, dptd"):
         find_trajectory_method("magic")

@@ -81,3 +81,5 @@ class TrajectoryOptions(TypedDict, total=False):
     window: int | None
     length: int | None
     reach: int | None
+    clusters: int | None
+    variant: str | None

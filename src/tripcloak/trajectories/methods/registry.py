@@ -20,6 +20,7 @@ TRAJECTORY_METHODS: Registry[TrajectoryMethod] = Registry(
         "grid": "grid:GridGeneralisation",
         "k-m": "km:KMTrajectories",
         "safepath": "noise.safepath:SafePath",
+        "dptd": "noise.dptd:DPTD",
     },
 )
 """Every method by its name, with its file and its class; a new one is one line more."""
