@@ -137,7 +137,8 @@ class Prevention:
         """
         promise, limit = method.promise.resolve(matrix), method.suppression_limit
         ruled = self._ruled(method, promise, matrix)
-        own = _Road(ruled, limit, ROOM_TO_MEND * limit, TRIES)
+        # Where nothing is ruled, most follows from what is withheld, and all of the limit may be needed.
+        own = _Road(ruled, limit, limit if ruled is method else ROOM_TO_MEND * limit, TRIES)
         kept = [
             _Road(FixedZones(zones=zones, promise=ruled.promise), limit, NEARLY_ALL, 1, before)
             for zones, before in self._zones_of_then(method, matrix)
