@@ -52,6 +52,17 @@ def test_rows_of_text_are_not_known_before_they_are_read(tmp_path: Path) -> None
     assert [expected_rows([tmp_path / name]) for name in ("trips.csv", "broken.parquet")] == [None, None]
 
 
+def test_what_spark_counts_is_no_stage_of_a_run(tmp_path: Path) -> None:
+    engine = Engine("parts", Budget(10**9), stages=tmp_path)
+    assert engine.stage("rows") is not None
+    assert replace(engine, asked="spark").stage("rows") is None
+
+
+def test_a_master_is_for_spark_alone() -> None:
+    with pytest.raises(InputError, match=r"master=... is for engine='spark'; give both or none"):
+        Engine("parts", Budget(10**9), master="yarn")
+
+
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(InputError, match="there is no engine 'disk'; there are: arrays, parts"):
         Engine("disk", Budget(10**9))

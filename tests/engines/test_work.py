@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,6 +99,24 @@ def test_a_killed_run_is_taken_up_and_releases_the_same(
     shutil.copytree(killed[0], tmp_path / "out")
     monkeypatch.setattr(GatheredTrips, "add", forbidden)
     monkeypatch.setattr(CodedRows, "flows", forbidden)
+    anonymise(replace(request_of, out=tmp_path / "out"))
+    assert files(tmp_path / "out") == killed[1]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"release", "private"}
+
+
+def test_a_clock_that_jumps_changes_nothing(
+    request_of: AnonymisationRequest,
+    killed: tuple[Path, dict[str, bytes]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, jumps = time.time, itertools.cycle([0.0, -86_400.0 * 400, 86_400.0 * 9000])
+    shutil.copytree(killed[0], tmp_path / "out")
+    monkeypatch.setattr(time, "time", lambda: now() + next(jumps))
+    # As if it had been left in the future.
+    for path in (tmp_path / "out").rglob("*"):
+        os.utime(path, (2e9, 2e9))
+    monkeypatch.setattr(GatheredTrips, "add", forbidden)
     anonymise(replace(request_of, out=tmp_path / "out"))
     assert files(tmp_path / "out") == killed[1]
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"release", "private"}

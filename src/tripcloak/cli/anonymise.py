@@ -144,7 +144,8 @@ def tell_size(request: "AnonymisationRequest") -> None:
     from tripcloak.flows.resuming import expected_size
     from tripcloak.ground.memory import Budget
 
-    words = expected_size(request.source, Engine(request.engine, Budget.of(request.memory)))
+    engine = Engine(request.engine, Budget.of(request.memory), master=request.master)
+    words = expected_size(request.source, engine)
     tell(*([] if words is None else [f"{words}."]))
 
 

@@ -105,8 +105,8 @@ class Engine:
         return MappedColumns(memory=memory, folder=self.folder, kept=self.stage(FLOWS))
 
     def stage(self, name: str) -> Stage | None:
-        """Return a stage of the run, where it may be taken up again."""
-        return None if self.stages is None else Stage(self.stages / name)
+        """Return a stage of the run, where it may be taken up again; what Spark reads and counts is not."""
+        return None if self.stages is None or self.on_cluster else Stage(self.stages / name)
 
     def words(self, rows: int) -> str:
         """Return what an input of so many rows will take, in words.
@@ -114,10 +114,15 @@ class Engine:
         >>> print(Engine(None, Budget(10**9)).words(20_000_000))
         20,000,000 rows take about 4 GB as arrays, more than the 1 GB allowed: they are counted in parts, \
         which take about 1.8 GB on disk for a while
+        >>> print(Engine("spark", Budget(10**9)).words(20_000_000))
+        20,000,000 rows are counted on Spark; their flows take about 1.8 GB of disk of the driver
         """
         memory, disk, allowed = (
             f"{size / 1e9:.2g} GB" for size in (rows * ARRAY_BYTES, rows * PART_BYTES, self.budget.total)
         )
+        if self.on_cluster:
+            where = f"{memory} of memory" if self.for_rows(rows) == "arrays" else f"{disk} of disk"
+            return f"{rows:,} rows are counted on Spark; their flows take about {where} of the driver"
         if self.for_rows(rows) == "arrays":
             return f"{rows:,} rows take about {memory} as arrays, of the {allowed} allowed"
         why = f", more than the {allowed} allowed" if rows * ARRAY_BYTES > self.budget.total else ""
