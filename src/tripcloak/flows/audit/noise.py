@@ -327,8 +327,9 @@ def _scaled(privacy: Privacy, numbers: NoisyNumbers) -> Iterator[NoiseTrial]:
 def _close(scale: float, published: Ints, exact: Floats, *, telling: bool) -> Iterator[NoiseTrial]:
     large = np.minimum(published, exact) >= WELL_ABOVE * scale
     error = np.abs(published - exact)[large]
-    # Proportions that were rounded along a list are off by less than one.
-    for reach in {1 if exact.dtype.kind == "f" else 0, math.floor(scale / 64)}:
+    # Proportions that were rounded along a list are off by less than one: nearer than that none could be.
+    least = 1 if exact.dtype.kind == "f" else 0
+    for reach in {least, max(least, math.floor(scale / 64))}:
         chance = min(2 * (2 * reach + 1) / scale, 1.0)
         yield NoiseTrial(error <= reach, np.full(len(error), math.sqrt(chance)), telling)
 
