@@ -226,7 +226,7 @@ def test_with_webgl_maps_are_drawn_offline(made, tmp_path, browser):
     tab = opened(running, page, complaints)
     if not tab.evaluate("document.createElement('canvas').getContext('webgl2') !== null"):
         pytest.skip("this Chromium has no WebGL, not even by software")
-    tab.wait_for_function("document.documentElement.dataset.firstMap")
+    tab.locator("html[data-first-map]").wait_for(state="attached")
     tab.locator(".map-card").scroll_into_view_if_needed()
     tab.locator(".maplibregl-canvas").wait_for()
     tab.locator(".stage.light").wait_for(state="detached")
