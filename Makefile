@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env demo test test-deep mutations check docs notebooks web bench bench-faults bench-scale clean browser java
+.PHONY: env site demo test test-deep mutations check docs notebooks web bench bench-faults bench-scale clean browser java
 
 # The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
 test test-deep mutations: export PYTHONDONTWRITEBYTECODE =
@@ -59,6 +59,13 @@ check: env
 docs: env
 	$(BIN)/python docs/make_tables.py
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_commands.py
+	$(BIN)/python docs/make_files.py
+	$(MAKE) site
+
+# The pages as a site, searchable and without a network: build/site/index.html. A link that leads nowhere fails it.
+site: env
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --clean
 
 # The examples keep what they show; a test runs them and compares.
 notebooks: env

@@ -327,19 +327,27 @@ class ReleasedFlows(Released):
         with shown(progress) as told, self._at_home() as home:
             return ReleaseMeasures(measure_against(home, inputs, volume=volume, memory=memory, progress=told))
 
-    def plot(self, axis: str = "origin", *, ax: Any = None, **options: Any) -> Any:
-        """Return the axes of a plot of the zones, shaded by volume.
+    def plot(self, axis: str = "origin", *, kind: str | None = None, ax: Any = None, **options: Any) -> Any:
+        """Return the axes of a plot of the zones, shaded by volume; or a whole figure for a publication.
 
         Parameters
         ----------
         axis
             ``origin`` or ``destination``.
+        kind
+            The figure: zones, coarseness, flows, support or cdf, as ``tripcloak plot`` draws them; what is
+            returned has ``savefig``. The other parameters play no part then.
         ax
             Axes of matplotlib to draw on; new ones if not given.
         **options
             Passed on to GeoPandas.
         """
         need("matplotlib", "a plot")
+        if kind is not None:
+            from tripcloak.api.figures import draw
+            from tripcloak.exporting.export import PublicTables
+
+            return draw(PublicTables(dict(self.facts), self.to_arrow("flows"), self.to_arrow("zones")), kind)
         zones = self.zones
         zones = zones[(zones.axis == axis) & zones.geometry.notna()]
         if not len(zones):

@@ -21,6 +21,8 @@ COMMANDS = {
     "report": "report:command",
     "difference": "difference:command",
     "export": "export:command",
+    "crate": "crate:command",
+    "plot": "plot:command",
     "measures": "measures:command",
     "score": "score:root",
     "score nist": "score:nist",

@@ -93,6 +93,13 @@ def export_release(folder: Path, to: str, out: Path | str, *, force: bool = Fals
     return Exported(path=output_path(out), format=to, rows=rows)
 
 
+def public_tables(folder: Path) -> Any:
+    """Return the tables that exports are made of; of trajectories, the path of their samples."""
+    facts, public = read_manifest(folder), public_part(folder).absolute()
+    refuse_changed(public, facts)
+    return _tables(public, facts)
+
+
 def _tables(public: Path, facts: dict[str, Any]) -> Any:
     from pyarrow import parquet
 
