@@ -1,4 +1,4 @@
-"""Crates: every file is told with its digest, every reference leads somewhere, and the copy is the release."""
+"""Crates: every file is told with its digest, every reference leads somewhere, the copy is the release."""
 
 from __future__ import annotations
 
