@@ -42,9 +42,13 @@ def _panel(rows: list[dict[str, Any]], limits: list[str], name: str, title: str,
         y = bottom - (bottom - TOP) * step / 4
         parts.append(f'<line class="grid" x1="{left}" x2="{left + PANEL}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{tallest * step / 4:g}</text>')
+    taken = -float("inf")
     for millions in sorted({row["trips"] // 10**6 for row in rows}):
         x = left + PANEL * millions * 10**6 / widest
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{millions}</text>')
+        # A number that would touch the one before it is left out.
+        if x - taken > 22:
+            taken = x
+            parts.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{millions}</text>')
     parts.append(f'<text x="{left + PANEL / 2}" y="{bottom + 34}" text-anchor="middle">million trips</text>')
     for limit, colour in zip(limits, COLOURS, strict=False):
         points = [
@@ -61,7 +65,10 @@ def _panel(rows: list[dict[str, Any]], limits: list[str], name: str, title: str,
 def _round_up(value: float) -> float:
     """Return the next round number that four steps lead up to."""
     return next(
-        step for size in (1, 10, 100, 1000) for step in (size * 1, size * 2, size * 4) if step >= value
+        step
+        for size in (1, 10, 100, 1000)
+        for step in (size * 1, size * 2, size * 4, size * 6)
+        if step >= value
     )
 
 

@@ -31,7 +31,7 @@ PLACES, STARTS, MOVES, LEVELS = 0.2, 0.1, 0.3, 0.4
 
 @dataclass(frozen=True, kw_only=True)
 class DPTD(NoisyTrajectoryMethod):
-    """DPTD (Zhang, Wang, Chen and others 2022), with a budget for what the paper takes without one.
+    """DPTD (Cai, Lyu, Li, Ban and Zeng 2021), with a budget for what the paper takes without one.
 
     Places are told by clusters, and a person's way is the clusters of the first ``length`` visits (slots with
     samples), in their order. Odd levels of the tree of ways have noise; of every node on an even level the
@@ -68,7 +68,7 @@ class DPTD(NoisyTrajectoryMethod):
 
     name: ClassVar[str] = "dptd"
     summary: ClassVar[str] = "made-up ways: every second level noisy, the others by a table of moves"
-    source: ClassVar[str] = "Zhang et al. 2022, DPTD, with a noisy table of moves"
+    source: ClassVar[str] = "Cai, Lyu, Li, Ban and Zeng 2021, DPTD, with a noisy table of moves"
 
     length: int = option(4, help="Visits of everybody that are counted.", metavar="N", least=1)
     clusters: int = option(48, help="Clusters at most.", metavar="N", least=1)
