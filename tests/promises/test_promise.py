@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import is_dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -370,3 +371,10 @@ def test_units_are_called_what_they_are() -> None:
     assert counted_as({}, "who") == "counted as nobody knows what: column who"
     told = {"counted": {"travellers": "people: every id", "trips": "trips, not people: all"}}
     assert counted_as(told, None) == "counted as people and trips, not people: no column of ids"
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("kind", [TrajectoryPrivacy, UnprovenNoise])
+def test_noise_of_trajectories_needs_an_epsilon_that_is_a_number_above_0(kind: Any, epsilon: float) -> None:
+    with pytest.raises(InputError, match="finite number above 0"):
+        kind(epsilon=epsilon)

@@ -24,6 +24,7 @@ from tripcloak.flows.release.reading import (
     read_boxes,
     read_release,
 )
+from tripcloak.flows.release.rebuilding import _boxes as rebuilt_boxes
 from tripcloak.flows.release.rebuilding import _rows as rebuilt_rows
 from tripcloak.ground.errors import InputError
 from tripcloak.hierarchy import Hierarchy
@@ -84,6 +85,16 @@ def test_boxes_of_both_axes_are_read_from_their_names() -> None:
     matrix.times = tree
     with pytest.raises(ValueError, match="slots of time"):
         read_boxes(matrix, sizes, columns)
+
+
+@pytest.mark.parametrize("tile_km2", [None, 0.5])
+def test_boxes_made_anew_are_of_tiles_of_the_stated_size(tile_km2: float | None) -> None:
+    at = {"lat": np.full(4, 0.5), "lon": np.full(4, 0.5), "area_km2": np.ones(4)}
+    tree = Hierarchy.from_parents(["a", "b", "c", "all"], [3, 3, 3, -1], **at)
+    name = "box_0.000000_0.000000_1.000000_1.000000"
+    made = rebuilt_boxes(tree, np.array([name]), tile_km2)
+    # All three tiles lie in it; where their size is stated, as many are told as its area has room for.
+    assert made.tiles[0] == (3 if tile_km2 is None else round(made.area_km2[0] / 0.5))
 
 
 def test_one_zone_of_another_hierarchy_is_enough_to_rebuild_nothing() -> None:

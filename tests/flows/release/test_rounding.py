@@ -19,7 +19,14 @@ from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release, published_numbers, released_zones
 from tripcloak.flows.release import rounding as rounding_module
 from tripcloak.flows.release.publication import publication
-from tripcloak.flows.release.rounding import RoundTo, controlled, one_by_one, refuse_rounding, rounded_release
+from tripcloak.flows.release.rounding import (
+    RoundTo,
+    controlled,
+    one_by_one,
+    refuse_numbers,
+    refuse_rounding,
+    rounded_release,
+)
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import KAnonymity, Promise, Rounding, TCloseness, all_of
@@ -187,6 +194,8 @@ POPULATION = KAnonymity(k=10, unit="population")
 def test_what_cannot_be_rounded_is_refused(promise: Promise, base: int, words: str) -> None:
     with pytest.raises(InputError, match=words):
         refuse_rounding(promise, base)
+    with pytest.raises(InputError, match=words):
+        refuse_numbers(promise, "rounded", RoundTo(base, "secret"))
 
 
 def test_the_largest_threshold_on_people_or_trips_counts() -> None:

@@ -198,6 +198,12 @@ def test_a_small_box_is_rounded_outwards_and_no_more(beyond: float, close: bool)
     assert samples._close(0 * one, one, around).tolist() == [[close]]
 
 
+def test_an_edge_just_as_far_out_as_allowed_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "MARGIN", 0.25)
+    around, slack = np.zeros((1, 16)), np.array([[0.25]])
+    assert samples._close(-slack, slack, around).tolist() == [[True]]
+
+
 def test_a_bent_edge_may_lie_as_much_further_out_as_it_bends() -> None:
     """One of four edges is a square, whose second difference is 2 at every step."""
     around = np.array([[0.0, 1.0, 4.0, 9.0, 16.0, *[16.0] * 4, 12.0, 8.0, 4.0, *[0.0] * 4]])
