@@ -46,6 +46,7 @@ class Drawn:
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, World]:
     """Trips of people who make five each on average, some without an id, over tiles of every kind."""
     raw = raw_trips(20_000, people=4000, seed=5)
+    busy = raw_trips(100_000, people=20_000, seed=5)
     tracts = tract_file(tmp_path_factory.mktemp("zones"))
     return {
         "h3": World.of(raw, "h3:9"),
@@ -53,6 +54,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, World]:
         "tracts": World.of(raw, "dendrogram", zones=tracts),
         "no ids": World.of(raw.drop_columns(["person"]), "h3:9"),
         "small": World.of(raw_trips(4000, people=1500), "h3:8"),
+        "busy h3": World.of(busy, "h3:8"),
+        "busy tracts": World.of(busy, "dendrogram", zones=tracts),
     }
 
 
@@ -85,9 +88,17 @@ SCALED: dict[str, tuple[str, NoisyMethod]] = {
 }
 """Methods that scale travellers: without noise, too, their numbers are not those of any trips."""
 
+LARGE: dict[str, tuple[str, NoisyMethod]] = {
+    "inftda on busy cells": ("busy h3", InfTDA(epsilon=1, height=1, bounding="scale")),
+    "inftda on busy tracts": ("busy tracts", InfTDA(epsilon=0.4, contributions=3, bounding="scale")),
+    "laplace on busy cells": ("busy h3", Laplace(epsilon=0.2, height=1, bounding="scale")),
+    "laplace on every pair of busy tracts": ("busy tracts", Laplace(epsilon=0.1, bounding="scale")),
+}
+"""The same with numbers, and noise, so large that it shows whether there is any."""
+
 
 def made(worlds: dict[str, World], name: str, factor: float = 1.0) -> tuple[World, Release]:
-    kind, method = (METHODS | SCALED)[name]
+    kind, method = (METHODS | SCALED | LARGE)[name]
     return worlds[kind], method.anonymise(worlds[kind].matrix, noise=Drawn(factor))
 
 
@@ -115,7 +126,7 @@ def test_honest_noise_passes_and_claims_no_k(name: str, worlds: dict[str, World]
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("name", SCALED | LARGE)
 def test_honest_noise_on_scaled_travellers_passes(
     name: str, worlds: dict[str, World], tmp_path: Path
 ) -> None:
@@ -124,6 +135,16 @@ def test_honest_noise_on_scaled_travellers_passes(
     for report in (audit_matrix(world.matrix, release), audit(world, folder)):
         assert report.broken == ()
     assert all(finding.ok for finding in audit_files(folder.path))
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", LARGE)
+def test_scaled_travellers_without_noise_are_found_by_scaling_them_anew(
+    name: str, worlds: dict[str, World], tmp_path: Path
+) -> None:
+    world, release = made(worlds, name, factor=0.0)
+    assert audit_matrix(world.matrix, release).broken == ("noise-as-stated",)
+    assert audit(world, world.publish(tmp_path / "out", release)).broken == ("noise-as-stated",)
 
 
 @pytest.mark.one_in(2)
