@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripcloak.flows.methods import METHODS
-from tripcloak.flows.methods.noise import NoisyMethod, source
+from tripcloak.flows.methods.noise import NoisyMethod
 from tripcloak.flows.methods.noise.noisy import bound_contributions
 from tripcloak.flows.methods.noise.scaling import PARTS
 from tripcloak.flows.model import NOBODY, ODMatrix
@@ -23,6 +23,7 @@ from tripcloak.flows.publish import publish
 from tripcloak.flows.release import Release, build_noisy_release
 from tripcloak.flows.release.reading import read_release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
+from tripcloak.ground.noise import OpenDPNoise
 from tripcloak.hierarchy import H3BinaryTiling, H3Tiling, Hierarchy
 from tripcloak.promises import AllOf, AveragePeople, KAnonymity, LDiversity, TCloseness
 from worlds.matrices import seeds
@@ -229,7 +230,7 @@ def test_what_cannot_be_had_is_refused_before_any_work(
         ends = np.zeros(3, dtype=int)
         with pytest.raises(InputError, match="do not depend on the data"):
             made(method).anonymise(ODMatrix.from_trips(tree, tree, ends, ends))
-    monkeypatch.setattr(source, "find_spec", lambda name: None)
+    monkeypatch.setattr("tripcloak.ground.noise.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"tripcloak\[dp\]"):
         made(method).anonymise(matrix)
 
@@ -269,11 +270,12 @@ def test_when_noise_leaves_nothing_there_is_no_release(method: type[NoisyMethod]
 def test_the_source_is_told_a_budget_that_opendp_agrees_to(method: type[NoisyMethod]) -> None:
     noise = Same()
     matrix = World("tree").matrix(diced_trips(Random(1), World("tree"), trips=25, people=4))
-    made(method, epsilon=0.3).anonymise(matrix, noise=noise)
-    real = source.OpenDPNoise()
+    asked_of = made(method, epsilon=0.3)
+    asked_of.anonymise(matrix, noise=noise)
+    real = OpenDPNoise()
     for asked in noise.asked:
         # Three trips, or as many of the parts that trips are counted in.
-        assert asked["sensitivity"] in ({3, 3 * PARTS} if method.scales else {3})
+        assert asked["sensitivity"] in ({3, 3 * PARTS} if asked_of.scales else {3})
         draw = real.laplace if "epsilon" in asked else real.gaussian
         draw(np.zeros(1, dtype=np.int64), **asked)
         with pytest.raises(InternalError, match="less private"):
