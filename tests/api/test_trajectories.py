@@ -62,7 +62,8 @@ def test_what_is_saved_is_what_the_command_writes(
     tc.trajectories.anonymise(calls.to_pandas(), **asked).save(tmp_path / "python")
     for part in ("release", "private"):
         one, other = (tmp_path / side / part for side in ("command", "python"))
-        names = sorted(path.name for path in one.iterdir())
+        # What was asked for by a command, Python does not say.
+        names = sorted(path.name for path in one.iterdir() if path.name != "run.toml")
         assert names == sorted(path.name for path in other.iterdir())
         for name in set(names) - {"run.json"}:
             assert (one / name).read_bytes() == (other / name).read_bytes(), name

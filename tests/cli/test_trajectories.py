@@ -307,6 +307,10 @@ def test_the_methods_and_their_promises(tripcloak):
         "glove": "containment",
         "w4m": "colocation",
         "nwa": "colocation",
+        "grid": "presence",
+        "k-m": "k^m-anonymity of trajectories",
+        "safepath": "differential privacy of trajectories",
+        "dptd": "differential privacy of trajectories",
     }
     assert next(one for one in told if one["method"] == "k-scale")["parameters"]["constraint"] == "full"
     assert "colocation" in tripcloak("trajectories", "methods").out

@@ -114,7 +114,7 @@ def test_what_is_chosen_for_many_methods_is_taken_from_the_plot(served):
     page.get_by_label("Methods").fill("twincut,odkanon,oigh")
     page.get_by_label("Zones").fill("h3:7")
     page.get_by_role("button", name="Run all").click()
-    dot = page.get_by_role("button", name=re.compile("^Take twincut"))
+    dot = page.get_by_role("button", name=re.compile("^Take twincut, k"))
     dot.focus()
     dot.press("Enter")
     page.get_by_role("heading", name="Settings").wait_for()

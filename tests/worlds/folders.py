@@ -26,6 +26,8 @@ PUBLIC_FILES = {
     "zones.parquet",
 }
 PRIVATE_FILES = {"groups.parquet", "hierarchy.parquet", "run.json"}
+ECHO = "run.toml"
+"""What a command was asked for; written once all else is in place."""
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -42,7 +44,7 @@ def is_whole(folder: Path) -> bool:
     """Return whether a folder holds a whole release and nothing else that we write."""
     return (
         {path.name for path in (folder / "release").iterdir()} == PUBLIC_FILES
-        and {path.name for path in (folder / "private").iterdir()} - {*REPORT_FILES} == PRIVATE_FILES
+        and {path.name for path in (folder / "private").iterdir()} - {*REPORT_FILES, ECHO} == PRIVATE_FILES
         and {path.name for path in folder.iterdir()} <= {"release", "private", "city.parquet", *REPORT_FILES}
     )
 

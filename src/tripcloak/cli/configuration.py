@@ -1,6 +1,7 @@
 """Options from a file: ``--config run.toml``, whose keys are the names of options, ``inputs`` and ``out``."""
 
 import json
+import os
 import tomllib
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -105,7 +106,9 @@ def echo_configuration(private: Path) -> None:
     lines = [f"# tripcloak {_command(context)} --config run.toml --out again"]
     lines += [f"{name} = {_toml(name, value)}" for name, value in given.items() if value is not None]
     aside = private / "run.toml.partial"
-    aside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    # Nobody else may read it at any moment.
+    with open(aside, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.write("\n".join(lines) + "\n")
     aside.replace(private / "run.toml")
 
 

@@ -176,7 +176,9 @@ def test_a_matrix_without_repeats_does_not_tell_who_has_most() -> None:
     flows = SimpleNamespace(travellers=object(), repeats=None, trips=np.array([3]))
     release = SimpleNamespace(group_of_flow=np.array([0]), n_groups=1, trips=np.array([4]))
     case: Any = SimpleNamespace(matrix=SimpleNamespace(flows=flows), release=release)
-    with pytest.raises(BrokenPart, match="how many trips each traveller makes"):
-        matrix_counts._numbers(case, SimpleNamespace(norms=()))  # type: ignore[arg-type]
+    for norms in ((), (1.0,)):
+        with pytest.raises(BrokenPart, match="how many trips each traveller makes"):
+            matrix_counts._numbers(case, SimpleNamespace(norms=norms))  # type: ignore[arg-type]
+    flows.travellers = None
     told = matrix_counts._numbers(case, SimpleNamespace(norms=(1.0,)))  # type: ignore[arg-type]
     assert (told.published.tolist(), told[1].tolist()) == ([4], [3])

@@ -35,7 +35,8 @@ def test_only_some_files_may_be_left_out_in_their_order(left_out: Any) -> None:
         return files.expected_files(case)
 
     assert len(of([])) - len(of(["trajectories.geojson"])) == 1
-    assert of(["trajectories.geojson", "trajectories.mfjson"]) == files.FILES
+    assert of(["trajectories.geojson", "trajectories.mfjson"]) == files.FILES | {"samples.csv"}
+    assert of(["samples.csv", "trajectories.geojson", "trajectories.mfjson"]) == files.FILES
     with pytest.raises(BrokenPart, match="'left_out' must name files"):
         of(left_out)
 
