@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -267,3 +268,31 @@ def test_records_are_of_the_segment_that_a_release_is_about(
     everybody = made()
     everybody.folder = tmp_path
     assert (type(privacy.segment_as_read(everybody)) is NotPromised) == (recorded is None)
+
+
+def test_a_flow_whose_zones_cannot_be_told_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two flows of the private table one finds no place at the levels of the tables."""
+    case = margins().table("audit_groups", "counted_from varchar, released_origin varchar", [(None, "a")] * 2)
+    monkeypatch.setattr(tables, "_recounted", lambda *_: None)
+    monkeypatch.setattr(tables, "_parents", lambda *_: None)
+    monkeypatch.setattr(tables, "_unsafe", lambda *_: None)
+    for placed, words in ((1, "the zones of some flows at some level cannot be told"), (2, None)):
+
+        def place(case: Any, _: Any, many: int = placed) -> None:
+            case.table("audit_placed", "flow int", [(at,) for at in range(many)])
+
+        monkeypatch.setattr(tables, "place_flows", place)
+        assert tables.tables_match_recount(case) == words
+
+
+def test_trips_of_groups_that_are_not_published_count_for_none_of_the_noisy_numbers() -> None:
+    """The last group is no published flow, and what was withheld is none either."""
+    case = released(made(), [("a", "b", 9, 2)])
+    case.table("audit_names", "key ubigint, name varchar", [(1, "a"), (2, "b")])
+    case.table("audit_links", "o ubigint, d ubigint, pair bigint", [(1, 2, 1), (2, 1, 7)])
+    rows = [(1, 2, "x", 5), (1, 2, "y", 4), (2, 1, "x", 3), (2, 2, "y", 1)]
+    case.table("audit_presence", "o ubigint, d ubigint, person varchar, trips bigint", rows)
+    asked: Any = SimpleNamespace(unit="traveller", norms=(), contributions=100)
+    numbers = privacy._numbers(case, asked)
+    assert (numbers.published.tolist(), numbers.recount.tolist()) == ([9], [9])
+    assert numbers.all_counted == 13

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.release import reading
 from tripcloak.flows.release.reading import (
     _boxes,
     _build,
@@ -111,6 +112,26 @@ def test_noise_is_read_only_where_it_is_known_which_zones_there_could_be(
     promise: Any = None
     with pytest.raises(ValueError, match="does not say which zones there could be"):
         noisy_release(tmp_path, matrix, {}, promise, None)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_zones_of_noise_are_those_of_a_whole_tree_or_those_that_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, complete: bool
+) -> None:
+    table = pa.table({"origin": ["a"], "destination": ["b"], "trips": [3], "axis": ["x"]})
+    told = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1]).zones
+    monkeypatch.setattr("pyarrow.parquet.read_table", lambda _: table)
+    monkeypatch.setattr(reading, "shared_domains", lambda *_: (None, None))
+    monkeypatch.setattr(reading, "_noisy_zones", lambda *_: told)
+    monkeypatch.setattr(reading, "_group_of_flows", lambda *_: np.array([0]))
+    monkeypatch.setattr(reading, "build_noisy_release", lambda _, **made: made)
+    tree: Any = SimpleNamespace(complete=complete, zones=TREE.zones)
+    matrix: Any = SimpleNamespace(origins=tree, destinations=tree, axes=[(tree, None)] * 2)
+    facts = {"method": "laplace", "parameters": {}, "homogeneous": True}
+    groups = {"released_origin": column("a"), "released_destination": column("b")}
+    promise: Any = None
+    made: Any = noisy_release(tmp_path, matrix, facts, promise, groups)
+    assert [zones is (TREE.zones if complete else told) for zones in made["zones"]] == [True, True]
 
 
 def test_a_tree_of_one_tile_has_no_other() -> None:
