@@ -1,12 +1,15 @@
-"""What the site does to pages that are also read as files: links out of ``docs`` lead to the repository."""
+"""What the site does to its pages: links out of ``docs`` lead to the repository; nothing is fetched."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from pathlib import Path
 from typing import Any
 
 HOME = "https://github.com/tripcloak/tripcloak/blob/main/"
+WORKER = Path(__file__).parent / "near_worker.js"
+FETCHED = re.compile(r'<script src="https?://[^"]*"></script>')
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 
 
@@ -23,3 +26,8 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
         return match[0] if inside else f"{begin}{HOME}{place}{end}"
 
     return LINK.sub(led, markdown)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Return a page that searches without a network: what the theme would fetch for that stands in it."""
+    return FETCHED.sub(lambda _: f"<script>{WORKER.read_text(encoding='utf-8')}</script>", output)

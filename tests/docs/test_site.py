@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from pathlib import Path
+from subprocess import run
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,3 +20,18 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_page_of_commands_is_what_they_declare() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert page == runpy.run_path(str(ROOT / "docs" / "make_commands.py"))["rendered"](), "run `make docs`"
+
+
+def test_the_site_is_searched_without_a_network(tmp_path: Path, browser: Any) -> None:
+    """Opened as a file: nothing is asked of anybody, and a word is found."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
+    run(command, cwd=ROOT, check=True, capture_output=True)
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "methods" / "noisycut.html").as_uri())
+    page.keyboard.press("s")
+    page.keyboard.type("dominance")
+    page.get_by_text(re.compile(r"\d+ matching documents")).wait_for()
+    page.close()
+    assert not [url for url in asked if not url.startswith(("file:", "data:"))]
