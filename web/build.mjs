@@ -15,6 +15,7 @@ const ENTRIES = {
   map: "map/main.ts",
   series: "series/main.ts",
   trajectory_map: "trajectories/main.ts",
+  charts: "charts/main.ts",
   compare: "compare/main.ts",
   report: "report/main.ts",
   studio: "studio/main.ts",

@@ -64,6 +64,7 @@ def walk(browser: Any, address: str) -> None:
     page = opened(viewport=WIDE)
     page.get_by_role("link", name="city.parquet").click()
     page.get_by_role("link", name="Choose what is protected").wait_for()
+    page.locator(".towns text").first.wait_for()
     taken(page, "data")
     page.get_by_role("link", name="Choose what is protected").click()
     page.get_by_label("Zones", exact=True).fill("h3:8")
@@ -122,6 +123,8 @@ def approved(page: Any, home: str) -> None:
     page.goto(f"{home}#/approval")
     page.get_by_label("Folder of the ledger").fill("~/ledger")
     page.get_by_role("button", name="Open").click()
+    page.get_by_text("Look at it").first.click()
+    page.get_by_text("What is not promised").wait_for()
     page.get_by_text("Judge it").first.click()
     taken(page, "approval")
 

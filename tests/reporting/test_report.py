@@ -97,10 +97,16 @@ def test_the_public_report_holds_nothing_private(made, tmp_path):
     public = report_content(made, Dressing())
     run = json.loads((made / "private" / "run.json").read_text(encoding="utf-8"))
     assert private["plain"] == run["plain_words"] != public["plain"]
-    assert [one["title"] for one in private["maps"]] == ["Original", "Released zones and flows"]
+    titles = [one["title"] for one in private["maps"]]
+    assert titles == ["Original", "Released zones and flows", "Where suppression fell"]
     assert len(public["maps"]) == 1
     exact = sum(private["maps"][0]["payload"]["flows"]["trips"])
-    assert exact > sum(public["maps"][0]["payload"]["flows"]["trips"])
+    told = sum(public["maps"][0]["payload"]["flows"]["trips"])
+    assert exact > told
+    for axis in ("origin", "destination"):
+        assert sum(private["maps"][2]["payload"][axis]["trips"]) == exact - told, (
+            "what fell is what is missing"
+        )
     assert private["private"].startswith("PRIVATE")
     assert private["private"] in render_report(private).replace("&#39;", "'")
     assert public["private"] is None
@@ -166,6 +172,9 @@ def test_trajectories_have_a_report_too(followed, tmp_path):
     assert content["verdict"]["good"]
     assert len(content["charts"]) == 4
     assert content["maps"]
+    figures = {one["words"]: one["value"] for one in content["figures"]}
+    assert figures["among so many each one hides, at least (k)"] == "3"
+    assert figures["is the box of a typical sample"].endswith(" km²")
     private = json.loads(written.private.with_suffix(".json").read_text(encoding="utf-8"))
     assert len(private["measures"]) > len(content["measures"])
     own = [chart["title"] for chart in private["charts"][: -len(content["charts"])]]
@@ -200,7 +209,7 @@ def test_without_webgl_the_light_map_is_drawn_and_says_so(made, tmp_path, browse
     tab.on("pageerror", lambda error: complaints.append(str(error)))
     tab.goto(page.as_uri())
     tab.locator(".no-webgl").wait_for()
-    assert tab.locator(".map-card .stage.light").count() == 2
+    assert tab.locator(".map-card .stage.light").count() == 3
     tab.locator(".plot canvas").last.wait_for(state="attached")
     assert tab.locator(".plot canvas").count() == len(
         report_content(made, Dressing(), private=True)["charts"]
@@ -235,3 +244,75 @@ def test_with_webgl_maps_are_drawn_offline(made, tmp_path, browser):
     assert "ending in each zone" in tab.locator(".map-card .caption").inner_text()
     running.close()
     assert complaints == []
+
+
+def test_many_flows_stay_on_the_plain_canvas_where_no_graphics_card_is(made, tmp_path, browser):
+    content = report_content(made, Dressing())
+    flows = content["maps"][0]["payload"]["flows"]
+    times = 11_000 // len(flows["origin"]) + 1
+    content["maps"][0]["payload"]["flows"] = {name: column * times for name, column in flows.items()}
+    page = tmp_path / "report.html"
+    page.write_text(render_report(content), encoding="utf-8")
+    with unbounded():
+        running = browser.browser_type.launch(executable_path=shutil.which("chromium"), args=list(SOFTWARE))
+    tab = opened(running, page, [])
+    if not tab.evaluate("document.createElement('canvas').getContext('webgl2') !== null"):
+        pytest.skip("this Chromium has no WebGL, not even by software")
+    tab.locator(".plot canvas").last.wait_for(state="attached")
+    tab.locator(".map-card").scroll_into_view_if_needed()
+    tab.wait_for_timeout(1500)
+    assert tab.locator(".stage.light").count() == 1
+    assert tab.locator(".maplibregl-canvas").count() == 0
+    assert tab.locator(".no-webgl").is_hidden()
+    slider = tab.locator("[name=top]")
+    slider.focus()
+    slider.press("End")
+    frame = tab.locator(".frame").bounding_box()
+    before = tab.locator(".zones").evaluate("canvas => canvas.toDataURL()")
+    tab.mouse.move(frame["x"] + 300, frame["y"] + 200)
+    tab.mouse.down()
+    tab.mouse.move(frame["x"] + 360, frame["y"] + 230, steps=4)
+    tab.mouse.up()
+    tab.wait_for_timeout(2000)
+    assert tab.locator(".zones").evaluate("canvas => canvas.style.transform") == "", "drawn anew at rest"
+    assert tab.locator(".zones").evaluate("canvas => canvas.toDataURL()") != before
+    running.close()
+
+
+def test_on_paper_maps_are_pictures_in_the_colours_of_the_day(made, tmp_path, browser):
+    page = tmp_path / "report.html"
+    page.write_text(render_report(report_content(made, Dressing(), private=True)), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1280, "height": 844}, color_scheme="dark", offline=True)
+    tab = context.new_page()
+    tab.goto(page.as_uri())
+    tab.locator(".plot canvas").last.wait_for(state="attached")
+    ground = "getComputedStyle(document.documentElement).getPropertyValue('--ground')"
+    night = tab.evaluate(ground)
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.locator("img.printed").count() == 3
+    corner = """async () => {
+      const image = document.querySelector("img.printed");
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+      const pen = canvas.getContext("2d");
+      pen.drawImage(image, 0, 0);
+      const shades = new Set();
+      const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+      for (let at = 0; at < data.length; at += 4) shades.add(data.slice(at, at + 3).join());
+      return [...data.slice(0, 3), canvas.width, shades.size];
+    }"""
+    *dots, wide, shades = tab.evaluate(corner)
+    assert min(dots) > 230, "paper is light, whatever the screen is"
+    assert wide >= 1900
+    assert shades > 20, "zones are on it"
+    tab.emulate_media(media="print")
+    assert tab.locator("img.printed").first.is_visible()
+    widths = "[...document.querySelectorAll('.charts figure')].map(one => one.scrollWidth - one.clientWidth)"
+    assert max(tab.evaluate(widths)) <= 0, "charts stay in their frames"
+    tab.emulate_media(media="screen")
+    assert not tab.locator("img.printed").first.is_visible()
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.locator("img.printed").count() == 0
+    assert tab.evaluate(ground) == night
+    context.close()

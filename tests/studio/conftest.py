@@ -49,6 +49,10 @@ if where == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
 if where == "crashed":
     os.kill(os.getpid(), signal.SIGSEGV)
+if where == "gone":
+    Path(argv[1]).unlink()
+    print("Error: there is no file", file=sys.stderr)
+    sys.exit(2)
 if where == "wrong":
     print("Warning: odd\\nError: no such column\\nNext: look again.", file=sys.stderr)
     sys.exit(2)

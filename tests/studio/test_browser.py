@@ -176,6 +176,42 @@ def test_a_bad_file_is_told_in_words_and_by_keyboard_alone(served, tmp_path):
     assert "column" in page.get_by_role("alert").inner_text()
 
 
+def test_the_whole_road_by_keyboard_alone(served):
+    """From the first page to a release: tab until a thing has the focus, and never touch a mouse."""
+    page = served.page()
+
+    def go_to(words: str) -> None:
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            if page.evaluate(FOCUSED) == words:
+                return
+        raise AssertionError(f"no key leads to {words}")
+
+    page.get_by_role("link", name="city.parquet").wait_for()
+    go_to("city.parquet")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Choose what is protected").wait_for()
+    go_to("Choose what is protected")
+    page.keyboard.press("Enter")
+    page.get_by_label("Zones", exact=True).wait_for()
+    go_to("Zones")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("h3:7")
+    go_to("Run")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Safe: the audit found every promise kept").wait_for()
+    go_to("Download the release")
+
+
+FOCUSED = """
+() => {
+  const one = document.activeElement, words = one.labels?.[0]?.textContent ?? one.textContent ?? "";
+  return one.tagName === "SUMMARY" ? "" : words.trim().split("\\n")[0].trim();
+}
+"""
+"""The words of what has the focus, of its label or its own; what only opens a group of fields has none."""
+
+
 def test_a_run_is_cancelled_and_a_second_tab_knows(served):
     page, other = served.page(), served.page()
     slow = {"command": "anonymise", "input": 1, "settings": {"method": "glove-sk", "hierarchy": "h3:9"}}
@@ -187,6 +223,38 @@ def test_a_run_is_cancelled_and_a_second_tab_knows(served):
     for tab in (page, other):
         tab.get_by_text("This run was cancelled.").wait_for()
     assert not (served.workspace / "runs" / str(made) / f"run-{made}").exists()
+
+
+def test_the_privacy_officer_signs_with_a_key_from_the_page(served, tmp_path):
+    pytest.importorskip("cryptography", reason="signing needs cryptography: pip install 'tripcloak[signing]'")
+    import tripcloak as tc
+    from tripcloak.ground.keys import make_keys
+    from tripcloak.ledger.store import init_ledger, open_ledger
+
+    kept = tmp_path / "ledger"
+    init_ledger(kept, approvals_needed=1)
+    trips = tc.City(trips=2000, people=150).table()
+    tc.anonymise(trips, method="oigh", zones="h3:6", ledger=kept, out=tmp_path / "may")
+    make_keys(tmp_path / "officer.key", tmp_path / "officer.pub", passphrase="open sesame")
+    page = served.page()
+    page.goto(f"{served.address.split('?')[0]}#/approval")
+    page.get_by_label("Folder of the ledger").fill(str(kept))
+    page.get_by_role("button", name="Open").click()
+    page.get_by_text("May not be published yet: 0 of 1 approvals.").wait_for()
+    page.get_by_text("Judge it").click()
+    page.get_by_role("button", name="Approve").click()
+    assert "Say your name" in page.get_by_role("alert").inner_text()
+    page.get_by_label("Your name").fill("Data Protection")
+    page.get_by_label("Path of your private key").fill(str(tmp_path / "officer.key"))
+    page.get_by_label("Passphrase of the key").fill("open sesame")
+    page.get_by_label("A few words").fill("fine")
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_text("May be published.").wait_for()
+    assert "Data Protection approves: “fine”" in page.locator("ul.said").inner_text()
+    ledger = open_ledger(kept)
+    assert ledger.faults() == []
+    ((one,),) = [release.approvals for release in ledger.releases]
+    assert (one.by, one.verdict, one.comment) == ("Data Protection", "approve", "fine")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

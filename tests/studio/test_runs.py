@@ -38,7 +38,8 @@ def test_a_run_is_the_ordinary_command_line(studio):
 @pytest.mark.parametrize(
     ("how", "state", "words"),
     [
-        ("wrong", "failed", "no such column Next: look again."),
+        ("wrong", "failed", "no such column"),
+        ("gone", "failed", "moved or removed while this ran"),
         ("killed", "failed", "memory ran out"),
         ("crashed", "failed", "signal 11"),
     ],
@@ -48,7 +49,9 @@ def test_how_a_run_ends_is_told_in_words_and_leaves_nothing_half_done(studio, ho
     run = studio.ended(number)
     assert run["state"] == state
     assert words in run["words"]
+    assert "Next:" not in run["words"], "what to type next is of no use on a page"
     assert not studio.desk.workspace.release_folder(number).exists()
+    studio.raw.touch()
     assert studio.ended(studio.run())["state"] == "done", "the server lives on"
 
 

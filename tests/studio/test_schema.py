@@ -31,7 +31,9 @@ def quick(studio, monkeypatch):
         return {"trips": 1}
 
     for subject in ("results", "approvals"):
-        monkeypatch.setattr(f"tripcloak.studio.routes.{subject}.asked_at_once", lambda line: {"line": line})
+        monkeypatch.setattr(
+            f"tripcloak.studio.routes.{subject}.asked_at_once", lambda line, **more: {"line": line}
+        )
     monkeypatch.setattr(studio.desk.previewer, "ask", cost)
     studio.ended(studio.run())
     (studio.desk.workspace.run_folder(1) / "report.html").write_text("<p>report</p>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -49,3 +50,17 @@ def test_what_is_built_asks_for_nothing():
         text = file.read_text(encoding="utf-8")
         assert "</script" not in text.lower(), file.name
         assert "<!--" not in text, file.name
+
+
+def test_colours_by_day_and_by_night_stand_in_one_place():
+    styles = {file.name: file.read_text(encoding="utf-8") for file in BUILT.parent.glob("*.css")}
+    # The card stands in pages of others, such as notebooks, and takes its colours from them.
+    pages = {name: text for name, text in styles.items() if not name.startswith("card")}
+    assert [name for name, text in pages.items() if "prefers-color-scheme" in text] == ["colours.css"]
+    day, night = pages["colours.css"].split("@media screen and (prefers-color-scheme: dark)")
+    by_day, by_night = (set(re.findall(r"(--[a-z0-9-]+):", part)) for part in (day, night))
+    assert by_night < by_day
+    assert by_day - by_night == {"--font", "--mono", "--alarm"}
+    own = {"--share-width", "--tall"}
+    for name, text in pages.items():
+        assert set(re.findall(r"var\((--[a-z0-9-]+)", text)) <= by_day | own, name

@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from tripcloak.ground.documents import parse_json
-from tripcloak.ground.errors import InputError, MissingExtraError
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.extras import needing
+from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.spelling import spelt
+from tripcloak.hierarchy.place_names import Box
 
 LARGEST_FILE = 100_000_000
 """Bytes of GeoJSON that are read; tiles are read where they are asked for, however many there are."""
@@ -27,10 +30,9 @@ FINE = 4000
 TILES_ACROSS = 6
 """Tiles from side to side that are read at most."""
 MERCATOR = 20037508.342789244
+WORDS = "lines and polygons behind the map, given by the publisher and not made from the records"
+"""What a manifest says of a background."""
 KINDS = ("LineString", "MultiLineString", "Polygon", "MultiPolygon")
-
-Box = tuple[float, float, float, float]
-"""West, south, east, north."""
 
 
 def read_background(path: Path, box: Box) -> dict[str, Any]:
@@ -74,6 +76,11 @@ def background_text(collection: Mapping[str, Any]) -> str:
     return json.dumps(collection, separators=(",", ":"), allow_nan=False)
 
 
+def write_background(public: Path, background: Mapping[str, Any]) -> None:
+    """Write what is drawn behind the map, beside it."""
+    (public / BACKGROUND).write_text(background_text(background), encoding="utf-8")
+
+
 def restated_background(text: str) -> dict[str, Any]:
     """Return a background as this version writes what its text holds: shapes, and nothing beside them.
 
@@ -82,6 +89,22 @@ def restated_background(text: str) -> dict[str, Any]:
     True
     """
     return _features(item["geometry"] for item in parse_json(text, deepest=20)["features"])
+
+
+def published_background(public: Path, facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what is drawn behind the map of a release, as its file holds it; None where it tells of none.
+
+    Raises
+    ------
+    InputError
+        The manifest tells of one, and it is missing or is none.
+    """
+    if "background" not in facts:
+        return None
+    try:
+        return restated_background((public / BACKGROUND).read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{public} is not a whole release: its {BACKGROUND} cannot be read") from error
 
 
 def _is_pmtiles(path: Path) -> bool:
@@ -186,13 +209,8 @@ def _tile_shapes(path: Path, box: Box, zoom: int) -> list[Any]:
 
 
 def _reader() -> Any:
-    try:
+    with needing("formats", f"reading PMTiles for {spelt('background')}"):
         import pyogrio
-    except ImportError:
-        raise MissingExtraError(
-            f"PMTiles for {spelt('background')} are read by pyogrio; install it with: pip install "
-            "'tripcloak[formats]'"
-        ) from None
     return pyogrio
 
 

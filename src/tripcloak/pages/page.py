@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -70,6 +71,12 @@ def with_style(page: str, style: str) -> str:
     """
     allowed = page.replace("style-src ", f"style-src '{_fingerprint(style)}' ", 1)
     return allowed.replace("</head>", f"<style>{style}</style></head>", 1)
+
+
+def script_safe_json(payload: object) -> str:
+    """JSON that no zone id can break out of: inside a script element only ``<`` and ``&`` matter."""
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def filled(name: str, **content: Any) -> str:

@@ -42,6 +42,25 @@ class Chart(NamedTuple):
         }
 
 
+def between(
+    edges: Sequence[float],
+    title: str,
+    words: str,
+    x: str,
+    y: str,
+    series: Mapping[str, Sequence[float | None]],
+) -> Chart:
+    """Return bars between edges, without those before the first and after the last that hold something.
+
+    >>> between([0, 1, 2, 5], "", "", "", "", {"a": [0.0, 3.0, None, 0.0]}).names
+    ['1-2']
+    """
+    names = named(edges)
+    held = [n for n in range(len(names)) if any(values[n] for values in series.values())] or [0]
+    shown = slice(held[0], held[-1] + 1)
+    return Chart(title, words, x, y, names[shown], {name: list(told[shown]) for name, told in series.items()})
+
+
 def doubling_edges(least: float, most: float) -> list[float]:
     """Return where bars begin that grow by 2, 2.5 and 2, from the least number up to the most.
 
@@ -71,12 +90,13 @@ def counted(
 def named(edges: Sequence[float], *, whole: bool = False) -> list[str]:
     """Return what bars are called by where they begin.
 
-    >>> named([10, 20, 50], whole=True), named([0.0, 0.5, 1.0])
-    (['10-19', '20-49', '50+'], ['0-0.5', '0.5-1', '1+'])
+    >>> named([1, 2, 5, 1000], whole=True), named([0.0, 0.5, 1.0])
+    (['1', '2-4', '5-999', '1,000+'], ['0-0.5', '0.5-1', '1+'])
     """
     back = 1 if whole else 0
-    ends = [f"{low:g}-{high - back:g}" for low, high in itertools.pairwise(edges)]
-    return [*ends, f"{edges[-1]:g}+"]
+    spans = [(low, high - back) for low, high in itertools.pairwise(edges)]
+    ends = [f"{low:,g}" if low == high else f"{low:,g}-{high:,g}" for low, high in spans]
+    return [*ends, f"{edges[-1]:,g}+"]
 
 
 def shares(values: Sequence[float]) -> list[float]:

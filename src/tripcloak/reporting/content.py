@@ -12,11 +12,11 @@ from tripcloak._version import __version__
 from tripcloak.flows.report.plain import area_words
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.folders import BACKGROUND, PRIVATE, file_digest
+from tripcloak.ground.folders import PRIVATE, file_digest
 from tripcloak.ground.manifest import RECORD, public_part, read_manifest, read_run
 from tripcloak.ground.spelling import spelt
-from tripcloak.hierarchy.place_names import towns_within
-from tripcloak.pages.background import Box, read_background, restated_background
+from tripcloak.hierarchy.place_names import Box, largest_towns
+from tripcloak.pages.background import published_background, read_background
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import called_in_words
 from tripcloak.receiving.check import ReleaseCheck, check_release
@@ -28,7 +28,6 @@ from tripcloak.reporting.trajectories import PublicTrajectories, original_charts
 from tripcloak.trajectories.report.readme import render_trajectory_readme
 
 LOGOS = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".svg": "image/svg+xml"}
-MOST_TOWNS = 40
 LARGEST_LOGO = 500_000
 PRIVATE_WORDS = (
     "PRIVATE. This page shows original, unprotected data. It must not leave the building; the report to "
@@ -72,7 +71,8 @@ def report_content(folder: Path, dressing: Dressing, *, private: bool = False) -
     maps, charts = released.maps(), released.charts()
     if private and isinstance(released, PublicFlows):
         original = OriginalFlows(folder, run, released)
-        maps, charts = [*original.maps(), *maps], [*original.charts(), *charts]
+        maps = [*original.maps(), *maps, *original.withheld_maps()]
+        charts = [*original.charts(), *charts]
     elif private:
         charts = [*original_charts(run.get("measures", {})), *charts]
     told = sections(readme)
@@ -81,7 +81,7 @@ def report_content(folder: Path, dressing: Dressing, *, private: bool = False) -
         "private": PRIVATE_WORDS if private else None,
         **_head(facts, dressing),
         "verdict": {"good": checked.untouched, "sentence": _verdict(facts, checked)},
-        "figures": _figures(facts),
+        "figures": [{"value": value, "words": words} for value, words in _figures(facts, released)],
         "plain": list(run.get("plain_words", ())) if private else list(checked.holds),
         "promised": list(checked.promised),
         "counted": list(checked.counted),
@@ -146,15 +146,16 @@ def _verdict(facts: Mapping[str, Any], checked: ReleaseCheck) -> str:
     return f"{brief}{behind}; withheld: {facts['withheld']['words']}."
 
 
-def _figures(facts: Mapping[str, Any]) -> list[dict[str, str]]:
+def _figures(facts: Mapping[str, Any], released: PublicFlows | PublicTrajectories) -> list[tuple[str, str]]:
     """Return the numbers of the first screen, each with its words."""
-    if facts["kind"] == "trajectories":
-        rows = [
-            (f"{facts['released']['trajectories']:,}", "released trajectories"),
-            (f"{facts['released']['samples']:,}", "released samples"),
-            (f"{facts['promise'].get('k', '-')}", "k"),
+    if isinstance(released, PublicTrajectories):
+        k = facts["promise"].get("k")
+        return [
+            (f"{facts['released']['trajectories']:,}", "trajectories released"),
+            (f"{facts['released']['samples']:,}", "samples released"),
+            *([] if k is None else [(f"{k:,}", "among so many each one hides, at least (k)")]),
+            *released.figures(),
         ]
-        return [{"value": value, "words": words} for value, words in rows]
     rows = [
         (f"{facts['released']:,}", f"{facts['volume']} released"),
         (f"{facts['groups']:,}", "flows"),
@@ -170,7 +171,7 @@ def _figures(facts: Mapping[str, Any]) -> list[dict[str, str]]:
         rows.append(
             (f"{facts['bound']['within_percent']} %", "proven to be within this of the best possible")
         )
-    return [{"value": value, "words": words} for value, words in rows]
+    return rows
 
 
 def _called(facts: Mapping[str, Any], unit: Any) -> str:
@@ -207,7 +208,7 @@ def _towns(facts: Mapping[str, Any], box: Box | None) -> list[dict[str, Any]]:
     """Return the towns to label on the map: those of the release, else of the list of places at hand."""
     if "names" in facts:
         return list(facts["names"].get("towns", ()))
-    return [] if box is None else towns_within(*box, MOST_TOWNS)
+    return largest_towns(box)
 
 
 def _logo(path: Path | None) -> str | None:
@@ -227,12 +228,7 @@ def _background(
     """Return lines and polygons to draw below zones: those of a file, else what the release's own map has."""
     if given is not None:
         return None if box is None else read_background(given, box)
-    if "background" not in facts:
-        return None
-    try:
-        return restated_background((public / BACKGROUND).read_text(encoding="utf-8"))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{public} is not a whole release: its {BACKGROUND} cannot be read") from error
+    return published_background(public, facts)
 
 
 def _read(path: Path, what: str, most: int) -> bytes:

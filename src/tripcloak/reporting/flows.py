@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.flows.release.naming import box_around
 from tripcloak.flows.release.tables import flows_over_time
 from tripcloak.flows.report.map import map_payload
 from tripcloak.ground.errors import InputError
-from tripcloak.pages.background import Box
+from tripcloak.hierarchy.place_names import Box, box_around
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import called_in_words
 from tripcloak.reporting.charts import (
     LENGTHS_KM,
     MOST_BARS,
     Chart,
+    between,
     counted,
     doubling_edges,
     great_circle_km,
@@ -104,12 +104,12 @@ class PublicFlows:
         known = np.isfinite(far)
         if not known.any():
             return None
-        return Chart(
+        return between(
+            LENGTHS_KM,
             "How far released trips go",
             "From the point of one zone to that of the other; trips within a zone count as 0 km.",
             "km",
             f"% of the {self.facts['volume']}",
-            named(LENGTHS_KM),
             {"released": shares(counted(far[known], LENGTHS_KM, self.volume[known]))},
         )
 
@@ -136,12 +136,12 @@ class PublicFlows:
             return None
         areas = np.array([row["area_km2"] for row in known])
         volume = np.array([row[self.facts["volume"]] for row in known], dtype=float)
-        return Chart(
+        return between(
+            AREAS_KM2,
             "How fine the zones are",
             "Where many trips begin, zones can be small; where few do, they must be large.",
             "area of the zone of origin, km²",
             f"% of the {self.facts['volume']}",
-            named(AREAS_KM2),
             {"released": shares(counted(areas, AREAS_KM2, volume))},
         )
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from tripcloak.flows.report.map import map_payload
-from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.folders import PRIVATE
 from tripcloak.hierarchy import Hierarchy, parse_tiling
 from tripcloak.hierarchy.spec import needs_zones
-from tripcloak.reporting.charts import LENGTHS_KM, Chart, counted, great_circle_km, named, shares
+from tripcloak.reporting.charts import LENGTHS_KM, Chart, between, counted, great_circle_km, shares
 from tripcloak.reporting.flows import PublicFlows
 
 MOST_ZONES = 1500
@@ -59,32 +59,42 @@ class OriginalFlows:
 
     def maps(self) -> list[dict[str, Any]]:
         """Return the original map, in zones of one size; nothing where it cannot be drawn."""
+        words = f"PRIVATE: true numbers, safe or not, of zones of one size; at most {MOST_FLOWS:,} flows."
+        return self._map("Original", words, np.ones(len(self.volume), dtype=bool))
+
+    def withheld_maps(self) -> list[dict[str, Any]]:
+        """Return where what is withheld lies; nothing where nothing is, or where it cannot be drawn."""
+        share = self.volume[~self.kept].sum() / max(self.volume.sum(), 1e-9)
+        volume = self.released.facts["volume"]
+        words = f"PRIVATE: only what is withheld, {share:.1%} of the {volume}, in zones of one size."
+        return self._map("Where suppression fell", words, ~self.kept) if share > 0 else []
+
+    def _map(self, title: str, words: str, shown: Bools) -> list[dict[str, Any]]:
         if self.trees is None:
             return []
+        volume, name = self.volume[shown], str(self.released.facts["volume"])
         zones, features = {}, []
         for axis, (tree, tile) in self.trees.items():
+            # The same zones on all maps, whatever is shown of them.
             height = next(h for h in range(int(tree.zones.height[-1]) + 1) if self._few(tree, tile, h))
-            zones[axis] = tree.lift(height)[tile]
-            features += _features(tree, axis, zones[axis], self.volume, self.released.facts["volume"])
+            zones[axis] = tree.lift(height)[tile][shown]
+            features += _features(tree, axis, zones[axis], volume, name)
         pairs, place = np.unique(
             np.stack([zones["origin"], zones["destination"]]), axis=1, return_inverse=True
         )
-        sums = np.bincount(np.ravel(place), self.volume)
+        sums = np.bincount(np.ravel(place), volume)
         top = np.argsort(-sums, kind="stable")[:MOST_FLOWS]
         ids = {axis: tree.zones.ids for axis, (tree, _) in self.trees.items()}
         flows = [
             {
                 "origin": str(ids["origin"][origin]),
                 "destination": str(ids["destination"][destination]),
-                self.released.facts["volume"]: float(amount),
+                name: float(amount),
             }
             for origin, destination, amount in zip(*pairs[:, top], sums[top], strict=True)
         ]
         payload = map_payload({"type": "FeatureCollection", "features": features}, flows)
-        words = f"PRIVATE: true numbers, safe or not, of zones of one size; at most {MOST_FLOWS:,} flows."
-        return [
-            {"title": "Original", "words": words, "volume": self.released.facts["volume"], "payload": payload}
-        ]
+        return [{"title": title, "words": words, "volume": name, "payload": payload}]
 
     @staticmethod
     def _few(tree: Hierarchy, tile: Ints, height: int) -> bool:
@@ -107,12 +117,12 @@ class OriginalFlows:
         after = self.released.lengths_km()
         known = np.isfinite(after)
         volume = self.released.facts["volume"]
-        return Chart(
+        return between(
+            LENGTHS_KM,
             "Lengths of trips, before and after",
             "Original trips from tile to tile, released ones from zone to zone.",
             "km",
             f"% of the {volume}",
-            named(LENGTHS_KM),
             {
                 "original": shares(counted(far, LENGTHS_KM, self.volume)),
                 "released": shares(counted(after[known], LENGTHS_KM, self.released.volume[known])),
@@ -123,12 +133,12 @@ class OriginalFlows:
         every = np.array(counted(far, LENGTHS_KM, self.volume))
         lost = np.array(counted(far[~self.kept], LENGTHS_KM, self.volume[~self.kept]))
         part = np.round(100 * lost / np.maximum(every, 1e-9), 2)
-        return Chart(
+        return between(
+            LENGTHS_KM,
             "What is withheld, by distance",
             "Long trips are rare, and rare ones are withheld first.",
             "km",
             f"% of the {self.released.facts['volume']} withheld",
-            named(LENGTHS_KM),
             {"withheld": [float(one) if whole else None for one, whole in zip(part, every, strict=True)]},
         )
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.flows.release.naming import box_around
 from tripcloak.flows.report.map import map_payload
 from tripcloak.ground.arrays import Floats
-from tripcloak.pages.background import Box
-from tripcloak.reporting.charts import Chart, counted, doubling_edges, named, shares
+from tripcloak.hierarchy.place_names import Box
+from tripcloak.reporting.charts import Chart, between, counted, doubling_edges, named, shares
+from tripcloak.trajectories.release.presenting import area_of, middles
 from tripcloak.trajectories.release.reading import read_trajectory_folder
 
 CELLS = 48
@@ -46,7 +46,7 @@ class PublicTrajectories:
 
     def _cells(self) -> list[dict[str, Any]]:
         boxes, grid = self.published.boxes, self.published.grid
-        ends = [self._ends(side) for side in ("x", "y")]
+        ends = middles(boxes)
         size = max(1.0, max(high - low for low, high in ends) / CELLS)
         edges = [low + size * np.arange(int(np.ceil(max(high - low, size) / size)) + 1) for low, high in ends]
         weight = _spread(boxes, edges)
@@ -63,38 +63,34 @@ class PublicTrajectories:
     @property
     def box(self) -> Box | None:
         """Return the box around nearly all samples; None where they have no place."""
-        corners = [self._ends(side) for side in ("x", "y")]
-        lon, lat = self.published.grid.unproject(
-            *(np.asarray(ends) * self.published.grid.metres for ends in corners)
-        )
-        return box_around(lat, lon)
+        return area_of(self.published)
 
-    def _ends(self, side: str) -> Floats:
-        """Return where nearly all middles of boxes lie along one side, in steps of the grid."""
-        boxes = self.published.boxes
-        low, high = (getattr(boxes, f"{side}{end}").astype(np.float64) for end in (0, 1))
-        ends: Floats = np.quantile((low + high) / 2, [0.01, 0.99])
-        return ends
+    def figures(self) -> list[tuple[str, str]]:
+        """Return how fine a typical sample is, for the first screen: the value, and its words."""
+        return [
+            (f"{np.median(self.km2):,.3g} km²", "is the box of a typical sample"),
+            (f"{np.median(self.minutes):,.3g} min", "is how long a typical sample lasts"),
+        ]
 
     def charts(self) -> list[Chart]:
         """Return how fine, how long and how many samples are, and when."""
         lengths = np.diff(self.published.offsets).astype(float)
         many = doubling_edges(1.0, float(lengths.max()))
         return [
-            Chart(
+            between(
+                AREAS_KM2,
                 "How fine released samples are",
                 f"Half of the samples are boxes of {np.median(self.km2):,.3g} km² or less.",
                 "area of the box, km²",
                 "% of the samples",
-                named(AREAS_KM2),
                 {"released": shares(counted(self.km2, AREAS_KM2))},
             ),
-            Chart(
+            between(
+                MINUTES,
                 "How exact their times are",
                 f"Half of the samples last {np.median(self.minutes):,.0f} minutes or less.",
                 "minutes",
                 "% of the samples",
-                named(MINUTES),
                 {"released": shares(counted(self.minutes, MINUTES))},
             ),
             Chart(
@@ -154,7 +150,7 @@ def original_charts(measures: Mapping[str, Any]) -> list[Chart]:
         _error(measures, "time_error_minutes", "How far their times were moved", "minutes"),
         _anchors(measures),
         _compared(measures, "predictability", "Are people still predictable?", "predictability"),
-        _compared(measures, "radius_of_gyration", "How far people get about", "radius of gyration, km"),
+        _compared(measures, "radius_of_gyration", "How far people get about", "radius of gyration", " km"),
         _slopes(measures),
     ]
     return [chart for chart in found if chart is not None]
@@ -184,13 +180,14 @@ def _anchors(measures: Mapping[str, Any]) -> Chart | None:
     return Chart("Are home and work still found?", words, "", "% of the people", known, rows)
 
 
-def _compared(measures: Mapping[str, Any], name: str, title: str, what: str) -> Chart | None:
+def _compared(measures: Mapping[str, Any], name: str, title: str, what: str, unit: str = "") -> Chart | None:
     told = measures.get(name, {})
     if not all(isinstance(told.get(side), Mapping) for side in ("original", "released")):
         return None
     rows = {side: [float(told[side][part]) for part in QUANTILES] for side in ("original", "released")}
     before, after = (f"{told[side]['median']:,.3g}" for side in ("original", "released"))
-    words = f"Of a typical person {before} before and {after} after."
+    words = f"Of a typical person {before}{unit} before and {after}{unit} after."
+    what = f"{what},{unit}" if unit else what
     return Chart(title, words, "share of the people below", what, list(QUANTILES.values()), rows)
 
 

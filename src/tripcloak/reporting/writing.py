@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tripcloak.flows.report.map import script_safe_json
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, write_page
 from tripcloak.ground.manifest import public_part
 from tripcloak.ground.spelling import spelt
-from tripcloak.pages.page import asset, render_page
+from tripcloak.pages.page import asset, render_page, script_safe_json
 from tripcloak.reporting.content import Dressing, has_private_part, report_content
 from tripcloak.reporting.markdown import to_html, words_to_html
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError, MissingFileError
+from tripcloak.ground.keys import PASSPHRASE
 from tripcloak.studio.previewing import Previewer
 from tripcloak.studio.processes import Supervisor, result_of
 from tripcloak.studio.recipes import command_line, notebook, python, toml
@@ -62,6 +64,10 @@ class Desk:
         if not result:
             return facts
         found = result_of(self.workspace.run_folder(run.id)) if run.state in ("done", "failed") else None
+        if run.command == "anonymise" and isinstance(found, dict):
+            from tripcloak.reporting.measured import measured_rows
+
+            facts["measured"] = measured_rows(found.get("measures", {}))
         return {**facts, "result": found, "recipe": self.recipe(run.command, of, run.settings, run.id)}
 
     def recipe(
@@ -78,27 +84,35 @@ class Desk:
         }
 
 
-def asked_at_once(arguments: Sequence[str], *, seconds: float = 120.0) -> dict[str, Any]:
+def asked_at_once(
+    arguments: Sequence[str], *, seconds: float = 120.0, passphrase: str | None = None
+) -> dict[str, Any]:
     """Return what a short command prints as JSON; its own words are the error where it says no.
 
     Parameters
     ----------
     arguments
         What follows ``tripcloak`` on the command line.
+    passphrase
+        What unlocks a private key; it stands in no list of processes.
     """
+    secret = {} if passphrase is None else {PASSPHRASE: passphrase}
     try:
         done = subprocess.run(
             [sys.executable, "-m", "tripcloak.cli", *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            env={**os.environ, **secret},
             timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise InputError(f"no answer within {seconds:g} seconds; ask again on the command line") from None
     if done.returncode != 0:
-        said = [line for line in done.stderr.splitlines() if line.strip()]
+        # What to type next is of no use to whoever looks at a page.
+        lines = done.stderr.partition("\nNext: ")[0].splitlines()
+        said = [line for line in lines if line.strip()]
         raise InputError(" ".join(said).removeprefix("Error: ") or f"it ended with code {done.returncode}")
     found: dict[str, Any] = parse_json(done.stdout)
     return found

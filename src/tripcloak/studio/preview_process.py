@@ -52,6 +52,10 @@ def main() -> None:
 def answer(asked: Mapping[str, Any], kept: list[Any]) -> dict[str, Any]:
     """Return what a choice of settings costs on a sample, or words for why that cannot be told."""
     try:
+        if "towns" in asked:
+            from tripcloak.hierarchy.place_names import ATTRIBUTION, largest_towns
+
+            return {"towns": largest_towns(asked["towns"]), "attribution": ATTRIBUTION}
         if asked.get("wing") == "trajectories":
             few = few_people(asked["path"], asked["settings"], kept)
             return cost_to_people(few.trajectories, asked["settings"])

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,8 @@ class Supervisor:
             state, words = outcome(code, lines, cancelled=live.cancelled)
             if self._closing and state != "done":
                 state, words = "interrupted", INTERRUPTED
+            if state == "failed" and not self._there(run):
+                words = VANISHED
             if state != "done":
                 self.workspace.clear_run(run.id)
             self.workspace.change(run.id, state, words, time.monotonic() - began)
@@ -112,6 +115,10 @@ class Supervisor:
         finally:
             with self._turn:
                 self._live.pop(run.id, None)
+
+    def _there(self, run: Run) -> bool:
+        of = self.workspace.input(run.input)
+        return of is not None and of.there
 
     def _give_up(self, run: Run, words: str) -> None:
         """Say that a run failed, if even that can be written."""
@@ -158,6 +165,10 @@ class Supervisor:
         return [*words, of.path, *told, *out, "--json"]
 
 
+VANISHED = (
+    "The file was moved or removed while this ran, so that nothing was released. Put it back, or choose it "
+    "anew, and run it again."
+)
 CANCELLED = "Cancelled; no half-written release was left behind."
 
 
@@ -195,7 +206,7 @@ def outcome(code: int, lines: Sequence[str], *, cancelled: bool) -> tuple[Any, s
     """Return the state of a run that ended, and the words for it.
 
     >>> outcome(0, [], cancelled=False), outcome(2, ["Error: no file", "Next: look."], cancelled=False)
-    (('done', ''), ('failed', 'no file Next: look.'))
+    (('done', ''), ('failed', 'no file'))
     >>> outcome(-9, [], cancelled=False)[1]
     'The run was ended by the system (signal 9), most likely because memory ran out...'
     """
@@ -212,7 +223,9 @@ def outcome(code: int, lines: Sequence[str], *, cancelled: bool) -> tuple[Any, s
         return "failed", f"The run crashed (signal {-code}). Nothing was released; please report it."
     said = [place for place, line in enumerate(lines) if line.startswith("Error: ")]
     if said:
-        return "failed", " ".join(lines[said[-1] :]).removeprefix("Error: ").strip()
+        # What to type next is of no use to whoever looks at a page.
+        told = takewhile(lambda line: not line.startswith("Next: "), lines[said[-1] :])
+        return "failed", " ".join(told).removeprefix("Error: ").strip()
     return "failed", " ".join(lines[-3:]).strip() or f"The run ended with code {code} and said nothing."
 
 

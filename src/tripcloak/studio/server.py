@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tripcloak.ground.errors import InputError, MissingExtraError
+from tripcloak.ground.errors import InputError
+from tripcloak.ground.extras import needing
 from tripcloak.studio.security import is_loopback, new_token
 
 USUAL_PORT = 8321
@@ -43,14 +44,10 @@ def serve(plan: StudioPlan, started: Callable[[str], None]) -> None:
     started
         Called with the address.
     """
-    try:
+    with needing("studio", "the studio"):
         import uvicorn
 
         from tripcloak.studio.app import make_app
-    except ImportError as error:
-        raise MissingExtraError(
-            f"the studio needs {error.name}; install it with: pip install 'tripcloak[studio]'"
-        ) from None
     from tripcloak.studio.desk import Desk
     from tripcloak.studio.previewing import Previewer
     from tripcloak.studio.processes import Supervisor

@@ -355,3 +355,28 @@ def test_a_single_step_is_a_map_too(read: Any, projection: str) -> None:
         reader.page.keyboard.press(key)
         reader.settle()
     assert reader.numbers()["Boxes"] == "1"
+
+
+def test_towns_and_streets_lie_where_their_degrees_are(read: Any, city: PublishedTrajectories) -> None:
+    from tripcloak.trajectories.release.presenting import area_of
+
+    area = area_of(city)
+    assert area is not None
+    west, south, east, north = area
+    street = {"type": "LineString", "coordinates": [[west, south], [east, north]]}
+    behind = {
+        "type": "FeatureCollection",
+        "features": [{"type": "Feature", "properties": {}, "geometry": street}],
+    }
+    town = {"name": "Aville", "lat": north, "lon": west, "people": 7}
+    names = {"source": "made up", "attribution": "Nobody", "towns": [town]}
+    bare = read(city).look()
+    reader = read(replace(city, manifest={**FACTS, "names": names}, background=behind))
+    assert "Nobody" in reader.page.locator(".facts").inner_text()
+    assert reader.look() != bare
+    lon, lat = reader.page.evaluate("timeMap.panel.degrees.at(...timeMap.panel.backdrop.towns[0].at)")
+    assert (lon, lat) == pytest.approx((west, north), abs=1e-6)
+    ends = reader.page.evaluate("Array.from(timeMap.panel.backdrop.shapes[0].parts[0])")
+    x, y = city.grid.project(np.array([west, east]), np.array([south, north]))
+    unit = reader.page.evaluate("timeMap.boxes.km[0].length && 111195")
+    assert np.array(ends) * unit == pytest.approx([x[0], y[0], x[1], y[1]], abs=30)

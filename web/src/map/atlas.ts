@@ -62,8 +62,9 @@ export class Atlas {
     this.side = new Side(
       document.querySelector(".side")!, this, (zone) => this.select(zone), () => this.select(null), (zone) => this.glance(zone),
     );
+    document.body.classList.toggle("named", AXES.some((axis) => release[axis].name !== undefined));
     this.panels = { origin: this.makePanel("origin"), destination: this.makePanel("destination") };
-    const backdrop = new Backdrop(release.towns ?? [], release.background ?? null, this.projection);
+    const backdrop = new Backdrop(release.towns ?? [], release.background ?? null, (degrees) => this.projection.place(degrees));
     for (const axis of AXES) this.panels[axis].backdrop = backdrop;
     this.listen();
   }

@@ -1,7 +1,6 @@
 // What lies behind and between zones: streets, water and borders that the owner gave, and towns by name.
 
 import { type Point } from "./payload";
-import { type Projection } from "./zones";
 
 export interface Town {
   name: string;
@@ -33,9 +32,8 @@ export class Backdrop {
   shapes: Shape[];
   towns: { name: string; at: Point; large: boolean }[];
 
-  constructor(towns: Town[], background: GeoJSON.FeatureCollection | null, { meridian, squeeze }: Pick<Projection, "meridian" | "squeeze">) {
-    // On the side of the antimeridian where the zones are.
-    const plane = ([lon, lat]: number[]): Point => [(lon - meridian - 360 * Math.round((lon - meridian) / 360)) * squeeze, lat];
+  // plane: where on the map a longitude and a latitude lie.
+  constructor(towns: Town[], background: GeoJSON.FeatureCollection | null, plane: (degrees: number[]) => Point) {
     const flat = (points: number[][]): Float64Array => Float64Array.from(points.flatMap(plane));
     this.shapes = (background?.features ?? []).map(({ geometry }) => ({
       filled: geometry.type.endsWith("Polygon"),

@@ -40,6 +40,8 @@ export class Panel {
   width = 1;
   height = 1;
   density = 1;
+  // Paper shows more dots than a screen.
+  finer = 1;
   values!: Float64Array;
   scale!: LogScale;
   theme!: Theme;
@@ -64,7 +66,7 @@ export class Panel {
   resize() {
     this.width = Math.max(1, this.stage.clientWidth);
     this.height = Math.max(1, this.stage.clientHeight);
-    this.density = window.devicePixelRatio || 1;
+    this.density = this.finer * (window.devicePixelRatio || 1);
     for (const canvas of [this.ground, this.marks]) {
       canvas.width = Math.round(this.width * this.density);
       canvas.height = Math.round(this.height * this.density);
@@ -333,9 +335,14 @@ export function degreeLabel(degrees: number, step: number, positive: string, neg
   return `${Math.abs(degrees).toFixed(digits)}°${side}`;
 }
 
+// Whether dark colours are wanted; paper is always light.
+export function isNight(): boolean {
+  return matchMedia("screen and (prefers-color-scheme: dark)").matches && !document.documentElement.classList.contains("printing");
+}
+
 export function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
-  const theme = { ramp: rampColours(matchMedia("screen and (prefers-color-scheme: dark)").matches) } as Theme;
+  const theme = { ramp: rampColours(isNight()) } as Theme;
   for (const name of THEME) {
     theme[name] = style.getPropertyValue(`--${name}`).trim();
   }
@@ -374,11 +381,12 @@ export class Legend {
   }
 
   ruleTicks() {
-    const marks = this.scale.ticks(Math.max(120, this.ticks.clientWidth)).map((tick) => {
+    const room = Math.max(120, this.ticks.clientWidth);
+    const marks = this.scale.ticks(room).map((tick) => {
       const mark = document.createElement("span");
       mark.textContent = tick.text;
-      mark.style.left = `${tick.left}px`;
-      mark.style.width = `${tick.right - tick.left}px`;
+      mark.style.left = `${(100 * tick.left) / room}%`;
+      mark.style.width = `${(100 * (tick.right - tick.left)) / room}%`;
       return mark;
     });
     this.ticks.replaceChildren(...marks);

@@ -128,6 +128,12 @@ export class Projection {
     this.box = [-reach, south, reach, north];
   }
 
+  // Degrees on the plane, on the side of the antimeridian where the zones are.
+  place([longitude, latitude]: number[]): Point {
+    const east = longitude - this.meridian;
+    return [(east - 360 * Math.round(east / 360)) * this.squeeze, latitude];
+  }
+
   longitude(x: number): number {
     const longitude = x / this.squeeze + this.meridian;
     return longitude - 360 * Math.round(longitude / 360);

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { readTheme, type Theme } from "../map/panel";
+import { isNight, readTheme, type Theme } from "../map/panel";
 import { shortFigure } from "../map/scale";
 import { type Chart } from "./content";
 
@@ -11,8 +11,7 @@ const COLOURS = { light: ["#0072b2", "#d55e00", "#009e73"], dark: ["#56b4e9", "#
 
 export function drawChart(place: HTMLElement, chart: Chart): uPlot {
   const theme = readTheme();
-  const dark = matchMedia("screen and (prefers-color-scheme: dark)").matches;
-  const colours = dark ? COLOURS.dark : COLOURS.light;
+  const colours = isNight() ? COLOURS.dark : COLOURS.light;
   const bars = chart.kind === "bars";
   const x = bars ? chart.x.names.map((_, n) => n) : chart.x.values;
   const axis = { stroke: theme.quiet, grid: { stroke: theme.grid, width: 1 }, ticks: { stroke: theme.grid, width: 1 }, font: `12px ${theme.font}`, labelFont: `12px ${theme.font}` };
@@ -23,7 +22,7 @@ export function drawChart(place: HTMLElement, chart: Chart): uPlot {
     height: 240,
     legend: { show: chart.series.length > 1, live: false },
     cursor: { show: false },
-    scales: { x: { time: false, range: bars ? [-0.6, Math.max(0.6, x.length - 0.4)] : undefined }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.06 : 1] } },
+    scales: { x: { time: false, range: bars ? [-0.6, Math.max(0.6, x.length - 0.4)] : undefined }, y: { range: (_, __, most) => [0, most > 0 ? most * (chart.mark ? 1.2 : 1.06) : 1] } },
     series: [{}, ...chart.series.map((series, n) => styled(series.name, colours[n % colours.length], bars, chart.series.length, n))],
     axes: [
       bars

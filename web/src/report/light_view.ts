@@ -10,19 +10,23 @@ import { type Content } from "./content";
 import { type MapModel } from "./model";
 import { type MapView, type Seen, type Wanted } from "./view";
 
+const SMOOTH = 16; // milliseconds that a drawing may take and still be made on every step
+
 export class LightView implements MapView {
   model: MapModel;
   projection: Projection;
   view: View;
   zones: Record<Axis, Zones>;
   panel: Panel;
+  cost = 0;
+  settling: ReturnType<typeof setTimeout> | undefined;
   wanted: Wanted | null = null;
   theme: Theme | null = null;
   moved: (() => void) | null = null;
   pointed: ((zone: number, place: Point | null) => void) | null = null;
   chosen: ((zone: number) => void) | null = null;
 
-  constructor(stage: HTMLElement, model: MapModel, content: Pick<Content, "towns" | "background">) {
+  constructor(stage: HTMLElement, model: MapModel, content: Pick<Content, "towns" | "background">, finer = 1) {
     this.model = model;
     const zones = (axis: Axis): Zones => new Zones(axis, { ...model.payload[axis] }, model.payload.volume.zone);
     this.zones = { origin: zones("origin"), destination: zones("destination") };
@@ -32,7 +36,8 @@ export class LightView implements MapView {
     const [west, south, east, north] = model.home;
     this.view = new View([(west - meridian) * squeeze, south, (east - meridian) * squeeze, north]);
     this.panel = this.build(stage);
-    this.panel.backdrop = new Backdrop(content.towns, content.background, this.projection);
+    this.panel.finer = finer;
+    this.panel.backdrop = new Backdrop(content.towns, content.background, (degrees) => this.projection.place(degrees));
     this.resize();
   }
 
@@ -69,8 +74,15 @@ export class LightView implements MapView {
     this.pointed?.(zone, zone < 0 ? null : place);
   }
 
+  // Many zones and lines take longer than a frame: while the view moves, the last drawing slides along.
   moving(): void {
-    this.paint();
+    clearTimeout(this.settling);
+    if (this.cost <= SMOOTH) this.paint();
+    else {
+      this.panel.slide();
+      this.mark();
+      this.settling = setTimeout(() => this.paint(), Math.max(120, 2 * this.cost));
+    }
     this.moved?.();
   }
 
@@ -88,7 +100,8 @@ export class LightView implements MapView {
     this.view.x = (centre[0] - this.projection.meridian) * this.projection.squeeze;
     this.view.y = centre[1];
     this.view.scale = 2 ** zoom * this.unit;
-    this.paint();
+    if (this.cost > SMOOTH) this.moving();
+    else this.paint();
   }
 
   whole(): void {
@@ -107,6 +120,7 @@ export class LightView implements MapView {
   paint(): void {
     const { panel, wanted, theme } = this;
     if (!wanted || !theme) return;
+    const started = performance.now();
     panel.drawZones();
     const pen = panel.ground.getContext("2d")!;
     const place = ([lon, lat]: Point): Point => panel.toScreen((lon - this.projection.meridian) * this.projection.squeeze, lat);
@@ -116,7 +130,13 @@ export class LightView implements MapView {
       const large = this.model.within.reduce((sum, one) => Math.max(sum, one.volume), 1);
       panel.drawRings(pen, this.model.within.map((one) => [place(one.at), Math.sqrt(one.volume / large)]));
     }
-    panel.drawMarks(wanted.chosen < 0 ? [] : [{ zone: wanted.chosen, strong: true }], null);
+    this.mark();
+    this.cost = performance.now() - started;
+  }
+
+  mark(): void {
+    const chosen = this.wanted?.chosen ?? -1;
+    this.panel.drawMarks(chosen < 0 ? [] : [{ zone: chosen, strong: true }], null);
   }
 
   resize(): void {
@@ -125,7 +145,17 @@ export class LightView implements MapView {
     this.paint();
   }
 
+  // Both canvases as one picture, written out.
+  picture(): string {
+    const { ground, marks } = this.panel;
+    const pen = ground.getContext("2d")!;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.drawImage(marks, 0, 0);
+    return ground.toDataURL();
+  }
+
   remove(): void {
+    clearTimeout(this.settling);
     this.panel.root.replaceChildren();
   }
 }

@@ -3,6 +3,7 @@
 import type uPlot from "uplot";
 import { drawChart } from "./charts";
 import { type Content } from "./content";
+import { readTheme } from "../map/panel";
 import { MapCard } from "./map_card";
 import { webglWorks } from "./webgl_view";
 
@@ -11,13 +12,17 @@ const cards = Array.from(document.querySelectorAll<HTMLElement>(".map-card"), (r
 for (const card of cards) card.linked = cards.filter((other) => other !== card);
 cards[cards.length - 1]?.lead();
 
+const MANY = 5000; // zones and flows
+
 // Maps are there at once, on plain canvases. The graphics card takes over those that somebody looks at: to make it
 // ready takes longer than anything else on this page.
 function upgradeSeen(): void {
-  const webgl = webglWorks();
+  const { works, slow } = webglWorks();
   const note = document.querySelector<HTMLElement>(".no-webgl");
-  if (note) note.hidden = webgl;
-  if (!webgl) return;
+  if (note) note.hidden = works;
+  // Of many shapes the plain canvas is the quicker one where the processor stands in for a graphics card; maps that lie
+  // side by side are of one kind.
+  if (!works || (slow && cards.some(({ model }) => model.shapes > MANY))) return;
   let before = Promise.resolve();
   const watch = new IntersectionObserver((seen) => {
     for (const { target, isIntersecting } of seen) {
@@ -57,7 +62,14 @@ function repaint(): void {
 
 let width = innerWidth;
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-for (const when of ["beforeprint", "afterprint"]) addEventListener(when, repaint);
+for (const on of [true, false]) {
+  addEventListener(on ? "beforeprint" : "afterprint", () => {
+    document.documentElement.classList.toggle("printing", on);
+    charts();
+    for (const card of cards) card.print(on);
+    for (const card of cards) card.legend.show(card.model.zoneScale, readTheme(), card.legend.caption.textContent ?? "", false);
+  });
+}
 addEventListener("resize", () => {
   for (const card of cards) card.view.resize();
   if (innerWidth !== width) charts();

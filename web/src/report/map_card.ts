@@ -11,6 +11,11 @@ import { type Line, MapModel } from "./model";
 import { type MapView, type Wanted } from "./view";
 import { WebglView } from "./webgl_view";
 
+const FIRST = 60; // flows that are drawn at first
+const FINE = 300; // flows up to which a step of the slider is one of them
+const STEPS = 300;
+const PAPER = 640; // pixels that a map on paper is wide: names are as large as the words around it
+
 export class MapCard {
   root: HTMLElement;
   told: ReportMap;
@@ -63,6 +68,25 @@ export class MapCard {
     });
   }
 
+  // The same map as a picture for paper, which prints no graphics card; on screens it is not shown.
+  print(on: boolean): void {
+    const frame = this.part(".frame");
+    frame.querySelector(".printed")?.remove();
+    if (!on) return;
+    const stage = element("div", { class: "layer paper" });
+    const { clientWidth, clientHeight } = this.part(".ground");
+    // As much is seen as on the screen, whatever the size of the paper.
+    stage.style.height = `${(PAPER * clientHeight) / Math.max(1, clientWidth)}px`;
+    stage.style.width = `${PAPER}px`;
+    frame.append(stage);
+    const view = new LightView(stage, this.model, this.content, 3);
+    const { centre, zoom } = this.view.seen;
+    view.look({ centre, zoom: zoom + Math.log2(PAPER / Math.max(1, clientWidth)) });
+    view.draw(this.wanted(), readTheme());
+    frame.append(element("img", { class: "printed", src: view.picture(), alt: this.told.title }));
+    stage.remove();
+  }
+
   adopt(view: MapView): void {
     this.view = view;
     view.pointed = (zone, place) => this.point(zone, place);
@@ -81,8 +105,9 @@ export class MapCard {
   offer(): void {
     const { lines, within } = this.model;
     const top = this.input("top");
-    top.max = String(lines.length);
-    top.value = String(Math.min(lines.length, 60));
+    const all = lines.length;
+    top.max = String(all > FINE ? STEPS : all);
+    top.value = String(all > FINE ? Math.round((STEPS * Math.log(FIRST)) / Math.log(all)) : Math.min(all, FIRST));
     this.part(".flow-controls").hidden = !lines.length;
     this.part(".within-control").hidden = !within.length;
     this.part(".axes").hidden = this.model.areas.destination.length === 0;
@@ -120,13 +145,22 @@ export class MapCard {
   lines(): Line[] {
     const { flows } = this.told.payload;
     const own = this.chosen < 0 ? this.model.lines : this.model.lines.filter((line) => flows[this.axis][line.flow] === this.chosen);
-    return own.slice(0, Number(this.input("top").value));
+    return own.slice(0, this.top());
+  }
+
+  // How many flows the slider asks for: of many, every step adds a share, so that a few can be told apart as well.
+  top(): number {
+    const [all, at] = [this.model.lines.length, Number(this.input("top").value)];
+    return all <= FINE || at === 0 ? at : Math.round(all ** (at / STEPS));
+  }
+
+  wanted(): Wanted {
+    return { axis: this.axis, chosen: this.chosen, flows: this.input("flows").checked, within: this.input("within").checked, lines: this.lines() };
   }
 
   draw(): void {
     const theme = readTheme();
-    const lines = this.lines();
-    const wanted: Wanted = { axis: this.axis, chosen: this.chosen, flows: this.input("flows").checked, within: this.input("within").checked, lines };
+    const wanted = this.wanted();
     this.view.draw(wanted, theme);
     for (const button of this.root.querySelectorAll<HTMLButtonElement>(".axes button")) {
       button.setAttribute("aria-pressed", String(button.dataset.axis === this.axis));
@@ -134,10 +168,11 @@ export class MapCard {
     const way = !this.model.lines.length && !this.model.within.length ? "in each cell" : this.axis === "origin" ? "starting in each zone" : "ending in each zone";
     this.legend.show(this.model.zoneScale, theme, `${capital(this.told.volume)} ${way}, log scale`, false);
     this.part(".clear").hidden = this.chosen < 0;
-    this.say(lines);
+    this.say(wanted.lines);
   }
 
   say(lines: Line[]): void {
+    this.input("top").setAttribute("aria-valuetext", `${figure(lines.length)} flows`);
     const { model, told } = this;
     const all = model.lines.reduce((sum, line) => sum + line.volume, 0);
     const some = lines.reduce((sum, line) => sum + line.volume, 0);

@@ -27,6 +27,7 @@ export class MapModel {
   centres: OfAxes<Point[]>;
   volumes: OfAxes<number[]>;
   lines: Line[];
+  shapes: number;
   within: Within[];
   zoneScale: LogScale;
   flowScale: LogScale;
@@ -40,6 +41,7 @@ export class MapModel {
     const centres = (axis: Axis): Point[] => centresOf(this.areas[axis], payload[axis].zone.length);
     this.centres = { origin: centres("origin"), destination: centres("destination") };
     [this.lines, this.within] = this.split();
+    this.shapes = this.areas.origin.length + this.areas.destination.length + this.lines.length;
     this.zoneScale = new LogScale(AXES.flatMap((axis) => this.volumes[axis]));
     this.flowScale = new LogScale(this.lines.map((line) => line.volume));
     this.home = homeOf(AXES.flatMap((axis) => this.centres[axis].map((at, zone): [Point, number] => [at, this.volumes[axis][zone]])), this);

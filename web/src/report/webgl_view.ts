@@ -1,6 +1,6 @@
 // A map drawn by the graphics card: MapLibre for moving about, deck.gl for zones, flowmap.gl for flows.
 
-import { GeoJsonLayer, PolygonLayer, ScatterplotLayer, TextLayer } from "@deck.gl/layers";
+import { GeoJsonLayer, PolygonLayer, ScatterplotLayer } from "@deck.gl/layers";
 import { MapboxOverlay } from "@deck.gl/mapbox";
 import { FlowLinesLayer } from "@flowmap.gl/layers";
 import { log } from "@luma.gl/core";
@@ -9,7 +9,7 @@ import worker from "maplibre-gl/dist/maplibre-gl-worker.mjs?raw";
 import "maplibre-gl/dist/maplibre-gl.css";
 import { type Theme } from "../map/panel";
 import { type Point } from "../map/payload";
-import { type Town } from "../map/backdrop";
+import { Backdrop } from "../map/backdrop";
 import { type Content } from "./content";
 import { type Area, type Line, type MapModel, type Within } from "./model";
 import { type MapView, type Seen, type Wanted } from "./view";
@@ -28,11 +28,14 @@ function startWorker(): void {
   setWorkerUrl(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
 }
 
-export function webglWorks(): boolean {
-  const canvas = document.createElement("canvas");
-  const pen = canvas.getContext("webgl2");
-  pen?.getExtension("WEBGL_lose_context")?.loseContext();
-  return pen !== null;
+// Whether there is WebGL, and whether a graphics card does it or the processor, which is slow at much.
+export function webglWorks(): { works: boolean; slow: boolean } {
+  const pen = document.createElement("canvas").getContext("webgl2");
+  if (!pen) return { works: false, slow: true };
+  const told = pen.getExtension("WEBGL_debug_renderer_info");
+  const name = String(pen.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : pen.RENDERER));
+  pen.getExtension("WEBGL_lose_context")?.loseContext();
+  return { works: true, slow: /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) };
 }
 
 export class WebglView implements MapView {
@@ -41,6 +44,10 @@ export class WebglView implements MapView {
   model: MapModel;
   content: Content;
   layers = false;
+  theme: Theme | null = null;
+  // Names of towns above everything, as the light map sets them: crisp, and none on another.
+  names: Backdrop;
+  labels = document.createElement("canvas");
   moved: (() => void) | null = null;
   pointed: ((zone: number, place: Point | null) => void) | null = null;
   chosen: ((zone: number) => void) | null = null;
@@ -73,7 +80,14 @@ export class WebglView implements MapView {
     };
     this.overlay = new MapboxOverlay({ interleaved: false, layers: [], onAfterRender, deviceProps: { webgl: { preserveDrawingBuffer: true } } });
     this.map.addControl(this.overlay);
-    this.map.on("move", () => this.moved?.());
+    this.names = new Backdrop(content.towns, null, ([lon, lat]) => [lon, lat]);
+    this.labels.className = "labels";
+    stage.append(this.labels);
+    this.map.on("render", () => this.label());
+    this.map.on("move", () => {
+      this.label();
+      this.moved?.();
+    });
   }
 
   get seen(): Seen {
@@ -93,10 +107,12 @@ export class WebglView implements MapView {
   draw(wanted: Wanted, theme: Theme): void {
     const ground = (): void => {
       this.layers = true;
+      this.theme = theme;
       this.map.setPaintProperty("ground", "background-color", theme.ground);
       this.overlay.setProps({
-        layers: [...this.back(theme), this.zones(wanted, theme), this.flows(wanted, theme), this.within(wanted, theme), ...this.towns(theme)],
+        layers: [...this.back(theme), this.zones(wanted, theme), this.flows(wanted, theme), this.within(wanted, theme)],
       });
+      this.label();
     };
     if (this.map.isStyleLoaded()) ground();
     else this.map.once("load", ground);
@@ -143,7 +159,7 @@ export class WebglView implements MapView {
       getThickness: (line) => Math.max(0.06, Math.sqrt(line.volume / most)),
       getColor: () => colour,
       getEndpointOffsets: () => [0, 0],
-      thicknessUnit: 5,
+      thicknessUnit: 2,
       drawOutline: true,
       outlineColor: hex(theme.ground, 255),
       outlineThickness: 1,
@@ -167,22 +183,18 @@ export class WebglView implements MapView {
     });
   }
 
-  towns(theme: Theme): TextLayer<Town>[] {
-    if (!this.content.towns.length) return [];
-    const labels = new TextLayer<Town>({
-      id: "towns",
-      data: this.content.towns,
-      characterSet: "auto",
-      getText: (town) => town.name,
-      getPosition: (town) => [town.lon, town.lat],
-      getSize: (town) => (town.people > 100000 ? 14 : 12),
-      getColor: hex(theme.ink, 255),
-      fontFamily: "system-ui, sans-serif",
-      fontSettings: { sdf: true },
-      outlineWidth: 3,
-      outlineColor: hex(theme.ground, 230),
-    });
-    return [labels];
+  label(): void {
+    const { clientWidth: width, clientHeight: height } = this.map.getContainer();
+    const density = window.devicePixelRatio || 1;
+    this.labels.width = Math.round(width * density);
+    this.labels.height = Math.round(height * density);
+    const pen = this.labels.getContext("2d")!;
+    pen.scale(density, density);
+    const place = (lon: number, lat: number): Point => {
+      const { x, y } = this.map.project([lon, lat]);
+      return [x, y];
+    };
+    if (this.theme) this.names.drawTowns(pen, place, this.theme, width, height);
   }
 
   resize(): void {

@@ -17,6 +17,8 @@ export interface Run {
   id: number; command: string; wing: Wing; input: number; input_name: string; settings: Chosen; of_run: number | null;
   state: string; words: string; made: string; ended: string | null; seconds: number | null;
   progress: { what?: string; done?: number; total?: number | null }; result?: Result; recipe?: Recipe;
+  // Every measure: its name, its value, and what it is.
+  measured?: [string, string, string][];
 }
 
 export const ENDED = ["done", "failed", "cancelled", "interrupted"];

@@ -44,7 +44,7 @@ export function say(words: string): void {
 export function number(value: unknown): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return "–";
   if (Number.isInteger(value)) return value.toLocaleString("en-GB");
-  return value.toLocaleString("en-GB", { maximumFractionDigits: Math.abs(value) < 10 ? 4 : 1 });
+  return value.toLocaleString("en-GB", { maximumFractionDigits: Math.abs(value) < 0.1 ? 4 : Math.abs(value) < 10 ? 2 : 1 });
 }
 
 export const percent = (value: unknown): string => (typeof value === "number" ? `${(100 * value).toFixed(1)}\u00a0%` : "–");

@@ -63,6 +63,9 @@ function described(input: Input, run: Run): Child[] {
           ["rows read", number(cleaning.read)], ["rows used", number(cleaning.kept)],
           ...dropped.map(([why, rows]) => [`dropped: ${why.replaceAll("_", " ")}`, number(rows)]),
           ...numbers.map(([name, value]) => [name.replaceAll("_", " "), number(value)]),
+          ...(Array.isArray(told.period) ? [["from", told.period[0]], ["to", told.period[1]]] : []),
+          ...(told.extent_km ? [["extent", `${number(told.extent_km[0])} by ${number(told.extent_km[1])} km`]] : []),
+          ...(told.resolution ? [["a sample", `${number(told.resolution.seconds)} s, ${number(told.resolution.metres)} m`]] : []),
           ...(told.when ? [["from", told.when.first_day], ["to", told.when.last_day]] : []),
           ...(told.id_is ? [["an id stands for a", told.id_is]] : []),
         ])),
@@ -71,6 +74,7 @@ function described(input: Input, run: Run): Child[] {
         table("Columns", ["Column", "is the", "because"], Object.entries((told.columns ?? {}) as Record<string, string>).map(([role, column]) =>
           [column, role.replaceAll("_", " "), told.why?.[role] ?? ""])),
         told.unused?.length > 0 && h("p", {}, `Not used: ${told.unused.join(", ")}.`)),
+      told.samples_per_user && h("section", { class: "card" }, h("h2", {}, "How it is spread"), spread(told)),
       told.levels && h("section", { class: "card" }, h("h2", {}, `How much is below k = ${number(told.k)}`),
         table("All zones at one height", ["Height", "Flows", ...(told.units as string[]).map((one) => `below k ${one}`)],
           told.levels.map((one: { height: number; pairs: number; below: Record<string, number> }) =>
@@ -78,4 +82,13 @@ function described(input: Input, run: Run): Child[] {
     ...[...((told.advice ?? []) as string[]), ...((told.notes ?? []) as string[])].map((one) => h("p", {}, one)),
     h("p", { class: "help" }, "These numbers look at unreleased data: keep them inside."), next, run.recipe && copied(run.recipe, `/api/runs/${run.id}/run.ipynb`),
   ];
+}
+
+const SPREAD: [string, string][] = [["samples_per_user", "samples of one"], ["gap_minutes", "minutes to the next"], ["radius_of_gyration_km", "radius of gyration, km"]];
+
+/** Of trajectories: how many samples, how often, how far, by share of the people. */
+function spread(told: Record<string, Record<string, number> | undefined>): HTMLElement {
+  const known = SPREAD.filter(([name]) => told[name]);
+  const shares = Object.keys(told[known[0]![0]]!);
+  return table("By share of those who have less", ["", ...shares], known.map(([name, words]) => [words, ...shares.map((share) => number(told[name]![share]))]));
 }

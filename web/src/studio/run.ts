@@ -1,16 +1,10 @@
 // One run: its progress, then its map, verdict, losses, and what can be taken away.
 
 import { ask, start, type Run } from "./api";
-import { fill, h, number, percent, table, type Child } from "./dom";
+import { openLedger } from "./approval";
+import { fill, h, number, table, type Child } from "./dom";
 import { copied, frame, STATES, watch, wrong } from "./parts";
 import { take } from "./settings";
-
-const MEANINGS: Record<string, string> = {
-  G: "tiles a trip may be from and to, on average", E: "what is lost of single flows (0 is nothing)", D: "what is lost of the shares of flows",
-  S: "share of trips that is withheld", GDM_mean: "metres that trips were moved by, on average", GDM_median: "the same, median",
-  CPC: "flows in common with the input (1 is all)", CPC_shares: "the same of shares", trip_length_emd_km: "kilometres by which lengths of trips are shifted",
-  top_flow_agreement: "whether the largest flows stay the largest (1 is perfect)",
-};
 
 export async function runView(main: HTMLElement, id: number): Promise<void> {
   const first = await ask<Run>(`/api/runs/${id}`);
@@ -26,7 +20,8 @@ function released(run: Run): Child[] {
   const told = run.result ?? {};
   const audit = told.audit ?? {};
   const checks = h("div", {});
-  const measures = Object.entries(flat(told.measures));
+  const measures = run.measured ?? [];
+  const ledger = run.settings["ledger"];
   return [
     h("section", { class: audit.safe ? "card verdict safe" : "card verdict unsafe" },
       h("h2", {}, audit.safe ? "Safe: the audit found every promise kept" : "The audit says no"),
@@ -35,12 +30,13 @@ function released(run: Run): Child[] {
         h("a", { class: "button main", href: `/api/runs/${run.id}/release.zip`, download: "" }, "Download the release"),
         h("a", { class: "button", href: `/api/runs/${run.id}/report.html`, download: "" }, "Download the report"),
         h("button", { type: "button", onclick: () => { take(run.input, run.settings); location.hash = `#/settings/${run.input}`; } }, "Change a setting"),
-        h("a", { class: "button", href: `#/beside/${run.id}` }, "Lay beside another run"))),
+        h("a", { class: "button", href: `#/beside/${run.id}` }, "Lay beside another run"),
+        typeof ledger === "string" && h("a", { class: "button", href: "#/approval", onclick: () => openLedger(ledger) }, "Go to its approval"))),
     h("section", { class: "card" }, h("h2", {}, "The map of the release"), frame(`/api/runs/${run.id}/show/map`, `Map of the release of run ${run.id}`)),
     h("section", { class: "card" }, h("h2", {}, "The audit"), h("p", {}, "A second program counts the raw input afresh and tries every rule on the files."),
       h("button", { type: "button", onclick: () => { void check(run, checks); } }, "Audit against the raw input"), checks),
     measures.length > 0 && h("section", { class: "card" }, h("h2", {}, "What is lost"),
-      table("Measure by measure", ["Measure", "Value", "What it is"], measures.map(([name, value]) => [name, name === "S" ? percent(value) : number(value), MEANINGS[name] ?? ""])),
+      table("Measure by measure", ["Measure", "Value", "What it is"], measures),
       h("p", { class: "help" }, "These numbers look at unreleased data: keep them inside.")),
   ];
 }
@@ -97,15 +93,17 @@ export async function besideView(main: HTMLElement, one: number, other: number |
 function differences(left: Run, right: Run): HTMLElement {
   const names = [...new Set([...Object.keys(left.settings), ...Object.keys(right.settings)])];
   const asked = names.filter((name) => String(left.settings[name]) !== String(right.settings[name]))
-    .map((name) => [name, String(left.settings[name] ?? "default"), String(right.settings[name] ?? "default"), ""]);
+    .map((name) => [name, String(left.settings[name] ?? "default"), String(right.settings[name] ?? "default"), "", "as asked for"]);
   const numbers = (run: Run): Record<string, number> => {
     const told = run.result ?? {};
     return flat({ groups: told.groups, ...told.zones, ...told.released, ...told.measures });
   };
+  const words = new Map((left.measured ?? []).map(([name, , told]) => [name, told]));
   const a = numbers(left), b = numbers(right);
   const rows = Object.keys(a).filter((name) => name in b).map((name) => {
     const change = a[name] ? (b[name]! / a[name]! - 1) * 100 : 0;
-    return [name, number(a[name]), number(b[name]), a[name] === b[name] ? "same" : `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(1)} %`];
+    const told = words.get(name.replaceAll("_", " ").replace(" (median)", "")) ?? "";
+    return [name.replaceAll("_", " "), number(a[name]), number(b[name]), a[name] === b[name] ? "same" : `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(1)} %`, told];
   });
-  return h("section", { class: "card" }, h("h2", {}, "The difference"), table("What was asked for, and what came out", ["", `Run ${left.id} (${STATES[left.state]})`, `Run ${right.id} (${STATES[right.state]})`, "Change"], [...asked, ...rows]));
+  return h("section", { class: "card" }, h("h2", {}, "The difference"), table("What was asked for, and what came out", ["", `Run ${left.id} (${STATES[left.state]})`, `Run ${right.id} (${STATES[right.state]})`, "Change", "What it is"], [...asked, ...rows]));
 }

@@ -24,7 +24,8 @@ export async function startView(main: HTMLElement): Promise<void> {
         h("button", { class: "main" }, "Open")),
       h("div", { class: "field" }, h("label", { for: "file" }, "Or send a file"), file, h("p", { class: "help" }, "It is copied into the workspace."))),
     told);
-  fill(main, h("h1", {}, "Make mobility data safe to publish"), form);
+  fill(main, h("h1", {}, "Make mobility data safe to publish"),
+    h("ol", { class: "road" }, ["Choose a file", "See what is in it", "Choose what is protected", "Run, look at the map, read the audit", "Download the release or its report"].map((step) => h("li", {}, step))), form);
   const [inputs, runs] = await Promise.all([ask<{ inputs: Input[] }>("/api/inputs?limit=20"), ask<{ runs: Run[]; before: number | null }>("/api/runs?limit=20")]);
   if (!form.isConnected) return;
   if (inputs.inputs.length) main.append(h("section", { class: "card" }, h("h2", {}, "Files"),

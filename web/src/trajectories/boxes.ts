@@ -1,5 +1,6 @@
 // Released boxes as flat arrays: when they hold, where they lie, whose trajectory they belong to.
 
+import { type Town } from "../map/backdrop";
 import { type Box, type Point } from "../map/payload";
 import { METRES_PER_DEGREE } from "../map/zones";
 
@@ -49,6 +50,9 @@ export interface TrajectoryPayload {
   home: Box;
   degrees: Lattice;
   film: PackedFilm | null;
+  // What lies behind and between the boxes, where the owner asked for it.
+  towns?: Town[];
+  background?: GeoJSON.FeatureCollection;
 }
 
 // Whole numbers above the least one, in base 64.
@@ -202,6 +206,23 @@ export class Degrees {
     this.tables = [lon ?? [], lat ?? []];
     const unit = metres / METRES_PER_DEGREE;
     [this.west, this.south, this.step] = [west * unit, south * unit, step * unit];
+  }
+
+  // The place of a longitude and a latitude: degrees run nearly evenly, so that few steps lead there.
+  place([lon, lat]: number[]): Point {
+    const half = (this.step * (this.tables[0].length - 1)) / 2;
+    let [x, y] = [this.west + half, this.south + half];
+    for (let turn = 0; turn < 6; turn++) {
+      const here = this.at(x, y);
+      const [east, north] = [this.at(x + this.step, y), this.at(x, y + this.step)];
+      const [a, b, c, d] = [east[0] - here[0], north[0] - here[0], east[1] - here[1], north[1] - here[1]];
+      const far = lon - here[0];
+      const [dx, dy] = [far - 360 * Math.round(far / 360), lat - here[1]];
+      const area = a * d - b * c;
+      x += (this.step * (d * dx - b * dy)) / area;
+      y += (this.step * (a * dy - c * dx)) / area;
+    }
+    return [x, y];
   }
 
   at(x: number, y: number): Point {

@@ -24,6 +24,9 @@ export class BoxPanel extends Panel {
   boxes: ReleasedBoxes;
   degrees: Degrees;
   picture: HTMLCanvasElement;
+  // Lines behind the boxes as last drawn, and of which view: while time goes by they stay as they are.
+  streets = document.createElement("canvas");
+  streetsOf = "";
 
   constructor(root: HTMLElement, boxes: ReleasedBoxes, degrees: Degrees, view: View) {
     super(root, { size: 0 } as Zones, { metresPerUnit: () => METRES_PER_DEGREE, squeeze: 1, meridian: 0 }, view);
@@ -38,7 +41,22 @@ export class BoxPanel extends Panel {
     pen.fillStyle = this.theme.ground;
     pen.fillRect(0, 0, this.width, this.height);
     this.drawGraticule(pen);
+    this.backdrop?.drawGrounds(pen, (x, y) => this.toScreen(x, y), this.theme);
     return pen;
+  }
+
+  drawStreets(pen: Pen): void {
+    if (!this.backdrop?.drawn) return;
+    const { x, y, scale } = this.view;
+    const shown = [x, y, scale, this.width, this.height, this.density, this.theme.quiet].join();
+    if (shown !== this.streetsOf) {
+      this.streetsOf = shown;
+      [this.streets.width, this.streets.height] = [this.ground.width, this.ground.height];
+      const brush = this.streets.getContext("2d")!;
+      brush.setTransform(this.density, 0, 0, this.density, 0, 0);
+      this.backdrop.drawLines(brush, (east, north) => this.toScreen(east, north), this.theme);
+    }
+    pen.drawImage(this.streets, 0, 0, this.width, this.height);
   }
 
   // Left, top, width and height on the screen; a dot where that is less.

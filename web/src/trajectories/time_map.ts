@@ -1,6 +1,7 @@
 // The page: reads the release, keeps time, view and what is followed, and asks the parts to draw.
 
 import { tell } from "../map/telling";
+import { Backdrop } from "../map/backdrop";
 import { Gestures } from "../map/gestures";
 import { degreeLabel, readTheme } from "../map/panel";
 import { type Box, type Point } from "../map/payload";
@@ -55,7 +56,9 @@ export class TimeMap {
     const home = release.home.map((step) => (step * grid.metres) / METRES_PER_DEGREE) as Box;
     this.view = new WideView(home, this.everything(home));
     const root = document.querySelector<HTMLElement>(".panel")!;
-    this.panel = new BoxPanel(root, this.boxes, new Degrees(release.degrees, grid.metres), this.view);
+    const degrees = new Degrees(release.degrees, grid.metres);
+    this.panel = new BoxPanel(root, this.boxes, degrees, this.view);
+    if (degrees.known) this.panel.backdrop = new Backdrop(release.towns ?? [], release.background ?? null, (at) => degrees.place(at));
     this.clock = new Clock(root, grid, this.film ? this.film.span : this.boxes.span, this.load(), () => this.touch());
     const told = {
       follow: (row: number) => this.follow(row),
@@ -275,9 +278,13 @@ export class TimeMap {
     this.active = boxes.active(clock.start, clock.end);
     const pen = panel.begin();
     const values = this.mode.value === "time" ? boxes.seconds : boxes.km2;
-    if (this.mode.value !== "density") panel.drawBoxes(pen, this.active, (i) => 255 - scale.colourIndex(values[i]), side.followed >= 0);
+    // Boxes let streets through; a density would hide them.
+    const boxed = this.mode.value !== "density";
+    if (boxed) panel.drawStreets(pen);
+    if (boxed) panel.drawBoxes(pen, this.active, (i) => 255 - scale.colourIndex(values[i]), side.followed >= 0);
     else if (this.film) panel.drawFilm(pen, this.film, clock.start, clock.end, scale);
     else if (!scale.empty) panel.drawDensity(pen, panel.densityOf(this.active, clock.start, clock.end), scale, this.cells());
+    if (!boxed) panel.drawStreets(pen);
     if (side.followed >= 0) panel.drawPath(pen, side.followed, clock.start, clock.end);
     side.tell(this.active);
     this.annotate(values);

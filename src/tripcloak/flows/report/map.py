@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tripcloak.ground.errors import InputError
 from tripcloak.pages.outlines import Outline, encode_outlines
-from tripcloak.pages.page import render_page
+from tripcloak.pages.page import render_page, script_safe_json
 
 AXES = ("origin", "destination")
 MEASURES = ("trips", "travellers", "population")
@@ -85,12 +84,6 @@ def render_map(
         facts=facts,
         payload=Markup(script_safe_json(map_payload(zones, flows) | behind)),
     )
-
-
-def script_safe_json(payload: object) -> str:
-    """JSON that no zone id can break out of: inside a script element only ``<`` and ``&`` matter."""
-    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def map_payload(zones: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

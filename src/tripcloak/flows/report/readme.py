@@ -137,8 +137,8 @@ def _beside(facts: Mapping[str, Any]) -> str:
         fill(
             told if facts.get("steps") or len(facts["columns"]) == 1 else f"**{told}**",
             110,
-            initial_indent="  ",
-            subsequent_indent="  ",
+            initial_indent="  - ",
+            subsequent_indent="    ",
         )
         + "\n"
     )

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.flows.release.tables import flows_over_time, zones_geojson
-from tripcloak.flows.report.map import AXES, MEASURES, flow_table, map_payload, script_safe_json
+from tripcloak.flows.report.map import AXES, MEASURES, flow_table, map_payload
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import public_part, read_manifest
-from tripcloak.pages.page import render_page
+from tripcloak.hierarchy.place_names import MOST_TOWNS
+from tripcloak.pages.background import published_background
+from tripcloak.pages.page import render_page, script_safe_json
 from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ class PublishedPeriod(NamedTuple):
     facts: Mapping[str, Any]
     flows: pa.Table
     zones: list[dict[str, Any]]
+    background: dict[str, Any] | None
 
 
 def series_page(folders: Mapping[str, Path]) -> str:
@@ -47,10 +50,10 @@ def series_page(folders: Mapping[str, Path]) -> str:
         "series",
         script="series",
         styles=("map.css",),
-        title="Released flows, period by period",
+        title=first.get("title") or "Released flows, period by period",
         facts=_facts(periods),
         volume=first["volume"],
-        payload=Markup(script_safe_json(_payload(periods))),
+        payload=Markup(script_safe_json(_payload(periods) | _behind(periods))),
     )
 
 
@@ -69,7 +72,7 @@ def series_readme(folders: Mapping[str, Path], *, cumulative: bool = False) -> s
         f"| {one['measures']['G']:,.4g} |"
         for name, one in facts.items()
     )
-    return f"""# A series of released origin-destination flows
+    return f"""# {first.get("title") or "A series of released origin-destination flows"}
 
 Made with tripcloak {first["version"]}. {len(facts):,} periods, each a release of its own in a folder beside
 this one, all in the same zones. These were planned once for all periods and are stated in `zones.json`,
@@ -93,7 +96,21 @@ def _read(folder: Path) -> PublishedPeriod:
     public = public_part(folder).absolute()
     flows, zones = (parquet.read_table(public / f"{name}.parquet") for name in ("flows", "zones"))
     places = [one for one in zones_geojson(zones)["features"] if one["properties"]["axis"] in AXES]
-    return PublishedPeriod(read_manifest(folder, "flows"), flows_over_time(flows), places)
+    facts = read_manifest(folder, "flows")
+    return PublishedPeriod(facts, flows_over_time(flows), places, published_background(public, facts))
+
+
+def _behind(periods: Mapping[str, PublishedPeriod]) -> dict[str, Any]:
+    """Return what lies behind and between the zones: what the maps of the periods have, taken together."""
+    named = [town for one in periods.values() for town in one.facts.get("names", {}).get("towns", ())]
+    towns = {(town["name"], town["lat"], town["lon"]): town for town in named}
+    largest = sorted(towns.values(), key=lambda town: (-town["people"], town["name"]))[:MOST_TOWNS]
+    # Each was cut to the zones of its period; the one that holds most was cut to the widest of them.
+    drawn = [one.background for one in periods.values() if one.background is not None]
+    return {
+        **({"towns": largest} if largest else {}),
+        **({"background": max(drawn, key=lambda one: len(str(one)))} if drawn else {}),
+    }
 
 
 def _facts(periods: Mapping[str, PublishedPeriod]) -> dict[str, str]:
@@ -109,6 +126,7 @@ def _facts(periods: Mapping[str, PublishedPeriod]) -> dict[str, str]:
         **dict([promise.headline()]),
         "Counted": "; ".join(every[0]["counted"].values()),
         "Zones": f"{origins:,} origins, {destinations:,} destinations, the same in all periods",
+        **({"Names of places": every[0]["names"]["attribution"]} if "names" in every[0] else {}),
     }
 
 

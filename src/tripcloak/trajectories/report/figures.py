@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Floats
+from tripcloak.pages.charts import STYLES, Line, Plot, PlotAxis, Shade, Sheet, axis_over
 from tripcloak.pages.page import render_page
-from tripcloak.pages.plots import Line, Plot, PlotAxis, Shade, axis_over, plotted
 from tripcloak.trajectories.measures import Distribution, Law, TrajectoryMeasures, slopes
 from tripcloak.trajectories.measures.displacement import FIT
 from tripcloak.trajectories.measures.shape import Agreement
@@ -18,7 +18,7 @@ from tripcloak.trajectories.release.release import TrajectoryRelease
 
 TITLE = "Trajectories, original against released"
 INTERNAL = "Internal: shows original data. Not for publication."
-ORIGINAL, RELEASED, THIRD, FOURTH = 1, 2, 3, 4
+ORIGINAL, RELEASED, THIRD, FOURTH = 2, 1, 3, 4
 BINS = 40
 EVERY = 5
 SHARE = PlotAxis("share", 0.0, 100.0)
@@ -38,16 +38,19 @@ class FigurePart(NamedTuple):
 
 def trajectory_figures_page(measures: TrajectoryMeasures, release: TrajectoryRelease) -> str:
     """Return the page of figures, which works offline; it shows original data and must stay inside."""
+    sheet = Sheet()
     return render_page(
         "trajectory_figures",
-        styles=("lines.css",),
+        script="charts",
+        styles=STYLES,
         title=TITLE,
         internal=INTERNAL,
         facts=_facts(measures, release),
         parts=[
-            {**part._asdict(), "charts": [plotted(plot) for plot in part.plots]}
+            {**part._asdict(), "charts": [sheet.put(plot) for plot in part.plots]}
             for part in figure_parts(measures)
         ],
+        payload=sheet.payload,
     )
 
 
@@ -245,7 +248,15 @@ def _density(title: str, label: str, both: tuple[Distribution, Distribution], ch
     for name, style, found in zip(("original", "released"), (ORIGINAL, RELEASED), both, strict=True):
         inside, _ = np.histogram(found.curve, edges)
         y = 100 * inside / max(len(found.curve), 1)
-        lines.append(Line(f"{name} (mean {_told(found.mean)})", style, (edges[1:] + edges[:-1]) / 2, y))
+        lines.append(
+            Line(
+                f"{name} (mean {_told(found.mean)})",
+                style,
+                (edges[1:] + edges[:-1]) / 2,
+                y,
+                style == RELEASED,
+            )
+        )
     words = f"Change by person: median {_told(change.quantiles['median'])}."
     return Plot(title, words, axis, axis_over("people (%)", *(line.y for line in lines)), lines)
 
@@ -266,7 +277,9 @@ def _tells(law: Law) -> bool:
 
 def _law(name: float, original: Law, released: Law) -> Plot:
     lines = [
-        Line(f"{whose} (slope {_told(law.slope)})", style, law.ratio, law.density, dots=True)
+        Line(
+            f"{whose} (slope {_told(law.slope)})", style, law.ratio, law.density, style == RELEASED, dots=True
+        )
         for whose, style, law in (("original", ORIGINAL, original), ("released", RELEASED, released))
     ]
     return Plot(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tripcloak.ground.arrays import Floats, Ints
-from tripcloak.pages.page import render_page
+from tripcloak.pages.page import render_page, script_safe_json
 from tripcloak.pages.raster import STEPS, ZERO
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid
@@ -174,16 +173,10 @@ def render_trajectory_map(published: PublishedTrajectories, *, most: int = MOST)
         "trajectory_map",
         styles=("map.css",),
         script="trajectory_map",
-        title=f"Released trajectories ({published.manifest['method']})",
+        title=published.manifest.get("title") or f"Released trajectories ({published.manifest['method']})",
         facts=_facts(published),
-        payload=Markup(_script_safe_json(_payload(published, most))),
+        payload=Markup(script_safe_json(_payload(published, most))),
     )
-
-
-def _script_safe_json(payload: object) -> str:
-    """JSON that nothing in it can break out of: inside a script element only ``<`` and ``&`` matter."""
-    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _facts(published: PublishedTrajectories) -> dict[str, str]:
@@ -195,6 +188,7 @@ def _facts(published: PublishedTrajectories) -> dict[str, str]:
         "Trajectories": f"{published.n_released:,}",
         "Samples": f"{published.n_boxes:,}",
         "Finest step": f"{grid.seconds:,} s, {grid.metres:,} m",
+        **({"Names of places": named["attribution"]} if (named := published.manifest.get("names")) else {}),
     }
 
 
@@ -224,6 +218,8 @@ def _payload(published: PublishedTrajectories, most: int) -> dict[str, Any]:
         "home": home,
         "degrees": _lattice(published.grid, wide),
         "film": None if whole else _film(published, wide),
+        **({"towns": published.manifest["names"]["towns"]} if "names" in published.manifest else {}),
+        **({} if published.background is None else {"background": published.background}),
     }
 
 

@@ -10,7 +10,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.promises.counted import ones_of
 from tripcloak.trajectories.reading import ReadTrajectories
 from tripcloak.trajectories.reading.projection import SPAN_KM
-from tripcloak.trajectories.release.guess import OwnerGuess
+from tripcloak.trajectories.release.guess import BesideGuess, OwnerGuess
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
 USELESS_MINUTES = 24 * 60.0
@@ -31,6 +31,7 @@ def plain_words(
     release: TrajectoryRelease,
     measures: Mapping[str, Any],
     guess: OwnerGuess | None,
+    beside: BesideGuess | None = None,
 ) -> tuple[str, ...]:
     """Return the result in sentences for the owner of the data; numbers in them are not released.
 
@@ -38,13 +39,16 @@ def plain_words(
     ----------
     measures
         All measures of the release, by name.
+    guess, beside
+        How often simple guesses are right, where they can be made.
     """
     told = [
         f"{release.n_released:,} trajectories of {release.n_boxes:,} samples are released; "
         f"{release.promise.in_brief()}.",
         _size(release, measures),
         _withheld(reading, release, measures),
-        "" if guess is None else _sentence(guess.sentence()),
+        "" if guess is None else _sentence(guess.sentence("pieces" if release.promise.parted else "people")),
+        "" if beside is None else _sentence(beside.sentence()),
         _use(reading, release, measures),
     ]
     return tuple(words for words in told if words)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
+from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.signatures import FOR_READERS
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.promises.counted import ones_of
-from tripcloak.trajectories.release.guess import OwnerGuess
+from tripcloak.trajectories.release.guess import BESIDE, OwnerGuess
 
 
 def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
@@ -17,7 +18,7 @@ def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
     grid, released = facts["grid"], facts["released"]
     promise = TrajectoryPromise.from_manifest(facts["promise"])
     short, covers, limits = promise.in_full()
-    return f"""# Released trajectories
+    return f"""# {facts.get("title") or "Released trajectories"}
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`{_among(promise)}.
 
@@ -37,6 +38,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`{_among(promis
   - `lon_min`, `lat_min`, `lon_max`, `lat_max`: the same in degrees (WGS 84), rounded outwards, so that
     this box encloses the one in metres; `lon_max` is above 180 where it lies across that meridian
 {_exchange(facts)}- `map.html`: the same to look at, with a time slider; works without a network
+{_behind(facts)}\
 - `manifest.json`: method, parameters, grid, totals and a SHA-256 of every file
 {FOR_READERS}
 
@@ -72,6 +74,13 @@ QGIS: {_qgis(facts)}
 """
 
 
+def _behind(facts: Mapping[str, Any]) -> str:
+    """Return what else is on the map, and where it is from; nothing where nothing is."""
+    told = facts.get("names")
+    towns = "" if told is None else f"  (towns: {told['attribution']}, {told['source']})\n"
+    return towns + (f"- `{BACKGROUND}`: {facts['background']}\n" if "background" in facts else "")
+
+
 def _among(promise: TrajectoryPromise) -> str:
     return f", k = {promise.k:,}" if promise.k else ""
 
@@ -91,11 +100,14 @@ def _moment(facts: Mapping[str, Any]) -> str:
 
 def _guess(facts: Mapping[str, Any]) -> str:
     """Return how often somebody names the right one who knows everything; nothing where none need fit."""
-    if "guess" not in facts:
-        return ""
-    sentence = OwnerGuess.from_manifest(facts["guess"]).sentence()
-    return (
-        fill(f"{sentence[0].upper()}{sentence[1:]}", 100, initial_indent="- ", subsequent_indent="  ") + "\n"
+    told = []
+    if "guess" in facts:
+        of = "pieces" if "links" in facts else "people"
+        told.append(OwnerGuess.from_manifest(facts["guess"]).sentence(of))
+    told += [kind.from_manifest(facts[name]).sentence() for name, kind in BESIDE.items() if name in facts]
+    return "".join(
+        fill(f"{words[0].upper()}{words[1:]}", 100, initial_indent="- ", subsequent_indent="  ") + "\n"
+        for words in told
     )
 
 
@@ -124,6 +136,12 @@ def _sample(promise: TrajectoryPromise) -> str:
         return (
             "A released sample says: a trajectory that was made up passes this cell in this slot of time.\n"
             "It is nobody's sample; what many of them have in common is about as it was of people."
+        )
+    if promise.adds:
+        return (
+            "A released sample says: from `t_start` until `t_end`, at some place in the box, the "
+            f"{ones_of(promise.id_is).one} was\nrecorded, or a dummy was put there. Most samples are those "
+            "of dummies, and nothing says which."
         )
     if promise.moves_samples:
         return (
