@@ -28,9 +28,10 @@ def row(method: str, km: float, deleted: float, **told: Any) -> TrajectoryRow:
         "time_minutes": 40 * km,
         "created": 0.0,
     }
+    alike = {"places_apart": km / 9, "distances_apart": km / 10, "moves_apart": 0.2}
     judged = {"safe": True, "smallest_support": 3, "guessed": 31, "guessed_blindly": 30, "deleted_users": 0.0}
-    given = {"promise": "containment", "withstands": True, **numbers, **judged, **told}
-    return TrajectoryRow(method=method, k=3, spatial_km=km, deleted=deleted, **given)
+    given = {"k": 3, "promise": "containment", "withstands": True, **numbers, **alike, **judged, **told}
+    return TrajectoryRow(method=method, spatial_km=km, deleted=deleted, **given)
 
 
 def compared(*rows: TrajectoryRow) -> TrajectoryComparison:
@@ -101,4 +102,21 @@ def test_it_fits_the_screen(written, browser, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("button", name="Minutes").click()
     assert page.locator(".loss:visible").get_attribute("data-loss") == "time_minutes"
+    page.get_by_role("button", name="Places", exact=True).click()
+    assert page.locator(".loss:visible").get_attribute("data-loss") == "places_apart"
     page.close()
+
+
+def test_what_is_made_up_is_on_the_plot_of_places_and_called_so(tmp_path):
+    made_up = row("adatrace", 3.0, 1.0, promise="differential privacy of trajectories", k=None)
+    write_trajectory_comparison(
+        tmp_path, compared(ROWS[0], replace(made_up, spatial_km=None, time_minutes=None))
+    )
+    page = (tmp_path / "compare.html").read_text()
+    assert "made up from noisy numbers" in page
+    places = page[page.rindex('data-loss="places_apart"') :]
+    assert "adatrace" in places[: places.index("</svg>")]
+    kilometres = page[page.rindex('data-loss="spatial_km"') :]
+    assert "adatrace" not in kilometres[: kilometres.index("</svg>")]
+    rows = list(csv.DictReader((tmp_path / "compare.csv").read_text().splitlines()))
+    assert [one["places_apart"] for one in rows[-1:]] == [str(3.0 / 9)]

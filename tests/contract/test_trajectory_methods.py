@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,13 @@ from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 from tripcloak.trajectories.model import Grid, Trajectories
 
-MAY_REFUSE = {"nwa", "grid", "k-m", "safepath", "dptd"}
-"""Methods that withhold no more than a limit, or whose noise leaves nothing, and then say so."""
-OWN: dict[str, dict[str, Any]] = {"nwa": {"trash": 0.8, "period": 600, "sampling": 600}}
+MAY_REFUSE = {"nwa", "grid", "k-m", "safepath", "dptd", "adatrace", "locations", "mix-zones", "dummies"}
+"""Methods that withhold up to a limit, whose noise leaves nothing, or that find no zone or dummy."""
+OWN: dict[str, dict[str, Any]] = {
+    "nwa": {"trash": 0.8, "period": 600, "sampling": 600},
+    "mix-zones": {"width": 1500},
+    "dummies": {"cell": 200},
+}
 
 
 def ready(name: str, k: int) -> TrajectoryMethod:
@@ -56,10 +60,13 @@ def test_releases_are_safe_and_accounted_for(name: str, seed: int, k: int) -> No
         == before
     )
     assert release.promise.withholds or not release.deleted.any()
-    assert release.promise.moves_samples or not release.created.any()
+    assert release.promise.moves_samples or release.promise.adds or not release.created.any()
 
 
-@pytest.mark.parametrize("name", [name for name in TRAJECTORY_METHODS if not ready(name, 2).promise.noisy])
+DRAWN = {name for name in TRAJECTORY_METHODS if (made := ready(name, 2).promise).noisy or made.adds}
+
+
+@pytest.mark.parametrize("name", [name for name in TRAJECTORY_METHODS if name not in DRAWN])
 def test_the_order_of_rows_plays_no_part(name: str) -> None:
     trajectories = people(3, 30)
     order = np.random.default_rng(1).permutation(trajectories.n_samples)
@@ -89,5 +96,16 @@ def test_one_person_is_refused_in_words(name: str) -> None:
 
 
 def test_a_method_that_is_not_there_is_named_with_those_that_are() -> None:
-    with pytest.raises(InputError, match=r"'magic'.*k-scale, glove, w4m, nwa, grid, k-m, safepath, dptd"):
+    with pytest.raises(
+        InputError, match=r"'magic'.*k-scale, glove, w4m, nwa, grid, k-m, mix-zones, dummies, safepath, dptd"
+    ):
         find_trajectory_method("magic")
+
+
+@pytest.mark.parametrize("name", sorted(name for name in DRAWN if not ready(name, 2).promise.adds))
+def test_where_noise_is_added_does_not_tell_how_far_somebody_went(name: str) -> None:
+    """The same cells and levels whoever is in: otherwise a single sample far away would be seen."""
+    method: Any = ready(name, 2)
+    near = people(3, 8)
+    far = replace(near, x=near.x + np.where(np.arange(near.n_samples) == 0, 900_000, 0))
+    assert method.planned(far) == method.planned(near)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -93,3 +94,9 @@ def test_it_is_open_until_it_is_resolved_alone_or_with_others() -> None:
         "at least 3 travellers (trips without an id) and "
         "at least the population that 2 average people stand for"
     )
+
+
+def test_people_that_are_told_of_do_not_stand_in_for_weights() -> None:
+    matrix: Any = SimpleNamespace(units=("trips",), represented=SimpleNamespace(people=20, population=400))
+    with pytest.raises(InputError):
+        AveragePeople(k=10).resolve(matrix)

@@ -174,3 +174,13 @@ def test_a_base_is_two_or_more_and_a_whole_number() -> None:
     for other in ({"base": 2.0}, {"sums": 0}, {"more": 1}):
         with pytest.raises((InputError, ValueError)):
             Promise.from_manifest({**told, **other})
+
+
+@pytest.mark.parametrize(
+    ("by", "names"), [(["sex", 3], ["a"]), (["sex"], ["a", None]), ("sex", ["a"]), (["sex"], "a")]
+)
+def test_every_segment_of_a_manifest_has_a_name(by: Any, names: Any) -> None:
+    told = EverySegment(promise=PEOPLE, parts=(SegmentName("a"),), by=("sex",)).to_manifest()
+    assert Promise.from_manifest(told).to_manifest() == told
+    with pytest.raises(InputError):
+        Promise.from_manifest({**told, "by": by, "names": names})

@@ -19,6 +19,7 @@ from tripcloak.promises import (
     CoLocation,
     Containment,
     DifferentialPrivacy,
+    Disclosure,
     Dominance,
     EverySegment,
     HiddenChoices,
@@ -26,6 +27,7 @@ from tripcloak.promises import (
     KMAnonymity,
     KMSamples,
     LDiversity,
+    Mixing,
     NoisePart,
     PPercent,
     Presence,
@@ -73,6 +75,8 @@ EXAMPLES: dict[str, Promise] = {
     "containment": Containment(k=3),
     "colocation": CoLocation(k=2, delta=2000.0),
     "presence": Presence(k=5),
+    "mixing": Mixing(k=5, width=500, longest=3600),
+    "disclosure": Disclosure(sd=0.4, ld=0.25, dst=2.0, cell=500),
     "k^m-anonymity of trajectories": KMSamples(k=5, m=2),
     "differential privacy of trajectories": TrajectoryPrivacy(
         epsilon=1.0, unit="w-event", window=3, parts=(NoisePart("visit 1 time 1", 1.0, 2, 2.0),)

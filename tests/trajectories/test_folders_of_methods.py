@@ -12,7 +12,11 @@ import tripcloak as tc
 ASKED: dict[str, dict[str, Any]] = {
     "grid": {"k": 3, "cell": 2000, "interval": 86400, "withheld": 0.9},
     "k-m": {"k": 3, "m": 1, "cell": 2000, "interval": 86400, "withheld": 0.9},
+    "mix-zones": {"k": 2, "width": 10_000, "longest": 86400},
+    "dummies": {"sd": 0.6, "ld": 0.3, "cell": 2000, "dst": 1.0},
     "safepath": {"epsilon": 50.0, "cell": 20_000, "interval": 86400, "length": 1},
+    "adatrace": {"epsilon": 50.0, "cell": 20_000, "interval": 21600},
+    "locations": {"epsilon": 50.0, "cell": 20_000, "stay": 0, "crowd": 1},
 }
 
 
@@ -27,6 +31,7 @@ def test_a_folder_passes_its_audit_and_says_what_it_is(method: str, tmp_path: Pa
     text = (out / "release" / "README.md").read_text(encoding="utf-8")
     assert promise["sentence"]
     assert f"`{method}`" in text
+    assert ("or a dummy was put there" in text) == (method == "dummies")
     again = tc.open(str(out))
     assert again.facts["promise"] == promise
     assert tc.audit(str(out), against=calls).safe

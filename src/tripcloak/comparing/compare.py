@@ -18,7 +18,8 @@ from tripcloak.comparing.rows import ComparisonRow, Trial
 from tripcloak.comparing.shared_memory import Address, SharedMemory
 from tripcloak.comparing.trial_process import Workspace
 from tripcloak.comparing.workers import Limits, TrialResult, jobs_that_fit, run_trials
-from tripcloak.flows.anonymise import refuse_area_of_data, refuse_hollow
+from tripcloak.flows.anonymise import refuse_area_of_data
+from tripcloak.flows.few import refuse_hollow
 from tripcloak.flows.keywords import zoning
 from tripcloak.flows.methods import METHODS, FlowMethod, find_method
 from tripcloak.flows.model import ODMatrix

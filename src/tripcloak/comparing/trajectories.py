@@ -17,7 +17,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import Promise
 from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_release
-from tripcloak.trajectories.measures import sample_errors
+from tripcloak.trajectories.measures import likeness, sample_errors
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
@@ -36,6 +36,9 @@ class TrajectoryRow:
     people in 100 a simple guess by somebody who knows all samples names the right trajectory, and
     ``guessed_blindly`` the same of any guess among those that fit; None where samples are moved, and of few
     people. It ``withstands`` a guess if that is right no more often than one time in k.
+
+    ``places_apart``, ``distances_apart`` and ``moves_apart`` say how far originals and release are apart as
+    a whole, 0 the same and 1 nothing in common: there is no other error where trajectories are made up.
     """
 
     method: str
@@ -50,6 +53,9 @@ class TrajectoryRow:
     created: float | None = None
     deleted: float | None = None
     deleted_users: float | None = None
+    places_apart: float | None = None
+    distances_apart: float | None = None
+    moves_apart: float | None = None
     safe: bool | None = None
     smallest_support: int | None = None
     guessed: int | None = None
@@ -60,6 +66,11 @@ class TrajectoryRow:
     def hides(self) -> bool:
         """Return whether it is safe by a promise that whole trajectories hide people."""
         return bool(self.safe and self.promise) and Promise.of_kind(str(self.promise)).contains
+
+    @property
+    def made_up(self) -> bool:
+        """Return whether its trajectories are nobody's."""
+        return bool(self.promise) and Promise.of_kind(str(self.promise)).made_up
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -136,7 +147,7 @@ def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progres
         return TrajectoryRow(method=method.name, k=method.hidden_among, reason=str(error))
     progress(f"checking {method.name}", 0, None)
     audit, errors = audit_release(trajectories, release), sample_errors(trajectories, release)
-    guess = guess_owner(trajectories, release)
+    guess, alike = guess_owner(trajectories, release), likeness(trajectories, release)
     return TrajectoryRow(
         method=method.name,
         k=method.hidden_among,
@@ -149,6 +160,9 @@ def _row(method: TrajectoryMethod, trajectories: Trajectories, progress: Progres
         created=errors.created,
         deleted=errors.deleted,
         deleted_users=errors.deleted_users,
+        places_apart=alike.places,
+        distances_apart=alike.distances,
+        moves_apart=alike.moves,
         safe=audit.safe,
         smallest_support=audit.smallest_support,
         guessed=None if guess is None else guess.right,

@@ -3,11 +3,13 @@
 from tripcloak.promises.allof import AllOf, all_of
 from tripcloak.promises.crowds import KMSamples, Presence
 from tripcloak.promises.differential_privacy import DifferentialPrivacy
+from tripcloak.promises.disclosure import Disclosure
 from tripcloak.promises.dominance import Dominance, PPercent
 from tripcloak.promises.hidden import HiddenChoices
 from tripcloak.promises.kanonymity import AveragePeople, KAnonymity
 from tripcloak.promises.kmanonymity import KMAnonymity
 from tripcloak.promises.ldiversity import LDiversity
+from tripcloak.promises.mixing import Mixing
 from tripcloak.promises.promise import (
     UNITS,
     Covered,
@@ -39,6 +41,7 @@ __all__ = [
     "Containment",
     "Covered",
     "DifferentialPrivacy",
+    "Disclosure",
     "Dominance",
     "EverySegment",
     "FlowGroups",
@@ -49,6 +52,7 @@ __all__ = [
     "KMSamples",
     "LDiversity",
     "Largest",
+    "Mixing",
     "NoisePart",
     "OriginDistances",
     "PPercent",

@@ -122,6 +122,8 @@ class Promise(ABC):
     """Whether a released sample may lie elsewhere than the one it stands for, be made up or left out."""
     contains: ClassVar[bool] = False
     """Whether k released trajectories hold all samples of each person."""
+    made_up: ClassVar[bool] = False
+    """Whether released trajectories are nobody's: drawn from noisy numbers, none of a person."""
     of_every_group: ClassVar[bool] = True
     """Whether every released group by itself holds what is promised."""
     needs_products: ClassVar[bool] = False

@@ -20,8 +20,10 @@ class TrajectoryPromise(Promise):
 
     withholds: ClassVar[bool] = False
     """Whether samples, and all there is of a person, may be left out."""
-    made_up: ClassVar[bool] = False
-    """Whether released trajectories are nobody's: drawn from noisy numbers, none of a person."""
+    parted: ClassVar[bool] = False
+    """Whether a trajectory is released in pieces, each under a pseudonym of its own."""
+    adds: ClassVar[bool] = False
+    """Whether made-up trajectories are released beside people's own; they are drawn anew every time."""
 
     id_is: str = "person"
 

@@ -15,13 +15,15 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.files.fingerprints import input_digests
+from tripcloak.trajectories.attacks.beside import guess_beside
 from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import TrajectoryMeasures, take_measures
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.reading import ReadTrajectories, TrajectorySource, read_trajectories
-from tripcloak.trajectories.release.guess import OwnerGuess
+from tripcloak.trajectories.release.guess import BesideGuess, OwnerGuess
+from tripcloak.trajectories.release.presenting import OnMap
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.release.writing import (
     MOST,
@@ -46,6 +48,12 @@ class TrajectoryReleaseRequest:
     method: TrajectoryMethod
     memory: Memory = None
     formats: tuple[str, ...] | None = None
+    title: str | None = None
+    """What the owner calls the release; stands on its map and in its manifest."""
+    names: bool = False
+    """Whether towns are labelled on the map."""
+    background: Path | None = None
+    """Lines and polygons to draw behind the map: GeoJSON or PMTiles."""
     once_read: Callable[[ReadTrajectories], None] | None = field(default=None, compare=False, repr=False)
     """Called with what was read, before anything is made of it."""
 
@@ -71,6 +79,7 @@ class MadeTrajectories:
     measures: TrajectoryMeasures
     audit: Verdict
     guess: OwnerGuess | None
+    beside: BesideGuess | None
     notes: tuple[str, ...]
     plain: tuple[str, ...]
     seconds: dict[str, float]
@@ -81,7 +90,9 @@ class MadeTrajectories:
     @cached_property
     def named(self) -> NamedRelease:
         """Return what is published, under pseudonyms, with its manifest."""
-        return name_release(self.release, self.request.formats, guess=self.guess)
+        asked = self.request
+        on_map = OnMap(title=asked.title, names=asked.names, background=asked.background)
+        return name_release(self.release, asked.formats, guess=self.guess, beside=self.beside, on_map=on_map)
 
     def run(self) -> dict[str, Any]:
         """Return the private record of how the release was made."""
@@ -94,6 +105,7 @@ class MadeTrajectories:
             "measures": self.measures.to_dict(),
             "audit": self.audit.to_dict(),
             "guess": _told(self.guess),
+            **_told_beside(self.beside),
             "notes": list(self.notes),
             "plain_words": list(self.plain),
             "seconds": self.seconds,
@@ -110,6 +122,7 @@ class TrajectoryOutcome:
     measures: dict[str, Any]
     audit: Verdict
     guess: OwnerGuess | None
+    beside: BesideGuess | None
     notes: tuple[str, ...]
     plain: tuple[str, ...]
     seconds: dict[str, float]
@@ -136,6 +149,7 @@ class TrajectoryOutcome:
             "facts": dict(release.facts),
             "audit": self.audit.to_dict(),
             "guess": _told(self.guess),
+            **_told_beside(self.beside),
             "seconds": self.seconds,
             "notes": list(self.notes),
             "plain_words": list(self.plain),
@@ -171,6 +185,7 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
     audit = passed(audit_release(trajectories, release))
     progress("guessing whose is whose", 0, None)
     guess = guess_owner(trajectories, release)
+    beside = guess_beside(trajectories, release)
     progress("measuring", 0, None)
     measures = take_measures(trajectories, release, timezone=local_clock(request.source))
     measured = time.perf_counter()
@@ -181,13 +196,14 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
         measures=measures,
         audit=audit,
         guess=guess,
+        beside=beside,
         notes=(
             *reading.warnings,
             *reading.notes,
             *promise_notes(release),
             *_note_on_formats(request, release),
         ),
-        plain=plain_words(reading, release, measures.to_dict(), guess),
+        plain=plain_words(reading, release, measures.to_dict(), guess, beside),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
     )
 
@@ -218,6 +234,7 @@ def write_trajectories(
         measures=made.measures.to_dict(),
         audit=made.audit,
         guess=made.guess,
+        beside=made.beside,
         notes=notes,
         plain=made.plain,
         seconds={**made.seconds, "write": time.perf_counter() - started},
@@ -225,7 +242,11 @@ def write_trajectories(
     )
 
 
-def _told(guess: OwnerGuess | None) -> dict[str, Any] | None:
+def _told_beside(beside: BesideGuess | None) -> dict[str, Any]:
+    return {} if beside is None else {beside.entry: _told(beside)}
+
+
+def _told(guess: OwnerGuess | BesideGuess | None) -> dict[str, Any] | None:
     return None if guess is None else {**guess.to_manifest(), "sentence": guess.sentence()}
 
 

@@ -21,6 +21,7 @@ from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_as
 from tripcloak.records.files.fingerprints import told_to_owner
 from tripcloak.records.files.frames import Input, checked_inputs
 from tripcloak.trajectories.anonymise import local_clock
+from tripcloak.trajectories.attacks.beside import guess_beside
 from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_folder, audit_public
 from tripcloak.trajectories.measures import measure_trajectories
@@ -28,6 +29,7 @@ from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.reading import Tracks, TrajectorySource, read_tracks, read_trajectories
 from tripcloak.trajectories.reading.projection import Region, box_around, choose_region, tally_cells
 from tripcloak.trajectories.reading.sampling import start_of, trajectories_on
+from tripcloak.trajectories.release.guess import BESIDE
 from tripcloak.trajectories.release.reading import read_trajectory_folder, release_of_folder
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from tripcloak.trajectories.rewriting import rewritten_trajectories
@@ -139,8 +141,12 @@ def _guess_is_the_same(_: Path, what: tuple[Path, ReadInput]) -> bool:
     published = read_trajectory_folder(folder)
     # The last to ask for the raw fixes, whose room is taken from here on.
     trajectories = trajectories_on(raw.fixes, published.grid)
-    found = guess_owner(trajectories, release_of_folder(folder, trajectories))
-    return repr(published.manifest.get("guess")) == repr(None if found is None else found.to_manifest())
+    release = release_of_folder(folder, trajectories)
+    guess, beside = guess_owner(trajectories, release), guess_beside(trajectories, release)
+    found = {} if guess is None else {"guess": guess.to_manifest()}
+    found |= {} if beside is None else {beside.entry: beside.to_manifest()}
+    told = {name: published.manifest[name] for name in ("guess", *BESIDE) if name in published.manifest}
+    return repr(told) == repr(found)
 
 
 GUESS = Rewriting(

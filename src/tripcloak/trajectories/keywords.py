@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tripcloak.ground.options import Option
+from tripcloak.pages.presenting import PRESENTED
 from tripcloak.records.keywords import (
     ID_IS,
     MEMORY,
@@ -105,6 +106,10 @@ FORMATS = Option(
     reads="names",
     group="run",
 )
+ON_MAP = tuple(
+    replace(one, help="Label towns on the map (extra places).") if one.name == "names" else one
+    for one in PRESENTED
+)
 ORDERED_K = replace(K, help="The k that was ordered, if it should be at least this.", default=None)
 
 
@@ -122,7 +127,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     ['neighbours', 'constraint', 'picking']
     """
     if command == "anonymise":
-        return (_method(), K, FORMATS, SIGN, *INPUT, *TRAJECTORY_METHODS.shared_options())
+        return (_method(), K, FORMATS, *ON_MAP, SIGN, *INPUT, *TRAJECTORY_METHODS.shared_options())
     if command == "compare":
         return (_METHODS, replace(K, default=2), *INPUT, *TRAJECTORY_METHODS.shared_options())
     return {"audit": (ORDERED_K, SIGN, MEMORY), "measures": (MEMORY,)}.get(command, INPUT)

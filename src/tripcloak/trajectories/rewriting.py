@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tripcloak._version import __version__
@@ -10,14 +11,18 @@ from tripcloak.ground.folders import json_text
 from tripcloak.ground.manifest import public_part
 from tripcloak.ground.rewriting import (
     Rewriting,
+    background_rewriting,
     manifest_rewriting,
     map_rewriting,
     readme_rewriting,
     rewritten_findings,
+    same_files,
 )
 from tripcloak.ground.rulebook import Finding
+from tripcloak.pages.background import write_background
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
+from tripcloak.trajectories.release.presenting import restated_on_map
 from tripcloak.trajectories.release.published import PublishedTrajectories
 from tripcloak.trajectories.release.reading import read_trajectory_folder
 from tripcloak.trajectories.release.writing import restated, write_tables
@@ -62,7 +67,20 @@ def _readme(published: PublishedTrajectories) -> str:
 def _manifest(published: PublishedTrajectories) -> str:
     released = {"trajectories": published.n_released, "samples": published.n_boxes}
     told = {**published.manifest, "version": __version__}
-    return json_text(restated({**told, "released": {**told["released"], **released}}))
+    return json_text(
+        restated({**told, "released": {**told["released"], **released}, **restated_on_map(published)})
+    )
+
+
+def _map(published: PublishedTrajectories) -> str:
+    told = {**published.manifest, **restated_on_map(published)}
+    return render_trajectory_map(replace(published, manifest=told))
+
+
+def _background_is_the_same(public: Path, published: PublishedTrajectories) -> bool:
+    """Return whether what is behind the map is shapes and nothing else; where nothing is told, yes."""
+    behind = published.background
+    return behind is None or same_files(public, lambda aside: write_background(aside, behind))
 
 
 REWRITINGS: tuple[Rewriting[PublishedTrajectories], ...] = (
@@ -80,6 +98,7 @@ REWRITINGS: tuple[Rewriting[PublishedTrajectories], ...] = (
         "the samples are, byte by byte and in every form, what the boxes in steps of the grid give",
     ),
     readme_rewriting(_readme),
-    map_rewriting(render_trajectory_map, "the samples and the manifest"),
+    background_rewriting(_background_is_the_same),
+    map_rewriting(_map, "the samples and the manifest"),
     manifest_rewriting(_manifest),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
@@ -34,18 +34,35 @@ def inside(sample: tuple, box: tuple) -> bool:
     return bool(t0 <= t < t1 and x0 <= x < x1 and y0 <= y < y1)
 
 
-def mark_cells(cells: list[list[tuple[int, int, int]]], space: int, coarse: int) -> list[set[tuple]]:
-    """Return the fine cells of space and the coarse cells of space and time that each trajectory touches."""
-    ratio = space // coarse
-    return [
-        {("space", x, y) for _, x, y in mine} | {("time", t, x // ratio, y // ratio) for t, x, y in mine}
-        for mine in cells
-    ]
+def cell_of(sample: tuple, cuts: tuple) -> tuple[int, ...]:
+    """Return the bins of a sample's time, x and y: how many cuts are no greater."""
+    return tuple(sum(cut <= value for cut in own) for value, own in zip(sample, cuts, strict=True))
 
 
-def join_marks(marks: list[set], block: int) -> list[set]:
-    """Return the cells touched by any trajectory of each block."""
-    return [set().union(*marks[at : at + block]) for at in range(0, len(marks), block)]
+def mark_corners(cuts: tuple, boxes: list[tuple]) -> dict[tuple[int, ...], int]:
+    """Return how many boxes touch each cell, as corners say when summed up."""
+    touched: dict[tuple[int, ...], int] = {}
+    for box in boxes:
+        bins = []
+        for own, low, high in zip(cuts, box[::2], box[1::2], strict=True):
+            begins = [-math.inf, *own]
+            ends = [*own, math.inf]
+            bins.append(
+                [b for b, (lo, hi) in enumerate(zip(begins, ends, strict=True)) if lo < high and low < hi]
+            )
+        for cell in product(*bins):
+            touched[cell] = touched.get(cell, 0) + 1
+    return touched
+
+
+def find_rarest(mine: list[tuple], cuts: tuple, cover: dict[tuple[int, ...], int], many: int) -> list[int]:
+    """Return the first samples, of places apart, in cells that the fewest boxes touch."""
+    found: list[int] = []
+    for _ in range(many):
+        places = {cell_of(mine[s], cuts)[1:] for s in found}
+        left = [s for s in range(len(mine)) if cell_of(mine[s], cuts)[1:] not in places]
+        found.append(min(left, key=lambda s: (cover.get(cell_of(mine[s], cuts), 0), s)) if left else found[0])
+    return found
 
 
 def count_near(offsets: np.ndarray, t: np.ndarray, x: np.ndarray, y: np.ndarray, delta: float) -> list[int]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import containment as oracle
-from tripcloak.ground.arrays import to_read
-from tripcloak.trajectories.audit import _kernels, containment
-from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_companions, count_supports
+from tripcloak.trajectories.audit import _kernels, screening
+from tripcloak.trajectories.audit.containment import count_companions, count_supports
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples, Screen
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from worlds.merged_trajectories import merged_release
@@ -53,7 +55,7 @@ def test_more_samples_than_are_looked_at_to_cut_them_are_counted_all_the_same(
 ) -> None:
     trajectories = made(users=8, samples=6, seed=3, spread=3, days=1)
     for enough in (5, 24, 48, 49):
-        monkeypatch.setattr(containment, "ENOUGH", enough)
+        monkeypatch.setattr(screening, "ENOUGH", enough)
         agree(samples_of(trajectories), spans_of(merged_release(trajectories)))
 
 
@@ -82,7 +84,7 @@ def test_the_screening_spares_nearly_all_and_the_order_of_chunks_plays_no_part(
     trajectories = made(users=300, samples=10, spread=100, seed=4)
     samples, spans = samples_of(trajectories), spans_of(merged_release(trajectories, k=3))
     one = count_supports(samples, spans, jobs=1)
-    monkeypatch.setattr(containment, "CHUNK", 7)
+    monkeypatch.setattr(screening, "CHUNK", 7)
     many = count_supports(samples, spans, jobs=5)
     for name in ("support", "two_sided", "members"):
         assert np.array_equal(getattr(one, name), getattr(many, name))
@@ -90,29 +92,53 @@ def test_the_screening_spares_nearly_all_and_the_order_of_chunks_plays_no_part(
     assert one.support.max() < 30
 
 
-def test_marked_cells_are_those_that_boxes_touch() -> None:
-    random = np.random.default_rng(3)
-    lows = random.integers(0, 16, size=(3, 40)).astype(np.uint8)
-    highs = np.minimum(lows + random.integers(0, 9, size=(3, 40)), 15).astype(np.uint8)
-    offsets = to_read(np.arange(0, 41, 2))
-    cells = [[] for _ in range(20)]
-    for box in range(40):
-        ranges = [range(low, high + 1) for low, high in zip(lows[:, box], highs[:, box], strict=True)]
-        cells[box // 2] += [(t, x, y) for t in ranges[0] for x in ranges[1] for y in ranges[2]]
-    marks = _kernels.mark_cells(offsets, lows, highs)
-    expected = oracle.mark_cells(cells, _kernels.SPACE, _kernels.COARSE)
-    assert [len(told) for told in expected] == [sum(int(w).bit_count() for w in row) for row in marks]
-    assert all(bit_of(cell, row) for told, row in zip(expected, marks, strict=True) for cell in told)
-    joined = oracle.join_marks(expected, _kernels.BLOCK)
-    assert [len(told) for told in joined] == [
-        sum(int(w).bit_count() for w in row) for row in _kernels.join_marks(marks)
-    ]
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from([merged_release, random_release]))
+@settings(max_examples=20, deadline=None)
+def test_witnesses_lie_where_the_fewest_boxes_are(seed: int, kind: Any) -> None:
+    trajectories = made(users=9, samples=5, seed=seed, spread=20, days=3)
+    samples, spans = samples_of(trajectories), spans_of(kind(trajectories))
+    screen = Screen.of(samples, spans)
+    cuts, boxes = screen.cuts, list(zip(*spans[1:], strict=True))
+    cover = oracle.mark_corners(cuts, boxes)
+    told = _kernels.mark_corners(1, cuts, screen.sides).cumsum(axis=0).cumsum(axis=1).cumsum(axis=2)
+    assert {cell: told[cell] for cell in zip(*map(list, np.nonzero(told)), strict=True)} == cover
+    cells, person, known = screen.witnesses
+    assert sorted(person.tolist()) == list(range(9))
+    shape = [len(cut) + 1 for cut in cuts]
+    for w, i in enumerate(person.tolist()):
+        mine = columns_of(samples, i)
+        chosen = [mine[s] for s in oracle.find_rarest(mine, cuts, cover, screening.WITNESSES)]
+        assert [tuple(one) for one in known[w].tolist()] == chosen
+        filed = np.ravel_multi_index(oracle.cell_of(chosen[0], cuts), shape)
+        assert cells[filed] <= w < cells[filed + 1]
 
 
-def bit_of(cell: tuple, row: np.ndarray) -> bool:
-    kind, *at = cell
-    number = at[0] * 16 + at[1] if kind == "space" else 256 + (at[0] * 4 + at[1]) * 4 + at[2]
-    return bool(int(row[number // 64]) >> (number % 64) & 1)
+def columns_of(samples: Samples, row: int) -> list[tuple]:
+    rows = slice(*samples.offsets[row : row + 2])
+    return list(zip(*(column[rows].tolist() for column in samples[1:]), strict=True))
+
+
+def test_boxes_that_overlap_count_nobody_twice() -> None:
+    """A forged release may hold such: fewer may be counted than there are, never more."""
+    samples = Samples(np.array([0, 1]), np.array([3]), np.array([0]), np.array([0]))
+    wide = BoxSpans(np.array([0, 2]), *(np.array([v, v]) for v in (0, 9, 0, 9, 0, 9)))
+    found = count_supports(samples, wide)
+    assert (found.support.tolist(), found.members.max(initial=0) <= 1) == ([1], True)
+
+
+def test_who_holds_somebody_is_found_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    trajectories = made(users=12, samples=3, seed=8, spread=1, days=1)
+    samples, spans = samples_of(trajectories), spans_of(random_release(trajectories, seed=8))
+    expected = [oracle.find_holding(columns_of(samples, i), spans) for i in range(12)]
+    assert max(map(sum, expected)) > 2
+    for room in (1, 5, 1 << 22):
+        monkeypatch.setattr(screening, "ROOM", room)
+        found = list(Screen.of(samples, spans).holders())
+        assert [at for at, *_ in found] == list(range(12))
+        for at, rows, verdicts in found:
+            assert {r: told for r, told in enumerate(expected[at]) if told} == dict(
+                zip(rows.tolist(), verdicts.tolist(), strict=True)
+            )
 
 
 @given(seed=st.integers(0, 10_000), delta=st.sampled_from([0.0, 1.0, 2.5, 9.0]))

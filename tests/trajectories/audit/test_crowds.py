@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from oracles.trajectories import crowds as plain
 from tripcloak.promises import KMSamples, Presence
 from tripcloak.trajectories.audit import audit_release
-from tripcloak.trajectories.audit.containment import BoxSpans, Samples
 from tripcloak.trajectories.audit.crowds import fewest_sharing, people_in_boxes
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples
 from tripcloak.trajectories.methods.grid import GridGeneralisation
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
@@ -104,3 +104,10 @@ def test_too_few_who_share_m_samples_are_found() -> None:
     assert audit_release(crowd(), replace(release, promise=KMSamples(k=4, m=1))).broken == (
         "m-samples-reach-k",
     )
+
+
+def test_more_boxes_are_shared_by_fewer() -> None:
+    """Each box is two people's, and both boxes are one's."""
+    t0, x0 = np.array([0, 1, 0, 1]), np.array([5, 7, 5, 7])
+    spans = BoxSpans(np.array([0, 2, 3, 4]), t0, t0 + 1, x0, x0 + 1, x0, x0 + 1)
+    assert (fewest_sharing(spans, 1), fewest_sharing(spans, 2)) == (2, 1)

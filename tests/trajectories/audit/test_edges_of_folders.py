@@ -230,7 +230,7 @@ def test_no_pseudonym_is_an_id(user):
 
 def ranked(monkeypatch, ranks: list[int], first: list[int] | None = None):
     """Return what is said of these ranks of pseudonyms, of people in the order of their ids."""
-    monkeypatch.setattr(on_manifest, "_mapped", lambda _: (np.array(ranks), np.arange(len(ranks))))
+    monkeypatch.setattr(TrajectoryEvidence, "whose", np.argsort(ranks))
     instants = np.array(first if first is not None else np.random.default_rng(3).permutation(len(ranks)))
     fixes = SimpleNamespace(instant=instants, offsets=np.arange(len(ranks) + 1))
     return on_manifest.order_tells_nothing(case(ROWS, raw=SimpleNamespace(fixes=fixes)))
@@ -320,7 +320,7 @@ def test_companions_of_boxes_are_none():
 def test_a_guess_is_told_of_a_hundred_in_ones_and_of_ten_in_tens(released, people, blind, right, fine):
     told = {"people": people, "right": right, "blind": blind}
     facts = {"guess": {name: told[name] for name in on_manifest.INNER["guess"]}}
-    spans, promise = SimpleNamespace(offsets=range(released + 1)), SimpleNamespace(moves=False)
+    spans, promise = SimpleNamespace(offsets=range(released + 1)), SimpleNamespace(moves=False, profile=None)
     release = SimpleNamespace(facts=facts, spans=spans, manifest=SimpleNamespace(promise=promise))
     assert (on_manifest.guess_told_safely(release) is None) == fine
 

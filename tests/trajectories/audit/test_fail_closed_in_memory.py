@@ -86,20 +86,23 @@ def test_a_guess_is_whole_numbers_of_a_hundred(people: int, blind: Any, right: A
     assert (guessed(people, blind, right) is None) is fine
 
 
-def mapped(*pairs: tuple[str, str | None], users: Any = ("u", "v"), names: Any = ("a", "b")) -> Any:
+def mapped(
+    *pairs: tuple[str, str | None], users: Any = ("u", "v"), names: Any = ("a", "b"), parted: bool = False
+) -> Any:
     case: Any = SimpleNamespace(
         table="samples",
+        manifest=SimpleNamespace(promise=SimpleNamespace(parted=parted)),
         tracks=SimpleNamespace(users=users),
         fetch=lambda sql: [(name,) for name in names],
+        _mapping=lambda dummies=False: [] if dummies else list(pairs),
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest, "_mapping", lambda case: list(pairs))
-        return [side.tolist() for side in manifest._mapped(case)]
+    return TrajectoryEvidence.whose.func(case).tolist()
 
 
 def test_the_mapping_names_everybody_and_every_trajectory_once() -> None:
-    assert mapped(("u", "b"), ("v", "a")) == [[1, 0], [0, 1]]
-    assert mapped(("u", "b"), ("v", None), names=("b",)) == [[0], [0]]
+    assert mapped(("u", "b"), ("v", "a")) == [1, 0]
+    assert mapped(("u", "b"), ("v", None), names=("b",)) == [0]
+    assert mapped(("u", "a"), ("u", "b"), ("v", None), parted=True) == [0, 0]
     for pairs in ([("u", "a")], [("u", "a"), ("u", "b")], [("u", "a"), ("v", "b"), ("w", None)]):
         with pytest.raises(BrokenPart, match="the people of the input"):
             mapped(*pairs)
@@ -109,9 +112,10 @@ def test_the_mapping_names_everybody_and_every_trajectory_once() -> None:
 
 
 def test_without_a_mapping_the_order_cannot_be_checked(tmp_path: Path) -> None:
-    case: Any = SimpleNamespace(folder=tmp_path)
+    promise = SimpleNamespace(profile=None)
+    case: Any = SimpleNamespace(folder=tmp_path, manifest=SimpleNamespace(promise=promise))
     with pytest.raises(BrokenPart, match="is missing, so the order"):
-        manifest._mapping(case)
+        TrajectoryEvidence._mapping(case)
 
 
 def test_a_grid_that_nobody_can_read_again_is_not_checked() -> None:
@@ -196,3 +200,17 @@ def test_boxes_that_are_not_whole_are_not_counted(monkeypatch: pytest.MonkeyPatc
     vars(case).update(promise=PRESENCE)
     with pytest.raises(BrokenPart, match="not whole"):
         assert case.companions
+
+
+def test_what_cannot_be_written_anew_is_broken(tmp_path: Path) -> None:
+    path = tmp_path / "samples.parquet"
+    path.write_bytes(b"ab")
+
+    def refuse(sink: Any) -> None:
+        raise OSError("no room")
+
+    with pytest.raises(BrokenPart, match="holds other values"):
+        files._writes_the_same(path, refuse)
+    assert files._writes_the_same(path, lambda sink: sink.write(b"ab"))
+    assert not files._writes_the_same(path, lambda sink: sink.write(b"a"))
+    assert not files._writes_the_same(path, lambda sink: sink.write(b"ax"))

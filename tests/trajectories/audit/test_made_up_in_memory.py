@@ -10,7 +10,6 @@ import pytest
 
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.trajectories.audit import crowds, memory
-from tripcloak.trajectories.audit.containment import BoxSpans
 from tripcloak.trajectories.audit.promise import (
     LARGE,
     Part,
@@ -24,6 +23,7 @@ from tripcloak.trajectories.audit.promise import (
     sharing_faults,
 )
 from tripcloak.trajectories.audit.rules import samples
+from tripcloak.trajectories.audit.screening import BoxSpans
 
 PARTS = (Part("first cells", 0.25, 2, 8.0), Part("steps", 0.75, 3, 4.0))
 NOISY = Stated("any", epsilon=1.0, unit="user", parts=PARTS)
@@ -206,8 +206,10 @@ def test_boxes_have_one_number_just_where_all_their_sides_are_equal() -> None:
 
 def released(*told: int, **promised: Any) -> Any:
     """Return a case of three people, and the released trajectory of each."""
-    promise = SimpleNamespace(**{"made_up": False, "contains": False, **promised})
-    release = SimpleNamespace(released_of=np.array(told), n_released=2)
+    promise = SimpleNamespace(
+        **{"made_up": False, "parted": False, "profile": None, "contains": False, **promised}
+    )
+    release = SimpleNamespace(released_of=np.array(told), n_released=2, guards=None)
     return SimpleNamespace(promise=promise, release=release, trajectories=SimpleNamespace(n_users=3))
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tripcloak.ground.errors import InternalError
-from tripcloak.trajectories.audit import _kernels, containment
-from tripcloak.trajectories.audit._kernels import SPACE, TIMES
-from tripcloak.trajectories.audit.containment import BoxSpans, Samples
+from tripcloak.trajectories.audit import _kernels, containment, screening
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples, Screen
 
 SAMPLES = Samples(np.array([0, 2, 2, 5]), *(np.arange(5) + shift for shift in (0, 10, 20)))
 BOXES = np.array([[0, 5, 10, 20, 0, 9], [5, 9, 20, 30, 9, 10], [2, 3, 12, 14, 4, 6]])
@@ -61,40 +60,47 @@ def test_the_fewest_rows_that_hold_what_one_holds() -> None:
     assert containment._fewest(held[[3, 3]]) == 2
 
 
-def test_bins_hold_about_as_many_samples_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = Samples(np.array([0, 1000]), *(np.arange(1000) * factor for factor in (1, 2, 3)))
-    cuts = containment._cuts(samples)
-    assert [len(cut) for cut in cuts] == [TIMES - 1, SPACE - 1, SPACE - 1]
-    for cut, column, number in zip(cuts, samples[1:], (TIMES, SPACE, SPACE), strict=True):
-        held = np.bincount(np.searchsorted(cut, column, side="right"), minlength=number)
+@pytest.mark.parametrize(
+    ("people", "times", "space"), [(2, 4, 4), (300, 4, 8), (3000, 4, 16), (1 << 22, 32, 128)]
+)
+def test_cuts_follow_from_how_many_people_there_are(people: int, times: int, space: int) -> None:
+    """Each bin holds about as many samples."""
+    offsets = np.zeros(people, np.int64)
+    samples = Samples(offsets, *(np.arange(2000) * factor for factor in (1, 2, 3)))
+    cuts = screening.cells_between(samples)
+    assert [len(cut) + 1 for cut in cuts] == [times, space, space]
+    for cut, column in zip(cuts, samples[1:], strict=True):
+        held = np.bincount(np.searchsorted(cut, column, side="right"))
         assert held.max() - held.min() <= 2
-    bins, same = containment._sample_bins(samples, cuts)
-    assert bins is same
-    monkeypatch.setattr(containment, "ENOUGH", 7)
-    np.testing.assert_array_equal(containment._sample_bins(samples, cuts)[0], bins)
-    assert [len(cut) for cut in containment._cuts(samples)] == [len(cut) for cut in cuts]
+
+
+def test_cuts_of_one_value_are_one() -> None:
+    cuts = screening.cells_between(Samples(np.array([0, 4]), *[np.full(4, 7)] * 3))
+    assert [cut.tolist() for cut in cuts] == [[7]] * 3
 
 
 def test_a_box_reaches_from_its_first_bin_to_the_last_before_its_end() -> None:
-    cuts = [np.array([5, 10]), np.array([50]), np.array([500])]
-    boxes = np.array([[5, 10, 0, 50, 499, 501], [4, 11, 50, 51, 500, 501], [0, 5, 0, 51, 0, 500]])
-    first, last = containment._box_bins(boxes, cuts)
-    assert first.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
-    assert last.tolist() == [[1, 2, 0], [0, 1, 1], [1, 1, 0]]
-
-
-def test_boxes_are_put_into_another_order_trajectory_by_trajectory() -> None:
-    starts, rows = containment._in_order(SPANS, np.array([1, 0]))
-    assert starts.tolist() == [0, 1, 3]
-    assert rows.tolist() == BOXES[[2, 0, 1]].tolist()
+    cuts = np.array([5, 10])
+    first, last = plain("_first_bin"), plain("_last_bin")
+    assert [first(cuts, value) for value in (0, 4, 5, 9, 10, 11)] == [0, 0, 1, 1, 2, 2]
+    assert [last(cuts, end) for end in (1, 5, 6, 10, 11, 99)] == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("offsets", [[0, 2, 2, 3], [1, 2, 3], [0, 3, 2]])
 def test_every_released_trajectory_has_a_box(offsets: list[int]) -> None:
-    cuts = containment._cuts(SAMPLES)
-    with pytest.raises(InternalError):
-        containment._near_each_other(SPANS._replace(offsets=np.array(offsets)), cuts)
-    assert sorted(containment._near_each_other(SPANS, cuts).tolist()) == [0, 1]
+    with pytest.raises(InternalError, match="every released"):
+        Screen.of(whole(SAMPLES), SPANS._replace(offsets=np.array(offsets)))
+
+
+def test_everybody_has_a_sample() -> None:
+    with pytest.raises(InternalError, match="every original"):
+        Screen.of(SAMPLES, SPANS)
+    assert Screen.of(whole(SAMPLES), SPANS).witnesses.person.tolist() in ([0, 1], [1, 0])
+
+
+def whole(samples: Samples) -> Samples:
+    """Return the samples without the one who has none."""
+    return samples._replace(offsets=np.array([0, 2, 5]))
 
 
 def plain(name: str) -> Any:
@@ -117,8 +123,7 @@ def test_one_sample_lies_in_a_box_or_in_none(more: int) -> None:
         inside = any(
             box[0] <= t < box[1] and box[2] <= x < box[3] and box[4] <= y < box[5] for box in TWO.tolist()
         )
-        samples = (np.array([0, value]) for value in (t, x, y))
-        assert plain("_may_hold")(1, *samples, 0, len(boxes), boxes) is inside, (t, x, y)
+        assert plain("_may_hold")(t, x, y, 0, len(boxes), tuple(boxes.T)) is inside, (t, x, y)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +144,7 @@ def test_all_samples_of_somebody_lie_in_boxes_and_in_every_one(samples: Any, ver
     columns = [np.array([99, *column, 99]) for column in zip(*samples, strict=True)]
     # Boxes of others stand before and behind.
     boxes = np.concatenate([TWO - 50, TWO, TWO + 50])
-    assert plain("_holding")(1, 1 + len(samples), *columns, 2, 4, boxes) == verdict
+    assert plain("_holding")(1, 1 + len(samples), *columns, 2, 4, tuple(boxes.T)) == verdict
 
 
 def test_the_smallest_of_both_numbers_is_told_and_nothing_where_nobody_was_asked_about() -> None:
@@ -149,3 +154,11 @@ def test_the_smallest_of_both_numbers_is_told_and_nothing_where_nobody_was_asked
     nobody = containment.RawSupports(*[np.zeros(0, np.int64)] * 3)
     assert list(told(nobody)["raw_record"].values()) == [0, None, None]
     assert list(told(None)["raw_record"].values()) == [None, None, None]
+
+
+def test_one_released_trajectory_is_enough_to_be_found_in() -> None:
+    samples = Samples(np.array([0, 1]), *(np.array([value]) for value in (0, 5, 0)))
+    dropped = Samples(np.array([0, 1]), *(np.array([value]) for value in (0, 7, 0)))
+    alone = BoxSpans(np.array([0, 1]), *(np.array([value]) for value in (0, 1, 0, 10, 0, 1)))
+    found = containment.count_raw_supports(samples, dropped, alone)
+    assert (found.people.tolist(), found.support.tolist(), found.two_sided.tolist()) == ([0], [1], [1])

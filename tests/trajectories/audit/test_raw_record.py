@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from oracles.trajectories import containment as oracle
 from tripcloak.ground.arrays import to_read
 from tripcloak.promises import CoLocation, Containment
-from tripcloak.trajectories.audit import _kernels, audit_release, containment
-from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_raw_supports
+from tripcloak.trajectories.audit import _kernels, audit_release
+from tripcloak.trajectories.audit.containment import count_raw_supports
 from tripcloak.trajectories.audit.promise import Stated, raw_faults
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples, Screen
 from tripcloak.trajectories.model import Dropped, Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectoryRelease
 from worlds.trajectories import made, one_box_release, random_release, released
@@ -62,19 +63,13 @@ def test_numbers_are_those_of_everything_that_could_be_known(seed, kind):
 def test_compiled_loops_equal_their_twins(seed):
     trajectories = with_lost(made(users=5, samples=2, seed=seed, spread=1, days=1), seed)
     samples, dropped, spans = sides(trajectories, random_release(trajectories, seed=seed))
-    order, marks, there = containment._marked(samples, spans)
+    screen = Screen.of(samples, spans)
+    every = np.arange(len(spans.offsets) - 1)
     for person in range(trajectories.n_users):
-        mine, lost = columns(samples, person), columns(dropped, person)
-        told = _kernels.find_holding(person, *samples, marks, *there)
-        assert told.tolist() == [oracle.find_holding(mine, spans)[r] for r in order]
-        held = _kernels.find_held(
-            np.arange(len(order)),
-            *dropped.offsets[person : person + 2],
-            *map(to_read, dropped[1:]),
-            there.starts,
-            there.boxes,
-        )
-        assert held.tolist() == [oracle.find_held(lost, spans)[r] for r in order]
+        lost = dropped.offsets[person : person + 2]
+        there = (*map(to_read, dropped[1:]), screen.starts, screen.sides)
+        held = _kernels.find_held(every, *lost, *there)
+        assert held.tolist() == oracle.find_held(columns(dropped, person), spans)
 
 
 def in_a_row(lost: list[tuple[int, int]], widths: list[int]) -> tuple[Trajectories, TrajectoryRelease]:

@@ -86,6 +86,24 @@ def test_places_of_frequent_stays_are_coarser_where_they_are_told_apart() -> Non
     assert (release.boxes.x1 - release.boxes.x0)[mine].tolist() == [40, 10, 10]
 
 
+def test_sensitive_places_that_are_given_are_coarser_for_everybody_and_not_published() -> None:
+    x = np.tile([1, 51, 91], 3)
+    people = Trajectories.of(
+        user=np.repeat(np.arange(3), 3), t=np.tile(np.arange(3) * 60, 3), x=x, y=np.ones(9), grid=Grid()
+    )
+    lon, lat = people.grid.unproject([5300.0], [300.0])
+    asked = {"k": 3, "partition": "irregular", "cell": 1000, "frequent": 1.0, "doublings": 2}
+    method = GridGeneralisation(**asked, sensitive=f"{lat[0]},{lon[0]};70,70")  # type: ignore[arg-type]
+    release = method.anonymise(people)
+    assert (release.boxes.x1 - release.boxes.x0)[slice(*release.offsets[:2])].tolist() == [10, 40, 10]
+    assert "sensitive" not in release.parameters
+    for told in ("48.8", "91,0", "a,b", ""):
+        with pytest.raises(InputError, match="latitude and longitude in degrees"):
+            GridGeneralisation(**asked, sensitive=told)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="irregular"):
+        GridGeneralisation(k=3, sensitive="1,1")
+
+
 def test_a_persons_regions_never_overlap_by_halves() -> None:
     people = made(users=60, samples=30, seed=2, days=1, spread=15)
     release = GridGeneralisation(k=4, partition="irregular", cell=200, withheld=0.9).anonymise(people)

@@ -35,8 +35,8 @@ from tripcloak.trajectories.release.reading import (
     _opened,
     _published,
     _release,
-    _released_of,
     _steps,
+    _whose,
     read_trajectory_folder,
 )
 from tripcloak.trajectories.release.release import Boxes
@@ -167,15 +167,15 @@ def test_the_mapping_says_whose_each_trajectory_is(users: Any) -> None:
     rows = mapping_table(people, release, named)
     assert rows["user"].to_pylist() == list(users or "01234")
     assert rows["trajectory"].null_count == 1
-    back = _released_of(people, named.published, rows)
-    new = new_rows(named.order)
-    assert back.tolist() == [-1 if row < 0 else new[row] for row in release.released_of.tolist()]
+    back = _whose(people, named.published, rows)
+    assert back.tolist() == release.whose[named.order].tolist()
+    assert sorted(back.tolist()) == np.flatnonzero(release.released_of >= 0).tolist()
     with pytest.raises(ValueError, match="other people"):
-        _released_of(people, named.published, rows.take([1, 0, 2, 3, 4]))
+        _whose(people, named.published, rows.take([1, 0, 2, 3, 4]))
     with pytest.raises(ValueError, match="other people"):
-        _released_of(people, named.published, rows.slice(1))
+        _whose(people, named.published, rows.slice(1))
     with pytest.raises(KeyError):
-        _released_of(people, replace(named.published, pseudonyms=_names(4)), rows)
+        _whose(people, replace(named.published, pseudonyms=_names(4)), rows)
 
 
 def told_of(*boxes: tuple[int, int, int, int, int, int], offsets: list[int]) -> PublishedTrajectories:
@@ -195,7 +195,7 @@ def test_a_sample_belongs_to_the_box_of_its_own_trajectory_that_holds_it(later: 
     def found(released: int, t: list[int], x: int, y: int) -> list[int]:
         t = [one + later for one in t]
         people = Trajectories.of(user=[0] * len(t), t=t, x=[x] * len(t), y=[y] * len(t), grid=GRID)
-        return _box_of(people, told, np.array([released])).tolist()
+        return _box_of(people, told, np.where(np.arange(2) == released, 0, -1)).tolist()
 
     assert found(0, times, 2, 0) == [-1, 0, 0, -1, -1, 1, 1, -1, -1]
     assert found(1, times, 5, 7) == [2, 2, 2, 3, -1, -1, -1, -1, -1]

@@ -19,7 +19,8 @@ def guess_owner(trajectories: Trajectories, release: TrajectoryRelease) -> Owner
     """Return how often somebody who knows all samples names the right trajectory, by the best simple guess.
 
     Where samples are moved, nothing need fit, and nothing is said. Where some are withheld, those are known
-    that are not: who knows that a sample was withheld learns from it, too.
+    that are not: who knows that a sample was withheld learns from it, too. Where trajectories are released in
+    pieces, all samples of one piece are known.
 
     Examples
     --------
@@ -42,12 +43,19 @@ def guess_owner(trajectories: Trajectories, release: TrajectoryRelease) -> Owner
 
 def _kept(trajectories: Trajectories, release: TrajectoryRelease) -> tuple[Trajectories, TrajectoryRelease]:
     """Return the samples that were not withheld, of those who have any, and the release of these people."""
-    kept = release.box_of >= 0
-    samples = np.bincount(trajectories.owner[kept], minlength=trajectories.n_users)
+    kept = np.flatnonzero(release.box_of >= 0)
+    if release.pieces is not None:
+        whose = np.repeat(np.arange(release.n_released), np.diff(release.offsets))[release.box_of[kept]]
+        order = np.argsort(whose, kind="stable")
+        kept, owner, released_of = kept[order], whose[order], np.arange(release.n_released)
+    else:
+        owner, released_of = trajectories.owner[kept], release.released_of
+    samples = np.bincount(owner, minlength=len(released_of))
     people = np.flatnonzero(samples)
     left = Trajectories(
         grid=trajectories.grid,
         offsets=np.concatenate(([0], np.cumsum(samples[people]))),
         **{column: getattr(trajectories, column)[kept] for column in "txy"},
     )
-    return left, replace(release, released_of=release.released_of[people], box_of=release.box_of[kept])
+    box_of = release.box_of[kept]
+    return left, replace(release, released_of=released_of[people], box_of=box_of, pieces=None)

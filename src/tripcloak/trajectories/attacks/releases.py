@@ -20,7 +20,8 @@ from tripcloak.trajectories.attacks.originals import (
     slots,
     top_places,
 )
-from tripcloak.trajectories.audit.containment import BoxSpans, Samples, count_supports
+from tripcloak.trajectories.audit.containment import count_supports
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 

@@ -8,74 +8,95 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-BLOCK = 32
-"""Released trajectories that are passed over together."""
-
-SPACE = 16
-TIMES = 16
-COARSE = 4
-WORDS = 8
-_SPACE_WORDS = SPACE * SPACE // 64
-_RATIO = SPACE // COARSE
+Sides = Any
+"""First and exclusive last of time, x and y of boxes, a column each."""
 
 
 @njit(cache=True, nogil=True)
-def mark_cells(
-    offsets: NDArray[np.int64], lows: NDArray[np.uint8], highs: NDArray[np.uint8]
-) -> NDArray[np.uint64]:  # pragma: no cover - compiled
-    """Return, for every trajectory, the coarse cells that its boxes touch, a bit a cell.
+def _first_bin(cuts: NDArray[Any], value: Any) -> int:  # pragma: no cover - compiled
+    """Return how many cuts are no greater than a value: its bin."""
+    return int(np.searchsorted(cuts, value, side="right"))
 
-    ``lows`` and ``highs`` hold the first and last bin of each box, a row each of time, x and y. A
-    trajectory all of whose samples lie in the boxes of another marks no cell that the other does not.
+
+@njit(cache=True, nogil=True)
+def _last_bin(cuts: NDArray[Any], end: Any) -> int:  # pragma: no cover - compiled
+    """Return how many cuts are less than an end: the last bin in which a lesser value can be."""
+    return int(np.searchsorted(cuts, end, side="left"))
+
+
+@njit(cache=True, nogil=True)
+def mark_corners(every: int, cuts: Any, sides: Sides) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return a table of cells whose sums along all axes say how many boxes touch each.
+
+    Cells lie between cuts of time, x and y; of every so many boxes one is looked at.
     """
-    marks = np.zeros((len(offsets) - 1, WORDS), np.uint64)
-    for i in range(len(offsets) - 1):
-        for s in range(offsets[i], offsets[i + 1]):
-            for x in range(lows[1, s], highs[1, s] + 1):
-                for y in range(lows[2, s], highs[2, s] + 1):
-                    cell = x * SPACE + y
-                    marks[i, cell // 64] |= np.uint64(1) << np.uint64(cell % 64)
-            for x in range(lows[1, s] // _RATIO, highs[1, s] // _RATIO + 1):
-                for y in range(lows[2, s] // _RATIO, highs[2, s] // _RATIO + 1):
-                    for t in range(lows[0, s], highs[0, s] + 1):
-                        cell = (t * COARSE + x) * COARSE + y
-                        marks[i, _SPACE_WORDS + cell // 64] |= np.uint64(1) << np.uint64(cell % 64)
-    return marks
+    t0, t1, x0, x1, y0, y1 = sides
+    corners = np.zeros((len(cuts[0]) + 2, len(cuts[1]) + 2, len(cuts[2]) + 2), np.int64)
+    for box in range(0, len(t0), every):
+        t, later = _first_bin(cuts[0], t0[box]), _last_bin(cuts[0], t1[box]) + 1
+        x, right = _first_bin(cuts[1], x0[box]), _last_bin(cuts[1], x1[box]) + 1
+        y, above = _first_bin(cuts[2], y0[box]), _last_bin(cuts[2], y1[box]) + 1
+        for sign, at in ((1, t), (-1, later)):
+            corners[at, x, y] += sign
+            corners[at, right, y] -= sign
+            corners[at, x, above] -= sign
+            corners[at, right, above] += sign
+    return corners
 
 
 @njit(cache=True, nogil=True)
-def join_marks(marks: NDArray[np.uint64]) -> NDArray[np.uint64]:  # pragma: no cover - compiled
-    """Return the cells touched by any trajectory of each block of ``BLOCK``."""
-    joined = np.zeros(((len(marks) + BLOCK - 1) // BLOCK, WORDS), np.uint64)
-    for r in range(len(marks)):
-        for w in range(WORDS):
-            joined[r // BLOCK, w] |= marks[r, w]
-    return joined
+def find_rarest(
+    rows: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    t: NDArray[Any],
+    x: NDArray[Any],
+    y: NDArray[Any],
+    cuts: Any,
+    cover: NDArray[np.int64],
+    samples: NDArray[np.int64],
+    cells: NDArray[np.int64],
+) -> None:  # pragma: no cover - compiled
+    """Write the samples of these rows whose cells the fewest boxes touch, and the cell of the first.
 
-
-@njit(cache=True, nogil=True, inline="always")
-def _touches_all(few: Any, i: int, many: Any, r: int) -> bool:  # pragma: no cover - compiled
-    """Return whether every cell marked in row i of one table is marked in row r of the other."""
-    for w in range(WORDS):  # noqa: SIM110 - a generator is slow when compiled
-        if few[i, w] & ~many[r, w]:
-            return False
-    return True
+    Each is of another place than those before it, as cells tell places apart; where no place is left, the
+    first one stands for it.
+    """
+    places = (len(cuts[1]) + 1) * (len(cuts[2]) + 1)
+    found = np.empty(samples.shape[1], np.int64)
+    for i in rows:
+        for which in range(samples.shape[1]):
+            least = -1
+            samples[i, which] = samples[i, 0]
+            found[which] = -1
+            for s in range(offsets[i], offsets[i + 1]):
+                bt, bx, by = _first_bin(cuts[0], t[s]), _first_bin(cuts[1], x[s]), _first_bin(cuts[2], y[s])
+                if least >= 0 and cover[bt, bx, by] >= least:
+                    continue
+                place = bx * (len(cuts[2]) + 1) + by
+                known = False
+                for before in range(which):
+                    known |= found[before] == place
+                if not known:
+                    least, samples[i, which], found[which] = cover[bt, bx, by], s, place
+                    if which == 0:
+                        cells[i] = bt * places + place
 
 
 @njit(cache=True, nogil=True)
 def _holding(
-    first: int, last: int, t: Any, x: Any, y: Any, box: int, end: int, boxes: Any
+    first: int, last: int, t: Any, x: Any, y: Any, box: int, end: int, sides: Sides
 ) -> int:  # pragma: no cover - compiled
     """Return 0 unless all samples lie in the boxes; 2 if besides no box is without a sample, else 1."""
+    t0, t1, x0, x1, y0, y1 = sides
     verdict = 2
     used = box - 1
     # Invariant: samples before s lie in boxes up to ``used``; boxes before ``box`` end before sample s.
     for s in range(first, last):
-        while box < end and boxes[box, 1] <= t[s]:
+        while box < end and t1[box] <= t[s]:
             box += 1
-        if box == end or boxes[box, 0] > t[s]:
+        if box == end or t0[box] > t[s]:
             return 0
-        if x[s] < boxes[box, 2] or x[s] >= boxes[box, 3] or y[s] < boxes[box, 4] or y[s] >= boxes[box, 5]:
+        if x[s] < x0[box] or x[s] >= x1[box] or y[s] < y0[box] or y[s] >= y1[box]:
             return 0
         if box > used + 1:
             verdict = 1
@@ -85,93 +106,92 @@ def _holding(
 
 @njit(cache=True, nogil=True)
 def _may_hold(
-    s: int, t: Any, x: Any, y: Any, box: int, end: int, boxes: Any
+    t: Any, x: Any, y: Any, box: int, end: int, sides: Sides
 ) -> bool:  # pragma: no cover - compiled
     """Return whether one sample lies in a box of a trajectory whose boxes are ordered by time."""
+    t0, t1, x0, x1, y0, y1 = sides
     while box < end:
         middle = (box + end) // 2
-        if boxes[middle, 1] <= t[s]:
+        if t1[middle] <= t:
             box = middle + 1
-        elif boxes[middle, 0] > t[s]:
+        elif t0[middle] > t:
             end = middle
         else:
-            return bool(
-                boxes[middle, 2] <= x[s]
-                and x[s] < boxes[middle, 3]
-                and boxes[middle, 4] <= y[s]
-                and y[s] < boxes[middle, 5]
-            )
+            return bool(x0[middle] <= x < x1[middle] and y0[middle] <= y < y1[middle])
     return False
+
+
+@njit(cache=True, nogil=True)
+def _holds_others(known: Any, w: int, begin: int, end: int, sides: Sides) -> bool:  # pragma: no cover
+    """Return whether each witness of somebody but the first lies in a box of a trajectory."""
+    for which in range(1, known.shape[1]):
+        if not _may_hold(known[w, which, 0], known[w, which, 1], known[w, which, 2], begin, end, sides):
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
 def count_holding(
     rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    sides: Sides,
     offsets: NDArray[np.int64],
     t: NDArray[Any],
     x: NDArray[Any],
     y: NDArray[Any],
-    marks: NDArray[np.uint64],
-    starts: NDArray[np.int64],
-    boxes: NDArray[Any],
-    released_marks: NDArray[np.uint64],
-    joined: NDArray[np.uint64],
+    cuts: Any,
+    cells: NDArray[np.int64],
+    person: NDArray[np.int64],
+    known: NDArray[Any],
+    seen: NDArray[np.int64],
     support: NDArray[np.int64],
     both: NDArray[np.int64],
     members: NDArray[np.int64],
+    room: NDArray[np.int64],
+    holders: NDArray[np.int64],
+    verdicts: NDArray[np.uint8],
 ) -> None:  # pragma: no cover - compiled
-    """Write how many trajectories hold all samples of each of these rows, and add to what they hold.
+    """Add up whose samples each of these released trajectories holds.
 
-    ``support`` gets, per row, the released trajectories that hold all its samples; ``both`` those among
-    them in which no box is without one of its samples; ``members`` grows, per released trajectory, by
-    the rows it holds in that way. Boxes of one released trajectory are ordered by time and do not
-    overlap; columns are the begin and end of time, x and y.
+    Boxes of one released trajectory are ordered by time and do not overlap. Witnesses of people, a few of
+    their samples, stand in ``known`` by the cell of the first: those of cell c at ``cells[c]:cells[c + 1]``.
+    Whoever holds somebody holds all witnesses, so that only those within a box are looked at.
+
+    ``support`` grows, per person, by the released trajectories that hold all samples; ``both`` by those
+    among them in which no box is without one; ``members`` gets, per released trajectory, the people it
+    holds in that way. Where ``room`` says from where on there is room for it, ``holders`` and ``verdicts``
+    get who holds each person, and 2 for both or 1. ``seen`` says whom each person was compared with last.
     """
-    for i in rows:
-        support[i] = both[i] = 0
-        first, last = offsets[i], offsets[i + 1]
-        for block in range(len(joined)):
-            if not _touches_all(marks, i, joined, block):
-                continue
-            for r in range(block * BLOCK, min((block + 1) * BLOCK, len(starts) - 1)):
-                if not _touches_all(marks, i, released_marks, r):
-                    continue
-                if not _may_hold((first + last) // 2, t, x, y, starts[r], starts[r + 1], boxes):
-                    continue
-                verdict = _holding(first, last, t, x, y, starts[r], starts[r + 1], boxes)
-                if verdict:
-                    support[i] += 1
-                if verdict == 2:
-                    both[i] += 1
-                    members[r] += 1
-
-
-@njit(cache=True, nogil=True)
-def find_holding(
-    row: int,
-    offsets: NDArray[np.int64],
-    t: NDArray[Any],
-    x: NDArray[Any],
-    y: NDArray[Any],
-    marks: NDArray[np.uint64],
-    starts: NDArray[np.int64],
-    boxes: NDArray[Any],
-    released_marks: NDArray[np.uint64],
-    joined: NDArray[np.uint64],
-) -> NDArray[np.uint8]:  # pragma: no cover - compiled
-    """Return 0 for every released trajectory that does not hold all samples of this row, else 1 or 2.
-
-    2 where besides no box is without one of its samples; arguments are as in :func:`count_holding`.
-    """
-    found = np.zeros(len(starts) - 1, np.uint8)
-    first, last = offsets[row], offsets[row + 1]
-    for block in range(len(joined)):
-        if not _touches_all(marks, row, joined, block):
-            continue
-        for r in range(block * BLOCK, min((block + 1) * BLOCK, len(starts) - 1)):
-            if _touches_all(marks, row, released_marks, r):
-                found[r] = _holding(first, last, t, x, y, starts[r], starts[r + 1], boxes)
-    return found
+    t0, t1, x0, x1, y0, y1 = sides
+    columns, lines = len(cuts[1]) + 1, len(cuts[2]) + 1
+    for r in rows:
+        begin, end = starts[r], starts[r + 1]
+        for box in range(begin, end):
+            low, high = _first_bin(cuts[2], y0[box]), _last_bin(cuts[2], y1[box]) + 1
+            left, right = _first_bin(cuts[1], x0[box]), _last_bin(cuts[1], x1[box]) + 1
+            for bt in range(_first_bin(cuts[0], t0[box]), _last_bin(cuts[0], t1[box]) + 1):
+                for bx in range(left, right):
+                    cell = (bt * columns + bx) * lines
+                    for w in range(cells[cell + low], cells[cell + high]):
+                        at, east, north = known[w, 0, 0], known[w, 0, 1], known[w, 0, 2]
+                        if at < t0[box] or at >= t1[box] or east < x0[box] or east >= x1[box]:
+                            continue
+                        if north < y0[box] or north >= y1[box]:
+                            continue
+                        # Boxes that do overlap must not count somebody twice.
+                        i = person[w]
+                        if not _holds_others(known, w, begin, end, sides) or seen[i] == r:
+                            continue
+                        seen[i] = r
+                        verdict = _holding(offsets[i], offsets[i + 1], t, x, y, begin, end, sides)
+                        if verdict:
+                            if len(room):
+                                holders[room[i] + support[i]] = r
+                                verdicts[room[i] + support[i]] = verdict
+                            support[i] += 1
+                        if verdict == 2:
+                            both[i] += 1
+                            members[r] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -183,13 +203,13 @@ def find_held(
     x: NDArray[Any],
     y: NDArray[Any],
     starts: NDArray[np.int64],
-    boxes: NDArray[Any],
+    sides: Sides,
 ) -> NDArray[np.bool_]:  # pragma: no cover - compiled
     """Return, for each of these released trajectories, which of some samples lie in one of its boxes."""
     held = np.zeros((len(rows), last - first), np.bool_)
     for at in range(len(rows)):
         for s in range(first, last):
-            held[at, s - first] = _may_hold(s, t, x, y, starts[rows[at]], starts[rows[at] + 1], boxes)
+            held[at, s - first] = _may_hold(t[s], x[s], y[s], starts[rows[at]], starts[rows[at] + 1], sides)
     return held
 
 

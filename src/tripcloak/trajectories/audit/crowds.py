@@ -9,7 +9,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints, to_read
 from tripcloak.ground.threads import in_threads, processors
-from tripcloak.trajectories.audit.containment import BoxSpans, Samples
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples
 
 BINS = (128, 24, 24)
 """Into how many parts time, x and y are cut to look samples up, each of about as many samples."""

@@ -13,15 +13,14 @@ from tripcloak.ground.exact_files import exact_literal
 from tripcloak.ground.manifest import public_part
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.trajectories.audit.containment import (
-    BoxSpans,
     RawSupports,
-    Samples,
     Supports,
     count_companions,
     count_raw_supports,
     count_supports,
 )
 from tripcloak.trajectories.audit.promise import Manifest, understand
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples
 from tripcloak.trajectories.model import Grid
 
 if TYPE_CHECKING:
@@ -216,6 +215,55 @@ class TrajectoryEvidence:
         delta = self.manifest.promise.delta
         assert delta is not None
         return count_companions(offsets, t, x, y, delta=delta, jobs=self.jobs)
+
+    @cached_property
+    def whose(self) -> Ints:
+        """Return the row of the person that each released trajectory is of, by the owner's private mapping.
+
+        Released trajectories come by their pseudonyms, as in :attr:`spans`; -1 stands for nobody.
+        """
+        pairs, dummies = self._mapping(), self._mapping(dummies=True)
+        names = sorted(name for (name,) in self.fetch(f"SELECT DISTINCT trajectory FROM {self.table}"))
+        users = [user for user, _ in pairs]
+        if self.manifest.promise.parted:
+            users = list(dict.fromkeys(users))
+        if sorted(users) != sorted(str(user) for user in self.tracks.users):
+            raise BrokenPart("private/mapping.parquet does not name the people of the input, each once")
+        if sorted(name for _, name in (*pairs, *dummies) if name is not None) != names:
+            raise BrokenPart("private/mapping.parquet does not name the released trajectories, each once")
+        rank = {name: at for at, name in enumerate(names)}
+        row = {str(user): at for at, user in enumerate(self.tracks.users)}
+        whose = np.full(len(names), -1, np.int64)
+        for user, name in pairs:
+            if name is not None:
+                whose[rank[name]] = row[user]
+        return whose
+
+    @cached_property
+    def guards(self) -> Ints:
+        """Return the row of the person that each released dummy stands beside, -1 of people's own."""
+        assert len(self.whose)
+        names = sorted(name for (name,) in self.fetch(f"SELECT DISTINCT trajectory FROM {self.table}"))
+        row = {str(user): at for at, user in enumerate(self.tracks.users)}
+        beside = {name: row.get(user, -1) for user, name in self._mapping(dummies=True)}
+        return np.array([beside.get(name, -1) for name in names], np.int64)
+
+    def _mapping(self, *, dummies: bool = False) -> list[tuple[str, str | None]]:
+        """Return whose each pseudonym is by the private file, or beside whom each dummy stands."""
+        marked = self.manifest.promise.profile is not None
+        if dummies and not marked:
+            return []
+        path = self.folder / "private" / "mapping.parquet"
+        if not path.is_file():
+            raise BrokenPart(
+                "private/mapping.parquet is missing, so the order of pseudonyms cannot be checked"
+            )
+        exact = exact_literal(self.con, path)
+        rows: list[Any] = self.fetch(
+            f'SELECT "user"::VARCHAR, trajectory::VARCHAR FROM read_parquet({exact}, {ALONE})'
+            + (f" WHERE dummy IS {'' if dummies else 'NOT '}TRUE" if marked else "")
+        )
+        return rows
 
     def project(self, lon: Floats, lat: Floats, *, back: bool = False) -> tuple[Floats, Floats]:
         """Return metres of degrees in the manifest's projection, or degrees of metres."""

@@ -51,7 +51,7 @@ def audit_folder(
         case = TrajectoryEvidence(folder, facts, con, raw, ordered=k, jobs=jobs)
         findings = BOOK.judge(case)
         try:
-            counted = not case.manifest.promise.made_up
+            counted = case.manifest.promise.whole
             numbers = Supports.told(case.supports if counted else None)
             numbers |= RawSupports.told(case.raw_supports if counted else None)
         except BrokenPart:

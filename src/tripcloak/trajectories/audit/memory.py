@@ -10,17 +10,20 @@ import numpy as np
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark, Rulebook, Verdict
+from tripcloak.ground.threads import blocks
 from tripcloak.trajectories.audit.containment import (
-    BoxSpans,
     RawSupports,
-    Samples,
     Supports,
     count_companions,
     count_raw_supports,
     count_supports,
 )
 from tripcloak.trajectories.audit.crowds import fewest_sharing, people_in_boxes
+from tripcloak.trajectories.audit.dummies import dummy_faults
+from tripcloak.trajectories.audit.mixing import mixing_faults, read_zones
 from tripcloak.trajectories.audit.promise import (
+    NO_CHANGES,
+    NO_DUMMIES,
     NOT_TOGETHER,
     Stated,
     coarse_faults,
@@ -34,8 +37,12 @@ from tripcloak.trajectories.audit.promise import (
     support_faults,
     two_sided_faults,
 )
+from tripcloak.trajectories.audit.screening import BoxSpans, Samples
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
+
+AT_ONCE = 1 << 22
+"""Samples that are looked at at a time."""
 
 
 def audit_release(
@@ -72,7 +79,7 @@ def audit_release(
     case = Arrays(trajectories, release, jobs)
     findings = BOOK.judge(case)
     try:
-        counted = not case.promise.made_up
+        counted = case.promise.whole
         numbers = Supports.told(case.supports if counted else None)
         numbers |= RawSupports.told(case.raw_supports if counted else None)
     except BrokenPart:
@@ -176,13 +183,35 @@ def everybody_accounted(case: Arrays) -> str | None:
     kept = told[told >= 0]
     if case.promise.made_up:
         return "a made-up trajectory is said to be somebody's" if len(kept) else None
-    if not np.array_equal(np.sort(kept), np.arange(case.release.n_released)):
+    if case.promise.parted:
+        return _piece_faults(case)
+    if not np.array_equal(np.sort(kept), _own_trajectories(case)):
         return "a released trajectory is nobody's, or two people's"
     if case.promise.contains and len(kept) < len(told):
         return (
             f"{mask_small(len(told) - len(kept), 'original trajectories')} are deleted, which nobody promised"
         )
     return None
+
+
+def _own_trajectories(case: Arrays) -> Ints:
+    """Return the released trajectories that must be somebody's: all that are not said to be dummies."""
+    guards = case.release.guards
+    if case.promise.profile is None or guards is None:
+        return np.arange(case.release.n_released)
+    return np.flatnonzero(np.asarray(guards) < 0)
+
+
+def _piece_faults(case: Arrays) -> str | None:
+    """Return whether a piece is nobody's, or somebody's first piece another than is said."""
+    release, told = case.release, np.asarray(case.release.released_of)
+    pieces = np.full(release.n_released, -1) if release.pieces is None else np.asarray(release.pieces)
+    if len(pieces) != release.n_released or pieces.min() < 0 or pieces.max() >= len(told):
+        return "a piece of a trajectory is nobody's"
+    first = np.full(len(told), -1, np.int64)
+    latest = np.argsort(-release.boxes.t0[release.offsets[:-1]].astype(np.int64), kind="stable")
+    first[pieces[latest]] = latest
+    return None if np.array_equal(first, told) else "somebody's first piece is another than is said"
 
 
 @BOOK.rule("own-samples-held")
@@ -200,23 +229,33 @@ def own_samples_held(case: Arrays) -> str | Remark | None:
         return "a sample is said to be in a box that there is not"
     if shape_faults(release):
         raise BrokenPart("could not be checked: the released boxes are not whole")
-    whose = np.repeat(np.arange(release.n_released), np.diff(release.offsets))
-    held = (box < 0) | (whose[box] == np.asarray(release.released_of)[made.owner])
+    if case.promise.parted and (release.pieces is None or len(release.pieces) != release.n_released):
+        return "a piece of a trajectory is nobody's"
+    strays = sum(_strays(made, release, box, part) for part in blocks(made.n_samples, AT_ONCE))
+    return f"{mask_small(strays, 'samples')} lie outside the box that stands for them" if strays else None
+
+
+def _strays(made: Trajectories, release: TrajectoryRelease, box: Ints, part: slice) -> int:
+    """Return how many of some samples do not lie in a box of their own person's released trajectory."""
+    samples = np.arange(part.start, part.stop)
+    owner = np.searchsorted(made.offsets, samples, side="right") - 1
+    at = box[part]
+    whose = np.searchsorted(release.offsets, at, side="right") - 1
+    if release.pieces is None:
+        held = whose == np.asarray(release.released_of)[owner]
+    else:
+        held = release.pieces[whose] == owner
     for column, low, high in zip(
         (made.t, made.x, made.y), release.boxes[::2], release.boxes[1::2], strict=True
     ):
-        held &= (box < 0) | ((low[box] <= column) & (column < high[box]))
-    return (
-        None
-        if held.all()
-        else f"{mask_small(int((~held).sum()), 'samples')} lie outside the box that stands for them"
-    )
+        held &= (low[at] <= column[part]) & (column[part] < high[at])
+    return int(np.count_nonzero(~held & (at >= 0)))
 
 
 @BOOK.rule("support-reaches-k")
 def support_reaches_k(case: Arrays) -> str | Remark | None:
     """All samples of each original trajectory are contained in k released ones or more."""
-    if case.promise.made_up:
+    if not case.promise.whole:
         return NotPromised(case.promise.not_linkage)
     return support_faults(case.supports, case.promise)
 
@@ -272,6 +311,45 @@ def m_samples_reach_k(case: Arrays) -> str | Remark | None:
     if case.promise.m is None:
         return NotPromised("not promised: nothing of whoever knows no more than some samples")
     return sharing_faults(fewest_sharing(case.sides()[1], case.promise.m), case.promise)
+
+
+@BOOK.rule("pseudonyms-change-among-k")
+def pseudonyms_change_among_k(case: Arrays) -> str | Remark | None:
+    """Pseudonyms change only where k people are silent in one zone at once; everything else is told."""
+    promise, release = case.promise, case.release
+    if promise.width is None or promise.longest is None:
+        return NotPromised(NO_CHANGES)
+    samples, spans = case.sides()
+    if release.pieces is None or _piece_faults(case):
+        raise BrokenPart("could not be checked: nothing says whose the pieces are")
+    return mixing_faults(
+        samples,
+        spans,
+        release.pieces,
+        read_zones(release.facts.get("zones"), 1.0),
+        k=promise.asked,
+        width=promise.width / release.grid.metres,
+        longest=promise.longest / release.grid.seconds,
+    )
+
+
+@BOOK.rule("dummies-meet-profile")
+def dummies_meet_profile(case: Arrays) -> str | Remark | None:
+    """Everybody's trajectory is told as recorded, beside dummies like it that meet the promised profile."""
+    profile, release = case.promise.profile, case.release
+    if profile is None:
+        return NotPromised(NO_DUMMIES)
+    samples, spans = case.sides()
+    if release.guards is None or len(release.guards) != release.n_released:
+        raise BrokenPart("could not be checked: nothing says which trajectories are dummies")
+    metres = release.grid.metres
+    samples = samples._replace(
+        x=np.asarray(samples.x) * float(metres), y=np.asarray(samples.y) * float(metres)
+    )
+    places = {side: np.asarray(getattr(spans, side)) * float(metres) for side in ("x0", "x1", "y0", "y1")}
+    return dummy_faults(
+        samples, spans._replace(**places), release.whose, release.guards, profile, step=float(metres)
+    )
 
 
 @BOOK.rule("noise-adds-up")

@@ -14,6 +14,7 @@ from tripcloak.ground.entries import figures, is_number
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.trajectories.audit.containment import RawSupports, Supports
+from tripcloak.trajectories.audit.dummies import Profile
 
 ENTRIES: dict[str, tuple[str, ...]] = {
     "containment": ("k",),
@@ -22,6 +23,8 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "k^m-anonymity of trajectories": ("k", "m"),
     "differential privacy of trajectories": ("epsilon", "unit", "window", "parts"),
     "noise without a proof": ("epsilon", "parts"),
+    "mixing": ("k", "width", "longest"),
+    "disclosure": ("sd", "ld", "dst", "cell"),
 }
 """Every promise there is, and what it is told by."""
 IDS = ("person", "vehicle", "device", "card", "household", "unknown")
@@ -36,6 +39,10 @@ NOT_LINKAGE = {
     "people in every box says nothing of several boxes",
     "k^m-anonymity of trajectories": "not promised: somebody who knows more than m samples of a person may "
     "find that person's trajectory",
+    "mixing": "not promised: somebody who knows a sample of a person finds the piece that holds it; mix "
+    "zones say only that pseudonyms change among k",
+    "disclosure": "not promised: somebody who knows samples of a person may find that person's trajectory, "
+    "which is told as it was recorded; dummies stand beside it",
 }
 MADE_UP = "not promised: released trajectories are nobody's, so that none need hold anybody's samples"
 
@@ -61,6 +68,12 @@ class Stated(NamedTuple):
     unit: str | None = None
     window: int | None = None
     parts: tuple[Part, ...] = ()
+    width: int | None = None
+    longest: int | None = None
+    sd: float | None = None
+    ld: float | None = None
+    dst: float | None = None
+    cell: int | None = None
 
     @property
     def contains(self) -> bool:
@@ -71,6 +84,23 @@ class Stated(NamedTuple):
     def made_up(self) -> bool:
         """Return whether released trajectories are nobody's."""
         return self.epsilon is not None
+
+    @property
+    def parted(self) -> bool:
+        """Return whether trajectories are released in pieces."""
+        return self.longest is not None
+
+    @property
+    def profile(self) -> Profile | None:
+        """Return what is promised of dummies; None where there are none."""
+        if self.sd is None or self.ld is None or self.dst is None or self.cell is None:
+            return None
+        return Profile(self.sd, self.ld, self.dst, self.cell)
+
+    @property
+    def whole(self) -> bool:
+        """Return whether a released trajectory is all that is released of a person."""
+        return not (self.made_up or self.parted)
 
     @property
     def moves(self) -> bool:
@@ -96,6 +126,10 @@ class Stated(NamedTuple):
             )
         if self.m is not None:
             return tuple(figures(f"{self.k}, {self.m} {self.m} {self.k}"))
+        if self.parted:
+            return tuple(figures(f"{self.k} {self.k} {self.width} {self.longest}"))
+        if self.profile is not None:
+            return tuple(figures(" ".join(f"{one:g}" for one in self.profile)))
         return tuple(
             figures(f"{self.k} {self.k}" if self.delta is None else f"{self.k}, {self.delta:g} {self.k}")
         )
@@ -141,7 +175,20 @@ def _number_faults(told: Mapping[str, Any]) -> str | None:
         return "colocation needs a delta in metres"
     if type(m) is not int or not 1 <= m <= MOST_KNOWN:
         return f"m must be a whole number from 1 to {MOST_KNOWN}"
+    if any(type(told.get(name, 1)) is not int or told.get(name, 1) < 1 for name in ("width", "longest")):
+        return "zones and silence need whole metres and seconds, 1 or more"
+    if "sd" in told and (faults := _profile_faults(told)):
+        return faults
     return _noise_entry_faults(told) if "epsilon" in told else None
+
+
+def _profile_faults(told: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the numbers of a profile."""
+    if not all(is_number(told[name]) and 0 < told[name] < 1 for name in ("sd", "ld")):
+        return "both disclosures are shares above 0 and below 1"
+    if not is_number(told["dst"]) or not 0 <= told["dst"] < LARGE:
+        return "dummies are a number of cells away, 0 or more"
+    return None if type(told["cell"]) is int and told["cell"] >= 1 else "a cell is whole metres, 1 or more"
 
 
 def _noise_entry_faults(told: Mapping[str, Any]) -> str | None:
@@ -224,7 +271,7 @@ def sharing_faults(fewest: int, promise: Stated) -> str | None:
 
 def support_faults(supports: Supports, promise: Stated) -> str | Remark | None:
     """Return whether k released trajectories contain each original one; a remark where nobody promised."""
-    if promise.made_up:
+    if not promise.whole:
         return NotPromised(promise.not_linkage)
     short = int((supports.support < promise.asked).sum())
     if not promise.contains:
@@ -309,6 +356,8 @@ def coarse_faults(parameters: Mapping[str, Any], steps: tuple[int, int], sides: 
     return None
 
 
+NO_DUMMIES = "not promised: nothing of dummies"
+NO_CHANGES = "not promised: nothing of pseudonyms that change"
 NOT_TOGETHER = "not promised: nothing of released trajectories that run close together"
 
 PROJECTION = re.compile(

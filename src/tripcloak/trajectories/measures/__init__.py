@@ -5,6 +5,7 @@ from tripcloak.trajectories.measures.anchors import compare_anchors, home, local
 from tripcloak.trajectories.measures.displacement import Law, displacement_laws, slopes
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
 from tripcloak.trajectories.measures.entropy import compare_regularity, predictability, regularity
+from tripcloak.trajectories.measures.likeness import Likeness, likeness
 from tripcloak.trajectories.measures.scorecard import (
     TrajectoryMeasures,
     comparison_rows,
@@ -18,6 +19,7 @@ __all__ = [
     "Accuracy",
     "Distribution",
     "Law",
+    "Likeness",
     "PersonTracks",
     "SampleErrors",
     "TrajectoryMeasures",
@@ -30,6 +32,7 @@ __all__ = [
     "displacement_laws",
     "distribution",
     "home",
+    "likeness",
     "local_seconds",
     "measure_trajectories",
     "paired_tracks",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from tripcloak.ground.arrays import Floats, Ints
+from tripcloak.ground.threads import blocks
 from tripcloak.trajectories.measures.distribution import Distribution, distribution, share
+from tripcloak.trajectories.measures.shape import AT_ONCE, people_at_a_time
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -101,14 +104,16 @@ def sample_errors(trajectories: Trajectories, release: TrajectoryRelease) -> Sam
     >>> found.spatial_km.mean, found.time_minutes.mean, found.deleted, round(found.cost.mean, 6)
     (1.0, 5.0, 0.0, 24.2)
     """
-    kept = np.flatnonzero(release.box_of >= 0)
-    spatial, time = _apart(trajectories, release, kept)
+    kept = int(np.count_nonzero(release.box_of >= 0))
+    # One after the other: each is a number of every sample, and is sorted.
+    spatial = distribution(_apart(trajectories, release, kept, _kilometres))
+    time = distribution(_apart(trajectories, release, kept, _minutes))
     n = trajectories.n_samples
     return SampleErrors(
-        spatial_km=distribution(spatial),
-        time_minutes=distribution(time),
+        spatial_km=spatial,
+        time_minutes=time,
         created=share(int(release.created.sum()), n) or 0.0,
-        deleted=share(n - len(kept), n) or 0.0,
+        deleted=share(n - kept, n) or 0.0,
         deleted_users=share(int((release.released_of < 0).sum()), trajectories.n_users) or 0.0,
         cost=distribution(costs(trajectories, release)),
     )
@@ -116,25 +121,52 @@ def sample_errors(trajectories: Trajectories, release: TrajectoryRelease) -> Sam
 
 def costs(trajectories: Trajectories, release: TrajectoryRelease) -> Floats:
     """Return the cost of eq. 4 of everybody with a kept sample, in minutes x km."""
-    kept = np.flatnonzero(release.box_of >= 0)
     minutes, width, height = release.spans()
     of_box = minutes * (width + height) / 1000
-    owner, people = trajectories.owner[kept], trajectories.n_users
-    total = np.bincount(owner, of_box[release.box_of[kept]], minlength=people)
-    samples = np.bincount(owner, minlength=people)
+    total, samples = np.zeros(trajectories.n_users), np.zeros(trajectories.n_users, np.int64)
+    for people in people_at_a_time(trajectories.offsets):
+        edges = trajectories.offsets[people.start : people.stop + 1]
+        box = release.box_of[edges[0] : edges[-1]]
+        kept = box >= 0
+        owner = np.repeat(np.arange(len(edges) - 1), np.diff(edges))[kept]
+        total[people] = np.bincount(owner, of_box[box[kept]], minlength=len(edges) - 1)
+        samples[people] = np.bincount(owner, minlength=len(edges) - 1)
     return np.asarray(total[samples > 0] / samples[samples > 0])
 
 
-def _apart(trajectories: Trajectories, release: TrajectoryRelease, kept: Ints) -> tuple[Floats, Floats]:
-    """Return kilometres and minutes between the centres of kept samples and of their boxes."""
-    box, grid = release.box_of[kept], release.grid
+def _apart(
+    trajectories: Trajectories,
+    release: TrajectoryRelease,
+    kept: int,
+    measured: Callable[[Trajectories, TrajectoryRelease, slice], Floats],
+) -> Floats:
+    """Return what is measured of all samples that are kept, of which there are so many."""
+    found, done = np.empty(kept), 0
+    for part in blocks(trajectories.n_samples, AT_ONCE):
+        some = measured(trajectories, release, part)
+        found[done : done + len(some)] = some
+        done += len(some)
+    return found
+
+
+def _kilometres(trajectories: Trajectories, release: TrajectoryRelease, part: slice) -> Floats:
+    """Return kilometres between the centres of kept samples and of their boxes."""
     boxes = release.boxes
+    across = _halves(release, part, trajectories.x, boxes.x0, boxes.x1)
+    across = np.hypot(across, _halves(release, part, trajectories.y, boxes.y0, boxes.y1), out=across)
+    return across * (release.grid.metres / 2000)
 
-    def halves(column: Ints, low: Ints, high: Ints) -> Floats:
-        centre = (low.astype(np.int64) + high)[box]
-        return np.asarray(centre - 2 * column[kept].astype(np.int64) - 1, dtype=np.float64)
 
-    across = halves(trajectories.x, boxes.x0, boxes.x1)
-    across = np.hypot(across, halves(trajectories.y, boxes.y0, boxes.y1), out=across)
-    time = np.abs(halves(trajectories.t, boxes.t0, boxes.t1))
-    return across * (grid.metres / 2000), time * (grid.seconds / 120)
+def _minutes(trajectories: Trajectories, release: TrajectoryRelease, part: slice) -> Floats:
+    """Return minutes between the middles of kept samples and of their boxes."""
+    boxes = release.boxes
+    time = np.abs(_halves(release, part, trajectories.t, boxes.t0, boxes.t1))
+    return time * (release.grid.seconds / 120)
+
+
+def _halves(release: TrajectoryRelease, part: slice, column: Ints, low: Ints, high: Ints) -> Floats:
+    """Return, in half steps, how far the middle of the box of each kept sample is ahead of its own."""
+    box = release.box_of[part]
+    kept = box >= 0
+    centre = low[box[kept]].astype(np.int64) + high[box[kept]]
+    return np.asarray(centre - 2 * column[part][kept].astype(np.int64) - 1, dtype=np.float64)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Floats
+from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.trajectories.measures.shape import PersonTracks, moves_between
 
 GROUPS_KM = (1.0, 4.0, 10.0, 40.0, 100.0, 200.0)
@@ -71,6 +71,13 @@ def displacement_laws(
     >>> law.people, law.moves
     (1, 3)
     """
+    return laws_of(*count_moves(tracks, radius, groups), groups)
+
+
+def count_moves(
+    tracks: PersonTracks, radius: Floats, groups: tuple[float, ...] = GROUPS_KM
+) -> tuple[Ints, Ints]:
+    """Return the people of each group, and their moves by group and bin; those of several tracks add up."""
     group = group_of(radius, groups)
     owner, km = moves_between(tracks)
     some = group[owner] >= 0
@@ -80,7 +87,11 @@ def displacement_laws(
     inside = (bins >= 0) & (bins < n_bins)
     key = group[owner[inside]] * n_bins + bins[inside]
     moves = np.bincount(key, minlength=len(groups) * n_bins).reshape(len(groups), n_bins)
-    people = np.bincount(group[group >= 0], minlength=len(groups))
+    return np.bincount(group[group >= 0], minlength=len(groups)), moves
+
+
+def laws_of(people: Ints, moves: Ints, groups: tuple[float, ...] = GROUPS_KM) -> dict[float, Law]:
+    """Return the laws, given what :func:`count_moves` counts."""
     return {name: _law(int(people[i]), moves[i]) for i, name in enumerate(groups)}
 
 

@@ -126,8 +126,7 @@ def compare_regularity(
 ) -> RegularityAgreement:
     """Return how regular the same people are in both; this many at random if there are more."""
     if original.people > people:
-        random = np.random.default_rng(seed)
-        some = np.sort(random.choice(original.people, size=people, replace=False))
+        some = some_people(original.people, people, seed)
         original, released = original.take(some), released.take(some)
     before, after = (regularity(tracks, cell_km=cell_km, hourly=hourly) for tracks in (original, released))
     return RegularityAgreement(
@@ -139,6 +138,13 @@ def compare_regularity(
         original.cell_steps(cell_km) * original.km,
         "hours" if hourly else "samples",
     )
+
+
+def some_people(of: int, people: int, seed: int) -> Ints:
+    """Return this many rows at random, ascending; all where there are no more."""
+    if of <= people:
+        return np.arange(of)
+    return np.sort(np.random.default_rng(seed).choice(of, size=people, replace=False))
 
 
 def _left_open(p: Floats, places: Floats) -> Floats:

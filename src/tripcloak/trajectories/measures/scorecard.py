@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from tripcloak.ground.arrays import Ints
 from tripcloak.pages.markdown import shown
 from tripcloak.trajectories.measures.accuracy import Accuracy, SampleErrors, accuracy, sample_errors
 from tripcloak.trajectories.measures.anchors import (
     AnchorAgreement,
+    Anchors,
     compare_anchors,
     home,
     local_seconds,
     work,
 )
-from tripcloak.trajectories.measures.displacement import FIT, Law, displacement_laws, slopes
+from tripcloak.trajectories.measures.displacement import FIT, Law, count_moves, laws_of, slopes
 from tripcloak.trajectories.measures.distribution import Distribution, distribution
-from tripcloak.trajectories.measures.entropy import RegularityAgreement, compare_regularity
+from tripcloak.trajectories.measures.entropy import RegularityAgreement, compare_regularity, some_people
 from tripcloak.trajectories.measures.shape import (
     Agreement,
     PersonTracks,
+    Shapes,
     agreement,
     centre_shift_km,
     paired_tracks,
+    people_at_a_time,
     shapes,
 )
 from tripcloak.trajectories.model import Trajectories
@@ -189,32 +195,65 @@ def take_measures(
     """
     # What needs every sample comes first and alone, so that less is held at a time.
     sizes, errors = accuracy(release), sample_errors(trajectories, release)
-    original, released = paired_tracks(trajectories, release)
-    before, after = shapes(original), shapes(released)
-    homes, works = _compare_places(original, released, timezone, cell_km)
+    where = release.of_people(trajectories.n_users)
+    before, after = _of_everybody(trajectories, release, where, timezone, cell_km)
+    kept = np.flatnonzero(np.diff(where[0]))
+    some = paired_tracks(trajectories, release, kept[some_people(len(kept), people, seed)], where)
     return TrajectoryMeasures(
         sizes,
         errors,
         ShapeAgreement(
-            distribution(centre_shift_km(before, after)),
-            agreement(before.radius, after.radius),
-            agreement(before.timed_radius, after.timed_radius),
-            agreement(before.hull, after.hull),
+            distribution(centre_shift_km(before.shapes, after.shapes)),
+            agreement(before.shapes.radius, after.shapes.radius),
+            agreement(before.shapes.timed_radius, after.shapes.timed_radius),
+            agreement(before.shapes.hull, after.shapes.hull),
         ),
-        homes,
-        works,
-        compare_regularity(original, released, people=people, seed=seed, cell_km=cell_km),
-        (displacement_laws(original, before.radius), displacement_laws(released, after.radius)),
+        compare_anchors(before.homes, after.homes),
+        compare_anchors(before.works, after.works),
+        compare_regularity(*some, people=people, cell_km=cell_km),
+        (laws_of(*before.moves), laws_of(*after.moves)),
     )
 
 
-def _compare_places(
-    original: PersonTracks, released: PersonTracks, timezone: str | None, cell_km: float
-) -> tuple[AnchorAgreement, AnchorAgreement]:
-    """Return how homes and places of work agree."""
+class _Side(NamedTuple):
+    """What is measured person by person, before or after: one row each; moves are counted by group."""
+
+    shapes: Shapes
+    homes: Anchors
+    works: Anchors
+    moves: tuple[Ints, Ints]
+
+    @classmethod
+    def of(cls, tracks: PersonTracks, timezone: str | None, cell_km: float) -> _Side:
+        """Return what is measured of some people."""
+        found, local = shapes(tracks), local_seconds(tracks, timezone)
+        homes, works = home(tracks, local, cell_km), work(tracks, local, cell_km)
+        return cls(found, homes, works, count_moves(tracks, found.radius))
+
+    @classmethod
+    def join(cls, sides: Sequence[_Side]) -> _Side:
+        """Return what is measured of several, one behind the other."""
+        one, homes, works, moves = zip(*sides, strict=True)
+        people, moved = zip(*moves, strict=True)
+        return cls(
+            Shapes(*map(np.concatenate, zip(*one, strict=True))),
+            Anchors(*map(np.concatenate, zip(*homes, strict=True))),
+            Anchors(*map(np.concatenate, zip(*works, strict=True))),
+            (np.sum(people, axis=0), np.sum(moved, axis=0)),
+        )
+
+
+def _of_everybody(
+    trajectories: Trajectories,
+    release: TrajectoryRelease,
+    where: tuple[Ints, Ints],
+    timezone: str | None,
+    cell_km: float,
+) -> tuple[_Side, _Side]:
+    """Return what is measured person by person in the original and in the release, some people at a time."""
     found = []
-    for tracks in (original, released):
-        local = local_seconds(tracks, timezone)
-        found.append((home(tracks, local, cell_km), work(tracks, local, cell_km)))
-    (home_before, work_before), (home_after, work_after) = found
-    return compare_anchors(home_before, home_after), compare_anchors(work_before, work_after)
+    for people in people_at_a_time(trajectories.offsets):
+        tracks = paired_tracks(trajectories, release, np.arange(people.start, people.stop), where)
+        found.append([_Side.of(one, timezone, cell_km) for one in tracks])
+    before, after = zip(*found, strict=True)
+    return _Side.join(before), _Side.join(after)

@@ -62,12 +62,36 @@ class PersonTracks(NamedTuple):
         return PersonTracks(self.grid, offsets, self.t[points], self.x[points], self.y[points])
 
 
+def people_at_a_time(offsets: Ints) -> list[slice]:
+    """Return people who follow each other, together with no more samples than are worked on at once, or one.
+
+    >>> people_at_a_time(np.array([0, 1, 3])), people_at_a_time(np.array([0]))
+    ([slice(0, 2, None)], [])
+    """
+    found, first = [], 0
+    while first < len(offsets) - 1:
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + AT_ONCE, side="right")) - 1)
+        found.append(slice(first, last))
+        first = last
+    return found
+
+
 def paired_tracks(
-    trajectories: Trajectories, release: TrajectoryRelease
+    trajectories: Trajectories,
+    release: TrajectoryRelease,
+    people: Ints | None = None,
+    where: tuple[Ints, Ints] | None = None,
 ) -> tuple[PersonTracks, PersonTracks]:
     """Return original and released tracks; a row of both is the same person. Deleted people are in neither.
 
     A released point is the centre of its box at the middle of its time, as in Mishra and Fiore 2025, IV.
+
+    Parameters
+    ----------
+    people
+        The rows of those who are wanted; everybody by default.
+    where
+        Whose boxes are where (:meth:`TrajectoryRelease.of_people`), if that is known already.
 
     Examples
     --------
@@ -82,12 +106,15 @@ def paired_tracks(
     >>> original.x.tolist(), released.x.tolist()
     ([1, 39], [20])
     """
-    kept = np.flatnonzero(release.released_of >= 0)
+    begins, boxes = release.of_people(trajectories.n_users) if where is None else where
+    kept = np.arange(trajectories.n_users) if people is None else people
+    kept = kept[begins[kept + 1] > begins[kept]]
     offsets, points = _points_of(trajectories.offsets, kept)
     original = (
         2 * column[points].astype(np.int64) + 1 for column in (trajectories.t, trajectories.x, trajectories.y)
     )
-    released_offsets, at = _points_of(release.offsets, release.released_of[kept])
+    released_offsets, rows = _points_of(begins, kept)
+    at = boxes[rows]
     t0, t1, x0, x1, y0, y1 = release.boxes
     released = (low[at].astype(np.int64) + high[at] for low, high in ((t0, t1), (x0, x1), (y0, y1)))
     return (
@@ -113,6 +140,8 @@ def _points_of(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
     return new, np.arange(new[-1]) + np.repeat(offsets[rows] - new[:-1], lengths)
 
 
+AT_ONCE = 1 << 22
+"""Samples that are worked on at once."""
 BINS = 16
 """Into how many parts a band cuts the original values."""
 

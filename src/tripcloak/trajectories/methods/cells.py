@@ -22,6 +22,15 @@ ABOUT_INTERVAL: dict[str, Any] = {
     "metavar": "SECONDS",
     "least": 1,
 }
+ABOUT_REACH: dict[str, Any] = {
+    "help": "Metres from the middle up to which places are counted.",
+    "metavar": "METRES",
+    "least": 1,
+}
+"""Whoever adds noise must not look how far the input goes: a single sample would tell where its end is."""
+
+COUNTRY = 512_000
+"""Metres from the middle up to which places are counted where cells are divided as far as people are."""
 
 
 class Lattice(NamedTuple):
@@ -139,6 +148,16 @@ def levels_over(lattice: Lattice, trajectories: Trajectories) -> int:
         for side in (trajectories.x, trajectories.y)
     )
     return max(0, math.ceil(math.log2(reach)))
+
+
+def depth_over(grid: Grid, cell: float, reach: int) -> int:
+    """Return how often a square around the middle is halved down to cells of so many metres.
+
+    >>> depth_over(Grid(), 500, 7100), depth_over(Grid(), 500, 32000)
+    (5, 7)
+    """
+    width, half = math.ceil(cell / grid.metres), math.ceil(reach / grid.metres)
+    return 1 + max(0, math.ceil(math.log2(max(1.0, half / width))))
 
 
 def check_lengths(cell: float, interval: float) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -51,8 +52,12 @@ class GridGeneralisation(HidingMethod):
         The share of samples that may be withheld: of all, and of one person where widths are a person's own.
     frequent
         From which share of a person's slots on a cell is a place where the person stays often
-    (``irregular``). doublings
-        How often cells are doubled there at least (``irregular``).
+        (``irregular``).
+    sensitive
+        Places that are sensitive for everybody, beside those: latitude and longitude in degrees, with a
+        semicolon between two places (``irregular``). They are not published.
+    doublings
+        How often cells of both are doubled at least (``irregular``).
 
     Examples
     --------
@@ -83,8 +88,17 @@ class GridGeneralisation(HidingMethod):
         metavar="SHARE",
         least=0,
     )
+    sensitive: str | None = option(
+        None,
+        help="Irregular: places that are sensitive for everybody, 'lat,lon;lat,lon'.",
+        unset="frequent stays alone",
+        metavar="PLACES",
+    )
     doublings: int = option(
-        1, help="Irregular: how often cells of frequent stays are doubled at least.", metavar="N", least=0
+        1,
+        help="Irregular: how often cells of frequent stays and sensitive places are doubled at least.",
+        metavar="N",
+        least=0,
     )
 
     def __post_init__(self) -> None:
@@ -94,11 +108,20 @@ class GridGeneralisation(HidingMethod):
             raise InputError(
                 f"the share that may be withheld is 0 or more and below 1; got {self.withheld:g}"
             )
+        if self.sensitive is not None and self.partition != "irregular":
+            raise InputError(f"sensitive places are of use for {spelt('partition', 'irregular')} only")
+        _places(self.sensitive)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the method's own parameters; where sensitive places are is not published."""
+        return {name: value for name, value in super().parameters().items() if name != "sensitive"}
 
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return everybody told by cells and slots, what cannot be safe left out."""
         lattice = Lattice.of(trajectories.grid, cell=self.cell, interval=self.interval)
-        moments = _moments(trajectories, lattice)
+        moments = _moments(trajectories, lattice)._replace(
+            given=_cells_of(self.sensitive, trajectories, lattice)
+        )
         safe = []
         for level in range(levels_over(lattice, trajectories) + 1):
             progress("counting people in cells", level, None)
@@ -134,6 +157,8 @@ class _Moments(NamedTuple):
     of_sample: Ints
     places: tuple[Ints, Ints, Ints]
     """Of every different cell that somebody was in within a slot: whose moment, column and row."""
+    given: tuple[Ints, Ints] = (np.empty(0, np.int64), np.empty(0, np.int64))
+    """Column and row of sensitive places."""
 
 
 def _moments(trajectories: Trajectories, lattice: Lattice) -> _Moments:
@@ -184,7 +209,8 @@ def _individual(method: GridGeneralisation, moments: _Moments, safe: Bools) -> I
 def _irregular(method: GridGeneralisation, moments: _Moments, safe: Bools) -> Ints:
     """Return for each person and region the first level at which all slots in it are safe that can be."""
     first = np.where(safe.any(axis=0), np.argmax(safe, axis=0), len(safe) - 1)
-    first = np.maximum(first, np.where(_stays_often(method, moments), method.doublings, 0))
+    wider = _stays_often(method, moments) | _at_given(moments)
+    first = np.maximum(first, np.where(wider, method.doublings, 0))
     levels: Ints = np.minimum(first, len(safe) - 1)
     # Invariant: at levels above this one, a region that somebody has at that level is had so at all times.
     for level in range(len(safe) - 1, 0, -1):
@@ -201,6 +227,42 @@ def _stays_often(method: GridGeneralisation, moments: _Moments) -> Bools:
     share = np.bincount(place)[place] / np.bincount(moments.owner)[moments.owner]
     often: Bools = share >= method.frequent
     return often
+
+
+def _at_given(moments: _Moments) -> Bools:
+    """Return which moments touch the cell of a sensitive place."""
+    touched = np.zeros(len(moments.owner), dtype=bool)
+    for x, y in zip(*moments.given, strict=True):
+        touched |= (moments.x0 <= x) & (x <= moments.x1) & (moments.y0 <= y) & (y <= moments.y1)
+    return touched
+
+
+def _cells_of(sensitive: str | None, trajectories: Trajectories, lattice: Lattice) -> tuple[Ints, Ints]:
+    """Return the column and row of the cell that each sensitive place is in."""
+    lat, lon = np.array(_places(sensitive), np.float64).reshape(-1, 2).T
+    x, y = (np.floor(side / trajectories.grid.metres) for side in trajectories.grid.project(lon, lat))
+    return lattice.cells(x.astype(np.int64)), lattice.cells(y.astype(np.int64))
+
+
+def _places(sensitive: str | None) -> list[tuple[float, float]]:
+    """Return latitudes and longitudes, or raise where the text tells none.
+
+    >>> _places("48.85,2.35; 48.9,2.4"), _places(None)
+    ([(48.85, 2.35), (48.9, 2.4)], [])
+    """
+    told = []
+    for place in [] if sensitive is None else sensitive.split(";"):
+        try:
+            lat, lon = (float(side) for side in place.split(","))
+        except ValueError:
+            lat = lon = math.nan
+        if not (abs(lat) <= 90 and abs(lon) <= 180):
+            raise InputError(
+                f"{spelt('sensitive')}: places are latitude and longitude in degrees with a semicolon "
+                "between two of them, such as 48.85,2.35;48.9,2.4; one of them is not"
+            )
+        told.append((lat, lon))
+    return told
 
 
 _LEVELS = {"common": _common, "individual": _individual, "irregular": _irregular}

@@ -19,8 +19,12 @@ TRAJECTORY_METHODS: Registry[TrajectoryMethod] = Registry(
         "nwa": "nwa:NWA",
         "grid": "grid:GridGeneralisation",
         "k-m": "km:KMTrajectories",
+        "mix-zones": "mixzones.zones:MixZones",
+        "dummies": "dummies:Dummies",
         "safepath": "noise.safepath:SafePath",
         "dptd": "noise.dptd:DPTD",
+        "adatrace": "noise.adatrace:AdaTrace",
+        "locations": "noise.locations:InterestingLocations",
     },
 )
 """Every method by its name, with its file and its class; a new one is one line more."""

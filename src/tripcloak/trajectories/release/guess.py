@@ -1,11 +1,11 @@
-"""OwnerGuess: how often a simple guess names the right one of those that fit, as far as it may be told."""
+"""How often a guess names the right trajectory of those that fit, or the right piece; as may be told."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from tripcloak.ground.masking import FEW
 
@@ -47,7 +47,7 @@ class OwnerGuess:
     blind: int | None
 
     @classmethod
-    def of(cls, right: Sequence[float], blind: Sequence[float]) -> OwnerGuess:
+    def of(cls, right: Sequence[float], blind: Sequence[float]) -> Self:
         """Return what may be told of the chances of each person that a simple and a blind guess are right."""
         return cls(people=len(right), right=_of_a_hundred(right), blind=_of_a_hundred(blind))
 
@@ -56,12 +56,12 @@ class OwnerGuess:
         return asdict(self)
 
     @classmethod
-    def from_manifest(cls, entry: Mapping[str, Any]) -> OwnerGuess:
+    def from_manifest(cls, entry: Mapping[str, Any]) -> Self:
         """Return what an entry of a manifest says."""
         return cls(**entry)
 
-    def sentence(self) -> str:
-        """Return it in words.
+    def sentence(self, of: str = "people") -> str:
+        """Return it in words; of people, or of pieces of trajectories where these are known.
 
         >>> OwnerGuess(people=1000, right=62, blind=19).sentence().partition("right")[2]
         ' trajectory for about 62 in 100 people (a blind guess for 19)'
@@ -71,8 +71,102 @@ class OwnerGuess:
         about = "about" if self.people >= MANY else "up to"
         return (
             "a simple guess by somebody who knows all samples names the right trajectory for "
-            f"{about} {self.right} in 100 people (a blind guess for {self.blind})"
+            f"{about} {self.right} in 100 {of} (a blind guess for {self.blind})"
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkGuess:
+    """Of 100 changes of pseudonyms, after how many somebody names the right piece, by what is known.
+
+    Attributes
+    ----------
+    changes : int
+        How many changes were tried.
+    blind, timing, transition, both : int, optional
+        How often the right one is named of 100: of all that begin later any, the likeliest by how long
+        people are silent, by which way they mostly go on, and by both; None of few changes.
+    alike : float, optional
+        How many equally likely ones what is left after both amounts to: 2 to the mean entropy.
+
+    Examples
+    --------
+    >>> LinkGuess.of({name: [0.25] * 200 for name in ("blind", "timing", "transition", "both")}, [2.0] * 200)
+    LinkGuess(changes=200, blind=25, timing=25, transition=25, both=25, alike=4.0)
+    """
+
+    entry: ClassVar[str] = "links"
+
+    changes: int
+    blind: int | None
+    timing: int | None
+    transition: int | None
+    both: int | None
+    alike: float | None
+
+    @classmethod
+    def of(cls, right: Mapping[str, Sequence[float]], bits: Sequence[float]) -> LinkGuess:
+        """Return what may be told of the chances of each change, by attack, and of what is left in bits."""
+        alike = None if len(bits) < FEW else round(2 ** (math.fsum(bits) / len(bits)), 1)
+        told = {name: _of_a_hundred(chances) for name, chances in right.items()}
+        return cls(changes=len(bits), alike=alike, **told)
+
+    def to_manifest(self) -> dict[str, Any]:
+        """Return the entry of a manifest."""
+        return asdict(self)
+
+    @classmethod
+    def from_manifest(cls, entry: Mapping[str, Any]) -> LinkGuess:
+        """Return what an entry of a manifest says."""
+        return cls(**entry)
+
+    def sentence(self) -> str:
+        """Return it in words.
+
+        >>> LinkGuess(changes=999, blind=9, timing=12, transition=14, both=20, alike=9.5).sentence()[:60]
+        'after a change of pseudonym the right piece is named for abo'
+        """
+        if self.both is None:
+            return "how often pieces of one person can be linked is not told of so few changes of pseudonyms"
+        about = "about" if self.changes >= MANY else "up to"
+        return (
+            f"after a change of pseudonym the right piece is named for {about} {self.both} in 100 by "
+            f"somebody who knows how long people are silent and which way they mostly go on ({self.timing} "
+            f"by the first alone, {self.transition} by the second, {self.blind} blindly); what is left is as "
+            f"good as {self.alike:g} that are equally likely"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApartGuess(OwnerGuess):
+    """Of 100 people, how many own trajectories are told from their dummies, by where others are and blindly.
+
+    Examples
+    --------
+    >>> ApartGuess.of([1.0, 0.0] * 100, [0.25] * 200)
+    ApartGuess(people=200, right=50, blind=25)
+    """
+
+    entry: ClassVar[str] = "apart"
+
+    def sentence(self, of: str = "people") -> str:
+        """Return it in words.
+
+        >>> ApartGuess(people=1000, right=62, blind=33).sentence()[:71]
+        'the true trajectory is told from its dummies for about 62 in 100 people'
+        """
+        if self.right is None:
+            return "how often a true trajectory is told from its dummies is not told of so few people"
+        about = "about" if self.people >= MANY else "up to"
+        return (
+            f"the true trajectory is told from its dummies for {about} {self.right} in 100 {of} by somebody "
+            f"who looks at where others are (blindly for {self.blind})"
+        )
+
+
+BesideGuess = LinkGuess | ApartGuess
+BESIDE: dict[str, type[LinkGuess] | type[ApartGuess]] = {one.entry: one for one in (LinkGuess, ApartGuess)}
+"""Guesses that some releases tell beside the owner's, by their entry in the manifest."""
 
 
 def _of_a_hundred(chances: Sequence[float]) -> int | None:

@@ -36,6 +36,8 @@ class PublishedTrajectories:
         Generalised samples of all trajectories, by time within each.
     manifest : mapping
         What the release says of itself.
+    background : mapping, optional
+        GeoJSON FeatureCollection of lines and polygons that its owner has drawn behind the map.
     """
 
     grid: Grid
@@ -43,6 +45,7 @@ class PublishedTrajectories:
     offsets: Ints
     boxes: Boxes
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    background: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"<PublishedTrajectories: {self.n_released:,} trajectories of {self.n_boxes:,} samples>"

@@ -13,6 +13,7 @@ from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.folders import PRIVATE
 from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
 from tripcloak.ground.spelling import spelt, spelt_command
+from tripcloak.pages.background import published_background
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.published import COLUMNS, PublishedTrajectories
@@ -115,6 +116,7 @@ def _published(facts: dict[str, Any], path: Path, names: list[str]) -> Published
         offsets=np.searchsorted(code, np.arange(len(pseudonyms) + 1)),
         boxes=Boxes(*times, *places),
         manifest=facts,
+        background=published_background(path.parent, facts),
     )
 
 
@@ -138,15 +140,22 @@ def _release(
     run: dict[str, Any],
 ) -> TrajectoryRelease:
     facts = published.manifest
-    released_of = _released_of(trajectories, published, mapping)
     promise = TrajectoryPromise.from_manifest(facts["promise"])
+    whose = _whose(trajectories, published, mapping)
+    released_of = np.full(trajectories.n_users, -1, np.int64)
+    # The first piece of each comes last, and stays.
+    latest = np.argsort(-published.boxes.t0[published.offsets[:-1]].astype(np.int64), kind="stable")
+    latest = latest[whose[latest] >= 0]
+    released_of[whose[latest]] = latest
     if promise.moves_samples:
         box_of = _table(folder / PRIVATE / "boxes.parquet")["sample"].fill_null(-1).to_numpy()
     else:
-        box_of = _box_of(trajectories, published, released_of)
+        box_of = _box_of(trajectories, published, whose)
+    told = (published.offsets, published.boxes, released_of, box_of, run.get("facts", {}))
+    guards = _whose(trajectories, published, mapping, dummies=True) if promise.adds else None
     return build_trajectory_release(
         trajectories,
-        TrajectorySolution(published.offsets, published.boxes, released_of, box_of, run.get("facts", {})),
+        TrajectorySolution(*told, whose if promise.parted else None, guards),
         promise=promise,
         method=facts["method"],
         parameters=facts["parameters"],
@@ -154,28 +163,38 @@ def _release(
     )
 
 
-def _released_of(trajectories: Trajectories, published: PublishedTrajectories, mapping: Any) -> Ints:
-    """Return the row of the released trajectory of each person, -1 where it is deleted."""
+def _whose(
+    trajectories: Trajectories, published: PublishedTrajectories, mapping: Any, *, dummies: bool = False
+) -> Ints:
+    """Return the row of the person that each released trajectory, or dummy, is of; -1 where of nobody."""
     users = range(trajectories.n_users) if trajectories.users is None else trajectories.users
-    if mapping["user"].to_pylist() != [str(user) for user in users]:
+    people = {str(user): row for row, user in enumerate(users)}
+    named = mapping["user"].to_pylist()
+    if list(dict.fromkeys(named)) != list(people):
         raise ValueError("the mapping is of other people")
     rows = {name: row for row, name in enumerate(published.pseudonyms.tolist())}
-    return np.array([-1 if name is None else rows[name] for name in mapping["trajectory"].to_pylist()])
+    whose = np.full(published.n_released, -1, np.int64)
+    dummy = mapping["dummy"].to_pylist() if "dummy" in mapping.column_names else [False] * len(named)
+    for user, name, drawn in zip(named, mapping["trajectory"].to_pylist(), dummy, strict=True):
+        if name is not None and drawn == dummies:
+            whose[rows[name]] = people[user]
+    return whose
 
 
-def _box_of(trajectories: Trajectories, published: PublishedTrajectories, released_of: Ints) -> Ints:
-    """Return the box of its own released trajectory that holds each sample, -1 where none does."""
-    boxes, own = published.boxes, released_of[trajectories.owner]
-    span = int(boxes.t1.max()) - int(boxes.t0.min()) + 1
-    # Boxes of one trajectory never overlap in time, so that (trajectory, start) finds the only candidate.
-    owner = np.repeat(np.arange(published.n_released), np.diff(published.offsets))
-    key = owner * span + (boxes.t0 - int(boxes.t0.min()))
-    at = (
-        np.searchsorted(key, own * span + (trajectories.t.astype(np.int64) - int(boxes.t0.min())), "right")
-        - 1
-    )
+def _box_of(trajectories: Trajectories, published: PublishedTrajectories, whose: Ints) -> Ints:
+    """Return the box of its own person that holds each sample, -1 where none does."""
+    boxes, own = published.boxes, trajectories.owner
+    first = int(boxes.t0.min())
+    span = int(boxes.t1.max()) - first + 1
+    # Boxes of one person never overlap in time, so that (person, start) finds the only candidate.
+    owner = np.repeat(whose, np.diff(published.offsets))
+    key = owner * span + (boxes.t0 - first)
+    order = np.argsort(key, kind="stable")
+    moment = np.clip(trajectories.t.astype(np.int64) - first, -1, span - 1)
+    at = np.searchsorted(key[order], own * span + moment, "right") - 1
     at = np.maximum(at, 0)
-    holds = (own >= 0) & (owner[at] == own)
+    at = order[at]
+    holds = owner[at] == own
     for column, low, high in (
         (trajectories.t, boxes.t0, boxes.t1),
         (trajectories.x, boxes.x0, boxes.x1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,10 +42,15 @@ class TrajectorySolution(NamedTuple):
         Generalised samples of all released trajectories, by time within each.
     released_of : array of int64
         The released trajectory of each input trajectory; -1 where it is deleted.
-    box_of : array of int64
+    box_of : array of int32 or int64
         The box that stands for each input sample in its own released trajectory; -1 where it is deleted.
     facts : mapping
         What the method did, in numbers that may be told inside (pairs merged, skipped, ...).
+    pieces : array of int64, optional
+        Where people's trajectories are released in pieces: the input trajectory of each released one, by
+        person and time; ``released_of`` says the first piece of each then.
+    guards : array of int64, optional
+        Where dummies are released: the input trajectory that each dummy stands beside, -1 of people's own.
     """
 
     offsets: Ints
@@ -52,6 +58,8 @@ class TrajectorySolution(NamedTuple):
     released_of: Ints
     box_of: Ints
     facts: Mapping[str, Any]
+    pieces: Ints | None = None
+    guards: Ints | None = None
 
     def __repr__(self) -> str:
         return f"<TrajectorySolution: {len(self.offsets) - 1:,} trajectories>"
@@ -69,7 +77,7 @@ class TrajectoryRelease:
         What it is held to; whoever wants to know what was promised asks it.
     grid : Grid
         What the steps of the boxes mean.
-    offsets, boxes, released_of, box_of, facts
+    offsets, boxes, released_of, box_of, facts, pieces, guards
         See :class:`TrajectorySolution`.
     """
 
@@ -83,6 +91,8 @@ class TrajectoryRelease:
     box_of: Ints
     input_digest: str
     facts: Mapping[str, Any] = field(default_factory=dict)
+    pieces: Ints | None = None
+    guards: Ints | None = None
     seconds: float = 0.0
     version: str = field(default=__version__)
 
@@ -117,6 +127,23 @@ class TrajectoryRelease:
         used[self.box_of[self.box_of >= 0]] = True
         return ~used
 
+    @cached_property
+    def whose(self) -> Ints:
+        """Return the input trajectory of each released one; -1 where it is nobody's."""
+        if self.pieces is not None:
+            return self.pieces
+        whose = np.full(self.n_released, -1, np.int64)
+        people = np.flatnonzero(self.released_of >= 0)
+        whose[self.released_of[people]] = people
+        return whose
+
+    def of_people(self, people: int) -> tuple[Ints, Ints]:
+        """Return where the boxes of each of so many people begin, all pieces together, and which they are."""
+        owner = np.repeat(self.whose, np.diff(self.offsets))
+        order = np.lexsort((self.boxes.t0, owner))
+        order = order[np.searchsorted(owner[order], 0) :]
+        return np.concatenate(([0], np.cumsum(np.bincount(owner[order], minlength=people)))), order
+
     def spans(self) -> tuple[Floats, Floats, Floats]:
         """Return minutes, metres wide and metres high of each generalised sample."""
         t0, t1, x0, x1, y0, y1 = (side.astype(np.float64) for side in self.boxes)
@@ -143,8 +170,11 @@ def build_trajectory_release(
         offsets=offsets,
         boxes=boxes,
         released_of=np.asarray(solution.released_of, dtype=np.int64),
-        box_of=np.asarray(solution.box_of, dtype=np.int64),
+        # A number of every sample, of which there may be many: no wider than boxes are many.
+        box_of=np.asarray(solution.box_of, dtype=np.int32 if len(boxes.t0) < 2**31 else np.int64),
         facts=dict(solution.facts),
+        pieces=None if solution.pieces is None else np.asarray(solution.pieces, dtype=np.int64),
+        guards=None if solution.guards is None else np.asarray(solution.guards, dtype=np.int64),
         input_digest=trajectories.digest,
         **told,
     )
@@ -165,12 +195,18 @@ def _check_shape(
     if (boxes.t0[1:] < boxes.t1[:-1])[~first[1:]].any():
         raise InternalError("a method released samples that overlap in time")
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    pieces = solution.pieces
+    if pieces is not None and len(pieces) != len(offsets) - 1:
+        raise InternalError("a method did not say whose each piece is")
 
     def strays(part: slice) -> bool:
         at = solution.box_of[part]
         kept = at >= 0
-        released = solution.released_of[trajectories.owner[part][kept]]
-        return bool((owner[at[kept]] != released).any())
+        person = np.searchsorted(trajectories.offsets, np.arange(part.start, part.stop), side="right") - 1
+        mine, released = person[kept], owner[at[kept]]
+        if pieces is not None:
+            return bool((pieces[released] != mine).any())
+        return bool((solution.released_of[mine] != released).any())
 
     if any(in_threads(strays, blocks(trajectories.n_samples, CHECKED), processors())):
         raise InternalError("a method put a sample into somebody else's trajectory")

@@ -7,14 +7,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, PUBLIC
 from tripcloak.ground.manifest import new_manifest, write_manifest, write_record
+from tripcloak.pages.background import write_background
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.exchange import write_geojson, write_mfjson
-from tripcloak.trajectories.release.guess import OwnerGuess
+from tripcloak.trajectories.release.guess import BesideGuess, OwnerGuess
+from tripcloak.trajectories.release.presenting import OnMap
 from tripcloak.trajectories.release.published import (
     PublishedTrajectories,
     new_rows,
@@ -51,6 +55,8 @@ def name_release(
     formats: Collection[str] | None = None,
     *,
     guess: OwnerGuess | None = None,
+    beside: BesideGuess | None = None,
+    on_map: OnMap | None = None,
 ) -> NamedRelease:
     """Return what is published of a release, under fresh pseudonyms, with its manifest.
 
@@ -60,10 +66,15 @@ def name_release(
         Which of ``csv``, ``geojson`` and ``mfjson`` are written; see :func:`chosen_files`.
     guess
         How often a simple guess is right, which stands beside the promise.
+    beside
+        The same of pieces that are linked, or of dummies told apart, where there are such.
+    on_map
+        What its owner wants on the map beside the trajectories.
     """
     published, order, boxes = under_pseudonyms(release)
-    facts = _manifest(release, published, chosen_files(formats, published.n_boxes), guess)
-    return NamedRelease(replace(published, manifest=facts), order, boxes)
+    facts = _manifest(release, published, chosen_files(formats, published.n_boxes), guess, beside)
+    told, drawn = (on_map or OnMap()).of(published)
+    return NamedRelease(replace(published, manifest=facts | told, background=drawn), order, boxes)
 
 
 def write_trajectory_release(
@@ -75,6 +86,7 @@ def write_trajectory_release(
     pages: Pages,
     formats: Collection[str] | None = None,
     guess: OwnerGuess | None = None,
+    beside: BesideGuess | None = None,
     named: NamedRelease | None = None,
 ) -> dict[str, Any]:
     """Write the public and the private files of a release into a staging folder, and return the manifest.
@@ -91,15 +103,17 @@ def write_trajectory_release(
         Makes ``README.md`` and ``map.html`` of what is published.
     formats
         Which of ``csv``, ``geojson`` and ``mfjson`` to write; see :func:`chosen_files`.
-    guess
-        How often a simple guess is right, which stands beside the promise.
+    guess, beside
+        How often simple guesses are right, which stands beside the promise.
     named
         The release under its pseudonyms, where it has been given some already.
     """
     public, private = staging / PUBLIC, staging / PRIVATE
-    named = named or name_release(release, formats, guess=guess)
+    named = named or name_release(release, formats, guess=guess, beside=beside)
     published, _, boxes = named
     write_tables(public, published, chosen_files(formats, published.n_boxes))
+    if published.background is not None:
+        write_background(public, published.background)
     for name, text in pages(published).items():
         (public / name).write_text(text, encoding="utf-8")
     facts = write_manifest(public, published.manifest)
@@ -152,6 +166,7 @@ def _manifest(
     published: PublishedTrajectories,
     chosen: Collection[str],
     guess: OwnerGuess | None,
+    beside: BesideGuess | None,
 ) -> dict[str, Any]:
     """Return what the release says of itself: what is seen from its samples, its promise, and the guess."""
     begun = new_manifest(
@@ -168,19 +183,24 @@ def _manifest(
         "grid": asdict(release.grid),
         "released": {"trajectories": published.n_released, "samples": published.n_boxes},
         **({"guess": guess.to_manifest()} if guess else {}),
+        **({beside.entry: beside.to_manifest()} if beside else {}),
         **({"left_out": left_out} if left_out else {}),
     }
 
 
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise", "counted"),
-    *("grid", "released", "guess", "left_out", "files"),
+    *("grid", "released", "guess", "links", "apart", "left_out", "title"),
+    *("names", "background", "files"),
 )
 INNER = {
     "counted": ("trajectories",),
     "grid": ("seconds", "metres", "start", "projection", "clock"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
+    "links": ("changes", "blind", "timing", "transition", "both", "alike"),
+    "apart": ("people", "right", "blind"),
+    "names": ("source", "attribution", "towns"),
 }
 """Entries of a manifest, and of those within it, as they follow each other."""
 
@@ -196,18 +216,26 @@ def restated(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mapping_table(trajectories: Trajectories, release: TrajectoryRelease, named: NamedRelease) -> pa.Table:
-    """Return whose trajectory each one is; people without ids are numbered as they come."""
+    """Return whose trajectory, piece or dummy each one is; people without ids are numbered as they come."""
     import pyarrow as pa
 
     names = named.published.pseudonyms[new_rows(named.order)]
     users = range(trajectories.n_users) if trajectories.users is None else trajectories.users
-    deleted = release.released_of < 0
-    return pa.table(
-        {
-            "user": pa.array([str(user) for user in users], pa.string()),
-            "trajectory": pa.array(names[release.released_of], pa.string(), mask=deleted),
-        }
-    )
+    beside = np.full(release.n_released, -1) if release.guards is None else release.guards
+    deleted = np.flatnonzero(release.released_of < 0)
+    people = np.concatenate([np.maximum(release.whose, beside), deleted])
+    released = np.concatenate([np.arange(release.n_released), np.full(len(deleted), -1)])
+    mine = np.flatnonzero(people >= 0)
+    order = mine[np.argsort(people[mine], kind="stable")]
+    people, released = people[order], released[order]
+    named_users = np.array([str(user) for user in users], dtype=object)
+    columns = {
+        "user": pa.array(named_users[people], pa.string()),
+        "trajectory": pa.array(names[released], pa.string(), mask=released < 0),
+    }
+    if release.guards is not None:
+        columns["dummy"] = pa.array((released >= 0) & (release.guards[released] >= 0))
+    return pa.table(columns)
 
 
 def _write_boxes(private: Path, release: TrajectoryRelease, rows: Ints) -> None:

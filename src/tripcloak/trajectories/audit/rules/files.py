@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.public_files import another_manifest, changed_files, wrong_files
 from tripcloak.ground.rulebook import BrokenPart, Remark
 from tripcloak.ground.signatures import NAME as VERDICT
@@ -37,7 +38,8 @@ def expected_files(case: TrajectoryEvidence) -> set[str]:
     left_out = case.facts.get("left_out", [])
     if not isinstance(left_out, list) or left_out != [name for name in OPTIONAL if name in left_out]:
         raise BrokenPart("release/manifest.json: 'left_out' must name files that may be left out")
-    return FILES | set(OPTIONAL) - set(left_out)
+    drawn = {BACKGROUND} if "background" in case.facts else set()
+    return FILES | drawn | set(OPTIONAL) - set(left_out)
 
 
 @BOOK.rule(SIGNED)

@@ -12,24 +12,30 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
-from tripcloak.ground.exact_files import exact_literal
 from tripcloak.ground.manifest import read_run
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
-from tripcloak.trajectories.audit.evidence import ALONE, BOOK, TrajectoryEvidence
-from tripcloak.trajectories.audit.promise import is_small
+from tripcloak.trajectories.audit.evidence import BOOK, TrajectoryEvidence
+from tripcloak.trajectories.audit.promise import NO_CHANGES, NO_DUMMIES, is_small
 
 ORDER = (
     *("format", "kind", "version", "method", "parameters", "promise", "counted"),
-    *("grid", "released", "guess", "left_out", "files"),
+    *("grid", "released", "guess", "links", "apart", "left_out", "title"),
+    *("names", "background", "files"),
 )
 """Entries of a manifest as they follow each other; another order could tell something."""
-OPTIONAL = {"guess", "left_out"}
+OPTIONAL = {"guess", "links", "apart", "left_out", "title", "names", "background"}
 INNER = {
-    "promise": (*("kind", "k", "id_is", "delta", "m", "epsilon", "unit", "window", "parts", "sentence"),),
+    "promise": (
+        *("kind", "k", "id_is", "delta", "m", "width", "longest", "sd", "ld", "dst", "cell"),
+        *("epsilon", "unit", "window", "parts", "sentence"),
+    ),
     "counted": ("trajectories",),
     "grid": ("seconds", "metres", "start", "projection", "clock"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
+    "links": ("changes", "blind", "timing", "transition", "both", "alike"),
+    "apart": ("people", "right", "blind"),
+    "names": ("source", "attribution", "towns"),
 }
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -37,6 +43,8 @@ ENTRY = re.compile(r"[a-z]+(_[a-z]+)*")
 VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}((a|b|rc|\.dev|\.post)\d{1,3})?")
 LONG = 30
 """Letters that no name of a method, of a parameter or of a choice has."""
+LINE, TOWNS = 200, 40
+"""Letters of a title at most, and towns on a map."""
 MANY = 16
 """Parameters that no method has."""
 
@@ -56,7 +64,25 @@ def manifest_whole(case: TrajectoryEvidence) -> str | None:
         return "the manifest's method must be a short name: small letters, digits and hyphens"
     if not _are_plain(facts["parameters"]):
         return "the manifest's parameters must be named, and each a number or a short name"
-    return _writing_faults(case, expected)
+    return _on_map_faults(facts) or _writing_faults(case, expected)
+
+
+def _on_map_faults(facts: dict[str, Any]) -> str | None:
+    """Return whether title, towns or what is behind the map could hold more than they should."""
+    title, names, drawn = facts.get("title", "-"), facts.get("names"), facts.get("background", "-")
+    if not all(isinstance(text, str) and text.isprintable() and len(text) <= LINE for text in (title, drawn)):
+        return "the manifest's title, and its words on a background, must be one line each"
+    if names is None:
+        return None
+    towns = names.get("towns") if isinstance(names, dict) else None
+    if not isinstance(towns, list) or len(towns) > TOWNS or not all(map(_is_town, towns)):
+        return "the manifest's towns must each have a name, a place and a number of people"
+    return None
+
+
+def _is_town(town: Any) -> bool:
+    kinds = {"name": str, "lat": float, "lon": float, "people": int}
+    return isinstance(town, dict) and {name: type(value) for name, value in town.items()} == kinds
 
 
 def _is_name(value: Any, shape: re.Pattern[str]) -> bool:
@@ -157,16 +183,74 @@ def guess_told_safely(case: TrajectoryEvidence) -> str | Remark | None:
         )
     if not isinstance(told, dict) or list(told) != list(INNER["guess"]):
         return "the manifest does not say how often a simple guess is right"
-    people = min(TRIED, len(case.spans.offsets) - 1)
+    return _guess_faults(told, min(TRIED, _people_told(case)))
+
+
+def _people_told(case: TrajectoryEvidence) -> int:
+    """Return how many trajectories, or pieces of them, are people's own."""
+    if case.manifest.promise.profile is None:
+        return len(case.spans.offsets) - 1
+    return int((case.whose >= 0).sum())
+
+
+@BOOK.rule("apart-told-safely")
+def apart_told_safely(case: TrajectoryEvidence) -> str | Remark | None:
+    """The manifest says of how many people in 100 the trajectory is told from its dummies, and no closer."""
+    told = case.facts.get("apart")
+    if case.manifest.promise.profile is None:
+        return "dummies are told apart where there are none" if told else NotPromised(NO_DUMMIES)
+    if not isinstance(told, dict) or list(told) != list(INNER["apart"]):
+        return "the manifest does not say how often dummies are told apart"
+    return _guess_faults(told, min(TRIED, _people_told(case)), better=False)
+
+
+def _guess_faults(told: dict[str, Any], people: int, *, better: bool = True) -> str | None:
+    """Return whether numbers of 100 people are told more closely than so many people allow."""
     if type(told["people"]) is not int or told["people"] != people:
         return "the guess was tried on another number of people than it should be"
     numbers = (told["blind"], told["right"])
     if people < FEW:
         return None if numbers == (None, None) else "the guess is told of too few people"
-    if any(type(number) is not int for number in numbers) or not 0 <= numbers[0] <= numbers[1] <= HUNDRED:
+    if any(type(number) is not int or not 0 <= number <= HUNDRED for number in numbers) or (
+        better and numbers[0] > numbers[1]
+    ):
         return "the guess must be whole numbers of 100 people, of a simple one no fewer than of a blind one"
     closely = people < HUNDRED and any(number % BAND for number in numbers)
     return "the guess is told more closely than so few people allow" if closely else None
+
+
+MOST_ALIKE = 1e7
+"""As many equally likely pieces no release has."""
+
+
+@BOOK.rule("links-told-safely")
+def links_told_safely(case: TrajectoryEvidence) -> str | Remark | None:
+    """The manifest says after how many changes of pseudonym in 100 pieces are linked, and no closer."""
+    told = case.facts.get("links")
+    if not case.manifest.promise.parted:
+        return (
+            "links are told where there are no pieces" if "links" in case.facts else NotPromised(NO_CHANGES)
+        )
+    if not isinstance(told, dict) or list(told) != list(INNER["links"]):
+        return "the manifest does not say how often pieces of one person are linked"
+    changes = min(TRIED, len(case.whose) - len(np.unique(case.whose)))
+    if type(told["changes"]) is not int or told["changes"] != changes:
+        return "links were tried on another number of changes than they should be"
+    if changes < FEW:
+        numbers = [told[name] for name in INNER["links"][1:]]
+        return None if numbers == [None] * len(numbers) else "links are told of too few changes"
+    return _link_faults(told, changes)
+
+
+def _link_faults(told: dict[str, Any], changes: int) -> str | None:
+    """Return whether numbers on links are told more closely than so many changes allow."""
+    numbers, alike = [told[name] for name in INNER["links"][1:5]], told["alike"]
+    if any(type(number) is not int or not 0 <= number <= HUNDRED for number in numbers):
+        return "links must be whole numbers of 100 changes"
+    if type(alike) is not float or not 1.0 <= alike < MOST_ALIKE or round(alike, 1) != alike:
+        return "how many are alike must be a number with one decimal, 1 or more"
+    closely = changes < HUNDRED and any(number % BAND for number in numbers)
+    return "links are told more closely than so few changes allow" if closely else None
 
 
 @BOOK.rule("grid-of-the-input")
@@ -242,7 +326,8 @@ def order_tells_nothing(case: TrajectoryEvidence) -> str | Remark | None:
     """The order of pseudonyms has nothing to do with that of people, by id or by their first sample."""
     if case.manifest.promise.made_up:
         return NotPromised("not promised: released trajectories are nobody's")
-    ranks, rows = _mapped(case)
+    ranks = np.flatnonzero(case.whose >= 0)
+    rows = case.whose[ranks]
     if len(ranks) < ENOUGH:
         return Remark("could not be told: with so few trajectories any order may come by chance")
     first = case.tracks.instant[case.tracks.offsets[:-1]]
@@ -255,30 +340,3 @@ def order_tells_nothing(case: TrajectoryEvidence) -> str | Remark | None:
 
 def _ranked(values: Ints) -> Ints:
     return np.argsort(np.argsort(values, kind="stable"))
-
-
-def _mapped(case: TrajectoryEvidence) -> tuple[Ints, Ints]:
-    """Return the rank of each mapped pseudonym, and the row of the person it stands for."""
-    pairs = _mapping(case)
-    names = sorted(name for (name,) in case.fetch(f"SELECT DISTINCT trajectory FROM {case.table}"))
-    told = [name for _, name in pairs if name is not None]
-    users = [user for user, _ in pairs]
-    if sorted(users) != sorted(str(user) for user in case.tracks.users):
-        raise BrokenPart("private/mapping.parquet does not name the people of the input, each once")
-    if sorted(told) != names:
-        raise BrokenPart("private/mapping.parquet does not name the released trajectories, each once")
-    rank = {name: at for at, name in enumerate(names)}
-    row = {str(user): at for at, user in enumerate(case.tracks.users)}
-    kept = [(rank[name], row[user]) for user, name in pairs if name is not None]
-    return np.array([at for at, _ in kept]), np.array([at for _, at in kept])
-
-
-def _mapping(case: TrajectoryEvidence) -> list[tuple[str, str | None]]:
-    path = case.folder / "private" / "mapping.parquet"
-    if not path.is_file():
-        raise BrokenPart("private/mapping.parquet is missing, so the order of pseudonyms cannot be checked")
-    exact = exact_literal(case.con, path)
-    rows: list[Any] = case.fetch(
-        f'SELECT "user"::VARCHAR, trajectory::VARCHAR FROM read_parquet({exact}, {ALONE})'
-    )
-    return rows

@@ -8,11 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Bools, Floats
+from tripcloak.ground.manifest import read_run
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.rulebook import NotPromised, Remark
 from tripcloak.trajectories.audit.crowds import fewest_sharing, people_in_boxes
+from tripcloak.trajectories.audit.dummies import dummy_faults
 from tripcloak.trajectories.audit.evidence import BOOK, MICRO, TrajectoryEvidence
+from tripcloak.trajectories.audit.mixing import mixing_faults, read_zones
 from tripcloak.trajectories.audit.promise import (
+    NO_CHANGES,
+    NO_DUMMIES,
     NOT_TOGETHER,
     coarse_faults,
     companion_faults,
@@ -80,6 +85,10 @@ def as_many_as_people(case: TrajectoryEvidence) -> str | Remark | None:
     released, people = len(case.spans.offsets) - 1, case.tracks.n_users
     if case.manifest.promise.made_up:
         return NotPromised("not promised: released trajectories are nobody's, and their number is noisy")
+    if case.manifest.promise.parted:
+        return NotPromised("not promised: trajectories are released in pieces")
+    if case.manifest.promise.profile is not None:
+        return NotPromised("not promised: dummies are released beside people's own trajectories")
     if released > people:
         return "there are more released trajectories than people"
     if not case.manifest.promise.contains:
@@ -94,7 +103,7 @@ def as_many_as_people(case: TrajectoryEvidence) -> str | Remark | None:
 @BOOK.rule("support-reaches-k")
 def support_reaches_k(case: TrajectoryEvidence) -> str | Remark | None:
     """All fixes of each person are contained in k released trajectories or more."""
-    if case.manifest.promise.made_up:
+    if not case.manifest.promise.whole:
         return NotPromised(case.manifest.promise.not_linkage)
     return support_faults(case.supports, case.manifest.promise)
 
@@ -153,6 +162,36 @@ def m_samples_reach_k(case: TrajectoryEvidence) -> str | Remark | None:
     if promise.m is None:
         return NotPromised("not promised: nothing of whoever knows no more than some samples")
     return sharing_faults(fewest_sharing(case.spans, promise.m), promise)
+
+
+@BOOK.rule("pseudonyms-change-among-k")
+def pseudonyms_change_among_k(case: TrajectoryEvidence) -> str | Remark | None:
+    """Pseudonyms change only where k people are silent in one zone at once; everything else is told."""
+    promise = case.manifest.promise
+    if promise.width is None or promise.longest is None:
+        return NotPromised(NO_CHANGES)
+    whose, told = case.whose, read_run(case.folder).get("facts")
+    zones = read_zones(told.get("zones") if isinstance(told, dict) else None, case.manifest.metres)
+    return mixing_faults(
+        case.samples,
+        case.spans,
+        whose,
+        zones,
+        k=promise.asked,
+        width=promise.width,
+        longest=promise.longest * MICRO,
+    )
+
+
+@BOOK.rule("dummies-meet-profile")
+def dummies_meet_profile(case: TrajectoryEvidence) -> str | Remark | None:
+    """Everybody's trajectory is told as recorded, beside dummies like it that meet the promised profile."""
+    profile = case.manifest.promise.profile
+    if profile is None:
+        return NotPromised(NO_DUMMIES)
+    return dummy_faults(
+        case.samples, case.spans, case.whose, case.guards, profile, step=float(case.manifest.metres)
+    )
 
 
 @BOOK.rule("noise-adds-up")

@@ -48,7 +48,7 @@ def dense_clusters(x: Ints, y: Ints, most: int) -> Clusters:
     cell = codes_of(x, y)
     first, visits = np.unique(cell, return_index=True, return_counts=True)[1:]
     dense = np.flatnonzero(visits >= visits.mean())
-    label = _touching(x[first[dense]], y[first[dense]])
+    label = touching(x[first[dense]], y[first[dense]])
     many = np.bincount(label, visits[dense])
     random, chosen = np.random.default_rng(), []
     for cluster in np.argsort(-many, kind="stable")[:most]:
@@ -59,7 +59,7 @@ def dense_clusters(x: Ints, y: Ints, most: int) -> Clusters:
     return Clusters(x[chosen], y[chosen])
 
 
-def _touching(x: Ints, y: Ints) -> Ints:
+def touching(x: Ints, y: Ints) -> Ints:
     """Return a number for every cell, the same of those that hang together."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

@@ -1,0 +1,1 @@
+"""Mix zones: where people fall silent together and come out under new pseudonyms."""
