@@ -21,9 +21,10 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.noise import largest_rho
 from tripcloak.ledger.account import Account, Cap, OverdrawnError, read_together
 from tripcloak.ledger.adding import add_release
+from tripcloak.ledger.disclosure import ABSENT
 from tripcloak.ledger.releasing import anonymise_with_ledger
 from tripcloak.ledger.store import Ledger, open_ledger, spent
-from tripcloak.ledger.store.columns import ABSENT, KnownRecords
+from tripcloak.ledger.store.columns import KnownRecords
 from tripcloak.ledger.store.spent import Charges, told_together
 from worlds.depth import deeper
 from worlds.folders import contents

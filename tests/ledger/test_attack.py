@@ -19,6 +19,7 @@ from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ledger._kernels.groups import (
     are_uniform,
     enough_people,
+    lying_in,
     people_of_sets,
     places_among,
     sorted_by,
@@ -319,6 +320,17 @@ def test_atoms_made_of_cells_are_the_same(
     assert np.array_equal(found.people[few], atoms.people[few])
     assert np.all(found.people[~few] >= enough)
     assert np.all(found.people <= atoms.people)
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), max_size=9))
+def test_groups_lie_in_others_as_sets_do(way: str, both: list[tuple[int, int]]) -> None:
+    kernel = {"compiled": lying_in, "plain": lying_in.py_func}[way]
+    mine, theirs = np.array(both, dtype=np.int32).reshape(-1, 2).T.copy()
+    shifted = (np.where(one >= 0, one + first, -1) for one, first in ((mine, 4), (theirs, 7)))
+    found = kernel(*shifted, 4, 7, 7, 10)
+    told = list(zip(*(side.tolist() for side in found), strict=True))
+    assert told == oracle.lying_in(mine.tolist(), theirs.tolist())
 
 
 @pytest.mark.parametrize("way", ["compiled", "plain"])

@@ -43,7 +43,7 @@ OTHERS: dict[str, Any] = {
     "rounded": Rounded(2, 2, False),
     "total_of": "all",
 }
-WORDS: dict[str, Any] = {"name": "other", "zones": {"origin": np.array(["a", "b", "c"])}}
+WORDS: dict[str, Any] = {"name": "other", "zones": {"origin": np.array(["a", "b", "c"])}, "made": {}}
 
 
 def test_every_part_of_a_disclosure_but_words_makes_it_another() -> None:

@@ -53,7 +53,7 @@ def assert_fits(told: Disclosure, made: MadeRelease) -> None:
     withheld = made.matrix.flows.trips[release.suppressed].sum()
     assert weight[~kept].sum() == withheld
     if told.counted == "travellers":
-        known = kept & ~told.nobody
+        known = kept & (told.person != told.record)
         people = [len(set(told.person[known & (told.group == g)].tolist())) for g in range(told.n_groups)]
         assert people == np.asarray(release.travellers).tolist()
         assert min(people) >= told.k

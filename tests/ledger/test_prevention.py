@@ -26,9 +26,10 @@ from tripcloak.ledger.remainders import EarlierGroups
 from tripcloak.ledger.store import init_ledger, open_ledger
 from tripcloak.promises import KAnonymity
 from worlds.depth import DEEP
+from worlds.ledgers import split_by
 from worlds.trips import some_trips, write_csv
 
-KERNELS = ("marks_of_flows", "groups_of_kinds", "put_in_order", "remainders_hold")
+KERNELS = ("marks_of_flows", "groups_of_kinds", "people_of_groups", "put_in_order", "remainders_hold")
 
 
 @st.composite
@@ -63,7 +64,7 @@ def test_remainders_are_those_of_sets(compiled, world, k):
     with pytest.MonkeyPatch.context() as patch, np.errstate(over="ignore"):
         for name in () if compiled else KERNELS:
             patch.setattr(remaining, name, getattr(remaining, name).py_func)
-        known = EarlierGroups.of(now, n_flows, earlier, people=True)
+        known = EarlierGroups.of(now, n_flows, split_by(*earlier), people=True)
         flows, last = np.concatenate(runs).astype(np.int32), np.cumsum([len(run) for run in runs])
         good = known.hold(Runs(flows, last - [len(run) for run in runs], last), k)
     assert good.tolist() == [oracle.remainders_hold(now, earlier, run, k) for run in runs]
@@ -72,29 +73,36 @@ def test_remainders_are_those_of_sets(compiled, world, k):
 @given(world=worlds())
 def test_kinds_and_orders_of_flows_are_those_of_sets(world):
     now, n_flows, earlier, runs = world
-    known = EarlierGroups.of(now, n_flows, earlier, people=True)
+    known = EarlierGroups.of(now, n_flows, split_by(*earlier), people=True)
     ends = list(pairwise(known.first.tolist()))
-    groups = [[own[a:b].tolist() for own in known.group] for a, b in ends]
+    groups = [[own[known.atom[a:b]].tolist() for own in known.group] for a, b in ends]
     mark = np.arange(3, 3 + 3 * len(earlier) + len(known.group), dtype=np.uint64) ** np.uint64(3)
-    marks = remaining.marks_of_flows(known.first, known.group, mark)
+    marks = remaining.marks_of_flows(known.first, known.atom, known.group, mark)
     assert marks.tolist() == oracle.marks_of_flows(groups, mark)
     kind, size, start, code, alone = known.kinds
     assert size.tolist() == np.bincount(kind).tolist()
     told = [
         [
-            ({*code[start[at] : start[at + 1]].tolist()}, bool(alone[part, one]))
-            for part, at in enumerate(range(one, len(start) - 1, len(size)))
+            ({*code[start[at] : start[at + 1]].tolist()}, bool(alone[one, part]))
+            for part, at in enumerate(range(one * len(known.group), (one + 1) * len(known.group)))
         ]
         for one in kind.tolist()
     ]
     assert told == oracle.groups_of_kinds(groups)
+    assert known.members.people.tolist() == [n for one in earlier for n in oracle.people_of_groups(one)]
     flows = np.concatenate(runs).astype(np.int32)
-    _, _, place, span, reach = known._in_order(flows)
+    _, own, behind, upto, place, span, reach = known._in_order(flows)
+    assert upto.tolist() == np.cumsum([0, *(np.diff(known.first)[flows])]).tolist()
+    assert own.tolist() == kind[flows].tolist()
+    changes = [at for at in range(1, len(own)) if own[at] != own[at - 1]]
+    assert behind.tolist() == [
+        min((x for x in changes if x > at), default=len(own)) for at in range(len(own))
+    ]
     whole, theirs = oracle.put_in_order(flows.tolist(), groups, known._partial)
     assert place.tolist() == [flows.tolist().index(flow) if flow in flows else -1 for flow in range(n_flows)]
     there = np.unique(known.group[known.group >= 0]).tolist()
     assert {one: tuple(span[:, one].tolist()) for one in there if span[1, one] < len(flows)} == whole
-    assert (reach[:, kind, 1] < len(flows)).T.tolist() == [
+    assert (reach[kind, :, 1] < len(flows)).tolist() == [
         [whole_here and -1 not in own for whole_here, own in zip(parts, flow, strict=True)]
         for parts, flow in zip(theirs, groups, strict=True)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,11 +15,13 @@ from tripcloak.flows.model import KeyedRecords, Runs
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import silent
 from tripcloak.ledger import prevention
+from tripcloak.ledger.attacked import Attacks
 from tripcloak.ledger.disclosing import _recorded_inputs, _Told
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
 from tripcloak.ledger.prevention import Prevention, _Answer, _Road, smallest
 from tripcloak.ledger.remainders import EarlierGroups
+from worlds.ledgers import split_by
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,9 @@ class Withholding:
     suppression_limit: float = 0.0
     tiles: float = 1.0
 
-    def anonymise(self, matrix: Any, progress: Any) -> Any:
-        return SimpleNamespace(share=self.suppression_limit, tiles=self.tiles)
+    def settled(self, matrix: Any, progress: Any) -> Any:
+        answer = SimpleNamespace(share=self.suppression_limit, tiles=self.tiles)
+        return SimpleNamespace(mean_tiles=self.tiles, release=lambda: answer)
 
 
 @pytest.fixture
@@ -38,10 +42,14 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Any:
     mended: list[float] = []
 
     def found(
-        more: float | None, limit: float, tries: int, *tiles: float
+        more: float | None,
+        limit: float,
+        tries: int,
+        *tiles: float,
+        after: Callable[[_Answer], _Answer] = lambda one: one,
     ) -> tuple[list[_Answer], list[float]]:
         def of(_: Any, answer: Any, withheld: Any, attacks: int, *others: Any) -> _Answer:
-            return _Answer(answer, withheld, answer.share + more, answer.tiles, attacks, *others)
+            return after(_Answer(answer, withheld, answer.share + more, answer.tiles, attacks, *others))
 
         def mend(_: Any, matrix: Any, answer: Any, progress: Any) -> Any:
             mended.append(answer.tiles)
@@ -49,7 +57,6 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         monkeypatch.setattr(_Answer, "of", of)
         monkeypatch.setattr(Prevention, "_mended", mend)
-        monkeypatch.setattr(prevention, "mean_tiles", lambda answer: answer.tiles)
         one: Any = Prevention(attacks=None, records=None, disclosing=None)  # type: ignore[arg-type]
         solvers: list[Any] = [Withholding(tiles=each) for each in tiles]
         allowed = limit if tries > 1 else prevention.NEARLY_ALL
@@ -89,6 +96,18 @@ def test_the_road_that_begins_finest_is_gone_first_and_none_that_begins_no_finer
     assert [one.answer is None for one in found] == [True, False, True, True]
 
 
+@pytest.mark.parametrize(("second", "gone"), [(2.99, [2.0, 2.99]), (3.0, [2.0])])
+def test_a_road_that_begins_hardly_finer_than_what_was_found_is_not_gone(
+    searched: Any, monkeypatch: pytest.MonkeyPatch, second: float, gone: list[float]
+) -> None:
+    """What is found along the first is coarser than it began, and the second begins in between."""
+    monkeypatch.setattr(prevention, "WORTHWHILE", 0.25)
+    _, mended = searched(
+        0.0, 0.5, 3, 2.0, second, after=lambda one: one._replace(mean_tiles=2 * one.mean_tiles)
+    )
+    assert mended == gone
+
+
 def test_where_the_finest_road_leads_nowhere_the_next_is_gone(searched: Any) -> None:
     found, mended = searched(0.25, 0.125, 3, 3.0, 2.0)
     assert mended == [2.0] * 3 + [3.0] * 3
@@ -124,7 +143,9 @@ def test_flows_beside_a_run_are_no_part_of_it_even_of_the_first(beside: int, hol
     person[4] = person[4 if beside == 2 else 3]
     group = np.zeros(5, dtype=np.int32)
     earlier = Disclosure(name="", record=record, person=person, group=group, trips=np.array([5]), k=2)
-    known = EarlierGroups.of(KeyedRecords(record=record, person=person, flow=flow), 2, [earlier], people=True)
+    known = EarlierGroups.of(
+        KeyedRecords(record=record, person=person, flow=flow), 2, split_by(earlier), people=True
+    )
     assert first_holds(known, 2) == holds
 
 
@@ -135,7 +156,9 @@ def test_k_people_who_are_in_no_earlier_group_are_enough_and_one_fewer_are_not(k
     withheld = np.full(3, -1, dtype=np.int32)
     earlier = Disclosure(name="", record=record, person=person, group=withheld, trips=np.empty(0, int), k=2)
     flow = np.zeros(3, dtype=np.int32)
-    known = EarlierGroups.of(KeyedRecords(record=record, person=person, flow=flow), 1, [earlier], people=True)
+    known = EarlierGroups.of(
+        KeyedRecords(record=record, person=person, flow=flow), 1, split_by(earlier), people=True
+    )
     assert first_holds(known, k) == holds
 
 
@@ -171,3 +194,64 @@ def first_holds(known: EarlierGroups, k: int) -> bool:
     """Return what is said of the product of the first flow alone."""
     (holds,) = known.hold(Runs(np.array([0], dtype=np.int32), np.array([0]), np.array([1])), k).tolist()
     return bool(holds)
+
+
+MADE = {"method": "twincut", "promise": {"k": 10}}
+ZONES = {"origin": np.array(["a", "b"]), "destination": np.array(["c", "c"])}
+
+
+def released(*records: range, **more: Any) -> Disclosure:
+    record = np.concatenate([np.arange(one.start, one.stop) for one in records]).astype(np.uint64)
+    told = {"name": "", "k": 2, "made": MADE, "zones": ZONES, **more}
+    withheld = np.full(len(record), -1, dtype=np.int32)
+    return Disclosure(record=record, person=record, group=withheld, trips=np.zeros(2, int), **told)
+
+
+def is_kept(*earlier: Disclosure, coarsens: bool = True, asked: Any = MADE) -> bool:
+    """Return whether the zones of the last release are kept at once for 10,000 records."""
+    record = np.arange(10_000, dtype=np.uint64)
+    now = KeyedRecords(record=record, person=record, flow=np.zeros(10_000, dtype=np.int32))
+    one = Prevention(Attacks(earlier, now), now, disclosing=lambda _: (), coarsens=coarsens, asked=asked)
+    return one._is_still_best(earlier[-1])
+
+
+def test_zones_are_kept_at_once_where_the_same_was_asked_of_nearly_the_same_records() -> None:
+    assert is_kept(released(range(10_010)))
+    assert is_kept(released(range(10, 10_000)))
+    assert not is_kept(released(range(11, 10_000)))
+    assert not is_kept(released(range(10_011)))
+    assert not is_kept(released(range(10_000), made={**MADE, "promise": {"k": 20}}))
+    assert not is_kept(released(range(10_000), made=None), asked=None)
+    assert not is_kept(released(range(10_000)), coarsens=False)
+
+
+def test_zones_that_were_found_for_other_records_are_looked_for_again() -> None:
+    """One person after the other is erased: what is left drifts away from what the zones were found for."""
+    now = released(range(10_000))
+    assert is_kept(released(range(10_100)), now)
+    assert not is_kept(released(range(10_102)), now)
+    elsewhere = {**ZONES, "destination": np.array(["c", "d"])}
+    assert is_kept(released(range(20_000), zones=elsewhere), now)
+    assert is_kept(released(range(20_000), zones={"origin": ZONES["origin"]}), now)
+
+
+@pytest.mark.parametrize(
+    ("share", "taken"), [(0.0901, True), (0.0899, False), (0.1, True), (0.1001, False), (None, False)]
+)
+def test_kept_zones_are_taken_if_they_spend_the_limit_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, share: float | None, taken: bool
+) -> None:
+    nobody = np.zeros(1, dtype=bool)
+    found = _Answer(None, nobody, share or 0.0, 1.0, 1, 0.1)
+    monkeypatch.setattr(Prevention, "_mended", lambda *_: None if share is None else (nobody, 1))
+    monkeypatch.setattr(_Answer, "of", lambda *_: found)
+    solver: Any = Withholding()
+    one: Any = Prevention(attacks=None, records=None, disclosing=None)  # type: ignore[arg-type]
+    gone = one._gone(_Road(solver, 0.1, prevention.NEARLY_ALL, 1), None, silent)
+    assert (gone is found) == taken
+
+
+def test_a_refusal_says_what_would_do() -> None:
+    one: Any = Prevention(attacks=None, records=None, disclosing=None)  # type: ignore[arg-type]
+    assert "Withholding 11 % would do (suppress=...); or publish rounded numbers" in one._impossible(0.104)
+    assert ". You may publish rounded numbers (ledger_mode='round'), keep the zones" in one._impossible(1.0)

@@ -19,7 +19,7 @@ from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.releasing import anonymise_with_ledger
 from tripcloak.ledger.totals import with_safe_tables
 from tripcloak.promises import KAnonymity
-from worlds.ledgers import Releases, asked, ledger_of_fixed_key
+from worlds.ledgers import Releases, asked, ledger_of_fixed_key, record, same
 
 BOTH = TablesWanted(levels=(8, 7), margins=True)
 FINEST = METHODS["suppression"](promise=KAnonymity(k=5, unit="travellers"), suppression_limit=0.95)
@@ -41,6 +41,17 @@ def test_what_tables_tell_is_told_brick_by_brick(releases: Releases) -> None:
     assert len(attack([told])) == 0
     assert all(len(zones) == told.n_groups for zones in told.zones.values())
     assert "withheld before table" in str(told.zones["origin"][-1])
+
+
+def test_totals_that_count_withheld_trips_are_recorded(
+    releases: Releases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = releases.made(tables=BOTH, method=FINEST, spec="h3:9")
+    ledger = ledger_of_fixed_key(tmp_path / "ledger", monkeypatch)
+    record(ledger, made, tmp_path / "one")
+    (told,), (own,) = ledger.disclosures(), disclosed(made, "one")
+    assert told.n_groups == own.n_groups > made.release.n_groups
+    assert same(told, own)
 
 
 def test_withheld_flows_that_would_tell_something_are_left_out(releases: Releases) -> None:

@@ -133,6 +133,13 @@ def groups_of_kinds(groups) -> list[list[tuple[set[int], bool]]]:
     return [[(set(own) - {-1}, -1 in own) for own in flow] for flow in groups]
 
 
+def people_of_groups(one: Disclosure) -> list[int]:
+    """Return how many different people have records in every group; records of nobody are their own."""
+    nobody = set(one.record.tolist())
+    inside = [one.group == group for group in range(one.n_groups)]
+    return [len(set(one.person[own].tolist()) - nobody) for own in inside]
+
+
 def put_in_order(flows, groups, partial) -> tuple[dict[int, tuple[int, int]], list[list[bool]]]:
     """Return the first and last place of earlier groups that an order has whole, and what it has of flows.
 
@@ -166,12 +173,12 @@ def sorted_by(code: Sequence[int], n: int) -> list[list[int]]:
 
 
 def split(sets: Sequence[list[int]], code: Sequence[int]) -> list[tuple[int, int, list[int]]]:
-    """Return sets split by the code of each record: the set of before, the code, and the records."""
+    """Return sets split by the code of each record, ascending: the set of before, the code, the records."""
     found: dict[tuple[int, int], list[int]] = {}
     for number, own in enumerate(sets):
         for record in own:
             found.setdefault((number, code[record]), []).append(record)
-    return [(*key, own) for key, own in found.items()]
+    return [(*key, own) for key, own in sorted(found.items())]
 
 
 def people_of_sets(sets: Sequence[list[int]], person: Sequence[int]) -> list[tuple[int, int]]:
@@ -182,6 +189,18 @@ def people_of_sets(sets: Sequence[list[int]], person: Sequence[int]) -> list[tup
 def places_among(some: Sequence[int], others: Sequence[int]) -> list[int]:
     """Return where each of some numbers is among others, -1 where it is not."""
     return [list(others).index(one) if one in others else -1 for one in some]
+
+
+def lying_in(mine: Sequence[int], theirs: Sequence[int]) -> list[tuple[int, int]]:
+    """Return groups that lie in a group of another release which holds more atoms, and those."""
+    pairs = []
+    for group in sorted(set(mine) - {-1}):
+        around = {there for own, there in zip(mine, theirs, strict=True) if own == group}
+        if len(around) == 1 and -1 not in around:
+            (there,) = around
+            if list(theirs).count(there) > list(mine).count(group):
+                pairs.append((group, there))
+    return pairs
 
 
 def are_uniform(sets: Sequence[list[int]], code: Sequence[int]) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from tripcloak.flows.anonymise import AnonymisationRequest, MadeRelease, make_release, write_release
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.reading.matrix import Zoning
+from tripcloak.ledger.atoms import KnownPeople, Splitting
 from tripcloak.ledger.disclosing import disclosed
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.store import Ledger, RecordedRelease, init_ledger
@@ -92,3 +93,8 @@ def same(one: Disclosure, other: Disclosure) -> bool:
     facts = ("k", "counted", "name", "tells_trips", "rounded", "total_of")
     zones = [{axis: list(ids) for axis, ids in told.zones.items()} for told in (one, other)]
     return equal and all(getattr(one, n) == getattr(other, n) for n in facts) and zones[0] == zones[1] != {}
+
+
+def split_by(*earlier: Disclosure) -> Splitting:
+    """Return the records of releases as they tell them apart."""
+    return Splitting.of(KnownPeople([one.record for one in earlier])).by(*earlier)

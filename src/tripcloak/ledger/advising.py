@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from tripcloak.flows.notes import mean_tiles
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.spelling import spelt
-from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.disclosure import ABSENT, Disclosure
 from tripcloak.ledger.waiting import ALIKE
 
 DEAR = 1.5
@@ -31,6 +29,7 @@ def part_of_a_whole(earlier: Sequence[Disclosure], records: Ints) -> bool:
 
     Examples
     --------
+    >>> import numpy as np
     >>> def told(n):
     ...     who = np.arange(n, dtype=np.uint64)
     ...     group = np.zeros(n, dtype=np.int32)
@@ -72,5 +71,4 @@ def advice(release: Release, alone: Release) -> tuple[str, ...]:
 
 
 def _share_in(one: Disclosure, some: Ints) -> float:
-    at = np.minimum(np.searchsorted(one.record, some), one.n_records - 1)
-    return float((one.record[at] == some).mean())
+    return float((one.groups_of(some) != ABSENT).mean())

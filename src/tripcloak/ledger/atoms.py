@@ -11,7 +11,7 @@ import numpy as np
 from tripcloak.flows.model import Numbering
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.masking import mask_small
-from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.disclosure import ABSENT, Disclosure, Rows
 
 NONE = -1
 """Stands for no group: the record is withheld in a release, or not in its input."""
@@ -82,7 +82,7 @@ class Atoms:
     def entries(self) -> tuple[Ints, Ints]:
         """Return the pairs of an atom and a group whose exact trips are published and hold its own."""
         atom, release = np.nonzero(self.summed != NONE)
-        return atom, self.group[atom, release]
+        return atom, self.group[atom, release].astype(np.int64)
 
     @cached_property
     def summed(self) -> Ints:
@@ -93,7 +93,7 @@ class Atoms:
     def told_entries(self) -> tuple[Ints, Ints]:
         """Return the same pairs, of trips that are rounded too."""
         atom, release = np.nonzero(self.told != NONE)
-        return atom, self.group[atom, release]
+        return atom, self.group[atom, release].astype(np.int64)
 
     @cached_property
     def told(self) -> Ints:
@@ -137,7 +137,7 @@ def atoms_of(disclosures: Sequence[Disclosure]) -> Atoms:
     >>> atoms.group.tolist(), atoms.trips.tolist(), atoms.people.tolist()
     ([[-1, 2], [0, 2], [1, 2]], [1, 2, 2], [1, 2, 2])
     """
-    return Splitting.of(KnownPeople([one.record for one in disclosures])).by(*disclosures).atoms()
+    return Splitting.of(KnownPeople([one.among for one in disclosures])).by(*disclosures).atoms()
 
 
 class KnownPeople:
@@ -155,7 +155,7 @@ class KnownPeople:
         self._person = np.zeros(len(self.record), dtype=np.uint64)
         self._codes: tuple[Ints, int] | None = None
         self._places: dict[int, tuple[Ints, Ints]] = {}
-        self._learnt: list[tuple[Ints, Ints, Ints | None]] = []
+        self._learnt: dict[tuple[int, int], tuple[Rows, Bools]] = {}
 
     def __repr__(self) -> str:
         return f"<KnownPeople: {mask_small(len(self.record))} records>"
@@ -178,19 +178,24 @@ class KnownPeople:
 
     def learn(self, one: Disclosure) -> None:
         """Take in whose the records of a release are, and how many trips each stands for."""
-        told = one.record, one.person, one.weight
-        if any(all(a is b for a, b in zip(told, same, strict=True)) for same in self._learnt):
+        rows = one.rows()
+        # Releases share their rows, which are held, so that their numbers stay their own.
+        key = id(rows.record), id(rows.person)
+        _, known = self._learnt.setdefault(key, (rows, np.zeros(len(rows.record), dtype=bool)))
+        new = (rows.group != ABSENT) & ~known
+        if not new.any():
             return
-        self._learnt.append(told)
-        at = self.place(one.record)
+        known |= new
+        at, person = self.place(rows.record)[new], rows.person[new]
         if one.counted == "travellers":
-            self.meet(one.record, one.person)
+            somebody = person != rows.record[new]
+            self._set(at[somebody], person[somebody])
         else:
-            new = self._person[at] == 0
-            self._set(at[new], one.person[new])
-        if one.weight is not None:
+            unknown = self._person[at] == 0
+            self._set(at[unknown], person[unknown])
+        if rows.weight is not None:
             self.weight = np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
-            self.weight[at] = one.weight
+            self.weight[at] = rows.weight[new]
 
     def meet(self, record: Ints, person: Ints) -> None:
         """Take in whose records are; who is told apart in some release is so for whoever has them all."""
@@ -214,8 +219,8 @@ class KnownPeople:
 
     def codes(self, one: Disclosure) -> Ints:
         """Return the group of every record in a release, from 1; 0 where it is in none."""
-        code = np.zeros(len(self), dtype=np.int32)
-        code[self.place(one.record)] = one.group + 1
+        code, rows = np.zeros(len(self), dtype=np.int32), one.rows()
+        code[self.place(rows.record)] = np.maximum(rows.group + 1, 0)
         return code
 
     def people_of(
@@ -257,9 +262,9 @@ class Splitting:
     Attributes
     ----------
     order, start : array
-        The records atom by atom; where each atom begins, and one more.
+        The records atom by atom, in the order of their groups; where each atom begins, and one more.
     group : array (atoms, releases)
-        As for :class:`Atoms`; the last atoms may be of no release.
+        As for :class:`Atoms`; the first atom may be of no release.
     """
 
     known: KnownPeople
@@ -276,25 +281,41 @@ class Splitting:
         """Return all records in one."""
         start = np.array([0, len(known)] if len(known) else [0])
         order = np.arange(len(known), dtype=np.int32)
-        return cls(known, (), order, start, np.empty((len(start) - 1, 0), dtype=np.int64))
+        return cls(known, (), order, start, np.empty((len(start) - 1, 0), dtype=np.int32))
 
     def by(self, *more: Disclosure) -> Splitting:
         """Return the records split further by what releases tell apart."""
         from tripcloak.ledger._kernels.groups import split
 
-        order, start, group = self.order, self.start, self.group
-        first = self.n_groups
+        order, start, steps = self.order, self.start, []
         for one in more:
             self.known.learn(one)
             order, start, before, told = split(order, start, self.known.codes(one), one.n_groups + 1)
-            group = np.column_stack([group[before], np.where(told > 0, told - 1 + first, NONE)])
-            first += one.n_groups
-        return Splitting(self.known, (*self.releases, *more), order, start, group)
+            steps.append((before, told))
+        releases = (*self.releases, *more)
+        group = np.empty((len(start) - 1, len(releases)), dtype=np.int32)
+        first = np.cumsum([0, *(one.n_groups for one in releases)])
+        # Invariant: `was` is where each atom came from when all steps behind were not taken yet.
+        was = np.arange(len(group))
+        for at in range(len(more) - 1, -1, -1):
+            before, told = steps.pop()
+            told, column = told[was], len(self.releases) + at
+            group[:, column] = np.where(told > 0, told - 1 + first[column], NONE)
+            was = before[was]
+        group[:, : len(self.releases)] = self.group[was]
+        return Splitting(self.known, releases, order, start, group)
 
     @property
     def n_groups(self) -> int:
         """Return how many groups the releases have."""
         return sum(one.n_groups for one in self.releases)
+
+    @cached_property
+    def atom_of_record(self) -> Ints:
+        """Return the atom of every record."""
+        atom = np.empty(len(self.order), dtype=np.int32)
+        atom[self.order] = np.repeat(np.arange(len(self.start) - 1, dtype=np.int32), np.diff(self.start))
+        return atom
 
     def atoms(self) -> Atoms:
         """Return the atoms that some release tells of, in the order of their groups."""
@@ -307,23 +328,22 @@ class Splitting:
         def people(at: Ints) -> tuple[Ints, Ints]:
             return known.people_of(sets, at, (np.arange(len(known) + 1, dtype=np.int32), known.person))
 
-        return atoms_in_order(self.releases, self.group, size, people)
+        return told_atoms(self.releases, self.group, size, people)
 
 
-def atoms_in_order(
+def told_atoms(
     releases: Sequence[Disclosure], group: Ints, trips: Ints, people: Callable[[Ints], tuple[Ints, Ints]]
 ) -> Atoms:
-    """Return the atoms that some release tells of, in the order of their groups.
+    """Return the atoms that some release tells of.
 
     Parameters
     ----------
     group, trips
-        The groups of every set of records in all releases, and its trips.
+        The groups of every set of records in all releases, in the order of those, and its trips.
     people
         Gives pairs of one of some sets and a person in it.
     """
-    told = np.flatnonzero(np.any(group != NONE, axis=1))
-    places = told[np.lexsort(group[told].T[::-1])] if releases else told
+    places = np.flatnonzero(np.any(group != NONE, axis=1))
     if all(one.counted == "trips" for one in releases):
         each = trips[places]
         seen, seen_by = np.repeat(np.arange(len(places)), each), np.arange(each.sum())

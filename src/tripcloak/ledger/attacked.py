@@ -18,7 +18,7 @@ from tripcloak.ledger.cells import Cells
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Facts
 
-WORDS = ("name", "zones")
+WORDS = ("name", "zones", "made")
 """What people know releases and groups by, which no attack looks at."""
 BY_GROUP = ("group", "trips", "travellers")
 """What is numbered by groups."""
@@ -45,13 +45,17 @@ class Attacks:
     @cached_property
     def known(self) -> KnownPeople:
         """Return all records, of before and now."""
-        return KnownPeople([self.records.record, *(one.record for one in self.earlier)])
+        return KnownPeople([self.records.record, *(one.among for one in self.earlier)])
+
+    @cached_property
+    def before(self) -> Splitting:
+        """Return all records as earlier releases tell them apart."""
+        return Splitting.of(self.known).by(*self.earlier)
 
     @cached_property
     def cells(self) -> Cells:
         """Return all records as earlier releases and the flows of the new input tell them apart."""
-        before = Splitting.of(self.known).by(*self.earlier)
-        return Cells(before, self.records, min(one.k for one in self.earlier))
+        return Cells(self.before, self.records, min(one.k for one in self.earlier))
 
     def on(self, new: Sequence[Disclosure], progress: Progress = silent) -> Facts:
         """Return all that the earlier releases tell together with a new one."""

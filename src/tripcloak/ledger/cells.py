@@ -8,7 +8,7 @@ import numpy as np
 
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.arrays import Ints
-from tripcloak.ledger.atoms import NONE, Atoms, Splitting, atoms_in_order
+from tripcloak.ledger.atoms import NONE, Atoms, Splitting, told_atoms
 from tripcloak.ledger.disclosure import Disclosure
 
 
@@ -65,7 +65,7 @@ class Cells:
             n += one.n_groups
         trips = np.add.reduceat(self._trips()[order], start[:-1]) if len(group) else np.empty(0, int)
         people = self._people_of_cells()
-        return atoms_in_order(
+        return told_atoms(
             (*self.before.releases, *new),
             group,
             trips,
@@ -74,7 +74,7 @@ class Cells:
 
     def _by_flow(self, one: Disclosure) -> bool:
         """Return whether a release has all records of a flow in one group."""
-        if one.record is not self.records.record:
+        if one.among is not self.records.record:
             return False
         return np.array_equal(one.group[self._example][self.records.flow], one.group)
 
@@ -97,13 +97,9 @@ class Cells:
         return trips
 
     def _people_of_cells(self) -> tuple[Ints, Ints]:
-        """Return where the people of every cell begin, and one more, and they."""
+        """Return where the people of every cell begin, and one more, and they, as often as they travel."""
         known = self.before.known
         # A new release may tell people apart whom no earlier one did.
         if self._people is None or self._people[0] is not known.person:
-            each = np.arange(len(known) + 1, dtype=np.int32), known.person
-            every = np.arange(len(self.atom))
-            seen, seen_by = known.people_of((self.order, self.start), every, each, self.enough)
-            start = np.searchsorted(seen, np.arange(len(every) + 1))
-            self._people = known.person, (start, seen_by)
+            self._people = known.person, (self.start, known.person[self.order])
         return self._people[1]

@@ -17,7 +17,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosing import read_again
-from tripcloak.ledger.disclosure import Disclosure
+from tripcloak.ledger.disclosure import ABSENT, Disclosure
 from tripcloak.ledger.facts import IN_WORDS, Fact, Facts
 from tripcloak.records.files.frames import Input
 
@@ -231,7 +231,7 @@ def _refuse_strangers(told: Sequence[Disclosure]) -> None:
     """Raise where no record of a release is in any other: they are of different data."""
     for one in told:
         others = [other for other in told if other is not one]
-        if not any(len(np.intersect1d(one.record, other.record, assume_unique=True)) for other in others):
+        if not any(np.any(other.groups_of(one.record) != ABSENT) for other in others):
             raise InputError(
                 f"{one.name} has no record in common with the others: it is of other data, and nothing "
                 "follows from comparing them"

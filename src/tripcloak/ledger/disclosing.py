@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.anonymise import MadeRelease, expected_people
+from tripcloak.flows.anonymise import MadeRelease
 from tripcloak.flows.checking import how_it_was_read
+from tripcloak.flows.few import expected_people
 from tripcloak.flows.model import Groups, KeyedRecords, ODMatrix, SegmentPart
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened, opened_by_segment, read_matrix
 from tripcloak.flows.release import Publication, Publish, Release, published_as, segments_told

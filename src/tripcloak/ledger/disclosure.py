@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InternalError
 
 Counted = Literal["travellers", "trips"]
@@ -16,6 +16,9 @@ Counted = Literal["travellers", "trips"]
 
 WITHHELD = -1
 """The group of a record that is in no published number."""
+
+ABSENT = -2
+"""The group of a record that is not in the input of a release."""
 
 
 class Rounded(NamedTuple):
@@ -34,6 +37,18 @@ class Rounded(NamedTuple):
     base: int
     floor: int
     sums: bool
+
+
+class Rows(NamedTuple):
+    """Records of a release and maybe others, ascending: whose each is, its trips, and its group.
+
+    ``weight`` is None where each is one trip, and ``group`` :data:`ABSENT` of those that are not in it.
+    """
+
+    record: Ints
+    person: Ints
+    weight: Ints | None
+    group: Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,6 +91,8 @@ class Disclosure:
         Whether the trips are published; where travellers alone are, they stand here all the same.
     zones : mapping
         The zones of every group, axis by axis, by which people know it.
+    made : mapping, optional
+        How the release was made: method, parameters, promise and tiling; None where that is not known.
 
     Examples
     --------
@@ -104,6 +121,7 @@ class Disclosure:
     rounded: Rounded | None = None
     total_of: str | None = None
     zones: Mapping[str, Ints] = field(default_factory=dict)
+    made: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.record) == len(self.person) == len(self.group):
@@ -133,10 +151,26 @@ class Disclosure:
         return np.stack([np.maximum(self.trips - less, self.rounded.floor), self.trips + less])
 
     @property
-    def nobody(self) -> Bools:
-        """Return which records are nobody's, and add no traveller, where travellers are counted."""
-        alone: Bools = (self.person == self.record) & (self.counted == "travellers")
-        return alone
+    def among(self) -> Ints:
+        """Return the records that :meth:`rows` are of: those of the release, and maybe others."""
+        return self.record
+
+    def rows(self) -> Rows:
+        """Return the records, whose they are and where they went."""
+        return Rows(self.record, self.person, self.weight, self.group)
+
+    def groups_of(self, records: Ints) -> Ints:
+        """Return the group of each of some ascending records, :data:`ABSENT` where it is not in the input."""
+        from tripcloak.ledger._kernels.groups import places_among
+
+        rows = self.rows()
+        return np.append(rows.group, np.int32(ABSENT))[places_among(records, rows.record)]
+
+    def regrouped(self, place: Ints, **told: Any) -> Disclosure:
+        """Return what is told of the same records in other groups, given the new group of every one."""
+        # The last place stands for no group.
+        group = np.append(place, WITHHELD).astype(np.int32)[self.group]
+        return replace(self, group=group, **told)
 
 
 def with_totals(told: Disclosure) -> tuple[Disclosure, ...]:
@@ -172,12 +206,9 @@ def with_totals(told: Disclosure) -> tuple[Disclosure, ...]:
 
 def _total(told: Disclosure, axis: str, zones: Ints) -> Disclosure:
     names, place = np.unique(zones, return_inverse=True)
-    # The last place stands for no group.
-    group = np.append(place, WITHHELD).astype(np.int32)[told.group]
-    return replace(
-        told,
+    return told.regrouped(
+        place,
         name=f"{told.name}, totals of {'all' if axis == 'all' else f'every {axis}'}",
-        group=group,
         trips=np.bincount(place, told.trips).astype(np.int64),
         travellers=None,
         total_of=axis,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
-from tripcloak.ledger.atoms import NONE, Atoms
+from tripcloak.ledger.atoms import Atoms
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Term
 
@@ -52,16 +52,7 @@ def _between(atoms: Atoms, inner: tuple[int, Ints], outer: tuple[int, Ints], k: 
 
 def _nested(atoms: Atoms, one: int, other: int) -> tuple[Ints, Ints]:
     """Return the groups of one release that lie in a group of another, and that group, which holds more."""
-    mine, theirs = atoms.group[:, one], atoms.group[:, other]
-    here = mine != NONE
-    n = int(atoms.start[one + 1] - atoms.start[one])
-    code = mine[here] - atoms.start[one]
-    low, high = np.full(n, np.iinfo(np.int64).max), np.full(n, -2)
-    np.minimum.at(low, code, theirs[here])
-    np.maximum.at(high, code, theirs[here])
-    small = np.flatnonzero((low == high) & (high >= 0))
-    large = high[small] - atoms.start[other]
-    parts = np.bincount(theirs[theirs != NONE] - atoms.start[other], minlength=1)
-    own = np.bincount(code, minlength=n)
-    holds_more = parts[large] > own[small]
-    return small[holds_more], large[holds_more]
+    from tripcloak.ledger._kernels.groups import lying_in
+
+    ends = (int(atoms.start[at]) for at in (one, one + 1, other, other + 1))
+    return lying_in(atoms.group[:, one], atoms.group[:, other], *ends)

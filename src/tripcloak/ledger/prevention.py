@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.fixed_zones import FixedZones
 from tripcloak.flows.methods.kept_products import keeping_products
+from tripcloak.flows.methods.method import Settled
 from tripcloak.flows.model import KeyedRecords, ODMatrix
 from tripcloak.flows.model.kept import AXES, KeptZones
-from tripcloak.flows.notes import mean_tiles
 from tripcloak.flows.release import Release, build_release
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import ImpossibleRequestError
@@ -28,7 +28,7 @@ from tripcloak.ledger.attacked import Attacks
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Fact, Facts
 from tripcloak.ledger.remainders import EarlierGroups, Remainders
-from tripcloak.ledger.waiting import are_alike
+from tripcloak.ledger.waiting import are_alike, share_in_common
 from tripcloak.promises import Promise
 from tripcloak.promises.allof import all_of
 
@@ -50,11 +50,21 @@ NEARLY_ALL = 0.999
 STANDING = (0.01, 0.02, 0.05)
 """By how much a limit may be passed for flows whose old number stands; in steps, which tell little."""
 
+NEARLY_THE_SAME, NOT_FAR = 0.999, 0.99
+"""Shares of records in common with an earlier release, and with the first one that has its zones, from which
+on those zones are kept without looking for others."""
+
+SPENT = 0.9
+"""The share of the limit that kept zones spend at least, if they were found for such a limit."""
+
 THEN = 3
 """Earlier releases whose zones are tried."""
 
 UNPUBLISHED = "0" * 64
 """Stands for the digest of zones that no manifest names."""
+
+WORTHWHILE = 0.001
+"""By which share a road must begin finer than what was found to be gone as well: two attacks take long."""
 
 ROUNDS = 40
 """How often an answer is attacked and mended before a method starts anew with less of the limit."""
@@ -115,12 +125,15 @@ class Prevention:
     coarsens : bool
         Whether the method looks for zones under the rule on what remains; otherwise it finds its own, and all
         that follows is withheld.
+    asked : mapping, optional
+        How the release is to be made, as the ledger notes it of earlier ones.
     """
 
     attacks: Attacks
     records: KeyedRecords
     disclosing: Disclosing
     coarsens: bool = True
+    asked: Mapping[str, Any] | None = None
 
     @property
     def earlier(self) -> Sequence[Disclosure]:
@@ -136,42 +149,84 @@ class Prevention:
         are tried too: with them only flows that changed are withheld.
         """
         promise, limit = method.promise.resolve(matrix), method.suppression_limit
+        then = self._zones_of_then(method, matrix)
+        for zones, before in then:
+            road = _Road(FixedZones(zones=zones, promise=promise), limit, NEARLY_ALL, 1, before)
+            if self._is_still_best(before) and (found := self._gone(road, matrix, progress)) is not None:
+                return self._answered(method, matrix, promise, found, kept=True)
         ruled = self._ruled(method, promise, matrix)
         # Where nothing is ruled, most follows from what is withheld, and all of the limit may be needed.
         own = _Road(ruled, limit, limit if ruled is method else ROOM_TO_MEND * limit, TRIES)
         kept = [
             _Road(FixedZones(zones=zones, promise=ruled.promise), limit, NEARLY_ALL, 1, before)
-            for zones, before in self._zones_of_then(method, matrix)
+            for zones, before in then
         ]
         with keeping_products():
             self._search((own, *kept), matrix, progress)
+            if ruled is not method and not any(road.found.is_within for road in (own, *kept)):
+                # What is left is to withhold alone, and to spend hardly anything before that.
+                own.tries, plain = TRIES, _Road(method, limit, limit, 2 * TRIES)
+                self._search((own, plain), matrix, progress)
+                own.found = min(own.found, plain.found, key=lambda one: (not one.is_within, one.mean_tiles))
         roads = [road.found for road in (own, *kept)]
-        within = [one for one in roads if one.share <= one.limit]
+        within = [one for one in roads if one.is_within]
         if not within:
             raise ImpossibleRequestError(self._impossible(min(one.share for one in roads)))
         best = min(within, key=lambda one: one.mean_tiles)
-        assert best.answer is not None
         finer = [one.share for one in roads[1:] if one.mean_tiles < best.mean_tiles]
+        kept_zones = best is not own.found
+        release, cost = self._answered(method, matrix, promise, best, kept=kept_zones)
+        return release, cost._replace(finer_with=min(finer, default=None))
+
+    def _answered(
+        self, method: FlowMethod, matrix: ODMatrix, promise: Promise, best: _Answer, *, kept: bool
+    ) -> tuple[Release, Cost]:
+        """Return an answer as the release, and what it took."""
+        assert best.answer is not None
         cost = Cost(
             withheld=int(matrix.flows.trips[best.suppressed & ~best.answer.suppressed].sum()),
             attacks=best.attacks,
-            kept=best is not own.found,
-            finer_with=min(finer, default=None),
-            limit=best.limit if best.limit > limit else None,
+            kept=kept,
+            limit=best.limit if best.limit > method.suppression_limit else None,
         )
         within_limit = replace(method, suppression_limit=best.limit)
         return self._built(within_limit, matrix, promise, best.answer, best.suppressed), cost
 
+    def _is_still_best(self, before: Disclosure) -> bool:
+        """Return whether the zones of an earlier release are as good now as they were when they were found.
+
+        They are if it was made in the same way of nearly the same records, and so was the first release that
+        has them: nobody would see the difference, and after an erasure it is better that zones stay.
+        """
+        if self.asked is None or before.made is None or before.made != self.asked or not self.coarsens:
+            return False
+        records = self.records.record
+        if share_in_common(before, records) < NEARLY_THE_SAME:
+            return False
+        first = next(one for one in self.earlier if one is before or _same_zones(one, before))
+        return first is before or share_in_common(first, records) >= NOT_FAR
+
+    def _gone(self, road: _Road, matrix: ODMatrix, progress: Progress) -> _Answer | None:
+        """Return what adds no fact at the end of a road, where that spends about what it may withhold."""
+        road.ask(matrix, progress)
+        if road.settled is None:
+            return None
+        answer = road.answer
+        mended = self._mended(matrix, answer, progress)
+        found = None if mended is None else _Answer.of(matrix, answer, *mended, road.limit)
+        about = found is not None and SPENT * road.limit <= found.share <= road.limit
+        return found if about else None
+
     def _search(self, roads: Sequence[_Road], matrix: ODMatrix, progress: Progress) -> None:
-        """Go along roads, the one that begins finest first, until none begins finer than what was found."""
+        """Go along roads, the finest first, until none begins much finer than what was found."""
         finest = math.inf
         for road in roads:
             road.ask(matrix, progress)
-        while (road := min(roads, key=lambda one: one.begins)).begins < finest:
-            assert road.answer is not None
-            most, mended = LESS * road.allowed, self._mended(matrix, road.answer, progress)
+        while (road := min(roads, key=lambda one: one.begins)).begins < (1 - WORTHWHILE) * finest:
+            answer = road.answer
+            most, mended = LESS * road.allowed, self._mended(matrix, answer, progress)
             if mended is not None:
-                found = _Answer.of(matrix, road.answer, *mended, road.limit)
+                found = _Answer.of(matrix, answer, *mended, road.limit)
                 if road.before is not None:
                     found = found._replace(limit=self._limit_beside(road.before, found, road.limit, matrix))
                 road.found = min(road.found, found, key=lambda one: one.share)
@@ -199,10 +254,7 @@ class Prevention:
 
     def _told_by(self, before: Disclosure, n_flows: int) -> Bools:
         """Return the flows with records that an earlier release published."""
-        from tripcloak.ledger._kernels.groups import places_among
-
-        at = places_among(self.records.record, before.record)
-        same = (at >= 0) & (before.group[at] != WITHHELD)
+        same = before.groups_of(self.records.record) >= 0
         told = np.zeros(n_flows, dtype=bool)
         told[self.records.flow[same]] = True
         return told
@@ -215,9 +267,11 @@ class Prevention:
             # Zones that were asked for are not exchanged, but numbers of before stand beside them as well.
             alike = [one for one in reversed(self.earlier) if are_alike(one, self.records.record)]
             return [(method.zones, one) for one in alike[:THEN]]
-        found = []
+        found: list[tuple[KeptZones, Disclosure]] = []
         axes = tuple(axis for axis, _ in zip(AXES, matrix.axes, strict=False))
         for one in reversed(self.earlier):
+            if len(found) == THEN:
+                break
             much = are_alike(one, self.records.record)
             if much and tuple(one.zones) == axes and one.n_groups:
                 trees = dict(zip(axes, (tree for tree, _ in matrix.axes), strict=True))
@@ -229,17 +283,15 @@ class Prevention:
                 cut = all(_apart(tree, one.zones[axis]) for axis, tree in trees.items())
                 if kept.any():
                     found.append((KeptZones.of_pairs(names, digest=UNPUBLISHED, homogeneous=cut), one))
-        return found[:THEN]
+        return found
 
     def _ruled(self, method: FlowMethod, promise: Promise, matrix: ODMatrix) -> FlowMethod:
         """Return the method with the rule on what remains, where it can look at it."""
-        # Nothing remains exactly where rounded numbers are subtracted.
-        exact = [one for one in self.earlier if one.rounded is None]
+        exact = any(one.rounded is None for one in self.earlier)
         if promise.segments or promise.by_release or not exact or not self.coarsens:
             return method
         people = any(one.counted == "travellers" for one in self.earlier)
-        known = self.attacks.known
-        groups = EarlierGroups.of(self.records, matrix.n_flows, exact, people=people, known=known)
+        groups = EarlierGroups.of(self.records, matrix.n_flows, self.attacks.before, people=people)
         k = min(one.k for one in self.earlier) if promise.k is None else self._k(promise.k)
         return replace(method, promise=all_of([promise, Remainders(least=k, earlier=groups)]))
 
@@ -291,7 +343,9 @@ class Prevention:
 
     def _impossible(self, least: float) -> str:
         percent = math.ceil(100 * least)
-        way = f"Withholding {percent} % would do ({spelt('suppress')}); or keep" if percent < 100 else "Keep"
+        rounded = f"publish rounded numbers ({spelt('ledger_mode', 'round')})"
+        do = f"Withholding {percent} % would do ({spelt('suppress')}); or" if percent < 100 else "You may"
+        way = f"{do} {rounded}, keep"
         return (
             "not possible: with the releases that the ledger knows, no release within the limit leaves "
             f"nothing about few people to be told by subtraction. {way} the zones of an earlier release "
@@ -311,6 +365,11 @@ class _Answer(NamedTuple):
     mean_tiles: float
     attacks: int
     limit: float
+
+    @property
+    def is_within(self) -> bool:
+        """Return whether no more is withheld than may be."""
+        return self.share <= self.limit
 
     @classmethod
     def of(cls, matrix: ODMatrix, answer: Release, suppressed: Bools, attacks: int, limit: float) -> _Answer:
@@ -336,8 +395,8 @@ class _Road:
         How often the method may still be asked.
     before : Disclosure, optional
         What the earlier release tells whose zones are kept.
-    answer, begins
-        What the method answered, and its mean tiles; infinitely many where there is nothing more to look at.
+    settled, begins
+        What the method decided, and its mean tiles; infinitely many where there is nothing more to look at.
         As a method is no finer with less of the limit, it need not be asked again where others are finer.
     found : _Answer
         What adds no fact, withholding least.
@@ -348,7 +407,7 @@ class _Road:
     allowed: float
     tries: int
     before: Disclosure | None = None
-    answer: Release | None = field(default=None, init=False)
+    settled: Settled | None = field(default=None, init=False)
     begins: float = field(default=math.inf, init=False)
     found: _Answer = field(init=False)
 
@@ -357,15 +416,21 @@ class _Road:
 
     def ask(self, matrix: ODMatrix, progress: Progress) -> None:
         """Let the method answer, with less while that is impossible."""
-        self.answer, self.begins = None, math.inf
-        while self.tries and self.answer is None:
+        self.settled, self.begins = None, math.inf
+        while self.tries and self.settled is None:
             self.tries -= 1
             try:
                 one = replace(self.solver, suppression_limit=self.allowed)
-                self.answer = one.anonymise(matrix, progress)
-                self.begins = mean_tiles(self.answer)
+                self.settled = one.settled(matrix, progress)
+                self.begins = self.settled.mean_tiles
             except ImpossibleRequestError:
                 self.allow(LESS * self.allowed)
+
+    @property
+    def answer(self) -> Release:
+        """Return what the method decided as a release, which is made only where the road is gone."""
+        assert self.settled is not None
+        return self.settled.release()
 
     def allow(self, share: float) -> None:
         """Allow the method so much, or something at least."""
@@ -382,6 +447,16 @@ def _apart(tree: Hierarchy, names: Ints) -> bool:
                 return False
             above = tree.parent[above]
     return True
+
+
+def _same_zones(one: Disclosure, other: Disclosure) -> bool:
+    """Return whether two releases have the same pairs of zones, but for those of which nothing is told."""
+    if tuple(one.zones) != tuple(other.zones) or one.total_of or other.total_of:
+        return False
+    pairs = [
+        set(zip(*(names.tolist() for names in each.zones.values()), strict=True)) for each in (one, other)
+    ]
+    return len(pairs[0] & pairs[1]) >= NOT_FAR * max(len(each) for each in pairs)
 
 
 def _among(some: Ints, names: Ints) -> Bools:

@@ -44,6 +44,7 @@ from tripcloak.ledger.prevention import (
 )
 from tripcloak.ledger.rounding import RoundingPrevention
 from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
+from tripcloak.ledger.store.describing import how_made
 from tripcloak.ledger.totals import with_safe_tables
 
 Request = TypeVar("Request", bound=ReleaseRequest)
@@ -194,7 +195,9 @@ class _Preventing:
 
         self.attacks = attacks = Attacks(self.earlier, records)
         rounds = RoundingPrevention(attacks, records, told, secret=self.secret, base=self.base)
-        exact = Prevention(attacks, records, told, coarsens=self.mode == "coarsen")
+        promise = method.promise.resolve(matrix)
+        asked = how_made(method.released_as, method.parameters(matrix), promise, reading)
+        exact = Prevention(attacks, records, told, coarsens=self.mode == "coarsen", asked=asked)
         if self.mode == "round" and self.base is None:
             alone = method.anonymise(matrix, progress)
             if not adds_facts(self.earlier, told(alone)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -11,13 +10,12 @@ import numpy as np
 
 from tripcloak.flows.model import Groups, KeyedRecords, Numbering, Runs
 from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.ledger.atoms import KnownPeople
+from tripcloak.ledger.atoms import KnownPeople, Splitting
 from tripcloak.ledger.contraction import numbers_of_unknowns
-from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.promises import Passages
 from tripcloak.promises.promise import OfProducts
 
-Ordered: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints]
+Ordered: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]
 """Flows in some order, and where earlier groups are in it."""
 
 
@@ -26,79 +24,62 @@ class EarlierGroups:
     """The records of a new input in the groups of earlier releases.
 
     Earlier releases that share no published record, such as segments, slots or months, are one partition:
-    a reader adds them up.
+    a reader adds them up. Groups are told of atoms, and atoms of records, so that many releases of many
+    records take little more room than one.
 
     Attributes
     ----------
     first : array
         Where the records of each new flow begin, and one more.
-    person : array
-        Whose each record is, -1 for nobody.
-    group : array (partitions, records)
-        The earlier group of every record, -1 where it is in none. Groups are numbered over all releases.
+    person, atom : array
+        Whose each record is, -1 for nobody; and its atom.
+    group : array (partitions, atoms)
+        The earlier group of every atom, -1 where it is in none. Groups are numbered over all releases.
     kinds : Kinds
         Flows by the earlier groups they are in.
-    group_start, member_flow, member_person : array
-        Where the records of each earlier group begin, and one more; the flow of each now, -1 for none; whose.
+    members : Members
+        What is in every earlier group.
     n_people : int
         How many people there are.
     """
 
     first: Ints
     person: Ints
+    atom: Ints
     group: Ints
     kinds: Kinds
-    group_start: Ints
-    member_flow: Ints
-    member_person: Ints
+    members: Members
     n_people: int
     _latest: list[tuple[Ints, Ordered]] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
-    def of(
-        cls,
-        records: KeyedRecords,
-        n_flows: int,
-        earlier: Sequence[Disclosure],
-        *,
-        people: bool,
-        known: KnownPeople | None = None,
-    ) -> EarlierGroups:
-        """Return where the records of a new input were in earlier releases.
+    def of(cls, records: KeyedRecords, n_flows: int, before: Splitting, *, people: bool) -> EarlierGroups:
+        """Return where the records of a new input were in earlier releases of exact numbers.
 
         Parameters
         ----------
+        before
+            All records, those of the input among them, as the releases tell them apart.
         people
             Whether people are counted, and not trips.
-        known
-            All these records, where that is known already.
         """
         from tripcloak.ledger._kernels.groups import sorted_by
 
-        known = known or KnownPeople([records.record, *(one.record for one in earlier)])
+        known = before.known
         if people:
             known.meet(records.record, records.person)
-            for one in earlier:
-                known.learn(one)
         place = known.place(records.record)
-        flow = np.full(len(known), -1, dtype=np.int32)
-        flow[place] = records.flow
-        whose = _Whose(known, people=people, some=any(one.counted == "trips" for one in earlier))
+        whose = _Whose(known, people=people, some=any(one.counted == "trips" for one in before.releases))
         first, order = sorted_by(records.flow, n_flows)
         by_flow = place[order]
-        group = np.stack([row[by_flow] for row in _joined(earlier, known)])
-        members = [_members(one, known, flow, whose) for one in earlier]
-        ends = np.cumsum([0, *(len(own[1]) for own in members)])
+        atom, group = before.atom_of_record[by_flow], _joined(before)
         return cls(
             first=first,
             person=whose.of(by_flow, told_apart=True),
+            atom=atom,
             group=group,
-            kinds=Kinds.of(first, group),
-            group_start=np.concatenate(
-                [*(own[0][:-1] + end for own, end in zip(members, ends, strict=False)), ends[-1:]]
-            ),
-            member_flow=np.concatenate([own[1] for own in members]),
-            member_person=np.concatenate([own[2] for own in members]),
+            kinds=Kinds.of(first, atom, group),
+            members=Members.of(before, place, records.flow, whose),
             n_people=whose.n,
         )
 
@@ -107,17 +88,20 @@ class EarlierGroups:
         from tripcloak.ledger._kernels.remaining import remainders_hold
 
         ends = runs.first.astype(np.int64), runs.last.astype(np.int64)
-        members = self.group_start, self.member_flow, self.member_person
         order = self._in_order(runs.flows)
-        before = self.first, self.person, self.group
-        return remainders_hold(ends, order, before, (*self.kinds,), members, self.n_people, k)
+        before = self.first, self.person, self.atom, self.group
+        return remainders_hold(ends, order, before, (*self.kinds,), (*self.members,), self.n_people, k)
 
     @cached_property
     def _partial(self) -> Bools:
         """Return which earlier groups hold records that are in no flow now."""
-        partial = np.zeros(len(self.group_start) - 1, dtype=bool)
-        gone = np.flatnonzero(self.member_flow < 0)
-        partial[np.searchsorted(self.group_start, gone, side="right") - 1] = True
+        told = self.members
+        partial = np.zeros(len(told.group_start) - 1, dtype=bool)
+        gone = np.zeros(len(told.atom_start) - 1, dtype=bool)
+        gone[np.searchsorted(told.atom_start, np.flatnonzero(told.flow < 0), side="right") - 1] = True
+        partial[
+            np.searchsorted(told.group_start, np.flatnonzero(gone[told.group_atom]), side="right") - 1
+        ] = True
         return partial
 
     def _in_order(self, flows: Ints) -> Ordered:
@@ -125,7 +109,7 @@ class EarlierGroups:
         from tripcloak.ledger._kernels.remaining import put_in_order
 
         if not self._latest or self._latest[0][0] is not flows:
-            order = put_in_order(flows, (*self.kinds,), self._partial)
+            order = put_in_order(flows, self.first, (*self.kinds,), self._partial)
             self._latest[:] = [(flows, order)]
         return self._latest[0][1]
 
@@ -138,8 +122,8 @@ class Kinds(NamedTuple):
     of_flow, size : array
         The kind of every flow; how many flows are of each.
     start, group : array
-        Where the groups of each kind begin, partition by partition, and one more; the groups.
-    alone : array (partitions, kinds)
+        Where the groups of each kind begin, in each partition by partition, and one more; the groups.
+    alone : array (kinds, partitions)
         Whether some records of such flows are in none.
     """
 
@@ -150,19 +134,74 @@ class Kinds(NamedTuple):
     alone: Bools
 
     @classmethod
-    def of(cls, first: Ints, group: Ints) -> Kinds:
-        """Return the kinds of flows, given where their records begin and the groups of those."""
+    def of(cls, first: Ints, atom: Ints, group: Ints) -> Kinds:
+        """Return the kinds of flows, given where their records begin, the atoms of those and their groups."""
         from tripcloak.ledger._kernels.remaining import groups_of_kinds, marks_of_flows
 
         n_groups = int(group.max(initial=-1)) + 1
         # Sums of random numbers of 64 bits: no two kinds ever share one.
         mark = numbers_of_unknowns(n_groups + len(group))
         numbering = Numbering()
-        kind = numbering.add(marks_of_flows(first, group, mark)).astype(np.int32)
+        kind = numbering.add(marks_of_flows(first, atom, group, mark)).astype(np.int32)
         example = np.zeros(len(numbering), dtype=np.int32)
         example[kind] = np.arange(len(kind), dtype=np.int32)
         size = np.bincount(kind, minlength=len(example)).astype(np.int32)
-        return cls(kind, size, *groups_of_kinds(example, first, group, n_groups))
+        return cls(kind, size, *groups_of_kinds(example, first, atom, group, n_groups))
+
+
+class Members(NamedTuple):
+    """What is in every earlier group: atoms, and in those records.
+
+    Attributes
+    ----------
+    group_start, group_atom : array
+        Where the atoms of each group begin, and one more; the atoms.
+    people : array
+        How many people are in each group.
+    apart : array of bool
+        Whether they are told apart in the release that each group is of.
+    atom_start, flow, person, alone : array
+        Where the records of each atom begin, and one more; the flow of each now, -1 for none; whose it is;
+        and who it is where nobody is told apart.
+    """
+
+    group_start: Ints
+    group_atom: Ints
+    people: Ints
+    apart: Bools
+    atom_start: Ints
+    flow: Ints
+    person: Ints
+    alone: Ints
+
+    @classmethod
+    def of(cls, before: Splitting, place: Ints, flow: Ints, whose: _Whose) -> Members:
+        """Return the members of all groups, given the places of the new records and their flows."""
+        from tripcloak.ledger._kernels.groups import sorted_by
+        from tripcloak.ledger._kernels.remaining import people_of_groups
+
+        n_atoms = len(before.start) - 1
+        group = np.concatenate(_exact(before))
+        group_start, at = sorted_by(group, before.n_groups)
+        flow_of = np.full(len(before.known), -1, dtype=np.int32)
+        flow_of[place] = flow
+        apart = np.repeat(
+            [one.counted == "travellers" for one in before.releases],
+            [one.n_groups for one in before.releases],
+        )
+        person = whose.of(before.order, told_apart=True)
+        some = not apart.all()
+        group_atom = (at % n_atoms).astype(np.int32)
+        return cls(
+            group_start=group_start,
+            group_atom=group_atom,
+            people=people_of_groups(group_start, group_atom, before.start, person, whose.n),
+            apart=apart,
+            atom_start=before.start,
+            flow=flow_of[before.order],
+            person=person,
+            alone=whose.of(before.order, told_apart=False) if some else person,
+        )
 
 
 class _Whose:
@@ -178,30 +217,27 @@ class _Whose:
         return self.known.person[place] if self.people and told_apart else place + np.int32(self.shift)
 
 
-def _members(one: Disclosure, known: KnownPeople, flow: Ints, whose: _Whose) -> tuple[Ints, Ints, Ints]:
-    """Return where the records of each group of a release begin, the flow of each now, and whose it is."""
-    from tripcloak.ledger._kernels.groups import sorted_by
-
-    start, order = sorted_by(one.group, one.n_groups)
-    place = known.place(one.record)[order]
-    return start, flow[place], whose.of(place, told_apart=one.counted == "travellers")
-
-
-def _joined(earlier: Sequence[Disclosure], known: KnownPeople) -> list[Ints]:
-    """Return the groups of all records; releases that share no published one are one partition."""
+def _joined(before: Splitting) -> Ints:
+    """Return the groups of all atoms; releases that share no published record are one partition."""
     rows: list[Ints] = []
-    first = 0
-    for one in earlier:
-        own = np.full(len(known), -1, dtype=np.int32)
-        own[known.place(one.record)] = np.where(one.group != WITHHELD, one.group + np.int32(first), -1)
-        first += one.n_groups
+    for own in _exact(before):
         for number, others in enumerate(rows):
             if not np.any((others >= 0) & (own >= 0)):
                 rows[number] = np.maximum(own, others)
                 break
         else:
             rows.append(own)
-    return rows
+    return np.stack(rows)
+
+
+def _exact(before: Splitting) -> list[Ints]:
+    """Return the groups of all atoms in every release of exact numbers, -1 for none."""
+    return [
+        before.group[:, at].astype(np.int32)
+        for at, one in enumerate(before.releases)
+        # Nothing remains exactly where rounded numbers are subtracted.
+        if one.rounded is None
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

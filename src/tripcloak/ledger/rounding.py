@@ -106,7 +106,8 @@ def told_before(
     known: dict[tuple[int, int], int] = {}
     for one in earlier:
         if one.rounded is not None and one.rounded.base == base and one.total_of is None:
-            marks = _marks(one.record, one.group, one.n_groups)
+            rows = one.rows()
+            marks = _marks(rows.record, rows.group, one.n_groups)
             known |= dict(zip(marks, one.trips.tolist(), strict=True))
     if not known:
         return None
@@ -118,7 +119,7 @@ def told_before(
 
 def _marks(record: Ints, group: Ints, n: int) -> list[tuple[int, int]]:
     """Return a mark of every group's records: how many there are, and the sum of their keyed digests."""
-    inside = group != WITHHELD
+    inside = group >= 0
     order = np.argsort(group[inside], kind="stable")
     number = np.bincount(group[inside], minlength=n)
     # Sums of 64 bits, which run over as they may: digests are as good as random.

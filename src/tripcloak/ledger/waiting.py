@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.ledger.disclosure import WITHHELD, Disclosure
+from tripcloak.ground.arrays import Ints
+from tripcloak.ledger.disclosure import ABSENT, WITHHELD, Disclosure
 
 ALIKE = 0.9
 """Share of its records that a release has in common with an earlier one that it takes the place of."""
@@ -40,9 +40,13 @@ def could_be_alike(one: int, other: int) -> bool:
 
 def are_alike(one: Disclosure, records: Ints) -> bool:
     """Return whether a release is of much the same records as an input."""
-    if one.record is records or not could_be_alike(one.n_records, len(records)):
-        return one.record is records
-    return bool(np.count_nonzero(_place(one, records) >= 0) >= ALIKE * max(one.n_records, len(records)))
+    return could_be_alike(one.n_records, len(records)) and share_in_common(one, records) >= ALIKE
+
+
+def share_in_common(one: Disclosure, records: Ints) -> float:
+    """Return which share of the records of a release and an input is in both, of the larger of them."""
+    common = np.count_nonzero(one.groups_of(records) != ABSENT)
+    return float(common / max(one.n_records, len(records)))
 
 
 def waiting_for_company(earlier: Iterable[tuple[int, bool, Disclosure]], new: Disclosure) -> Waiting:
@@ -73,26 +77,17 @@ def waiting_for_company(earlier: Iterable[tuple[int, bool, Disclosure]], new: Di
     for number, same_period, one in earlier:
         if are_alike(one, new.record):
             taken.append(number)
-            people = one.person[_still_told(one, new)]
+            people = _still_told(one, new)
             waiting.append(people if same_period else np.setdiff1d(people, new.person))
     people = np.unique(np.concatenate(waiting))
     return Waiting(len(people), tuple(sorted(set(taken))))
 
 
-def _still_told(one: Disclosure, new: Disclosure) -> Bools:
-    """Return the records of a release that are gone, in groups of which something is withheld now."""
-    at = _place(new, one.record)
-    there = at >= 0
-    published = one.group != WITHHELD
+def _still_told(one: Disclosure, new: Disclosure) -> Ints:
+    """Return whose the records are that are gone from groups of which something is withheld now."""
+    rows = one.rows()
+    now, published = new.groups_of(rows.record), rows.group >= 0
     held = np.zeros(one.n_groups, dtype=bool)
-    held[one.group[published & there & (new.group[at] == WITHHELD)]] = True
-    gone: Bools = published & ~there
-    gone[gone] = held[one.group[gone]]
-    return gone
-
-
-def _place(one: Disclosure, records: Ints) -> Ints:
-    """Return where some records are among those of a release, -1 where they are not."""
-    from tripcloak.ledger._kernels.groups import places_among
-
-    return places_among(records, one.record)
+    held[rows.group[published & (now == WITHHELD)]] = True
+    gone = np.flatnonzero(published & (now == ABSENT))
+    return rows.person[gone[held[rows.group[gone]]]]

@@ -52,7 +52,7 @@ def enough_people(
 def split(
     order: Ints, start: Ints, code: Ints, n_codes: int
 ) -> tuple[Ints, Ints, Ints, Ints]:  # pragma: no cover - compiled
-    """Return sets of records split further by a code of every record, in the order of first appearance.
+    """Return sets of records split further by a code of every record, in the order of codes.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def split(
     order, start, before, code
         The same of the new sets; the set that each was in before, and its code.
     """
-    own = np.empty(len(order), dtype=np.int64)
-    stamp = np.full(n_codes, -1, dtype=np.int64)
+    own = np.empty(len(order), dtype=np.int32)
+    stamp, number = np.full(n_codes, -1, dtype=np.int32), np.zeros(n_codes, dtype=np.int32)
     n = 0
     for one in range(len(start) - 1):
         for at in range(start[one], start[one + 1]):
@@ -73,9 +73,8 @@ def split(
             if stamp[own[at]] != one:
                 stamp[own[at]] = one
                 n += 1
-    before, told = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    before, told = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     ends = np.zeros(n + 1, dtype=np.int64)
-    number = np.empty(n_codes, dtype=np.int64)
     split_order = np.empty_like(order)
     stamp[:] = -1
     last = 0
@@ -84,12 +83,14 @@ def split(
         first = last
         for at in range(start[one], start[one + 1]):
             if stamp[own[at]] != one:
-                stamp[own[at]], number[own[at]] = one, last
+                stamp[own[at]], number[own[at]] = one, 0
                 before[last], told[last] = one, own[at]
                 last += 1
-            ends[number[own[at]] + 1] += 1
+            number[own[at]] += 1
+        if last - first > 1:
+            told[first:last].sort()
         for new in range(first, last):
-            ends[new + 1] += ends[new]
+            ends[new + 1] = ends[new] + number[told[new]]
             number[told[new]] = ends[new]
         for at in range(start[one], start[one + 1]):
             split_order[number[own[at]]] = order[at]
@@ -166,3 +167,37 @@ def sorted_by(code: Ints, n: int) -> tuple[Ints, Ints]:  # pragma: no cover - co
             order[place[code[at]]] = at
             place[code[at]] += 1
     return start, order
+
+
+@njit(cache=True)
+def lying_in(
+    mine: Ints, theirs: Ints, first: int, behind: int, other_first: int, other_behind: int
+) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
+    """Return the groups of one release that lie in a group of another which holds more, and that group.
+
+    Parameters
+    ----------
+    mine, theirs
+        The groups of every atom in both, -1 for none.
+    first, behind, other_first, other_behind
+        The first group of each release, and the first behind it; both are told from 0 on.
+    """
+    around = np.full(behind - first, -2, dtype=np.int64)
+    own, parts = (
+        np.zeros(behind - first, dtype=np.int64),
+        np.zeros(other_behind - other_first, dtype=np.int64),
+    )
+    for atom in range(len(mine)):
+        there = theirs[atom] - other_first if theirs[atom] >= 0 else -1
+        if there >= 0:
+            parts[there] += 1
+        if mine[atom] >= 0:
+            group = mine[atom] - first
+            own[group] += 1
+            around[group] = there if around[group] in (-2, there) else -1
+    small, large = [0 for _ in range(0)], [0 for _ in range(0)]
+    for group in range(len(around)):
+        if around[group] >= 0 and parts[around[group]] > own[group]:
+            small.append(group)
+            large.append(around[group])
+    return np.array(small, dtype=np.int64), np.array(large, dtype=np.int64)

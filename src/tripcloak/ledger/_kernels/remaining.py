@@ -9,45 +9,53 @@ from numba import njit
 
 from tripcloak.ground.arrays import Bools, Ints
 
-Before: TypeAlias = tuple[Ints, Ints, Ints]
-"""Where the records of each flow begin, and one more; whose each is, -1 for nobody; the earlier group of each
-in every partition, -1 for none."""
+Before: TypeAlias = tuple[Ints, Ints, Ints, Ints]
+"""Where the records of each flow begin, and one more; whose each is, -1 for nobody; the atom of each; the
+earlier group of every atom in every partition, -1 for none."""
 
 Kinds: TypeAlias = tuple[Ints, Ints, Ints, Ints, Bools]
 """The kind of every flow, those of one kind being in the same earlier groups; how many are of each; where its
-groups begin, partition by partition, and one more; the groups; whether some of its records are in none."""
+groups begin, kind by kind and in each partition by partition, and one more; the groups; whether some of its
+records are in none, in every partition."""
 
-Members: TypeAlias = tuple[Ints, Ints, Ints]
-"""Where each earlier group's records begin, and one more; the flow of each now, -1 for none; whose."""
+Members: TypeAlias = tuple[Ints, Ints, Ints, Bools, Ints, Ints, Ints, Ints]
+"""Where each earlier group's atoms begin, and one more; the atoms; how many people are in it; whether they
+are told apart; where the records of each atom begin, and one more; the flow of each now, -1 for none; whose;
+and who it is where nobody is told apart."""
 
-Order: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints]
-"""Flows in some order; their kinds; the place of every flow, -1 for none; the first and the last place of
-every earlier group; for every partition those of the groups of every kind of flows."""
+Order: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]
+"""Flows in some order; their kinds; where the next flow of another kind is; the records before each place,
+and before the end; the place of every flow, -1 for none; the first and the last place of every earlier group;
+and those of the groups of every kind of flows, in every partition."""
 
 NEVER = 2**31 - 1
 """The last place of what no run holds whole: some of it is in no flow, or in none of the order."""
 
 
 @njit(cache=True)
-def marks_of_flows(first: Ints, group: Ints, mark: Ints) -> Ints:  # pragma: no cover - compiled
+def marks_of_flows(first: Ints, atom: Ints, group: Ints, mark: Ints) -> Ints:  # pragma: no cover - compiled
     """Return the sum of the marks of all earlier groups that each flow is in; alike where those are the same.
 
     Parameters
     ----------
-    first
-        Where the records of each flow begin, and one more.
+    first, atom
+        Where the records of each flow begin, and one more; the atom of each.
     group
-        The group of every record in every partition, -1 for none.
+        The group of every atom in every partition, -1 for none.
     mark
         That of every group, and behind those one for being in none, for every partition.
     """
     total = np.zeros(len(first) - 1, dtype=np.uint64)
-    met = np.full(len(mark), -1, dtype=np.int32)
-    for part in range(len(group)):
-        none = len(mark) - len(group) + part
-        for flow in range(len(total)):
-            for record in range(first[flow], first[flow + 1]):
-                one = group[part, record] if group[part, record] >= 0 else none
+    met, seen = np.full(len(mark), -1, dtype=np.int32), np.full(group.shape[1], -1, dtype=np.int32)
+    none = len(mark) - len(group)
+    for flow in range(len(total)):
+        for record in range(first[flow], first[flow + 1]):
+            own = atom[record]
+            if seen[own] == flow:
+                continue
+            seen[own] = flow
+            for part in range(len(group)):
+                one = group[part, own] if group[part, own] >= 0 else none + part
                 if met[one] != flow:
                     met[one] = flow
                     total[flow] += mark[one]
@@ -56,7 +64,7 @@ def marks_of_flows(first: Ints, group: Ints, mark: Ints) -> Ints:  # pragma: no 
 
 @njit(cache=True)
 def groups_of_kinds(
-    example: Ints, first: Ints, group: Ints, n_groups: int
+    example: Ints, first: Ints, atom: Ints, group: Ints, n_groups: int
 ) -> tuple[Ints, Ints, Bools]:  # pragma: no cover - compiled
     """Return the different groups of a flow of each kind, and whether some of its records are in none.
 
@@ -64,35 +72,36 @@ def groups_of_kinds(
     ----------
     example
         A flow of every kind.
-    first, group
+    first, atom, group
         As for :func:`marks_of_flows`.
 
     Returns
     -------
     start, code, alone
-        Where the groups of each kind begin in every partition, and one more; the groups; whether some are in
-        none.
+        Where the groups of each kind begin, partition by partition, and one more; the groups; whether some
+        are in none.
     """
     n_parts, n = len(group), len(example)
-    start, alone = np.zeros(n_parts * n + 1, dtype=np.int64), np.zeros((n_parts, n), dtype=np.bool_)
+    start, alone = np.zeros(n_parts * n + 1, dtype=np.int64), np.zeros((n, n_parts), dtype=np.bool_)
     met = np.full(n_groups, -1, dtype=np.int32)
-    for part in range(n_parts):
-        for kind in range(n):
-            start[part * n + kind + 1] = start[part * n + kind]
+    for kind in range(n):
+        for part in range(n_parts):
+            at = kind * n_parts + part
+            start[at + 1] = start[at]
             for record in range(first[example[kind]], first[example[kind] + 1]):
-                one = group[part, record]
+                one = group[part, atom[record]]
                 if one < 0:
-                    alone[part, kind] = True
+                    alone[kind, part] = True
                 elif met[one] != kind:
                     met[one] = kind
-                    start[part * n + kind + 1] += 1
+                    start[at + 1] += 1
     code = np.empty(start[-1], dtype=np.int32)
     at = 0
     met[:] = -1
-    for part in range(n_parts):
-        for kind in range(n):
+    for kind in range(n):
+        for part in range(n_parts):
             for record in range(first[example[kind]], first[example[kind] + 1]):
-                one = group[part, record]
+                one = group[part, atom[record]]
                 if one >= 0 and met[one] != kind:
                     met[one] = kind
                     code[at] = one
@@ -101,29 +110,63 @@ def groups_of_kinds(
 
 
 @njit(cache=True)
-def put_in_order(flows: Ints, kinds: Kinds, partial: Bools) -> Order:  # pragma: no cover - compiled
+def people_of_groups(
+    group_start: Ints, group_atom: Ints, atom_start: Ints, person: Ints, n_people: int
+) -> Ints:  # pragma: no cover - compiled
+    """Return how many different people are in every earlier group; records of nobody are none.
+
+    Parameters
+    ----------
+    group_start, group_atom, atom_start
+        Where the atoms of each group begin, and one more; the atoms; where the records of those begin.
+    person
+        Whose each record is, -1 for nobody.
+    """
+    people, seen = np.zeros(len(group_start) - 1, dtype=np.int32), np.full(n_people, -1, dtype=np.int32)
+    for one in range(len(people)):
+        for member in range(group_start[one], group_start[one + 1]):
+            for record in range(atom_start[group_atom[member]], atom_start[group_atom[member] + 1]):
+                who = person[record]
+                if who >= 0 and seen[who] != one:
+                    seen[who] = one
+                    people[one] += 1
+    return people
+
+
+@njit(cache=True)
+def put_in_order(
+    flows: Ints, first: Ints, kinds: Kinds, partial: Bools
+) -> Order:  # pragma: no cover - compiled
     """Return where earlier groups are in an order of flows: a run of it holds those that begin and end there.
 
     Parameters
     ----------
     flows
         The order, each flow at most once.
+    first
+        Where the records of each flow begin, and one more.
     partial
         Which earlier groups hold records of no flow.
     """
     of_flow, size = kinds[0], kinds[1]
     place, own = np.full(len(of_flow), -1, dtype=np.int32), np.empty(len(flows), dtype=np.int32)
+    upto = np.zeros(len(flows) + 1, dtype=np.int32)
     ends, left = _nowhere(len(size)), size.copy()
     for at in range(len(flows)):
         kind = of_flow[flows[at]]
         place[flows[at]], own[at] = at, kind
+        upto[at + 1] = upto[at] + first[flows[at] + 1] - first[flows[at]]
         ends[0, kind], ends[1, kind] = min(ends[0, kind], at), at
         left[kind] -= 1
     for kind in range(len(size)):
         if left[kind] > 0:
             ends[1, kind] = NEVER
+    behind = np.empty(len(flows), dtype=np.int32)
+    for at in range(len(flows) - 1, -1, -1):
+        same = at + 1 < len(flows) and own[at + 1] == own[at]
+        behind[at] = behind[at + 1] if same else at + 1
     span = _span(ends, kinds, partial)
-    return flows, own, place, span, _reach(span, kinds)
+    return flows, own, behind, upto, place, span, _reach(span, kinds)
 
 
 @njit(cache=True)
@@ -137,13 +180,13 @@ def _nowhere(n: int) -> Ints:  # pragma: no cover - compiled
 @njit(cache=True)
 def _span(ends: Ints, kinds: Kinds, partial: Bools) -> Ints:  # pragma: no cover - compiled
     """Return the first and the last place of every earlier group, given those of every kind of flows."""
-    start, code, n = kinds[2], kinds[3], ends.shape[1]
+    start, code, n_parts = kinds[2], kinds[3], kinds[4].shape[1]
     span = _nowhere(len(partial))
-    for at in range(len(start) - 1):
-        for each in range(start[at], start[at + 1]):
+    for kind in range(ends.shape[1]):
+        for each in range(start[kind * n_parts], start[(kind + 1) * n_parts]):
             one = code[each]
-            span[0, one] = min(span[0, one], ends[0, at % n])
-            span[1, one] = max(span[1, one], ends[1, at % n])
+            span[0, one] = min(span[0, one], ends[0, kind])
+            span[1, one] = max(span[1, one], ends[1, kind])
     for one in range(len(partial)):
         if partial[one]:
             span[1, one] = NEVER
@@ -154,14 +197,14 @@ def _span(ends: Ints, kinds: Kinds, partial: Bools) -> Ints:  # pragma: no cover
 def _reach(span: Ints, kinds: Kinds) -> Ints:  # pragma: no cover - compiled
     """Return the first and the last place of the groups of every kind of flows, in every partition."""
     _, _, start, code, alone = kinds
-    n = alone.shape[1]
-    reach = np.empty((len(alone), n, 2), dtype=np.int32)
-    for part in range(len(alone)):
-        for kind in range(n):
-            least, most = NEVER, NEVER if alone[part, kind] else -1
-            for each in range(start[part * n + kind], start[part * n + kind + 1]):
+    n, n_parts = alone.shape
+    reach = np.empty((n, n_parts, 2), dtype=np.int32)
+    for kind in range(n):
+        for part in range(n_parts):
+            least, most = NEVER, NEVER if alone[kind, part] else -1
+            for each in range(start[kind * n_parts + part], start[kind * n_parts + part + 1]):
                 least, most = min(least, span[0, code[each]]), max(most, span[1, code[each]])
-            reach[part, kind, 0], reach[part, kind, 1] = least, most
+            reach[kind, part, 0], reach[kind, part, 1] = least, most
     return reach
 
 
@@ -187,12 +230,12 @@ def remainders_hold(
     met = np.full(len(members[0]) - 1, -1, dtype=np.int32)
     token = 0
     for run in range(len(good)):
-        for part in range(len(before[2])):
+        for part in range(len(before[3])):
             # Invariant: no token from this one on was seen or met.
             token += 2
             here = runs[0][run], runs[1][run], part
             if _few_of_run(here, order, before, kinds, seen, token - 2, k) or _few_of_groups(
-                here, order, before, kinds[4], members, (seen, met), token - 1, k
+                here, order, kinds, members, (seen, met), token - 1, k
             ):
                 good[run] = False
                 break
@@ -211,20 +254,22 @@ def _few_of_run(
 ) -> bool:  # pragma: no cover - compiled
     """Return whether few people are left of a run without the earlier groups that it holds whole."""
     begin, end, part = here
-    flows, kind, _, span, reach = order
-    first, person, group = before
+    flows, kind, behind = order[0], order[1], order[2]
+    span, reach = order[5], order[6]
+    first, person, atom, group = before
     start, alone = kinds[2], kinds[4]
-    people, rest = 0, False
-    for at in range(begin, end):
+    people, rest, at = 0, False, begin
+    # Invariant: of all flows before this place, fewer than k people are left.
+    while at < end:
         own = kind[at]
-        if reach[part, own, 0] >= begin and reach[part, own, 1] < end:
+        if reach[own, part, 0] >= begin and reach[own, part, 1] < end:
+            at = behind[at]
             continue
-        several = (
-            start[part * alone.shape[1] + own + 1] - start[part * alone.shape[1] + own] + alone[part, own] > 1
-        )
+        each = own * alone.shape[1] + part
+        several = start[each + 1] - start[each] + alone[own, part] > 1
         for record in range(first[flows[at]], first[flows[at] + 1]):
             if several:
-                one = group[part, record]
+                one = group[part, atom[record]]
                 if one >= 0 and span[0, one] >= begin and span[1, one] < end:
                     continue
             rest = True
@@ -234,6 +279,7 @@ def _few_of_run(
                 people += 1
                 if people == k:
                     return False
+        at += 1
     return rest
 
 
@@ -241,8 +287,7 @@ def _few_of_run(
 def _few_of_groups(
     here: tuple[int, int, int],
     order: Order,
-    before: Before,
-    alone: Bools,
+    kinds: Kinds,
     members: Members,
     seen_and_met: tuple[Ints, Ints],
     token: int,
@@ -253,30 +298,55 @@ def _few_of_groups(
     A run is only taken from groups that hold all of it.
     """
     begin, end, part = here
-    flows, kind, place, span, reach = order
-    first, _, group = before
-    group_start, member_flow, member_person = members
+    kind, behind, upto, place = order[1], order[2], order[3], order[4]
+    span, reach = order[5], order[6]
+    start, code, alone = kinds[2], kinds[3], kinds[4]
+    group_start, group_atom, group_people, apart = members[:4]
     seen, met = seen_and_met
-    people, rest = 0, False
-    for at in range(begin, end):
-        if alone[part, kind[at]]:
+    people, rest, at = 0, False, begin
+    # Invariant: of the groups that were met, fewer than k people are left.
+    while at < end:
+        own = kind[at]
+        at = behind[at]
+        if alone[own, part]:
             return False
-        if reach[part, kind[at], 0] >= begin and reach[part, kind[at], 1] < end:
+        if reach[own, part, 0] >= begin and reach[own, part, 1] < end:
             continue
-        for record in range(first[flows[at]], first[flows[at] + 1]):
-            one = group[part, record]
+        first = own * alone.shape[1] + part
+        for each in range(start[first], start[first + 1]):
+            one = code[each]
             if met[one] == token or (span[0, one] >= begin and span[1, one] < end):
                 continue
             met[one] = token
+            # Whoever is in the run has a record in it.
+            if group_people[one] - (upto[end] - upto[begin]) >= k:
+                return False
             for member in range(group_start[one], group_start[one + 1]):
-                flow = member_flow[member]
-                if flow >= 0 and begin <= place[flow] < end:
-                    continue
-                rest = True
-                who = member_person[member]
-                if who >= 0 and seen[who] != token:
-                    seen[who] = token
-                    people += 1
-                    if people == k:
-                        return False
+                inside = group_atom[member], begin, end, apart[one]
+                more, there = _of_atom(inside, place, members, seen, token, k - people)
+                people, rest = people + more, rest or there
+                if people >= k:
+                    return False
     return rest
+
+
+@njit(cache=True)
+def _of_atom(
+    here: tuple[int, int, int, bool], place: Ints, members: Members, seen: Ints, token: int, most: int
+) -> tuple[int, bool]:  # pragma: no cover - compiled
+    """Return how many people of an atom are new, up to some, and whether some of it is in no run."""
+    atom, begin, end, apart = here
+    atom_start, record_flow, record_person, record_alone = members[4:]
+    people, rest = 0, False
+    for record in range(atom_start[atom], atom_start[atom + 1]):
+        flow = record_flow[record]
+        if flow >= 0 and begin <= place[flow] < end:
+            continue
+        rest = True
+        who = record_person[record] if apart else record_alone[record]
+        if who >= 0 and seen[who] != token:
+            seen[who] = token
+            people += 1
+            if people == most:
+                break
+    return people, rest

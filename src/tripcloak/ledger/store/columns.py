@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,13 +17,12 @@ from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import AuditFailedError
 from tripcloak.ground.folders import file_digest
 from tripcloak.ground.masking import mask_small
-from tripcloak.ledger.disclosure import Counted, Disclosure, Rounded
+from tripcloak.ledger.disclosure import ABSENT, WITHHELD, Counted, Disclosure, Rounded, Rows
 from tripcloak.ledger.store.files import written_aside
 
 DATA = "data"
-ABSENT = -2
-"""The group of a known record that is not in the input of a release."""
-
+HELD = 6
+"""Releases of which it is held where their records went; of others it is read again when it is needed."""
 Written = Mapping[str, str]
 """A file below the ledger's data by its name, and its digest."""
 
@@ -47,7 +45,7 @@ class KnownRecords:
     def order(self) -> Ints:
         """Return what sorts them."""
         # Those of every release came in ascending order, which a stable sort makes use of.
-        return np.argsort(self.record, kind="stable")
+        return np.argsort(self.record, kind="stable").astype(np.int32)
 
     @cached_property
     def ascending(self) -> Ints:
@@ -130,58 +128,169 @@ def group_column(known: int, place: Ints, group: Ints) -> Ints:
     return column
 
 
-class Disclosures:
-    """The disclosures of releases over the same known records; what they share is held once."""
+class StoredRecords:
+    """All known records in ascending order, which the releases of a ledger share.
+
+    Parameters
+    ----------
+    known
+        The same in the order in which they came to be known.
+    """
 
     def __init__(self, known: KnownRecords) -> None:
-        self._known = known
-        self._ones = bool((known.weight == 1).all())
-        self._held: dict[bytes, tuple[Ints, Ints, Ints | None]] = {}
+        self.order, self.record, self.person = known.order, known.ascending, known.person[known.order]
+        self.weight = None if bool((known.weight == 1).all()) else known.weight[known.order]
+        self._latest: dict[Callable[[], Ints], Ints] = {}
 
-    def of(self, column: Ints, part: Mapping[str, Any], numbers: Mapping[str, Ints]) -> Disclosure:
-        """Return one disclosure.
+    def __repr__(self) -> str:
+        return f"<StoredRecords: {mask_small(len(self.record))}>"
 
-        Parameters
-        ----------
-        column
-            The group of every record that was known when the release was made.
-        part
-            What the entry says of it: name, k, what is counted and told.
-        numbers
-            What is published of every group, and the zones that it is of.
-        """
-        group = np.full(len(self._known), ABSENT, dtype=np.int32)
-        group[: len(column)] = column
-        group = group[self._known.order]
-        inside = group != ABSENT
-        record, person, weight = self._inside(inside)
-        counted: Counted = "travellers" if part["counted"] == "travellers" else "trips"
-        travellers = np.stack([numbers["least"], numbers["most"]]) if "least" in numbers else None
-        return Disclosure(
-            name=part["name"],
-            record=record,
-            person=person if counted == "travellers" else record,
-            group=group if inside.all() else group[inside],
-            weight=weight,
-            trips=numbers["trips"],
-            travellers=travellers,
-            k=part["k"],
-            counted=counted,
-            tells_trips=part["tells_trips"],
-            # Entries of before there was rounding do not speak of it.
-            rounded=None if part.get("rounded") is None else Rounded(*part["rounded"]),
-            zones={axis: numbers[axis] for axis in AXES if axis in numbers},
-        )
+    def column(self, read: Callable[[], Ints]) -> Ints:
+        """Return the group of every record in a release; those of the latest are held."""
+        if read in self._latest:
+            self._latest[read] = self._latest.pop(read)
+            return self._latest[read]
+        for old in list(self._latest)[: len(self._latest) + 1 - HELD]:
+            del self._latest[old]
+        stored = read()
+        group = np.full(len(self.record), ABSENT, dtype=np.int32)
+        group[: len(stored)] = stored
+        self._latest[read] = group[self.order]
+        return self._latest[read]
 
-    def _inside(self, inside: Bools) -> tuple[Ints, Ints, Ints | None]:
-        mark = hashlib.blake2b(np.packbits(inside).tobytes()).digest()
-        if mark not in self._held:
-            known, everything = self._known, inside.all()
-            rows = known.order if everything else known.order[inside]
-            weight = None if self._ones else known.weight[rows]
-            record = known.ascending if everything else known.ascending[inside]
-            self._held[mark] = record, known.person[rows], weight
-        return self._held[mark]
+
+class StoredDisclosure(Disclosure):
+    """A disclosure whose records stay on disk until they are asked for: there may be a hundred of them.
+
+    Parameters
+    ----------
+    records
+        The records of all releases.
+    read
+        Reads the group of every record that was known when the release was made.
+    told
+        What is told of it beside records: name, numbers of every group, k, what is counted.
+    place
+        The groups of a total in place of those that are stored, and one for no group.
+    n_records
+        How many records are in its input; counted, if not given.
+    """
+
+    def __init__(
+        self,
+        records: StoredRecords,
+        read: Callable[[], Ints],
+        told: Mapping[str, Any],
+        place: Ints | None = None,
+        n_records: int | None = None,
+    ) -> None:
+        given = {"travellers": None, "total_of": None, "made": None, **told}
+        own = {"_records": records, "_read": read, "_place": place, "_n": n_records, "_told": given}
+        for name, value in {**given, **own}.items():
+            object.__setattr__(self, name, value)
+
+    if TYPE_CHECKING:
+        _records: StoredRecords
+        _read: Callable[[], Ints]
+        _place: Ints | None
+        _n: int | None
+        _told: Mapping[str, Any]
+
+    @property
+    def among(self) -> Ints:
+        """Return the records of all releases."""
+        return self._records.record
+
+    def rows(self) -> Rows:
+        """Return the records of all releases, and the groups of those that are in this one."""
+        all_of_them = self._records
+        group = all_of_them.column(self._read)
+        if self._place is not None:
+            group = np.where(group == ABSENT, np.int32(ABSENT), self._place[group])
+        person = all_of_them.person if self.counted == "travellers" else all_of_them.record
+        return Rows(all_of_them.record, person, all_of_them.weight, group)
+
+    def regrouped(self, place: Ints, **told: Any) -> Disclosure:
+        """Return what is told of the same records in other groups, given the new group of every one."""
+        lookup = np.append(place, WITHHELD).astype(np.int32)
+        return StoredDisclosure(self._records, self._read, {**self._told, **told}, lookup, self._n)
+
+    @cached_property
+    def n_records(self) -> int:
+        """Return the number of records of the input."""
+        return int(np.count_nonzero(self._inside)) if self._n is None else self._n
+
+    @property
+    def record(self) -> Ints:
+        """Return the digests of the input's records."""
+        return self._records.record[self._inside]
+
+    @property
+    def person(self) -> Ints:
+        """Return whose each record is."""
+        return self.rows().person[self._inside]
+
+    @property
+    def group(self) -> Ints:
+        """Return the group of every record."""
+        return self.rows().group[self._inside]
+
+    @property
+    def weight(self) -> Ints | None:
+        """Return the trips that each record stands for."""
+        weight = self._records.weight
+        return None if weight is None else weight[self._inside]
+
+    @property
+    def _inside(self) -> Bools:
+        inside: Bools = self._records.column(self._read) != ABSENT
+        return inside
+
+
+class StoredZones(Mapping[str, Ints]):
+    """The zones of every group by axis, held as numbers of names until they are asked for."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._columns = {axis: column.dictionary_encode() for axis, column in columns.items()}
+        self._names: dict[str, Ints] = {}
+
+    def __getitem__(self, axis: str) -> Ints:
+        if axis not in self._names:
+            self._names[axis] = self._columns[axis].to_numpy()
+        return self._names[axis]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
+def told_by_entry(part: Mapping[str, Any], at: int, numbers: Any) -> dict[str, Any]:
+    """Return what is told of a disclosure beside its records.
+
+    Parameters
+    ----------
+    part, at
+        What the entry says of it: name, k, what is counted and told; and its number among the parts.
+    numbers
+        The table of what is published of every group, and of the zones that it is of.
+    """
+    counted: Counted = "travellers" if part["counted"] == "travellers" else "trips"
+    # Numbers end in the number of their part, and zones, which all parts share, in none.
+    least = f"least_{at}"
+    both = [numbers[name].to_numpy() for name in (least, f"most_{at}") if name in numbers.column_names]
+    return {
+        "name": part["name"],
+        "trips": numbers[f"trips_{at}"].to_numpy(),
+        "travellers": np.stack(both) if both else None,
+        "k": part["k"],
+        "counted": counted,
+        "tells_trips": part["tells_trips"],
+        # Entries of before there was rounding do not speak of it.
+        "rounded": None if part.get("rounded") is None else Rounded(*part["rounded"]),
+        "zones": StoredZones({axis: numbers[axis] for axis in AXES if axis in numbers.column_names}),
+    }
 
 
 def write_columns(
@@ -200,8 +309,8 @@ def write_columns(
     return {"file": name, "sha256": digest}
 
 
-def read_columns(folder: Path, file: Written) -> Any:
-    """Return the table in a file of a ledger, or raise where it is gone or was changed."""
+def read_columns(folder: Path, file: Written, *columns: str) -> Any:
+    """Return the table in a file of a ledger, or some columns; raise where it is gone or was changed."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -209,7 +318,7 @@ def read_columns(folder: Path, file: Written) -> Any:
     try:
         if file_digest(path) == file["sha256"]:
             # Without threads: it is quick enough, and a process that was forked off may have none.
-            return parquet.read_table(path, use_threads=False)
+            return parquet.read_table(path, columns=list(columns) or None, use_threads=False)
     except FileNotFoundError:
         raise _damaged(path, "is missing") from None
     except (OSError, pa.ArrowException):

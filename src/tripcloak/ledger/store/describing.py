@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.flows.release import Release
+from tripcloak.promises import Promise
 from tripcloak.records.source import TripSource
+
+HOW_MADE = ("method", "parameters", "promise", "hierarchy")
+"""What decides which zones a release has, beside the records."""
 
 
 class Recordable(Protocol):
@@ -31,16 +36,27 @@ def release_facts(made: Recordable) -> dict[str, Any]:
     release, records = made.release, made.reading.trips.records
     assert records is not None
     return {
-        "method": release.method,
-        "parameters": dict(release.parameters),
-        "promise": release.promise.stated(),
+        **how_made(release.method, release.parameters, release.promise, made.reading),
         "publish": release.publish,
-        "hierarchy": made.reading.zoning.told(made.reading.tiling, made.reading.trips.canonical.timezone),
         "tiling": made.reading.zoning.to_dict(),
         "groups": release.n_groups,
         **({} if release.tables is None else {"tables": [table.name for table in release.tables.tables]}),
         "records": len(records),
     }
+
+
+def how_made(
+    method: str, parameters: Mapping[str, Any], promise: Promise, reading: MatrixReading
+) -> dict[str, Any]:
+    """Return what decides which zones a release has, beside the records: in plain values, as from JSON."""
+    told = {
+        "method": method,
+        "parameters": dict(parameters),
+        "promise": promise.stated(),
+        "hierarchy": reading.zoning.told(reading.tiling, reading.trips.canonical.timezone),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(told))
+    return plain
 
 
 def covered(source: TripSource, reading: MatrixReading, segmented_by: Sequence[str] = ()) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,19 @@ from tripcloak.ledger.store.chain import (
 )
 from tripcloak.ledger.store.columns import (
     DATA,
-    Disclosures,
     KnownRecords,
+    StoredDisclosure,
+    StoredRecords,
     Written,
     changed_files,
     group_column,
     read_columns,
     read_records,
+    told_by_entry,
     write_columns,
     write_records,
 )
-from tripcloak.ledger.store.describing import Recordable, covered, release_facts
+from tripcloak.ledger.store.describing import HOW_MADE, Recordable, covered, release_facts
 from tripcloak.ledger.store.files import explained_errors, locked, tidy, write_whole
 from tripcloak.ledger.store.key import NAME, NEXT, LedgerKey, read_key
 from tripcloak.ledger.store.releases import RecordedRelease, find_release, releases_of
@@ -139,7 +142,7 @@ class Ledger:
         self.entries = entries
         self._alone = False
         self._held: tuple[list[Written], KnownRecords] | None = None
-        self._told: tuple[list[int], KnownRecords, list[tuple[int, list[Disclosure]]]] | None = None
+        self._told: tuple[list[int], KnownRecords, dict[int, list[Disclosure]]] | None = None
 
     def __repr__(self) -> str:
         return f"<Ledger of {len(self.releases):,} releases>"
@@ -191,20 +194,34 @@ class Ledger:
             return []
         numbers, known = [one.number for one in counting], self.known()
         if self._told is None or self._told[0] != numbers or self._told[1] is not known:
-            made = Disclosures(known)
-            self._told = numbers, known, [(one.number, self._parts(one, made)) for one in counting]
-        return [one for _, parts in self._told[2] for one in parts]
+            records = StoredRecords(known)
+            self._told = numbers, known, {one.number: self._parts(one, records) for one in counting}
+        return [one for parts in self._told[2].values() for one in parts]
 
-    def _parts(self, release: RecordedRelease, made: Disclosures) -> list[Disclosure]:
-        """Return what one release tells: its flows first, then every segment."""
-        columns, numbers = (read_columns(self.folder, release.facts["data"][name]) for name in _TABLES)
-        told = {name: numbers[name].to_numpy() for name in numbers.column_names}
-        found: list[Disclosure] = []
-        for at, part in enumerate(release.facts["parts"]):
-            # Numbers end in the number of their part, and zones, which all parts share, in none.
-            own = {name.removesuffix(f"_{at}"): column for name, column in told.items()}
-            found += with_totals(made.of(columns[f"group_{at}"].to_numpy(), part, own))
-        return found
+    def _parts(self, release: RecordedRelease, records: StoredRecords) -> list[Disclosure]:
+        """Return what one release tells: its flows first, then every segment; its records stay on disk."""
+        groups, numbers = (release.facts["data"][name] for name in _TABLES)
+        table = read_columns(self.folder, numbers)
+
+        def column(at: int) -> Ints:
+            name = f"group_{at}"
+            found: Ints = read_columns(self.folder, groups, name)[name].to_numpy()
+            return found
+
+        made = {name: release.facts.get(name) for name in HOW_MADE}
+        return [
+            one
+            for at, part in enumerate(release.facts["parts"])
+            for one in with_totals(
+                StoredDisclosure(
+                    records,
+                    partial(column, at),
+                    {**told_by_entry(part, at, table), "made": made},
+                    # Segments are parts of the input.
+                    n_records=None if at else release.facts["records"],
+                )
+            )
+        ]
 
     def numbers(self, release: RecordedRelease) -> Any:
         """Return all published numbers of a release as an Arrow table: a row a group, with its zones."""
@@ -469,19 +486,12 @@ class Ledger:
             if one.counts and one.facts["parts"] and could_be_alike(one.facts["records"], len(coming.records))
         ]
         when = coming.covered.get("period")
+        self.disclosures()
+        told = {} if self._told is None else self._told[2]
         earlier = (
-            (one.number, one.facts["covered"].get("period") == when, flows)
-            for one, flows in zip(alike, self._flows(alike), strict=True)
+            (one.number, one.facts["covered"].get("period") == when, told[one.number][0]) for one in alike
         )
         return waiting_for_company(earlier, new)
-
-    def _flows(self, releases: Sequence[RecordedRelease]) -> Iterator[Disclosure]:
-        """Yield what releases tell of their flows, as it was read already or else one after the other."""
-        known = self.known()
-        made = Disclosures(known)
-        held = dict(self._told[2]) if self._told is not None and self._told[1] is known else {}
-        for one in releases:
-            yield held[one.number][0] if one.number in held else self._parts(one, made)[0]
 
     def _charged(self, made: Recordable, coming: Coming, *, is_out: bool) -> Entry:
         """Return the entry by which a noisy release was charged, or is now."""
@@ -510,7 +520,9 @@ class Ledger:
             if spent is None
             else {"groups": spent.content["data"]["groups"]}
         )
-        told = {axis: zones.ids[column] for axis, zones, column in made.release.axes}
+        # What tables count of withheld flows has names of its own, behind those of the flows.
+        told: dict[str, Any] = dict(disclosures[0].zones) if disclosures else {}
+        told = told or {axis: zones.ids[column] for axis, zones, column in made.release.axes}
         for at, one in enumerate(disclosures):
             told[f"trips_{at}"] = one.trips
             if one.travellers is not None:

@@ -12,8 +12,9 @@ import numpy as np
 from tripcloak.flows.methods.noise.composing import Spending
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger.account import Account, Cap, Spent, read_together
+from tripcloak.ledger.disclosure import ABSENT
 from tripcloak.ledger.store.chain import Entry
-from tripcloak.ledger.store.columns import ABSENT, KnownRecords
+from tripcloak.ledger.store.columns import KnownRecords
 from tripcloak.ledger.store.releases import RecordedRelease
 
 MOST_SETS = 1000
