@@ -44,7 +44,7 @@ def main() -> int:
 
 def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
     large, larger = (1_600_000, 2_000_000) if quick else (16_000_000, 20_000_000)
-    many = 200_000 if quick else 2_000_000
+    many = 200_000 if quick else 1_000_000
     sizes = trajectories.QUICK if quick else trajectories.FULL
     return {
         "starting": cases.starting,

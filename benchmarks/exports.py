@@ -3,14 +3,16 @@
     python -m benchmarks.exports                # a Markdown table; exits 1 if one takes three times as long
     python -m benchmarks.exports --groups 100000 --only gpkg,omx
 
-CPU seconds of one process, the best of three runs each. What the library writes is ready in memory before its
-time begins; ours begins with the tables of the release.
+CPU seconds of one process, the best of three runs each; of a database, whose server does half of the work,
+seconds by the clock, one after the other. What the library writes is ready in memory before its time begins;
+ours begins with the tables of the release.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
@@ -97,14 +99,81 @@ def own_writes(tables: PublicTables) -> dict[str, Callable[[Path], None]]:
     }
 
 
-def best(write: Callable[[Path], Any], suffix: str) -> float:
-    """Return the CPU seconds of the quickest of several runs."""
+def moving(boxes: int) -> tuple[float, float]:
+    """Return the CPU seconds of moving points, ours and movingpandas' own, of so many boxes."""
+    import geopandas
+    import movingpandas
+    import pandas
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from tripcloak.exporting.moving_points import write_moving_points
+
+    each = 50
+    rng = np.random.default_rng(1)
+    name = np.repeat(np.arange(boxes // each), each)
+    start = np.datetime64("2024-05-01T00:00:00", "s") + np.tile(np.arange(each) * 3600, boxes // each)
+    lat, lon = 48 + rng.random(len(name)), 2 + rng.random(len(name))
+    columns = {"trajectory": name, "t_start": start, "t_end": start + np.timedelta64(1800, "s")}
+    columns |= {"lat_min": lat, "lat_max": lat + 0.01, "lon_min": lon, "lon_max": lon + 0.01}
+    frame = geopandas.GeoDataFrame(
+        {"trajectory": name, "t": pandas.to_datetime(start)},
+        geometry=geopandas.points_from_xy(lon, lat),
+        crs=4326,
+    )
+    ready = movingpandas.TrajectoryCollection(frame, "trajectory", t="t")
+    with tempfile.TemporaryDirectory() as folder:
+        samples = Path(folder) / "samples.parquet"
+        parquet.write_table(pa.table(columns), samples)
+        ours = best(lambda path: write_moving_points(samples, path), ".mfjson")
+        theirs = best(lambda path: ready.to_mf_json(path, temporal_columns=[]), ".mfjson", runs=1)
+    return ours, theirs
+
+
+def database(tables: PublicTables) -> tuple[float, float]:
+    """Return seconds by the clock of a whole export to PostGIS, and of the driver's write of flows alone."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from adbc_driver_postgresql import dbapi
+
+    from tripcloak.exporting.databases import database_address, write_postgres
+    from worlds.postgres import running, why_not
+
+    if (reason := why_not()) is not None:
+        raise SystemExit(reason)
+    with running() as server:
+        os.environ["PGPASSFILE"] = str(server.passwords)
+
+        def plain(_: Path) -> None:
+            with dbapi.connect(server.address()) as connection, connection.cursor() as cursor:
+                cursor.adbc_ingest("plain", tables.flows, mode="replace")
+                connection.commit()
+
+        address = database_address(server.address("ours"))
+        ours, theirs = [], []
+        for _ in range(RUNS):
+            theirs.append(best(plain, "", runs=1, clock=time.perf_counter))
+            ours.append(
+                best(
+                    lambda _: write_postgres(tables, address, force=True), "", runs=1, clock=time.perf_counter
+                )
+            )
+    return min(ours), min(theirs)
+
+
+def best(
+    write: Callable[[Path], Any],
+    suffix: str,
+    *,
+    runs: int = RUNS,
+    clock: Callable[[], float] = time.process_time,
+) -> float:
+    """Return the seconds of the quickest of several runs."""
     found = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         with tempfile.TemporaryDirectory() as folder:
-            start = time.process_time()
+            start = clock()
             write(Path(folder) / f"out{suffix}")
-            found.append(time.process_time() - start)
+            found.append(clock() - start)
     return min(found)
 
 
@@ -115,20 +184,24 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="formats, separated by commas")
     asked = parser.parse_args(arguments)
     tables = made_tables(asked.groups)
-    own = own_writes(tables)
-    print("| format | ours, CPU s | its library, CPU s | times |\n|---|--:|--:|--:|", flush=True)
+    works: dict[str, Callable[[], tuple[float, float]]] = {
+        name: partial(_both, tables, name, write) for name, write in own_writes(tables).items()
+    }
+    works |= {"mfjson": partial(moving, asked.groups), "postgresql": partial(database, tables)}
+    print("| format | ours, s | its library, s | times |\n|---|--:|--:|--:|", flush=True)
     missed = False
-    for name, write in own.items():
+    for name, work in works.items():
         if asked.only and name not in asked.only.split(","):
             continue
-        one = FORMATS[name]
-        theirs, ours = (
-            best(write, one.suffix),
-            best(partial(one.write(), tables), one.suffix),
-        )
+        ours, theirs = work()
         missed |= ours > MOST * theirs
         print(f"| `{name}` | {ours:.2f} | {theirs:.2f} | {ours / theirs:.1f} |", flush=True)
     return int(missed)
+
+
+def _both(tables: PublicTables, name: str, write: Callable[[Path], None]) -> tuple[float, float]:
+    one = FORMATS[name]
+    return best(partial(one.write(), tables), one.suffix), best(write, one.suffix)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,17 @@ from benchmarks.measuring import Cost, city, tripcloak
 FEW = ("--unit", "trips", "--k", "2")
 TEN: tuple[tuple[str, ...], ...] = (
     FEW,
-    ("--unit", "trips", "--k", "3"),
+    ("--unit", "trips", "--k", "3", "--method", "nestedcut"),
     (*FEW, "--where", "start_time < '2024-09-21'"),
     (*FEW, "--where", "start_time < '2024-09-22'"),
-    (*FEW, "--where", "sex = 'F'"),
-    (*FEW, "--where", "sex = 'M'"),
-    (*FEW, "--where", "age < 45"),
-    (*FEW, "--where", "age >= 45"),
-    ("--unit", "trips", "--k", "3", "--method", "nestedcut"),
-    ("--unit", "trips", "--k", "3", "--method", "productcut"),
+    (*FEW, "--method", "nestedcut", "--where", "sex = 'F'"),
+    (*FEW, "--method", "nestedcut", "--where", "sex = 'M'"),
+    (*FEW, "--method", "nestedcut", "--where", "age < 45"),
+    (*FEW, "--method", "nestedcut", "--where", "age >= 45"),
+    (*FEW, "--where", "person_id <> 'p0000000'"),
+    ("--unit", "trips", "--k", "5", "--method", "productcut"),
 )
-"""Releases that differ in k, period, sex, age and method, with so small a k that there are many flows."""
+"""Releases that differ in k, period, sex, age and method, of about 100,000 flows each in a million trips."""
 
 BEFORE: tuple[tuple[str, ...], ...] = (
     (),

@@ -60,7 +60,7 @@ WINGS = {
             Room(
                 "the road",
                 (
-                    "anonymise · notes · publish · planning · series · describe · checking",
+                    "anonymise · few · notes · publish · planning · series · describe · checking",
                     "resuming · keywords · protection (what is asked for) · rewriting (byte by byte)",
                 ),
             ),
@@ -188,7 +188,7 @@ BELOW = (
         Room(
             "ground/",
             (
-                "errors · progress · ending · memory · noise · threads · arrays · engine (DuckDB) · "
+                "errors · extras · progress · ending · memory · noise · threads · arrays · engine (DuckDB) · "
                 "exact_files · documents · spreadsheets · masking · given_paths · sparing",
                 "folders, moving, waiting: whole or not at all · public_files: those there are, unchanged",
                 "manifest · keys · signatures · entries · rulebook and verdict · rewriting · options, "

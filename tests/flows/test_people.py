@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest, Few, anonymise
+from tripcloak.flows.anonymise import AnonymisationOutcome, AnonymisationRequest, anonymise
+from tripcloak.flows.few import Few
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.reading.matrix import Zoning, read_matrix
 from tripcloak.ground.errors import InputError

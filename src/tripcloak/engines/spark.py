@@ -6,8 +6,8 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +45,13 @@ def spark_cluster(master: str | None, folder: Path | None = None) -> Iterator[Cl
 
     there: Any = SparkContext._active_spark_context  # type: ignore[attr-defined,unused-ignore]
     if there is not None:
-        with plain_spark_errors():
-            yield Cluster(there)
+        cluster = Cluster(there)
+        try:
+            with plain_spark_errors():
+                yield cluster
+        finally:
+            for waiting in cluster.stays:
+                waiting.let_go()
         return
     _require_master(master)
     conf = SparkConf()
@@ -58,16 +63,42 @@ def spark_cluster(master: str | None, folder: Path | None = None) -> Iterator[Cl
         # Private rows stay in the run's own folder, also those of a run that is killed.
         conf.setIfMissing("spark.local.dir", str(folder))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with plain_spark_errors(), SparkContext(conf=conf) as context:
+    with plain_spark_errors(), _without_leftovers(master), SparkContext(conf=conf) as context:
         context.setLogLevel("OFF")
         yield Cluster(context)
 
 
+@contextmanager
+def _without_leftovers(master: str | None) -> Iterator[None]:
+    """Remove what executors that Spark starts on this machine leave in its own folder: what they wrote on."""
+    home = Path(_spark_home(), "work")
+    there = {path.name for path in home.glob("app-*")}
+    try:
+        yield
+    finally:
+        if (master or "").startswith("local-cluster"):
+            for path in home.glob("app-*"):
+                if path.name not in there:
+                    shutil.rmtree(path, ignore_errors=True)
+            with suppress(OSError):
+                home.rmdir()
+
+
+def _spark_home() -> str:
+    from pyspark.find_spark_home import _find_spark_home
+
+    return str(_find_spark_home())  # type: ignore[no-untyped-call,unused-ignore]
+
+
 @dataclass(frozen=True)
 class Cluster:
-    """Runs functions on the machines of a Spark cluster; each is given its plan, which is sent there once."""
+    """Runs functions on the machines of a Spark cluster; each is given its plan, which is sent there once.
+
+    What ``stays`` there is let go with the block that the cluster was given to.
+    """
 
     context: SparkContext
+    stays: list[Waiting] = field(default_factory=list)
 
     def spread(
         self, tasks: Sequence[Any], function: Callable[[Any, Iterator[Any]], Iterator[Any]], plan: Any
@@ -123,11 +154,27 @@ class Waiting:
         shuffled = self.things.mapPartitions(_OnCluster(deal, dealing)).partitionBy(parts, _itself)
         return Waiting.of(self.context, shuffled.mapPartitionsWithIndex(_OnCluster(take, taking)))
 
-    def told(self) -> Iterator[Any]:
-        """Yield all things part by part, in the order of parts, never more than two parts at a time."""
+    def made(self, function: Callable[[Any, Iterator[Any]], Iterator[Any]], plan: Any) -> Waiting:
+        """Return what a function makes of things where they lie."""
+        sent = self.context.broadcast(plan)
+        return Waiting.of(self.context, self.things.mapPartitions(_OnCluster(function, sent)))
+
+    def told(self, wanted: Callable[[Any], bool] | None = None) -> Iterator[Any]:
+        """Yield all things part by part, in the order of parts, never more than two parts at a time.
+
+        Parameters
+        ----------
+        wanted
+            Says which things are told; the others stay where they are.
+        """
         # All parts are made first, where there is room: an iterator alone would ask for one by one.
         self.things.foreach(_nothing)
-        yield from self.things.toLocalIterator(prefetchPartitions=True)
+        yield from self.told_again(wanted)
+
+    def told_again(self, wanted: Callable[[Any], bool] | None = None) -> Iterator[Any]:
+        """Yield things that have been made already likewise."""
+        told = self.things if wanted is None else self.things.filter(wanted)
+        yield from told.toLocalIterator(prefetchPartitions=True)
 
     def let_go(self) -> None:
         """Forget all that waits."""

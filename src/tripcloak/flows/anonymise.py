@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tripcloak.engines.choice import ON_CLUSTER
 from tripcloak.engines.work import work_folder
 from tripcloak.flows.audit import audit_matrix
+from tripcloak.flows.few import Few, few_facts, groups_of_few, refuse_hollow
 from tripcloak.flows.measures import measure
 from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.method import all_in_one
-from tripcloak.flows.model import KeyedRecords, ODMatrix, SegmentPart
+from tripcloak.flows.model import KeyedRecords, ODMatrix, SegmentPart, TripEnds
 from tripcloak.flows.notes import notes_on
 from tripcloak.flows.publish import publish
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened_by_segment, read_matrix
@@ -24,7 +26,7 @@ from tripcloak.flows.release import Publish, Release
 from tripcloak.flows.release.bricks import TablesWanted
 from tripcloak.flows.release.largest import LargestParts, largest_parts
 from tripcloak.flows.release.laying import lay_tables
-from tripcloak.flows.release.naming import names_entry, released_box
+from tripcloak.flows.release.naming import released_box
 from tripcloak.flows.release.rounding import RoundTo, refuse_numbers, rounded_release
 from tripcloak.flows.report.plain import plain_words
 from tripcloak.flows.resuming import reading_key, refuse_changed, seen_input
@@ -34,10 +36,10 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rulebook import Verdict, passed
 from tripcloak.ground.spelling import spelt
+from tripcloak.hierarchy.place_names import names_entry
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 from tripcloak.pages.background import read_background
-from tripcloak.promises import EverySegment, Promise, SegmentsWhereSafe, Unit
-from tripcloak.promises.counted import called_in_words
+from tripcloak.promises import EverySegment, SegmentsWhereSafe
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.files.fingerprints import input_digests
 from tripcloak.records.pace import SILENCES
@@ -45,89 +47,8 @@ from tripcloak.records.segments import Segment, SegmentBy
 from tripcloak.records.source import TripSource
 
 if TYPE_CHECKING:
+    from tripcloak.engines.spark import Cluster
     from tripcloak.flows.reading.matrix import Opened
-
-
-class Few(NamedTuple):
-    """Released groups with fewer people (trips, where nobody is told apart) than one would expect.
-
-    Attributes
-    ----------
-    fewer_than : int
-        The k that was asked for, or as many average people as the threshold on population makes.
-    unit : str
-        What was counted: travellers, or trips.
-    groups : int
-        Groups with fewer.
-    smallest : int
-        The smallest number of them behind any released group.
-    of_trips : bool
-        Trips were protected, and not the population.
-    id_is : str, optional
-        What travellers are.
-    """
-
-    fewer_than: int
-    unit: Unit
-    groups: int
-    smallest: int
-    of_trips: bool = False
-    id_is: str | None = None
-
-    def note(self) -> str:
-        """Return the warning that goes with groups of few people."""
-        counted = called_in_words(self.unit, self.id_is)
-        better = f"{spelt('unit', 'travellers,population')} protects both sides"
-        if self.of_trips:
-            better = f"{spelt('unit', 'travellers')} counts {counted}"
-        return (
-            f"{self.groups:,} released flows hold fewer than {self.fewer_than:,} {counted} (the smallest "
-            f"{self.smallest:,}): people are not protected by what was asked for; {better}"
-        )
-
-
-def refuse_hollow(matrix: ODMatrix, promise: Promise) -> None:
-    """Raise if only the population is protected, and one average person is enough to reach its threshold."""
-    thresholds = promise.resolve(matrix).thresholds
-    if set(thresholds) != {"population"} or matrix.represented is None:
-        return
-    if thresholds["population"] <= matrix.represented.mean:
-        raise InputError(
-            f"k = {thresholds['population']:,.0f} on population protects nobody here: one average record "
-            f"stands for as many people. Ask for {spelt('k_population', 'auto')} (k times the mean weight) "
-            f"or a larger number, best with {spelt('unit', 'travellers,population')}"
-        )
-
-
-def groups_of_few(matrix: ODMatrix, release: Release) -> Few | None:
-    """Return the released groups of few people; None where the promise itself counts people.
-
-    Weights make a group of one participant as large as one of ten: by the papers' definition it is
-    safe for the population, and still everybody knows whose trips these are.
-    """
-    thresholds = release.promise.thresholds
-    people: Unit = "travellers" if "travellers" in matrix.units else "trips"
-    if not thresholds or people in thresholds:
-        return None
-    fewer_than = expected_people(matrix, thresholds)
-    found = np.asarray(release.support(people))
-    few, smallest = int(np.count_nonzero(found < fewer_than)), int(found.min())
-    id_is = matrix.id_is if people == "travellers" else None
-    return Few(fewer_than, people, few, smallest, of_trips="trips" in thresholds, id_is=id_is)
-
-
-def expected_people(matrix: ODMatrix, thresholds: dict[Unit, float]) -> int:
-    """Return the people that a threshold means: k for k trips, and those who make up a population."""
-    if "trips" in thresholds:
-        return int(thresholds["trips"])
-    mean = 1.0 if matrix.represented is None else matrix.represented.mean
-    # A hair more, so that k times the mean means k whatever the rounding.
-    return max(2, int(thresholds["population"] / mean * (1 + 1e-12))) if mean > 0 else 2
-
-
-def few_facts(few: Few | None) -> dict[str, Any]:
-    """Return what JSON says about groups of few people; nothing where people are counted anyway."""
-    return {} if few is None else {"groups_of_few": few._asdict()}
 
 
 def _largest_facts(largest: LargestParts | None) -> dict[str, Any]:
@@ -375,8 +296,31 @@ def make_release(
     """
     refuse_impossible(request)
     request = replace(request, source=_source_for(request.method, request.source))
+    if request.engine != ON_CLUSTER:
+        return _by_segment(request, progress, within, None)
+    from tripcloak.engines.spark import spark_cluster
+
+    # One for the whole run: flows that were counted there are worked on there.
+    with spark_cluster(request.master, request.folder) as cluster:
+        made = _by_segment(request, progress, within, cluster)
+    alone = replace(made.matrix, parts=None, points=None if made.matrix.points is None else _left_there)
+    return replace(made, reading=replace(made.reading, trips=replace(made.reading.trips, matrix=alone)))
+
+
+def _left_there() -> Iterator[TripEnds]:
+    """Raise: what stayed on a cluster has gone with the run."""
+    raise InputError(
+        "where trips began and ended was read from the cluster while the release was made, and is not kept; "
+        f"read the input again, without {spelt('engine', 'spark')}"
+    )
+
+
+def _by_segment(
+    request: ReleaseRequest, progress: Progress, within: Opened | None, cluster: Cluster | None
+) -> MadeRelease:
+    """Return a release, of which every segment is safe where that is asked for."""
     if not request.every_segment:
-        return _made(request, progress, within, ())
+        return _made(request, progress, within, (), cluster)
     request.method.require_segments()
     if request.zoning.apart:
         raise InputError(
@@ -389,7 +333,7 @@ def make_release(
         shared,
         segments,
     ):
-        return _made(request, progress, shared, segments)
+        return _made(request, progress, shared, segments, cluster)
 
 
 def write_release(
@@ -427,7 +371,11 @@ def write_release(
 
 
 def _made(
-    request: ReleaseRequest, progress: Progress, within: Opened | None, segments: Sequence[Segment]
+    request: ReleaseRequest,
+    progress: Progress,
+    within: Opened | None,
+    segments: Sequence[Segment],
+    cluster: Cluster | None,
 ) -> MadeRelease:
     reading = read_matrix(
         request.source,
@@ -440,6 +388,7 @@ def _made(
         folder=request.folder,
         engine=request.engine,
         master=request.master,
+        cluster=cluster,
         stages=request.stages,
         within=within,
         progress=progress,

@@ -16,7 +16,6 @@ from tripcloak.flows.options import (
     K_POPULATION,
     LEDGER,
     PARTS,
-    PRESENTED,
     PUBLISH,
     ROUND,
     SEGMENTS,
@@ -38,6 +37,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import Option
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.ground.threads import processors
+from tripcloak.pages.presenting import PRESENTED
 from tripcloak.records.keywords import ENGINE, MASTER, MEMORY, SIGN, TRIP_COLUMNS, TRIP_READING
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "series":
         times = tuple(one for one in _times() if one.name in ("time_slot", "fold"))
         wanted = (K, UNIT, K_POPULATION, SUPPRESS, PUBLISH, DIVERSITY[0], *PARTS)
-        own = (_METHOD, *SERIES, *wanted, *ZONES, *times, SIGN, LEDGER[0], LEDGER[-1])
+        own = (_METHOD, *SERIES, *wanted, *ZONES, *times, *PRESENTED, SIGN, LEDGER[0], LEDGER[-1])
         return (*own, *read, *_timeless(_on_trees()))
     if command == "describe":
         return (privacy("k", "The k to look at.", metavar="K", kind="number", default=10), *ZONES, *read)
@@ -367,24 +367,3 @@ def segments(given: Mapping[str, Any]) -> tuple[SegmentBy, ...]:
             f"{spelt('segment_joint', True)}"
         )
     return by
-
-
-def wants_names(given: Mapping[str, Any]) -> bool:
-    """Return whether zones are to be named, from the values of keywords; raise where they cannot be."""
-    if given["names"] is None:
-        return False
-    from tripcloak.hierarchy.place_names import require_names
-
-    require_names()
-    return True
-
-
-def background_given(given: Mapping[str, Any]) -> Path | None:
-    """Return the file to draw behind the map, from the values of keywords; raise where it cannot be read."""
-    if given["background"] is None:
-        return None
-    from tripcloak.pages.background import refuse_unreadable
-
-    path = Path(given["background"])
-    refuse_unreadable(path)
-    return path

@@ -258,26 +258,3 @@ LEDGER = (
         group="run",
     ),
 )
-PRESENTED = (
-    Option(
-        name="title",
-        help="What the release is called, on its map and in its files.",
-        metavar="TEXT",
-        reads="line",
-        group="run",
-    ),
-    Option(
-        name="names",
-        help="Name every zone by the nearest place, or by its members (extra places).",
-        metavar="places",
-        values=("places",),
-        group="run",
-    ),
-    Option(
-        name="background",
-        help="Streets, water, borders to draw behind the map: GeoJSON, or PMTiles (extra formats).",
-        metavar="FILE",
-        reads="path",
-        group="run",
-    ),
-)

@@ -29,11 +29,11 @@ from tripcloak.flows.release.totals import levels_table, totals_table
 from tripcloak.flows.report.map import render_map
 from tripcloak.flows.report.readme import render_readme
 from tripcloak.flows.report.totals import tables_fact
-from tripcloak.ground.folders import BACKGROUND, PRIVATE, PUBLIC, staged
+from tripcloak.ground.folders import PRIVATE, PUBLIC, staged
 from tripcloak.ground.manifest import RECORD, write_manifest, write_record
 from tripcloak.ground.spreadsheets import write_csv
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
-from tripcloak.pages.background import background_text
+from tripcloak.pages.background import write_background
 from tripcloak.promises import Promise
 
 if TYPE_CHECKING:
@@ -158,11 +158,6 @@ def write_tables(public: Path, totals: pa.Table, levels: pa.Table | None) -> Non
         _write_parquet(public / "levels.parquet", levels)
         text = json.dumps(zones_geojson(levels), ensure_ascii=False)
         (public / "levels.geojson").write_text(text, encoding="utf-8")
-
-
-def write_background(public: Path, background: Mapping[str, Any]) -> None:
-    """Write what is drawn behind the map."""
-    (public / BACKGROUND).write_text(background_text(background), encoding="utf-8")
 
 
 def write_zones(public: Path, zones: pa.Table) -> dict[str, Any]:

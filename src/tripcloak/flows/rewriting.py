@@ -12,10 +12,9 @@ import numpy as np
 
 from tripcloak._version import __version__
 from tripcloak.flows.methods.registry import method_released_as
-from tripcloak.flows.publish import render_map_of, write_background, write_flows, write_tables, write_zones
+from tripcloak.flows.publish import render_map_of, write_flows, write_tables, write_zones
 from tripcloak.flows.release import Publication, measures_of_table, publication_of, restated
-from tripcloak.flows.release.naming import restated_names, with_names
-from tripcloak.flows.release.public import BACKGROUND_WORDS
+from tripcloak.flows.release.naming import with_names, zones_box
 from tripcloak.flows.release.rebuilding import ZoneSource, rebuilt_levels, rebuilt_zones
 from tripcloak.flows.release.tables import (
     AXES,
@@ -34,10 +33,11 @@ from tripcloak.flows.release.totals import (
     wanted_of,
 )
 from tripcloak.flows.report.readme import render_readme
-from tripcloak.ground.folders import BACKGROUND, PRIVATE, json_text
+from tripcloak.ground.folders import PRIVATE, json_text
 from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.ground.rewriting import (
     Rewriting,
+    background_rewriting,
     manifest_rewriting,
     map_rewriting,
     readme_rewriting,
@@ -45,8 +45,10 @@ from tripcloak.ground.rewriting import (
     same_files,
 )
 from tripcloak.ground.rulebook import Finding
+from tripcloak.hierarchy.place_names import restated_names
 from tripcloak.hierarchy.tiling import Tiling
-from tripcloak.pages.background import restated_background
+from tripcloak.pages.background import WORDS as BACKGROUND_WORDS
+from tripcloak.pages.background import published_background, write_background
 from tripcloak.promises import Promise
 from tripcloak.records.cleaning import REASONS
 
@@ -131,9 +133,7 @@ class WrittenFlows:
     @cached_property
     def background(self) -> dict[str, Any] | None:
         """Return what is drawn behind the map; None where the manifest tells of nothing."""
-        if "background" not in self.facts:
-            return None
-        return restated_background((self.public / BACKGROUND).read_text(encoding="utf-8"))
+        return published_background(self.public, self.facts)
 
     @cached_property
     def totals(self) -> pa.Table | None:
@@ -231,7 +231,7 @@ def _map(written: WrittenFlows) -> str:
 def _names(written: WrittenFlows) -> dict[str, Any]:
     """Return what the manifest must say of names, where it says something."""
     told = written.facts.get("names")
-    return {} if told is None else {"names": restated_names(told, written.zones)}
+    return {} if told is None else {"names": restated_names(told, zones_box(written.zones))}
 
 
 def _readme(written: WrittenFlows) -> str:
@@ -315,12 +315,7 @@ REWRITINGS: tuple[Rewriting[WrittenFlows], ...] = (
         "tables.* or levels.* are not, byte by byte, what the rows of the tables give",
         _write_tables,
     ),
-    Rewriting(
-        "background-as-written",
-        _background_is_the_same,
-        f"{BACKGROUND}, if there is one, is, byte by byte, what comes of writing its shapes",
-        f"{BACKGROUND} holds something beside lines and polygons, or is not as they are written",
-    ),
+    background_rewriting(_background_is_the_same),
     map_rewriting(_map, "the released tables and the manifest"),
     readme_rewriting(_readme),
     manifest_rewriting(_manifest),

@@ -10,7 +10,7 @@ import shapely
 
 from tripcloak.flows.audit import centres
 from tripcloak.flows.audit.box_grid import right_step
-from tripcloak.flows.audit.boxes import MICRO, area_km2, read_box
+from tripcloak.flows.audit.boxes import DEGREES, MICRO, Box, area_km2, read_box
 from worlds.made_evidence import made
 
 CENTRES = (
@@ -151,3 +151,10 @@ def test_what_is_wrong_with_boxes_is_said_in_order() -> None:
     bare = case_of()
     bare.table("audit_zones", ZONES.partition(", geometry")[0], [])
     assert centres.wrong_boxes(bare) == "release/zones.parquet lacks the column 'geometry'"
+
+
+@pytest.mark.parametrize(("off", "right"), [(0.0, True), (DEGREES, True), (1.5 * DEGREES, False)])
+def test_a_point_is_the_middle_up_to_a_hair(off: float, right: bool) -> None:
+    box = Box(-MICRO, -MICRO, MICRO, MICRO)
+    assert centres._true_facts(box, None, 3, 0, 3, area_km2(box), off, 0.0) is right
+    assert centres._true_facts(box, None, 3, 0, 3, area_km2(box), 0.0, -off) is right

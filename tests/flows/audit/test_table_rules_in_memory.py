@@ -296,3 +296,58 @@ def test_trips_of_groups_that_are_not_published_count_for_none_of_the_noisy_numb
     numbers = privacy._numbers(case, asked)
     assert (numbers.published.tolist(), numbers.recount.tolist()) == ([9], [9])
     assert numbers.all_counted == 13
+
+
+def test_scaled_trips_lie_in_the_published_flow_of_their_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two published flows the last one too; what lies in none is of none."""
+    case = released(made(), [("a", "b", 9, 2), ("b", "a", 5, 1)])
+    case.table("audit_names", "key ubigint, name varchar", [(1, "a"), (2, "b")])
+    case.table("audit_links", "o ubigint, d ubigint, pair bigint", [(1, 2, 1), (2, 1, 2)])
+    rows = [(1, 2, "x", 5), (2, 1, "x", 3), (2, 2, "y", 1)]
+    case.table("audit_presence", "o ubigint, d ubigint, person varchar, trips bigint", rows)
+    monkeypatch.setattr(privacy, "_tree", lambda case, axis, names: (axis, axis))
+    monkeypatch.setattr(privacy, "_coded", lambda names, code, side: side)
+    given: list[Any] = []
+    monkeypatch.setattr(privacy, "scaled_numbers", lambda *told, **how: given.append(told))
+    privacy._numbers(case, SimpleNamespace(unit="traveller", norms=(1.0,)))  # type: ignore[arg-type]
+    told = given[0][1]
+    found = sorted(zip(*(column.tolist() for column in (told[1], told[2], told[3], told[4])), strict=True))
+    assert found == [(1, 2, 5, 0), (2, 1, 3, 1), (2, 2, 1, -1)]
+
+
+@pytest.mark.parametrize(
+    ("homogeneous", "counted", "brick", "words"),
+    [
+        (True, "own,all", "a", None),
+        (True, "own,all", None, "a cell that it does not lie in"),
+        (False, "own,all", "a", "zones overlap"),
+        (False, None, "a", None),
+    ],
+)
+def test_withheld_flows_are_counted_where_they_lie_and_where_zones_do_not_overlap(
+    homogeneous: bool, counted: Any, brick: Any, words: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = made()
+    case.promise = SimpleNamespace(homogeneous=homogeneous, slot=None)
+    case.table("audit_placed", "counted_from varchar", [(counted,)])
+    case.table("audit_bricks", "brick varchar", [(brick,)])
+    case.table("audit_presence", "o int, d int", [])
+    case.table("audit_brick_links", "o int, d int, brick varchar", [])
+    for name in ("_bricks", "_few", "_segments", "_parts", "_room"):
+        monkeypatch.setattr(tables, name, lambda *_: None)
+    found = tables._unsafe(case, SimpleNamespace())  # type: ignore[arg-type]
+    assert found is None if words is None else words in str(found)
+
+
+@pytest.mark.parametrize(("trips", "right"), [(0, True), (15, True), (20, False), (14, False)])
+def test_a_rounded_total_is_off_by_less_than_its_flows_together(trips: int, right: bool) -> None:
+    """Two flows of seven trips in all, rounded to five: each may be off by four."""
+    case = made()
+    columns = "origin_all varchar, destination_all varchar, trips int, released bool, counted_from varchar"
+    case.table("audit_placed", columns, [("all", "all", 3, True, None), ("all", "all", 4, True, None)])
+    columns = (
+        "origin_level varchar, destination_level varchar, origin varchar, destination varchar, trips int"
+    )
+    case.table("audit_tables", columns, [("all", "all", "all", "all", trips)])
+    found = tables._recounted_about(case, ("all", "all"), 5)
+    assert found is None if right else "differ from the recount" in str(found)

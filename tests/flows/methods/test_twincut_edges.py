@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tripcloak.flows.audit import audit_matrix
-from tripcloak.flows.methods import TwinCut
+from tripcloak.flows.methods import TwinCut, scouting
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.hierarchy import Hierarchy
@@ -55,6 +55,26 @@ def test_hardly_anything_to_choose(case: str, certify: float | None, withhold: s
     if certify != 0:
         assert bound is not None
         assert bound.gap == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+@pytest.mark.parametrize("certify", [None, 0.0, 0.05])
+@pytest.mark.parametrize("case", CASES)
+def test_a_scout_finds_hardly_anything(
+    case: str, certify: float | None, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the input were large, so that some of the zones alone are looked at."""
+    monkeypatch.setattr(scouting, "MANY", 0)
+    monkeypatch.setattr(scouting, "DEEP", 0)
+    matrix, k, loss = CASES[case]
+    method = TwinCut(promise=k_of(k), suppression_limit=limit, loss=loss, certify=certify)  # type: ignore[arg-type]
+    with np.errstate(all="raise"):
+        release = method.anonymise(matrix)
+    assert audit_matrix(matrix, release).safe
+    if release.bound is not None:
+        assert 0 <= release.bound.gap < np.inf
+        assert release.bound.value <= mean_loss(release, loss) * (1 + 1e-9)
 
 
 def mean_loss(release: Release, loss: str) -> float:

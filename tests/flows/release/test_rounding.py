@@ -233,3 +233,12 @@ def test_every_number_has_a_word_of_its_own_that_follows_from_the_key() -> None:
     ]
     assert one_by_one(numbers, 5, b"key").tolist() == expected
     assert one_by_one(numbers[:0], 5, b"key").tolist() == []
+
+
+@pytest.mark.parametrize(("base", "allowed"), [(1, False), (2, True), (10**6, True), (10**6 + 1, False)])
+def test_numbers_are_rounded_to_two_and_up_to_a_million(base: int, allowed: bool) -> None:
+    if allowed:
+        assert RoundTo(base, "a secret that nobody knows").base == base
+        return
+    with pytest.raises(InputError, match="from 2 to 1,000,000"):
+        RoundTo(base, "a secret that nobody knows")

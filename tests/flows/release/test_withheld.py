@@ -18,7 +18,7 @@ from tripcloak.flows.audit.withheld import _most
 from tripcloak.flows.methods import TwinCut
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Band, build_release, manifest, withheld_bands
-from tripcloak.flows.release.withheld import _laid, _within, withheld_entry
+from tripcloak.flows.release.withheld import WITHOUT_TRIPS, _laid, _within, restated_withheld, withheld_entry
 from tripcloak.ground.errors import InternalError
 from tripcloak.promises import AllOf, DifferentialPrivacy, EverySegment, KAnonymity, KMAnonymity
 from tripcloak.promises.segments import SegmentName
@@ -279,3 +279,9 @@ def test_a_release_that_withholds_more_than_it_says_tells_no_band() -> None:
     assert withheld_entry(matrix, release, int(release.trips.sum()))["at_least"] == 0
     with pytest.raises(InternalError, match="is in no band"):
         withheld_entry(matrix, replace(release, suppression_limit=0.0), int(release.trips.sum()))
+
+
+def test_where_travellers_alone_are_published_nothing_is_restated_of_what_was_withheld() -> None:
+    facts = told_of([3, 4])
+    assert restated_withheld(facts) == facts["withheld"]
+    assert WITHOUT_TRIPS in restated_withheld({**facts, "volume": "travellers"}).values()

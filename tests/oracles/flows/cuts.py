@@ -390,3 +390,24 @@ def place_flows(
         return follow(flow, [steps + (axis == choice[p]) for axis, steps in enumerate(depth)])
 
     return [follow(flow, [0] * len(codes)) for flow in range(len(codes[0]))]
+
+
+def best_cut(cost: Sequence[float], parent: Sequence[int]) -> tuple[float, list[int]]:
+    """Return the least cost of a cut of a tree given by its parents, and its zones; undivided ones first."""
+
+    def below(zone: int) -> tuple[float, list[int]]:
+        parts = [below(child) for child, above in enumerate(parent) if above == zone]
+        divided = sum(part[0] for part in parts), [z for part in parts for z in part[1]]
+        return divided if parts and divided[0] < cost[zone] else (cost[zone], [zone])
+
+    least, zones = below(list(parent).index(-1))
+    return least, sorted(zones)
+
+
+def highest(chosen: Sequence[bool], parent: Sequence[int]) -> list[bool]:
+    """Return which zones are chosen with none above them that is."""
+
+    def inside(zone: int) -> bool:
+        return parent[zone] >= 0 and (chosen[parent[zone]] or inside(parent[zone]))
+
+    return [some and not inside(zone) for zone, some in enumerate(chosen)]

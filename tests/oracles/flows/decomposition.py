@@ -119,3 +119,27 @@ def move_shift(
     """Return the shifts after a step along the pulls."""
     weight = [sqrt(abs(saved)) for saved in saving]
     return [at + step * w * towards for at, w, towards in zip(shift, weight, pull, strict=True)]
+
+
+def spread(
+    value: Sequence[float], given: Sequence[bool], up: Sequence[int], volume: Sequence[float]
+) -> list[float]:
+    """Return what is given to some products, summed above them, and parted by volume below them."""
+
+    def children(p: int) -> list[int]:
+        return [child for child, above in enumerate(up) if above == p]
+
+    def has_above(p: int) -> bool:
+        return up[p] >= 0 and (given[up[p]] or has_above(up[p]))
+
+    def of(p: int) -> float:
+        if has_above(p):
+            inner = sum(volume[child] for child in children(up[p]))
+            return of(up[p]) * volume[p] / inner if inner else 0.0
+        own = value[p] if given[p] else 0.0
+        return own + sum(of_sum(child) for child in children(p))
+
+    def of_sum(p: int) -> float:
+        return (value[p] if given[p] else 0.0) + sum(of_sum(child) for child in children(p))
+
+    return [of(p) for p in range(len(value))]

@@ -20,9 +20,9 @@ from tripcloak.flows.methods.products import DESTINATION, ORIGIN, Axis, SafeProd
 from tripcloak.flows.methods.tree_method import (
     PricedPartition,
     PriceSearch,
+    best_cut,
     beyond_limit,
     certificate,
-    optimal_pruning,
 )
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound, main_volume
@@ -284,7 +284,7 @@ def origin_cut(tree: Hierarchy, volume: Floats, v_target: float) -> Ints:
 def _nearest(tree: Hierarchy, below: Floats, v_target: float) -> Ints:
     """Return that cut, given what leaves every zone."""
     off = below - v_target
-    zone = tree.highest(optimal_pruning(tree, off * off))
+    zone = tree.highest(best_cut(tree, off * off))
     offsets, members = tree.children
     only = np.diff(offsets) == 1
     if not only.any():

@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts, worst_that_fit
-from tripcloak.flows.methods.tree_method import optimal_pruning
+from tripcloak.flows.methods.tree_method import best_cut
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.hierarchy import Hierarchy
 
@@ -78,6 +78,15 @@ class CutPairSearch:
             float(loss[origins].sum()),
             self.products.total - float(volume[origins].sum()),
         )
+
+    def at_ends(self, pair: CutPair) -> float:
+        """Return the volume that a pair of cuts releases in zones below which nothing was looked at."""
+        p, volume = self.products, 0.0
+        for axis, (own, other) in enumerate((pair[:2], pair[1::-1])):
+            tiles = np.arange(len(own)) < p.axes[axis].n_tiles
+            released = self._by_zone_of(axis, other, np.inf)[1]
+            volume += float(released[own & p.ends[axis] & ~tiles].sum())
+        return volume
 
     def descend(self, pair: CutPair, price: float) -> CutPair:
         """Return where taking turns ends: each cut is the best reply to the other at this price."""
@@ -152,17 +161,18 @@ class CutPairSearch:
 
     def cut_of(self, axis: int, own: Bools) -> Bools:
         """Return the cut made of the highest zones that stand on their own."""
-        tree = self.products.axes[axis]
-        chosen = np.zeros(len(tree), dtype=bool)
-        chosen[tree.highest(own)] = True
+        from tripcloak.flows.methods._kernels.cuts import highest
+
+        tree, chosen = self.products.axes[axis], own.copy()
+        chosen[: tree.n_tiles] = True
+        highest(chosen, tree.parent)
         return chosen
 
     def reply(self, axis: int, pair: CutPair, price: float) -> CutPair:
         """Return the pair with one axis' cut replaced by the best one against the other cut."""
         other = pair.destinations if axis == ORIGIN else pair.origins
         loss, hidden = self._by_zone(axis, other, price)
-        own = optimal_pruning(self.products.axes[axis], loss + price * hidden)
-        cut = self.cut_of(axis, own)
+        cut = best_cut(self.products.axes[axis], loss + price * hidden)
         loss_sum, hidden_sum = float(loss[cut].sum()), float(hidden[cut].sum())
         cuts = (cut, other) if axis == ORIGIN else (other, cut)
         return CutPair(*cuts, loss_sum, hidden_sum)

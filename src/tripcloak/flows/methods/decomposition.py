@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,6 +58,8 @@ class Decomposition:
         Where to begin.
     keeps_safe
         What is safe is released however dear it is, so that it may cost instead of save.
+    narrowing
+        Leave out zones first that no best pair of cuts divides or takes; it takes as long as some rounds do.
 
     Attributes
     ----------
@@ -75,13 +78,21 @@ class Decomposition:
     _outside: int
 
     def __init__(
-        self, products: SafeProducts, budget: float, price: float, *, keeps_safe: bool = False
+        self,
+        products: SafeProducts,
+        budget: float,
+        price: float,
+        *,
+        keeps_safe: bool = False,
+        narrowing: bool = True,
     ) -> None:
+        # What was not looked at is hoped to lose as little as it may.
+        products = replace(products, loss=products.hope)
         self.price, self.bound, self.settled = price, 0.0, False
         self.ruled = Ruled.none(products.axes)
         self._products: SafeProducts | None = products
         self._volumes, self._released = (products.total, budget), products.total - budget
-        self._keeps_safe = keeps_safe
+        self._keeps_safe, self._narrowing = keeps_safe, narrowing
         n = len(products)
         self._shifts, self._pulls, self._price_pull = np.zeros(n), np.zeros(n), 0.0
         self._pace, self._idle, self._held, self._rounds = PACE, 0, HELD, 0
@@ -107,6 +118,26 @@ class Decomposition:
             rows = other._left.rows
             other._take_up(self._shifts[rows], np.zeros(len(rows)))
         return other
+
+    def lean_on(self, origins: Bools, destinations: Bools) -> None:
+        """Share the savings so that both problems answer with this pair of cuts, as far as that may be.
+
+        Between the cuts each saving is halved. What one of the problems has there of a zone of its second
+        axis is spread over all zones above and below, so that none of them is worth more to it; the other
+        problem gets the rest. Where neither zone is in its cut, both have such a spread, and share what is
+        too much.
+        """
+        from tripcloak.flows.methods._kernels.decomposition import spread
+
+        left, saving = self._left, self._savings()
+        of_cut = origins[left.zone[ORIGIN]], destinations[left.zone[DESTINATION]]
+        ways, half = (left.up[DESTINATION], left.up[ORIGIN]), saving / 2
+        both = of_cut[ORIGIN] & of_cut[DESTINATION]
+        own = [spread(half, both, way, self._volume) for way in ways]
+        # The first problem spreads along destinations what the second leaves it of each of their zones.
+        first = spread(saving - own[1], of_cut[DESTINATION], ways[0], self._volume)
+        second = spread(saving - own[0], of_cut[ORIGIN], ways[1], self._volume)
+        self._shift[:] = np.where(saving != 0.0, (first - second) / 2, 0.0)
 
     @property
     def left(self) -> Narrowed:
@@ -228,9 +259,15 @@ class Decomposition:
 
     def _begin(self, products: SafeProducts) -> None:
         """Leave out what no best pair of cuts needs at prices about the one at hand."""
-        self._prices, self._outside = (self.price * RANGE[0], self.price * RANGE[1]), 0
+        # Beyond the highest price nothing is proven: there what was not looked at would be released.
+        self.price = min(self.price, products.highest)
+        self._prices = self.price * RANGE[0], min(self.price * RANGE[1], products.highest)
+        self._outside = 0
         ruled = self.ruled if self._floor < np.inf else None
-        self._left = narrow(products, self._prices, keeps_safe=self._keeps_safe, ruled=ruled)
+        if self._narrowing:
+            self._left = narrow(products, self._prices, keeps_safe=self._keeps_safe, ruled=ruled)
+        else:
+            self._left = leave_out(products, self.ruled)
         self._take_up(self._shifts[self._left.rows], self._pulls[self._left.rows])
 
     def _go_on_with(self, left: Narrowed) -> None:

@@ -14,7 +14,8 @@ from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.model import Groups, ODMatrix, Travellers
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.ground.errors import InputError, InternalError, MissingExtraError
+from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ground.extras import needing
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
@@ -338,11 +339,6 @@ def _graph(points: Floats, neighbours: int) -> Any:
 
 
 def _scikit_learn() -> Any:
-    try:
+    with needing("sklearn", "glove-sk", "use the method glove, which does without"):
         from sklearn.cluster import AgglomerativeClustering
-    except ImportError:
-        raise MissingExtraError(
-            "glove-sk needs scikit-learn; install it with `pip install 'tripcloak[sklearn]'`, "
-            "or use the method glove, which does not"
-        ) from None
     return AgglomerativeClustering

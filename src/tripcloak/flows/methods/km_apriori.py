@@ -21,10 +21,10 @@ from tripcloak.flows.methods.losses import (
     find_loss,
     losses_of,
 )
-from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
+from tripcloak.flows.methods.method import FlowMethod, Settled, Solution, budget_of, whole_units
 from tripcloak.flows.methods.products import Axis, find_products
 from tripcloak.flows.model import Groups, Numbering, ODMatrix, group_flows
-from tripcloak.flows.release import Release, main_volume
+from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
@@ -284,13 +284,13 @@ class KMApriori(FlowMethod):
         if not 0 <= self.time_weight < np.inf:
             raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
 
-    def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
-        """Return a release whose promise is k^m-anonymity where m is less than all items."""
+    def settled(self, matrix: ODMatrix, progress: Progress = silent) -> Settled:
+        """Return where every flow goes; the promise is k^m-anonymity where m is less than all items."""
         self.refuse(matrix)
         if self.m is None:
-            return super().anonymise(matrix, progress)
+            return super().settled(matrix, progress)
         held_to = replace(self, promise=KMAnonymity(promise=self.promise, m=self.m))
-        return super(KMApriori, held_to).anonymise(matrix, progress)
+        return super(KMApriori, held_to).settled(matrix, progress)
 
     def refuse(self, matrix: ODMatrix) -> None:
         """Raise if there are fewer than m items, or something is asked for that fewer items cannot keep."""

@@ -75,6 +75,38 @@ class Solution(NamedTuple):
     zones: tuple[Zones, Zones] | None = None
 
 
+class Settled(NamedTuple):
+    """What a method decided for a matrix under a promise, and how long that took."""
+
+    method: FlowMethod
+    matrix: ODMatrix
+    promise: Promise
+    solution: Solution
+    seconds: float
+
+    def release(self) -> Release:
+        """Return the release."""
+        return build_release(
+            self.matrix,
+            method=self.method.released_as,
+            parameters=self.method.parameters(self.matrix),
+            promise=self.promise,
+            suppression_limit=self.method.suppression_limit,
+            seconds=self.seconds,
+            **self.solution._asdict(),
+        )
+
+    @property
+    def mean_tiles(self) -> float:
+        """Return how many tiles the zones of a released trip have together, on average (G)."""
+        decided, kept = self.solution, ~self.solution.suppressed
+        zones = decided.zones or (self.matrix.origins.zones, self.matrix.destinations.zones)
+        ends = zip(zones, (decided.origin_zone, decided.destination_zone), strict=True)
+        tiles = sum(np.asarray(known.tiles, dtype=float)[own[kept]] for known, own in ends)
+        volume = np.asarray(self.matrix.volume(main_volume(self.promise)), dtype=float)[kept]
+        return float(tiles @ volume / volume.sum()) if kept.any() else math.inf
+
+
 @dataclass(frozen=True, kw_only=True)
 class FlowMethod(ABC):
     """A method and its parameters. Pure and deterministic: same flows, same release.
@@ -121,6 +153,10 @@ class FlowMethod(ABC):
 
     def anonymise(self, matrix: ODMatrix, progress: Progress = silent) -> Release:
         """Return a safe release of the matrix, or raise an error that says what is possible."""
+        return self.settled(matrix, progress).release()
+
+    def settled(self, matrix: ODMatrix, progress: Progress = silent) -> Settled:
+        """Return where every flow goes, of which the release is made in a second step."""
         self.refuse(matrix)
         started = time.perf_counter()
         promise = self.promise.resolve(matrix)
@@ -136,15 +172,7 @@ class FlowMethod(ABC):
                 loss=find_loss(getattr(self, "loss", "tiles")),
                 progress=progress,
             )
-        return build_release(
-            matrix,
-            method=self.released_as,
-            parameters=self.parameters(matrix),
-            promise=promise,
-            suppression_limit=self.suppression_limit,
-            seconds=time.perf_counter() - started,
-            **solution._asdict(),
-        )
+        return Settled(self, matrix, promise, solution, time.perf_counter() - started)
 
     def settle(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return where every flow goes, with nothing released that breaks the promise of any group.
@@ -242,7 +270,7 @@ class FlowMethod(ABC):
             able = ", ".join(name for name, method in METHODS.items() if method.handles_time)
             raise InputError(
                 f"{cls.name} does not know time as an axis; use a method that does ({able}), "
-                f"or leave out the slots of time ({spelt('time_slot')})"
+                f"or leave out {spelt('time_slot')}"
             )
 
     @abstractmethod

@@ -51,6 +51,8 @@ class Narrowed:
         Whether the zone of an axis is its root, and whether it is never divided.
     divided : tuple of arrays
         For every zone of an axis, whether it is always divided. Products of a root are kept all the same.
+    ends : tuple of arrays
+        As it is of all safe products.
     """
 
     axes: tuple[Hierarchy, ...]
@@ -62,6 +64,7 @@ class Narrowed:
     whole: tuple[Bools, Bools]
     last: tuple[Bools, Bools]
     divided: tuple[Bools, Bools]
+    ends: tuple[Bools, ...]
 
     @property
     def barred(self) -> Bools:
@@ -121,10 +124,7 @@ class _Left:
 
     def __init__(self, products: SafeProducts | Narrowed, ruled: Ruled) -> None:
         self.products = products
-        self.stops = tuple(
-            never | (np.arange(len(tree)) < tree.n_tiles)
-            for never, tree in zip(ruled.never, products.axes, strict=True)
-        )
+        self.stops = tuple(never | ends for never, ends in zip(ruled.never, products.ends, strict=True))
         self.divides = tuple(always.copy() for always in ruled.always)
         if isinstance(products, Narrowed):
             for axis in (ORIGIN, DESTINATION):
@@ -163,6 +163,7 @@ class _Left:
             whole=(zone[0] == p.axes[0].root, zone[1] == p.axes[1].root),
             last=(self.stops[0][zone[0]], self.stops[1][zone[1]]),
             divided=(self.divides[0], self.divides[1]),
+            ends=p.ends,
         )
 
 
@@ -190,8 +191,11 @@ class _Narrowing(_Left):
         tree = p.axes[axis]
         ups, zones = (p.up[axis], p.up[other]), (p.zone[axis], p.zone[other])
         rest = ups, zones, self.stops[other], self.divides[other], len(tree)
+        # Zones with no product at all tell nothing: what lies below them may have some.
         gain = gain_of_dividing(self.low, self.high, self.steady, self.alive, *rest)
-        self.stops[axis][~self.stops[axis] & ~self.divides[axis] & (gain <= 0)] = True
+        occurs = np.zeros(len(tree), dtype=bool)
+        occurs[p.zone[axis]] = True
+        self.stops[axis][occurs & ~self.stops[axis] & ~self.divides[axis] & (gain <= 0)] = True
         self.forget_below(axis)
         gain = gain_of_keeping(self.low, self.high, self.alive, *rest)
         found = ~self.stops[axis] & (gain <= 0)

@@ -131,8 +131,8 @@ def partition_search(
 
     if keeps_safe:
         # To split a tile would be to withhold it.
-        sizes = np.array([tree.n_tiles for tree in products.axes])
-        may_split = may_split & (products.zone >= sizes[:, None])
+        ends = zip(products.ends, products.zone, strict=True)
+        may_split = may_split & ~np.stack([some[zone] for some, zone in ends])
 
     below = np.empty((2, *products.up.shape))
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.methods.losses import Loss, losses_of
+from tripcloak.flows.methods.losses import Loss, depths, losses_of
 from tripcloak.flows.methods.method import budget_of, whole_units
 from tripcloak.flows.model import Groups, Numbering, ODMatrix, Runs
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.hierarchy import Hierarchy
+from tripcloak.hierarchy import Hierarchy, Lineage
 from tripcloak.promises import Promise
 
 
@@ -26,6 +27,7 @@ class Axis(NamedTuple):
 
     Where the tree is not the matrix's, ``zones`` are the matrix's own numbers of its zones. Of a tree that
     ``must_split`` its root is never released: of the products with it only that of all roots is found.
+    With a ``lineage`` of its own only the zones in it are looked at.
     """
 
     tree: Hierarchy
@@ -33,6 +35,20 @@ class Axis(NamedTuple):
     loss: Loss | None = None
     zones: Ints | None = None
     must_split: bool = False
+    lineage: Lineage | None = None
+
+    @property
+    def looked_at(self) -> Lineage:
+        """Return the zones above every tile that are looked at."""
+        return self.lineage or self.tree.lineage
+
+    @property
+    def ends(self) -> Bools:
+        """Return the zones that are not divided: tiles, and those below which nothing is looked at."""
+        ends = np.arange(len(self.tree)) < self.tree.n_tiles
+        if self.lineage is not None:
+            ends[self.lineage.lowest] = True
+        return ends
 
 
 class FoundProducts(NamedTuple):
@@ -73,10 +89,76 @@ class _Parents(NamedTuple):
     size: Ints
 
     @classmethod
-    def of(cls, trees: Sequence[Hierarchy]) -> _Parents:
-        size = np.array([len(tree) for tree in trees], dtype=np.int64)
-        parent = np.concatenate([tree.parent for tree in trees]).astype(np.int32)
-        return cls(parent, np.cumsum(size) - size, size)
+    def of(cls, axes: Sequence[Axis]) -> _Parents:
+        size = np.array([len(axis.tree) for axis in axes], dtype=np.int64)
+        parents = [
+            axis.tree.parent if axis.lineage is None else axis.lineage.parents(len(axis.tree))
+            for axis in axes
+        ]
+        return cls(np.concatenate(parents).astype(np.int32), np.cumsum(size) - size, size)
+
+
+class ProductSpace:
+    """The trees whose zones make products, what their zones lose, and where products lie in them.
+
+    Parameters
+    ----------
+    axes
+        The trees.
+    loss
+        The loss of every axis that has none of its own.
+    turned
+        Destinations are the first axis and origins the second.
+    """
+
+    def __init__(self, axes: tuple[Axis, ...], loss: Loss, *, turned: bool = False) -> None:
+        if math.prod(len(axis.tree) for axis in axes) >= 2**63:
+            raise InputError("more products of zones than 63 bits can number; use coarser tiles or slots")
+        self.axes, self.loss, self.turned = axes, loss, turned
+        self.trees = tuple(axis.tree for axis in axes)
+        self.ancestors = tuple(axis.looked_at.ancestors for axis in axes)
+        self.losses = tuple(
+            losses_of(axis.loss or loss, axis.tree, at) for axis, at in zip(axes, self.ancestors, strict=True)
+        )
+        by_zone = [_by_zone(*some) for some in zip(self.trees, self.ancestors, self.losses, strict=True)]
+        known = [losses for losses in by_zone if losses is not None]
+        # One loss per zone and axis, or none where it differs between the tiles of a zone.
+        self.zone_loss = np.concatenate(known) if len(known) == len(by_zone) else None
+        self.parents = _Parents.of(axes)
+
+    def of(self, codes: tuple[Ints, ...]) -> ProductSpace:
+        """Return the same space with the tiles of other flows."""
+        other = copy(self)
+        other.axes = tuple(axis._replace(codes=code) for axis, code in zip(self.axes, codes, strict=True))
+        return other
+
+    def place(self, zones: Ints, above: Ints, numbering: Numbering) -> Ints:
+        """Return, per axis, the number of the product above every product, -1 for none; all get a number."""
+        from tripcloak.flows.methods._kernels.cuts import place_products
+
+        keys, higher = place_products(zones, *self.parents)
+        numbering.add(keys.view(np.uint64))
+        return np.stack([*(numbering.find(axis.view(np.uint64)) for axis in higher), above])
+
+    def zone_losses(self, zones: Ints, volume: Floats) -> Floats:
+        """Return the loss per unit of volume of every product, where its zones alone decide it."""
+        from tripcloak.flows.methods._kernels.cuts import sum_by_zone
+
+        assert self.zone_loss is not None
+        each = sum_by_zone(zones, self.zone_loss, self.parents.start)
+        return np.where(volume > 0, each, 0.0)
+
+    def hopes(self, zones: Ints, loss: Floats) -> Floats:
+        """Return the loss per unit of volume that nothing inside each product goes below, looked at or not.
+
+        That is its own, less what its zones could lose less if all of their tiles were released instead.
+        """
+        if all(axis.lineage is None for axis in self.axes):
+            return loss
+        hope = loss.copy()
+        for axis, zone, own in zip(self.axes, zones, self.losses, strict=True):
+            hope -= _to_be_gained(axis, own, self.loss)[zone]
+        return np.maximum(hope, 0.0)
 
 
 class Descent:
@@ -89,51 +171,37 @@ class Descent:
     ----------
     matrix, promise
         The flows, and when a group of them is safe.
-    axes
-        The trees whose zones make the products.
+    space
+        The trees whose zones make the products, with the tiles of these flows.
     volumes
         The volume of every flow, in whole units.
-    loss
-        The loss of every axis that has none of its own.
     """
 
-    def __init__(
-        self, matrix: ODMatrix, promise: Promise, axes: tuple[Axis, ...], volumes: Floats, loss: Loss
-    ) -> None:
+    def __init__(self, matrix: ODMatrix, promise: Promise, space: ProductSpace, volumes: Floats) -> None:
         from tripcloak.flows.methods._kernels.cuts import sort_flows
 
         self.matrix, self.promise, self.volumes = matrix, promise.monotone, volumes
         self.by_product = promise.by_product
-        self.axes = axes
-        self.trees = tuple(axis.tree for axis in axes)
-        self.ancestors = tuple(axis.tree.lineage.ancestors for axis in axes)
-        self.losses = tuple(
-            losses_of(axis.loss or loss, axis.tree, at) for axis, at in zip(axes, self.ancestors, strict=True)
-        )
-        by_zone = [_by_zone(*some) for some in zip(self.trees, self.ancestors, self.losses, strict=True)]
-        known = [losses for losses in by_zone if losses is not None]
-        # One loss per zone and axis, or none where it differs between the tiles of a zone.
-        self.zone_loss = np.concatenate(known) if len(known) == len(by_zone) else None
-        self.parents = _Parents.of(self.trees)
+        self.space, self.axes = space, space.axes
         self.found = 0
-        last = axes[-1].tree.lineage
-        self.rank = last.rank[axes[-1].codes]
+        last = self.axes[-1].looked_at
+        self.rank = last.rank[self.axes[-1].codes]
         self.by_rank, self.behind = last.by_rank, last.behind
         self.rank_loss = (
-            None if self.zone_loss is not None else np.ascontiguousarray(self.losses[-1][:, last.leaves])
+            None if space.zone_loss is not None else np.ascontiguousarray(space.losses[-1][:, last.leaves])
         )
         deepest = np.full(matrix.n_flows, len(self.by_rank), dtype=np.int32)
         every = np.arange(matrix.n_flows, dtype=np.int32)
-        self.sorted = sort_flows(every, last.rank, axes[-1].codes, deepest)
+        self.sorted = sort_flows(every, last.rank, self.axes[-1].codes, deepest)
         # The depth of the last axis from which on a flow is in no safe product, in rows not below others.
         self.reach = {
-            depths: deepest.copy() for depths in product(*(range(len(at)) for at in self.ancestors[1:-1]))
+            depths: deepest.copy() for depths in product(*(range(len(at)) for at in space.ancestors[1:-1]))
         }
 
     @property
     def rows(self) -> list[tuple[int, ...]]:
         """Return the combinations of depths of all axes but the last, those above before those below."""
-        return list(product(*(range(len(at)) for at in self.ancestors[:-1])))
+        return list(product(*(range(len(at)) for at in self.space.ancestors[:-1])))
 
     def row(self, depths: tuple[int, ...]) -> Iterator[FoundProducts]:
         """Yield the safe products with zones of these depths on the first axes, by depth on the last."""
@@ -162,22 +230,6 @@ class Descent:
                 self._free(row.flows, runs),
             )
 
-    def place(self, zones: Ints, above: Ints, numbering: Numbering) -> Ints:
-        """Return, per axis, the number of the product above every product, -1 for none; all get a number."""
-        from tripcloak.flows.methods._kernels.cuts import place_products
-
-        keys, higher = place_products(zones, *self.parents)
-        numbering.add(keys.view(np.uint64))
-        return np.stack([*(numbering.find(axis.view(np.uint64)) for axis in higher), above])
-
-    def zone_losses(self, zones: Ints, volume: Floats) -> Floats:
-        """Return the loss per unit of volume of every product, where its zones alone decide it."""
-        from tripcloak.flows.methods._kernels.cuts import sum_by_zone
-
-        assert self.zone_loss is not None
-        each = sum_by_zone(zones, self.zone_loss, self.parents.start)
-        return np.where(volume > 0, each, 0.0)
-
     def _reach(self, depths: tuple[int, ...]) -> Ints:
         """Return how deep each flow may go on the last axis: no deeper than in any row above."""
         reach = self.reach[depths[1:]]
@@ -191,16 +243,16 @@ class Descent:
         from tripcloak.flows.methods._kernels.cuts import open_row, sort_flows
 
         flows = self.sorted
-        fixed = tuple(at[depth] for at, depth in zip(self.ancestors, depths, strict=False))
+        fixed = tuple(at[depth] for at, depth in zip(self.space.ancestors, depths, strict=False))
         codes = tuple(axis.codes for axis in self.axes[:-1])
         for zone, code in zip(fixed[::-1], codes[::-1], strict=True):
             flows = sort_flows(flows, zone, code, reach)
         runs, trips, volumes = open_row(flows, fixed, codes, self.matrix.flows.trips, self.volumes)
         row = _Row(flows, self.rank[flows], trips, volumes, runs)
-        if self.zone_loss is not None:
+        if self.space.zone_loss is not None:
             return row
         lead = np.zeros(len(flows))
-        for at, depth, code in zip(self.losses, depths, codes, strict=False):
+        for at, depth, code in zip(self.space.losses, depths, codes, strict=False):
             lead += at[depth][code[flows]]
         return row._replace(lead=lead, volume=self.volumes[flows])
 
@@ -219,6 +271,7 @@ class Descent:
             zone if axis.zones is None else axis.zones[zone]
             for axis, zone in zip(self.axes, runs[ZONES:], strict=True)
         ]
+        own = own[::-1] if self.space.turned else own
         members = Runs(flows, runs[FIRST], runs[LAST])
         time = own[TIME] if len(own) > TIME else None
         return Groups(self.matrix, members, own[ORIGIN], own[DESTINATION], {"trips": runs[TRIPS]}, time)
@@ -249,9 +302,30 @@ def _by_zone(tree: Hierarchy, ancestors: Ints, losses: Floats) -> Floats | None:
     return value if np.array_equal(value[ancestors[some]], losses[some]) else None
 
 
+def _to_be_gained(axis: Axis, losses: Floats, loss: Loss) -> Floats:
+    """Return, for every zone below which nothing is looked at, how much less a tile loses there at most."""
+    tree, seen = axis.tree, axis.looked_at
+    tile, full = np.arange(tree.n_tiles), tree.lineage.ancestors
+    inside = (full >= 0) & (np.arange(len(full))[:, None] >= depths(tree)[seen.lowest])
+    least = np.min(losses_of(axis.loss or loss, tree, full), axis=0, initial=np.inf, where=inside)
+    gain = np.zeros(len(tree))
+    np.maximum.at(gain, seen.lowest, losses[(seen.ancestors >= 0).sum(axis=0) - 1, tile] - least)
+    return gain
+
+
 ORIGIN, DESTINATION, TIME = 0, 1, 2
 
-__all__ = ["DESTINATION", "ORIGIN", "TIME", "Axis", "SafeProducts", "find_products"]
+__all__ = [
+    "DESTINATION",
+    "ORIGIN",
+    "TIME",
+    "Axis",
+    "Descent",
+    "ProductSpace",
+    "SafeProducts",
+    "find_products",
+    "numbered_products",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +349,13 @@ class SafeProducts:
         The volume in safe children when this axis is split; the rest would be suppressed.
     complete : bool
         False if the time was up before all were found; those that were found are safe all the same.
+    ends : tuple of arrays
+        For every zone of an axis, whether products are not divided there: tiles, and zones below which
+        nothing was looked at.
+    hope : array (n,)
+        The loss per unit of volume that neither a product goes below nor what was not looked at inside it.
+    highest : float
+        The price up to which nothing would be released that was not looked at for being too coarse.
     """
 
     axes: tuple[Hierarchy, ...]
@@ -288,6 +369,9 @@ class SafeProducts:
     inner: Floats
     numbering: Numbering
     complete: bool
+    ends: tuple[Bools, ...]
+    hope: Floats
+    highest: float = math.inf
 
     def __len__(self) -> int:
         return len(self.volume)
@@ -319,6 +403,8 @@ def find_products(
     progress: Progress = silent,
     stop: Callable[[], bool] = lambda: False,
     axes: tuple[Axis, ...] | None = None,
+    *,
+    turned: bool = False,
 ) -> SafeProducts:
     """Return all safe products of a matrix under a promise, with their losses.
 
@@ -328,26 +414,27 @@ def find_products(
         Asked after every combination of depths; True ends the search there.
     axes
         The trees whose zones make the products: the matrix's own by default.
+    turned
+        The first of the axes are destinations, the second origins.
     """
     own = tuple(Axis(tree, codes) for tree, codes in matrix.axes)
-    return _Search(matrix, promise, loss, axes or own).run(progress, stop)
+    return _Search(matrix, promise, ProductSpace(axes or own, loss, turned=turned)).run(progress, stop)
 
 
 class _Search:
     """Gathers what the descent finds, row by row."""
 
-    def __init__(self, matrix: ODMatrix, promise: Promise, loss: Loss, axes: tuple[Axis, ...]) -> None:
-        if math.prod(len(axis.tree) for axis in axes) >= 2**63:
-            raise InputError("more products of zones than 63 bits can number; use coarser tiles or slots")
+    def __init__(self, matrix: ODMatrix, promise: Promise, space: ProductSpace) -> None:
+        self.space = space
         self.volumes = whole_units(matrix.volume(main_volume(promise)))
-        self.descent = Descent(matrix, promise, axes, self.volumes, loss)
+        self.descent = Descent(matrix, promise, self.space, self.volumes)
         self.found: list[FoundProducts] = []
 
     def run(self, progress: Progress, stop: Callable[[], bool]) -> SafeProducts:
         """Return all safe products, or those found before the time was up."""
         rows = self.descent.rows
-        for number, depths in enumerate(rows):
-            for found in self.descent.row(depths):
+        for number, at in enumerate(rows):
+            for found in self.descent.row(at):
                 self.found.append(found)
                 if stop():
                     return self._products(complete=False)
@@ -355,34 +442,64 @@ class _Search:
         return self._products(complete=True)
 
     def _products(self, complete: bool) -> SafeProducts:
-        zone = np.concatenate([found.zone for found in self.found], axis=1)
-        above, volume = (
-            np.concatenate(parts) for parts in zip(*((f.above, f.volume) for f in self.found), strict=True)
-        )
         losses = [found.loss for found in self.found if found.loss is not None]
-        loss = np.concatenate(losses) if losses else self.descent.zone_losses(zone, volume)
         free = [found.free for found in self.found if found.free is not None]
-        if free:
-            loss = np.where(np.concatenate(free), loss, np.inf)
-        numbering = Numbering()
-        up = self.descent.place(zone, above, numbering)
-        inner = np.zeros(zone.shape)
-        for axis in range(len(zone)):
-            below = up[axis] >= 0
-            inner[axis] = np.bincount(up[axis][below], volume[below], minlength=len(volume))
-        return SafeProducts(
-            axes=self.descent.trees,
-            codes=tuple(axis.codes for axis in self.descent.axes),
-            flow_volume=self.volumes,
-            ancestors=self.descent.ancestors,
-            zone=zone,
-            volume=volume,
-            loss=loss,
-            up=up,
-            inner=inner,
-            numbering=numbering,
+        return numbered_products(
+            self.space,
+            self.volumes,
+            zone=np.concatenate([found.zone for found in self.found], axis=1),
+            above=np.concatenate([found.above for found in self.found]),
+            volume=np.concatenate([found.volume for found in self.found]),
+            loss=np.concatenate(losses) if losses else None,
+            free=np.concatenate(free) if free else None,
             complete=complete,
         )
+
+
+def numbered_products(
+    space: ProductSpace,
+    flow_volume: Floats,
+    *,
+    zone: Ints,
+    above: Ints,
+    volume: Floats,
+    loss: Floats | None = None,
+    free: Bools | None = None,
+    complete: bool = True,
+) -> SafeProducts:
+    """Return products that were found, numbered in their order.
+
+    Parameters
+    ----------
+    flow_volume
+        The volume of every flow, in whole units.
+    zone, above, volume, loss, free
+        As in :class:`FoundProducts`, of all products together.
+    """
+    loss = space.zone_losses(zone, volume) if loss is None else loss
+    if free is not None:
+        loss = np.where(free, loss, np.inf)
+    numbering = Numbering()
+    up = space.place(zone, above, numbering)
+    inner = np.zeros(zone.shape)
+    for axis in range(len(zone)):
+        below = up[axis] >= 0
+        inner[axis] = np.bincount(up[axis][below], volume[below], minlength=len(volume))
+    return SafeProducts(
+        axes=space.trees,
+        codes=tuple(axis.codes for axis in space.axes),
+        flow_volume=flow_volume,
+        ancestors=space.ancestors,
+        zone=zone,
+        volume=volume,
+        loss=loss,
+        up=up,
+        inner=inner,
+        numbering=numbering,
+        complete=complete,
+        ends=tuple(axis.ends for axis in space.axes),
+        hope=space.hopes(zone, loss),
+    )
 
 
 def _sizes(axes: tuple[Hierarchy, ...]) -> Ints:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
-
 from tripcloak.flows.methods.kept_products import kept_or_found
 from tripcloak.flows.methods.losses import ABOUT_LOSS, LossName, find_loss
 from tripcloak.flows.methods.method import FlowMethod
-from tripcloak.flows.methods.products import Axis, SafeProducts, find_products
+from tripcloak.flows.methods.parted_products import find_in_parts
+from tripcloak.flows.methods.products import Axis, ProductSpace, SafeProducts, find_products
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Bound
 from tripcloak.ground.arrays import Bools, Floats
@@ -142,29 +141,21 @@ def beyond_limit(share: float) -> ImpossibleRequestError:
     )
 
 
-def optimal_pruning(tree: Hierarchy, cost: Floats) -> Bools:
-    """Return the zones that are no dearer than the best cut below them.
+def best_cut(tree: Hierarchy, cost: Floats) -> Bools:
+    """Return the zones of the cut of least total cost (method 1 of the ATG paper).
 
-    The highest of them make the cut of least total cost (method 1 of the ATG paper); of two equal
-    costs the undivided zone wins.
+    Of two equal costs the undivided zone wins.
 
     Examples
     --------
+    >>> import numpy as np
     >>> tree = Hierarchy.from_parents(["a", "b", "c", "ab", "all"], [3, 3, 4, 4, -1])
-    >>> own = optimal_pruning(tree, np.array([1.0, 1.0, 1.0, 1.5, 4.0]))
-    >>> tree.zones.ids[tree.highest(own)].tolist()
-    ['ab', 'ab', 'c']
+    >>> tree.zones.ids[best_cut(tree, np.array([1.0, 1.0, 1.0, 1.5, 4.0]))].tolist()
+    ['c', 'ab']
     """
-    own = np.ones(len(tree), dtype=bool)
-    best, below = cost.copy(), np.zeros(len(tree))
-    # Invariant: `below` holds the best cost of all children of the zones of a level when it is reached.
-    for height, level in enumerate(tree.levels):
-        if height:
-            own[level] = cost[level] <= below[level]
-            best[level] = np.minimum(cost[level], below[level])
-        if level.stop < len(tree):
-            np.add.at(below, tree.parent[level], best[level])
-    return own
+    from tripcloak.flows.methods._kernels import cuts
+
+    return cuts.best_cut(cost, tree.parent, tree.n_tiles)
 
 
 class Clock:
@@ -233,7 +224,11 @@ class TreeMethod(FlowMethod):
         axes, loss = self.axes(matrix), find_loss(self.loss)
 
         def find() -> SafeProducts:
-            return find_products(matrix, promise, loss, progress, clock.is_up, axes)
+            found = None
+            if matrix.parts is not None:
+                space = ProductSpace(axes, loss)
+                found = find_in_parts(matrix, matrix.parts, promise, space, progress, clock.is_up)
+            return found or find_products(matrix, promise, loss, progress, clock.is_up, axes)
 
         return kept_or_found(matrix, (axes, promise, self.loss), find)
 

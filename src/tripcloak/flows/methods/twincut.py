@@ -17,6 +17,7 @@ from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.odkanon import ODkAnon
 from tripcloak.flows.methods.productcut import highest_price, nested, partition_search
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
+from tripcloak.flows.methods.scouting import Cuts, Scout, pays
 from tripcloak.flows.methods.tree_method import (
     Clock,
     PricedPartition,
@@ -38,6 +39,14 @@ POOL = 3
 EFFORT, FEWEST, MOST = 100_000_000, 60, 150
 """Products that the proof looks at where no time is given for it, in rounds from the fewest to the most: that
 takes less time than the search itself."""
+
+SCOUTED, FEW_SCOUTED = 35_000_000, 50
+"""The same where some zones alone were looked at: the proof leans on the best pair of cuts then, so that
+fewer rounds do."""
+
+TRIES, FRINGE = 3, 0.01
+"""Zones are looked at anew, so many times in all, while the best pair of cuts releases more than this share
+in zones below which nothing was looked at."""
 
 NEAR = 1.005
 """How near the best possible is near enough for the proof to end, where no time is given for it."""
@@ -75,6 +84,8 @@ class TwinCut(TreeMethod):
     zones are split while the limit allows. It is never worse than ODkAnon or OIGH under the same
     limit, nor under a limit of what they suppress. Its certificate is by dual decomposition: two nested
     problems share the savings until they agree, and where they do not quite, their cuts are new starts.
+    Where flows and zones are many, only zones about those that a scout finds are looked at; the certificate
+    holds for all pairs of cuts all the same, theirs among them, and takes the place of the comparison.
 
     Parameters
     ----------
@@ -104,22 +115,46 @@ class TwinCut(TreeMethod):
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the best pair of cuts found, with the bound of the decomposition."""
         clock = Clock(self.time_limit)
-        products = self.find_products(matrix, promise, progress, clock)
-        budget = products.budget(self.suppression_limit)
-        pairs = CutPairSearch(products, budget, keeps_safe=self.keeps_safe)
-        rivals = _rivals(matrix, promise, self.suppression_limit)
-        bound, price, starts = self._relaxations(pairs)
-        uniform = pairs.best_uniform()
-        starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
-        best, price = _search(pairs, starts, price, clock, progress)
+        judged = self.keeps_safe or promise.by_product or self.time_limit is not None
+        if not judged and pays(matrix, find_loss(self.loss)):
+            pairs, best, price = self._look_about(matrix, promise, progress, clock)
+            bound, rivals = 0.0, []
+        else:
+            products = self.find_products(matrix, promise, progress, clock)
+            budget = products.budget(self.suppression_limit)
+            pairs = CutPairSearch(products, budget, keeps_safe=self.keeps_safe)
+            rivals = _rivals(matrix, promise, self.suppression_limit)
+            bound, price, starts = self._relaxations(pairs)
+            uniform = pairs.best_uniform()
+            starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
+            best, price = _search(pairs, starts, price, clock, progress)
         settled, proven = self._prove(pairs, _settled(pairs, best), price, clock, progress)
         bound = max(bound, proven)
         solution, mean = _solution(matrix, pairs, settled), settled.mean
         # They withhold single flows of a group, safe or not.
         for rival in () if self.keeps_safe else rivals:
-            if (reached := self._mean(matrix, products, rival)) < mean:
+            if (reached := self._mean(matrix, pairs.products, rival)) < mean:
                 solution, mean = rival, reached
-        return solution._replace(bound=certificate(products, mean, bound, self.relaxation))
+        return solution._replace(bound=certificate(pairs.products, mean, bound, self.relaxation))
+
+    def _look_about(
+        self, matrix: ODMatrix, promise: Promise, progress: Progress, clock: Clock
+    ) -> tuple[CutPairSearch, CutPair, float]:
+        """Return the best pair of cuts over zones about those that a scout found, and its price."""
+
+        def search(pairs: CutPairSearch) -> tuple[CutPair, float]:
+            _, price, starts = self._relaxations(pairs)
+            return _search(pairs, starts, price, clock, progress)
+
+        scout = Scout(matrix, promise, find_loss(self.loss), self.suppression_limit, progress)
+        cuts = scout.look(search)
+        for _ in range(TRIES):
+            pairs = CutPairSearch(products := scout.around(cuts), products.budget(self.suppression_limit))
+            best, price = _search(pairs, [pairs.evaluate(*cuts[:2])], cuts.price, clock, progress)
+            if pairs.at_ends(best) <= FRINGE * products.total:
+                break
+            cuts = Cuts(best.origins, best.destinations, price)
+        return pairs, best, price
 
     def _relaxations(self, pairs: CutPairSearch) -> tuple[float, float, list[CutPair]]:
         """Return the better bound of the two nested problems, their price, and starts made of their cuts."""
@@ -151,9 +186,15 @@ class TwinCut(TreeMethod):
         effort = Clock(self.certify)
         if effort.is_up():
             return settled, 0.0
-        proof = Decomposition(pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe)
+        scouted = pairs.products.highest < np.inf
+        proof = Decomposition(
+            pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe, narrowing=not scouted
+        )
+        if scouted:
+            proof.lean_on(settled.pair.origins, settled.pair.destinations)
         settled, few = self._agree(pairs, proof, settled, lambda: clock.is_up() or effort.is_up(), progress)
-        if proof.settled or not few:
+        # Where some zones were not looked at, what is left open is more than one pair of cuts.
+        if proof.settled or not few or scouted:
             return settled, proof.bound
         branching = Branching(pairs, settled)
 
@@ -173,7 +214,8 @@ class TwinCut(TreeMethod):
         progress: Progress,
     ) -> tuple[Settled, bool]:
         """Go through the rounds; return the best pair of cuts then, and whether the rest may be branched."""
-        rounds = int(np.clip(EFFORT // proof.size, FEWEST, MOST)) if self.certify is None else None
+        effort, fewest = (SCOUTED, FEW_SCOUTED) if pairs.products.highest < np.inf else (EFFORT, FEWEST)
+        rounds = int(np.clip(effort // proof.size, fewest, MOST)) if self.certify is None else None
         before = 0.0
         for number in count(1):
             if is_up() or proof.settled or (rounds is not None and number > rounds):

@@ -24,11 +24,14 @@ from tripcloak.flows.model.matrix import (
     by_slot,
     count_places,
 )
+from tripcloak.flows.model.parting import FlowParts, FlowsInBlocks
 from tripcloak.flows.model.records import KeyedRecords
 
 __all__ = [
     "NOBODY",
+    "FlowParts",
     "Flows",
+    "FlowsInBlocks",
     "FlowsKept",
     "Groups",
     "KeyedRecords",

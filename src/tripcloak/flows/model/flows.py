@@ -118,6 +118,26 @@ class Flows:
     def __repr__(self) -> str:
         return f"<Flows: {mask_small(len(self.trips))}>"
 
+    def only(self, rows: Ints) -> Flows:
+        """Return some of the flows, given by their ascending rows."""
+        parts: dict[str, Any] = {}
+        if self.travellers is not None:
+            offsets, people = self.travellers
+            sizes = np.diff(offsets)[rows]
+            edges = np.concatenate(([0], np.cumsum(sizes)))
+            place = np.repeat(offsets[:-1][rows] - edges[:-1], sizes) + np.arange(edges[-1])
+            parts = {name: getattr(self, name) for name in ("repeats", "weights")}
+            parts = {name: None if part is None else part[place] for name, part in parts.items()}
+            parts["travellers"] = Travellers(edges, people[place])
+        return Flows(
+            origin=self.origin[rows],
+            destination=self.destination[rows],
+            trips=self.trips[rows],
+            population=None if self.population is None else self.population[rows],
+            slot=None if self.slot is None else self.slot[rows],
+            **parts,
+        )
+
     @classmethod
     def join(cls, parts: Sequence[Flows]) -> Flows:
         """Return the flows of parts whose origins ascend from one part to the next."""

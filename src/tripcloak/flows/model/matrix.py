@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,11 +14,11 @@ import numpy as np
 from tripcloak.flows.model.flows import (
     Flows,
     Represented,
-    Travellers,
     WeightsSeen,
     flows_from_trips,
     represented_by,
 )
+from tripcloak.flows.model.parting import FlowParts
 from tripcloak.ground.arrays import Floats, Ints, to_read
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
@@ -56,41 +56,9 @@ def by_slot(matrix: ODMatrix) -> Iterator[Slot]:
     order = np.argsort(flows.slot, kind="stable")
     tiles, first = np.unique(flows.slot[order], return_index=True)
     for tile, rows in zip(tiles, np.split(order, first[1:]), strict=True):
-        part = Flows(
-            origin=flows.origin[rows],
-            destination=flows.destination[rows],
-            trips=flows.trips[rows],
-            population=None if flows.population is None else flows.population[rows],
-            **_picked(flows, rows),
-        )
-        yield Slot(
-            tile=int(tile),
-            rows=rows,
-            matrix=ODMatrix(
-                origins=matrix.origins,
-                destinations=matrix.destinations,
-                flows=part,
-                each_trip_is_a_person=matrix.each_trip_is_a_person,
-                places=matrix.places,
-                represented=matrix.represented,
-                id_is=matrix.id_is,
-            ),
-        )
-
-
-def _picked(flows: Flows, rows: Ints) -> dict[str, Any]:
-    """Return the travellers of some flows, and what each has of them where that is known."""
-    travellers = flows.travellers
-    if travellers is None:
-        return {}
-    sizes = np.diff(travellers.offsets)[rows]
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
-    place = np.repeat(travellers.offsets[:-1][rows] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    parts = {"repeats": flows.repeats, "weights": flows.weights}
-    return {
-        "travellers": Travellers(offsets, travellers.people[place]),
-        **{name: None if part is None else part[place] for name, part in parts.items()},
-    }
+        some = replace(flows.only(rows), slot=None)
+        alone = replace(matrix, flows=some, points=None, times=None, parts=None)
+        yield Slot(tile=int(tile), rows=rows, matrix=alone)
 
 
 class PlaceCounts(NamedTuple):
@@ -176,6 +144,8 @@ class ODMatrix:
         How many people carry a weight, and what they stand for together.
     id_is : str
         What the id of a traveller stands for: a person, a vehicle and so on, or that nothing tells.
+    parts : FlowParts, optional
+        Who works on the same flows part by part, where they are too many to be worked on at once.
 
     Examples
     --------
@@ -196,6 +166,7 @@ class ODMatrix:
     places: PlaceCounts | None = None
     represented: Represented | None = None
     id_is: str = "person"
+    parts: FlowParts | None = None
 
     def __repr__(self) -> str:
         return (

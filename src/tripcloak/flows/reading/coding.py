@@ -14,7 +14,9 @@ from tripcloak.engines.spool import Spool
 from tripcloak.engines.work import Stage
 from tripcloak.flows.model import (
     NOBODY,
+    FlowParts,
     Flows,
+    FlowsInBlocks,
     KeyedRecords,
     Numbering,
     ODMatrix,
@@ -412,7 +414,8 @@ class GatheredTrips:
         else:
             flows = rows.flows(memory if columns is None else memory // 2, parts, columns, engine.folder)
         times = None if slots is None or self.slots is None else self.slots.hierarchy(slots)
-        return self.coded(rows, axes, times, flows, rows.weights(self.n_people))
+        blocks = None if columns is None else FlowsInBlocks(flows, engine.at_once)
+        return self.coded(rows, axes, times, flows, rows.weights(self.n_people), blocks)
 
     def trees(self, kept: KeptZones | None) -> tuple[NumberedTree, NumberedTree]:
         """Return the hierarchies of the origins and of the destinations."""
@@ -428,6 +431,7 @@ class GatheredTrips:
         times: Hierarchy | None,
         flows: Flows,
         seen: WeightsSeen | WeightsTold | None,
+        parts: FlowParts | None = None,
     ) -> CodedTrips:
         """Return the matrix of flows that were counted, and all that is to be known beside it."""
         matrix = ODMatrix(
@@ -440,6 +444,7 @@ class GatheredTrips:
             places=self._places(*axes),
             represented=represented_by(flows, seen),
             id_is=self.canonical.id_is,
+            parts=parts,
         )
         notes = (*self.canonical.notes, *note_on_people(self.canonical, self.cleaning, seen, self.uneven))
         return CodedTrips(

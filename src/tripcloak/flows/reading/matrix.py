@@ -36,6 +36,8 @@ from tripcloak.records.trips import Canonical, clean, narrow, open_canonical
 if TYPE_CHECKING:
     import duckdb
 
+    from tripcloak.engines.spark import Cluster
+
     Opened: TypeAlias = tuple[duckdb.DuckDBPyConnection, Canonical]
     """A connection with the cleaned records of a source as the view ``canonical``, and what is in it."""
 
@@ -177,6 +179,7 @@ def read_matrix(
     folder: Path | None = None,
     engine: str | None = None,
     master: str | None = None,
+    cluster: Cluster | None = None,
     stages: Path | None = None,
     within: Opened | None = None,
     progress: Progress = silent,
@@ -203,6 +206,8 @@ def read_matrix(
         Where flows are counted: ``arrays`` in memory, ``parts`` on disk, or ``spark``; by the input's size.
     master
         Where Spark runs.
+    cluster
+        Where it runs already: flows stay there as well, for as long as it is there, and are worked on there.
     stages
         The folder of a run that may be taken up again; what is there must be of the same request.
     within
@@ -237,7 +242,7 @@ def read_matrix(
         }
         if counted.on_cluster:
             kept = (repeats, weights), zoning.kept
-            gathered = _gathered_on_cluster(canonical, source, tiling, counted, keyed, *kept, **how)
+            gathered = _gathered_on_cluster(canonical, source, tiling, counted, cluster, keyed, *kept, **how)
         else:
             gathered = gather_trips(con, canonical, tiling, keyed=keyed, engine=counted, **how)
         if not (source.segment or source.sample or source.during):
@@ -262,6 +267,7 @@ def _gathered_on_cluster(
     source: TripSource,
     tiling: Tiling,
     engine: Engine,
+    there: Cluster | None,
     keyed: bytes | None,
     wanted: tuple[bool, bool],
     kept: KeptZones | None,
@@ -276,10 +282,11 @@ def _gathered_on_cluster(
             f"records are not kept on a cluster, and a ledger needs them; leave out {spelt('ledger')} or "
             f"{spelt('engine', 'spark')}"
         )
+    how |= {"engine": engine, "wanted": wanted, "kept": kept}
+    if there is not None:
+        return gather_on_cluster(there, canonical, source, tiling, stays=True, **how)
     with spark_cluster(engine.master, engine.folder) as cluster:
-        return gather_on_cluster(
-            cluster, canonical, source, tiling, engine=engine, wanted=wanted, kept=kept, **how
-        )
+        return gather_on_cluster(cluster, canonical, source, tiling, **how)
 
 
 def _refuse_other_tiles(zoning: Zoning, tiling: Tiling, canonical: Canonical) -> None:

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.release.public import released_zones
-from tripcloak.ground.arrays import Floats
-from tripcloak.hierarchy.place_names import (
-    ATTRIBUTION,
-    member_names,
-    names_source,
-    place_names,
-    require_names,
-    towns_within,
-)
-from tripcloak.pages.background import Box
+from tripcloak.hierarchy.place_names import Box, box_around, member_names, names_source, place_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,30 +19,12 @@ NAMES = ("origin_name", "destination_name")
 """Columns of released flows: what both zones are called."""
 
 
-MOST_TOWNS = 40
-"""Towns that a map labels."""
-
-
-def names_entry(box: Box | None) -> dict[str, Any]:
-    """Return what a manifest says of names, or raise an error where there is no list of places.
-
-    Parameters
-    ----------
-    box
-        Around the points of all released zones: the largest towns in it are labelled on maps.
-    """
-    return {"source": require_names(), "attribution": ATTRIBUTION, "towns": _towns(box)}
-
-
-def restated_names(entry: Mapping[str, Any], zones: pa.Table) -> dict[str, Any]:
-    """Return what a manifest must say of names, given the released zones; of another list, what it says."""
-    if names_source() != entry["source"]:
-        return dict(entry)
+def zones_box(zones: pa.Table) -> Box | None:
+    """Return the box around the points of all published zones; None where they have no place."""
     from pyarrow import compute
 
     places = zones.filter(compute.not_equal(zones["axis"], "time"))
-    degrees = (np.asarray(places[name].to_pylist(), dtype=np.float64) for name in ("lat", "lon"))
-    return names_entry(box_around(*degrees))
+    return box_around(*(np.asarray(places[name].to_pylist(), dtype=np.float64) for name in ("lat", "lon")))
 
 
 def released_box(release: Release) -> Box | None:
@@ -60,24 +33,6 @@ def released_box(release: Release) -> Box | None:
     lat = np.concatenate([side.zones.lat[side.rows] for side in sides])
     lon = np.concatenate([side.zones.lon[side.rows] for side in sides])
     return box_around(lat, lon)
-
-
-def box_around(lat: Floats, lon: Floats) -> Box | None:
-    """Return the box around all points that are known: west, south, east, north.
-
-    >>> box_around(np.array([1.0, np.nan, 2.0]), np.array([5.0, 9.0, 4.0]))
-    (4.0, 1.0, 5.0, 2.0)
-    """
-    known = np.isfinite(lat) & np.isfinite(lon)
-    if not known.any():
-        return None
-    ends = (lon[known].min(), lat[known].min(), lon[known].max(), lat[known].max())
-    west, south, east, north = map(float, ends)
-    return west, south, east, north
-
-
-def _towns(box: Box | None) -> list[dict[str, Any]]:
-    return [] if box is None else towns_within(*box, MOST_TOWNS)
 
 
 def with_names(zones: pa.Table, entry: Mapping[str, Any] | None, told: pa.Table | None = None) -> pa.Table:

@@ -24,6 +24,7 @@ from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.manifest import new_manifest
 from tripcloak.hierarchy import BoxZones, Zones
 from tripcloak.hierarchy.places import MICRO
+from tripcloak.pages.background import WORDS
 from tripcloak.promises import Promise, Unit
 
 
@@ -146,7 +147,7 @@ def manifest(
         **({} if during is None else {"during": during}),
         **({} if title is None else {"title": title}),
         **({} if names is None else {"names": dict(names)}),
-        **({} if background is None else {"background": BACKGROUND_WORDS}),
+        **({} if background is None else {"background": WORDS}),
         "seed": release.seed,
         "hierarchy": dict(tilings),
         "homogeneous": release.homogeneous,
@@ -168,7 +169,6 @@ def manifest(
     return told if release.tables is None else {**told, **_tables(matrix, release, told)}
 
 
-BACKGROUND_WORDS = "lines and polygons behind the map, given by the publisher and not made from the records"
 ENTRIES = (
     *("format", "kind", "version", "method", "parameters", "promise", "counted", "zone_form", "tile_km2"),
     *(

@@ -32,9 +32,9 @@ def manifest_consistent(case: FlowEvidence) -> str | None:
 def _statements(case: FlowEvidence) -> list[str | None]:
     """Return what is wrong with the numbers that can be read off the released table."""
     axes = case.promise.axes
-    rows, *zones = case.con.execute(
+    ((rows, *zones),) = case.con.execute(
         f"select count(*), {', '.join(f'count(distinct {axis})' for axis in axes)} from audit_flows"
-    ).fetchall()[0]
+    ).fetchall()
     numbers = {f"{axis}s": number for axis, number in zip(axes, zones, strict=True)}
     columns = [name for name in case.promise.columns if name in case.columns("audit_flows")]
     smallest = {name: case.value(f"select min({name}) from audit_flows") for name in columns}

@@ -134,8 +134,6 @@ def _sums(case: FlowEvidence, stated: StatedTables, fine: Pair, coarse: Pair) ->
     inner = "select origin, destination, sum(trips) as trips from audit_flows group by origin, destination"
     if fine != (OWN, OWN) or (stated.timed and coarse != (OWN, OWN)):
         inner = _rows_of(fine)
-    if fine == coarse:
-        return None
     joins, zones = "", []
     for axis, low, high in zip(SPACE, fine, coarse, strict=True):
         zones.append(f"'{ALL}'" if high == ALL else f"{axis}_up.above")

@@ -177,6 +177,37 @@ def place_flows(
 
 
 @njit(cache=True)
+def best_cut(
+    cost: NDArray[np.float64], parent: NDArray[np.int32], n_tiles: int
+) -> NDArray[np.bool_]:  # pragma: no cover - compiled
+    """Return the cut of a tree that costs least; of two equal costs the undivided zone wins.
+
+    Zones stand behind those below them, tiles first.
+    """
+    n = len(cost)
+    own, below = np.ones(n, np.bool_), np.zeros(n)
+    for zone in range(n):
+        best = cost[zone]
+        if zone >= n_tiles:
+            own[zone] = best <= below[zone]
+            best = min(best, below[zone])
+        if parent[zone] >= 0:
+            below[parent[zone]] += best
+    highest(own, parent)
+    return own
+
+
+@njit(cache=True)
+def highest(chosen: NDArray[np.bool_], parent: NDArray[np.int32]) -> None:  # pragma: no cover - compiled
+    """Leave of the zones that are chosen those with none above them that is."""
+    inside = np.zeros(len(chosen), np.bool_)
+    for zone in range(len(chosen) - 1, -1, -1):
+        if parent[zone] >= 0 and inside[parent[zone]]:
+            inside[zone], chosen[zone] = True, False
+        inside[zone] = inside[zone] or chosen[zone]
+
+
+@njit(cache=True)
 def group_by_zone(
     zone: NDArray[np.int32], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
@@ -288,7 +319,7 @@ def open_row(
     """
     n, axes = len(flows), len(zones)
     trips_upto, volume_upto = np.zeros(n + 1, trips.dtype), np.zeros(n + 1)
-    starts = np.empty(n, np.int64)
+    starts, before = np.empty(n, np.int64), np.empty(axes, np.int64)
     runs = 0
     for at in range(n):
         flow = flows[at]
@@ -296,8 +327,9 @@ def open_row(
         volume_upto[at + 1] = volume_upto[at] + volume[flow]
         new = at == 0
         for axis in range(axes):
-            here, before = zones[axis][codes[axis][flow]], zones[axis][codes[axis][flows[at - 1]]]
-            new = new or here != before
+            here = zones[axis][codes[axis][flow]]
+            new = new or here != before[axis]
+            before[axis] = here
         if new:
             starts[runs] = at
             runs += 1

@@ -21,6 +21,33 @@ def share_savings(
 
 
 @njit(cache=True)
+def spread(
+    value: NDArray[np.float64],
+    given: NDArray[np.bool_],
+    up: NDArray[np.int32],
+    volume: NDArray[np.float64],
+) -> NDArray[np.float64]:  # pragma: no cover - compiled
+    """Return what is given to some products, spread over those above and below them along an axis.
+
+    Above, the sum of what lies below; below, a part of what lies above by volume, so that all parts that a
+    product is divided into together have as much as it has.
+    """
+    n = len(value)
+    found, inner, below = np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
+    for p in range(n - 1, -1, -1):
+        if given[p]:
+            found[p] = value[p]
+        if up[p] >= 0:
+            found[up[p]] += found[p]
+            inner[up[p]] += volume[p]
+    for p in range(n):
+        if up[p] >= 0 and (given[up[p]] or below[up[p]]):
+            below[p] = True
+            found[p] = found[up[p]] * volume[p] / inner[up[p]] if inner[up[p]] > 0 else 0.0
+    return found
+
+
+@njit(cache=True)
 def best_nested(
     saving: NDArray[np.float64],
     up_first: NDArray[np.int32],

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tripcloak.engines.choice import Engine
 from tripcloak.engines.spark import Cluster, Waiting, plain_spark_errors
 from tripcloak.engines.spool import Spool
-from tripcloak.flows.model import Flows, Numbering, Represented, WeightsTold, gather_flows
+from tripcloak.flows.model import FlowParts, Flows, Numbering, Represented, WeightsTold, gather_flows
 from tripcloak.flows.model.kept import KeptZones
 from tripcloak.flows.reading.cluster import dealing as dealt
 from tripcloak.flows.reading.cluster.counting import (
@@ -29,9 +29,10 @@ from tripcloak.flows.reading.cluster.dealing import (
     row_dtype,
 )
 from tripcloak.flows.reading.cluster.merging import ascending_people, joined_flows
+from tripcloak.flows.reading.cluster.parting import EndsOnCluster, FlowsOnCluster, is_no_end
 from tripcloak.flows.reading.cluster.reading import CodingPlan, plan_reading, read_rows
 from tripcloak.flows.reading.cluster.seen import Seen
-from tripcloak.flows.reading.coded_rows import CodedRows
+from tripcloak.flows.reading.coded_rows import DEGREE, CodedRows
 from tripcloak.flows.reading.coding import CodedTrips, GatheredTrips
 from tripcloak.flows.reading.repeats import REPEATED, uneven_people
 from tripcloak.ground.arrays import Ints
@@ -41,6 +42,7 @@ from tripcloak.hierarchy.tiling import Tiling
 from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import Canonical
+from tripcloak.records.whereabouts import Whereabouts, look_at_places
 
 
 def gather_on_cluster(
@@ -54,6 +56,7 @@ def gather_on_cluster(
     engine: Engine,
     wanted: tuple[bool, bool],
     kept: KeptZones | None = None,
+    stays: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ClusterTrips:
     """Return an input as a cluster has read and counted it.
@@ -72,6 +75,8 @@ def gather_on_cluster(
         Whether to keep how many trips each traveller makes in each flow, and the population.
     kept
         Zones that the hierarchies must have, whatever occurs.
+    stays
+        Whether the flows stay on the cluster too, to be worked on there.
     progress
         Called with the number of rows that were read.
     """
@@ -86,7 +91,7 @@ def gather_on_cluster(
                 progress(int(seen.tally.sum()))
             gathered = ClusterTrips(canonical, tiling, slots, outside, seen)
             if seen.rows:
-                gathered.count(coded, plan, engine, wanted, kept)
+                gathered.count(cluster, coded, plan, engine, wanted, kept, stays=stays)
         finally:
             coded.let_go()
     gathered.uneven = uneven_people(canonical)
@@ -118,29 +123,35 @@ class ClusterTrips(GatheredTrips):
             places.add(tiles, np.ascontiguousarray(pairs[:, 1]), np.zeros(len(pairs), bool))
         self.weights: list[WeightsPart] = []
         self.without_id = np.zeros(len(self.tally.by_file), np.int64)
+        self.parts: FlowParts | None = None
+        self.ends: EndsOnCluster | None = None
 
     def count(
         self,
+        cluster: Cluster,
         coded: Waiting,
         plan: CodingPlan,
         engine: Engine,
         wanted: tuple[bool, bool],
         kept: KeptZones | None,
+        *,
+        stays: bool,
     ) -> None:
-        """Let the cluster count the coded rows, and take in the flows."""
+        """Let the cluster count the coded rows; take in the flows, and raw ends unless these stay there."""
         self.axes = self.trees(kept)
         dealing = self._dealing(plan)
         counting = CountingPlan(
             dealing=dealing, files=len(self.without_id), repeats=wanted[0], weights=wanted[1]
         )
-        if counting.ends is not None:
+        if counting.ends is not None and not stays:
             kinds = {name: counting.ends[name] for name in counting.ends.names or ()}
             self.spool = Spool(kinds, memory=engine.budget.arrays // 4, folder=engine.folder)
         counted = coded.dealt(deal_rows, dealing, len(dealing), count_part, counting)
-        try:
-            self.flows = self._gathered(counted.told(), counting, engine)
-        finally:
-            counted.let_go()
+        cluster.stays.append(counted)
+        self.flows = self._gathered(counted.told(is_no_end if stays else None), counting, engine)
+        if stays:
+            self.parts = FlowsOnCluster(counted, dealt.PART_ROWS)
+            self.ends = None if counting.ends is None else EndsOnCluster(counted, counting.ends)
 
     def _dealing(self, plan: CodingPlan) -> DealingPlan:
         """Return how the rows are dealt out."""
@@ -215,7 +226,15 @@ class ClusterTrips(GatheredTrips):
             self.spool, tiles[0], tiles[1], gone if gone is not None and gone.any() else None, slots
         )
         times = None if self.slots is None else self.slots.hierarchy(self.seen.slots)
-        return self.coded(rows, self.axes, times, self.flows, self._weights_told())
+        coded = self.coded(rows, self.axes, times, self.flows, self._weights_told(), self.parts)
+        if self.ends is None:
+            return coded
+        return replace(coded, matrix=replace(coded.matrix, points=self.ends))
+
+    def _where(self) -> Whereabouts | None:
+        if self.ends is None:
+            return super()._where()
+        return look_at_places(self.ends.columns, self.seen.rows, DEGREE)
 
     def _weights_told(self) -> WeightsTold | None:
         if not self.canonical.has_weight:

@@ -1,0 +1,73 @@
+"""Flows that are worked on part by part: in blocks on one machine, or where a cluster keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from tripcloak.flows.model.flows import Flows
+from tripcloak.ground.arrays import Ints
+
+T = TypeVar("T")
+
+
+class FlowParts(Protocol):
+    """Somebody who keeps flows, and has them worked on part by part; what works on them may be sent away."""
+
+    @property
+    def each(self) -> int:
+        """Return how many flows a part may hold, about."""
+
+    def by_tile(self, axis: int, part: Ints, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
+        """Yield what comes of the flows of every part.
+
+        Parameters
+        ----------
+        axis
+            The axis by whose tiles flows are parted: 0 origins, 1 destinations.
+        part
+            The part of every tile; flows of tiles with -1 are left out.
+        work
+            Is given all flows of a part, in their order.
+        """
+
+    def in_any_way(self, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
+        """Yield what comes of all flows, parted in whatever way is at hand.
+
+        A flow may come in several pieces, none of which has a traveller of another; people who are the same
+        have the same number in all pieces.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class FlowsInBlocks:
+    """Flows of one machine, of which only some are worked on at a time; the others may lie on disk.
+
+    Examples
+    --------
+    >>> flows = Flows(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([5, 6, 7]))
+    >>> blocks = FlowsInBlocks(flows, 2)
+    >>> list(blocks.by_tile(1, np.array([0, 1]), lambda some: iter([some.trips.tolist()])))
+    [[5, 7], [6]]
+    >>> list(blocks.in_any_way(lambda some: iter([some.trips.tolist()])))
+    [[5, 6], [7]]
+    """
+
+    flows: Flows
+    each: int
+
+    def by_tile(self, axis: int, part: Ints, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
+        """Yield what comes of the flows of every part."""
+        of_flow = part[self.flows.destination if axis else self.flows.origin]
+        for number in range(int(part.max(initial=-1)) + 1):
+            rows = np.flatnonzero(of_flow == number)
+            if len(rows):
+                yield from work(self.flows.only(rows))
+
+    def in_any_way(self, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
+        """Yield what comes of all flows, block by block."""
+        for start in range(0, len(self.flows.trips), self.each):
+            yield from work(self.flows.only(np.arange(start, min(start + self.each, len(self.flows.trips)))))

@@ -1,0 +1,181 @@
+"""What stays on a cluster after counting: flows, worked on there part by part, and raw ends of trips."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from tripcloak.engines.spark import Waiting, plain_spark_errors
+from tripcloak.flows.model import Flows, Numbering, Travellers, TripEnds
+from tripcloak.flows.reading.cluster.counting import FlowsPart
+from tripcloak.flows.reading.coded_rows import DEGREE, END_COLUMNS
+from tripcloak.ground.arrays import Ints
+
+T = TypeVar("T")
+Work = Callable[[Flows], Iterator[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class FlowsOnCluster:
+    """The counted parts of an input, each of which flows may be taken from.
+
+    Parameters
+    ----------
+    counted
+        What waits on the cluster.
+    each
+        How many flows a part may hold, about.
+    """
+
+    counted: Waiting
+    each: int
+
+    def by_tile(self, axis: int, part: Ints, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
+        """Yield what comes of the flows of every part, after they were dealt out to those."""
+        parts = int(part.max(initial=-1)) + 1
+        if parts:
+            found = self.counted.dealt(_deal, _Dealing(axis, part), parts, _work_on_part, work)
+            yield from _taken(found)
+
+    def in_any_way(self, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
+        """Yield what comes of all flows, in the parts in which they were counted."""
+        yield from _taken(self.counted.made(_work_where_they_are, work))
+
+
+@dataclass(frozen=True, eq=False)
+class EndsOnCluster:
+    """Where the trips of an input began and ended; read from the cluster as often as somebody asks.
+
+    Parameters
+    ----------
+    counted
+        What waits on the cluster.
+    kinds
+        The columns of a trip, and their types.
+    """
+
+    counted: Waiting
+    kinds: np.dtype[Any]
+
+    def __call__(self) -> Iterator[TripEnds]:
+        """Yield the ends of trips that stay, in degrees."""
+        names = self.kinds.names or ()
+        for rows in self._rows():
+            kept = rows[~rows["gone"]]
+            degrees = (kept[name] / DEGREE for name in END_COLUMNS)
+            more = (
+                np.ascontiguousarray(kept[name]) if name in names else None for name in ("weight", "slot")
+            )
+            yield TripEnds(kept["origin"].copy(), kept["destination"].copy(), *degrees, *more)
+
+    def columns(self) -> Iterator[list[Ints]]:
+        """Yield latitudes and longitudes of all trips in turn, as they were coded."""
+        for rows in self._rows():
+            yield [rows[name] for name in END_COLUMNS]
+
+    def _rows(self) -> Iterator[Any]:
+        with plain_spark_errors():
+            for _, piece in self.counted.told_again(is_end):
+                yield np.frombuffer(piece, self.kinds)
+
+
+def is_end(counted: tuple[str, bytes]) -> bool:
+    """Return whether it is raw ends that were told."""
+    return counted[0] == "ends"
+
+
+def is_no_end(counted: tuple[str, bytes]) -> bool:
+    """Return whether it is anything else."""
+    return not is_end(counted)
+
+
+def _taken(found: Waiting) -> Iterator[Any]:
+    try:
+        for pickled in found.told():
+            yield pickle.loads(pickled)
+    finally:
+        found.let_go()
+
+
+class _Dealing(NamedTuple):
+    axis: int
+    part: Ints
+
+
+class _Piece(NamedTuple):
+    """Some flows of a part: tiles, trips, how many travellers each has, and the hashes of those."""
+
+    origin: Ints
+    destination: Ints
+    trips: Ints
+    sizes: Ints | None
+    people: Ints | None
+
+
+def _flows_of(counted: Iterator[tuple[str, bytes]]) -> Iterator[Flows]:
+    """Yield the flows among what was counted, with the hashes of people in place of their numbers."""
+    for kind, pickled in counted:
+        if kind != "flows":
+            continue
+        told: FlowsPart = pickle.loads(pickled)
+        flows, travellers = told.flows, told.flows.travellers
+        if travellers is not None and told.people is not None:
+            hashes = told.people.view(np.int64)[travellers.people]
+            travellers = Travellers(travellers.offsets, hashes)
+        yield Flows(flows.origin, flows.destination, flows.trips, travellers=travellers)
+
+
+def _work_where_they_are(work: Work, counted: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
+    """Yield what comes of every part where it lies; runs on the cluster."""
+    for flows in _flows_of(counted):
+        yield from (pickle.dumps(one, protocol=5) for one in work(flows))
+
+
+def _deal(to: _Dealing, counted: Iterator[tuple[str, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the number of a part with flows of it; runs on the cluster."""
+    for flows in _flows_of(counted):
+        of_flow = to.part[flows.destination if to.axis else flows.origin]
+        order = np.argsort(of_flow, kind="stable")
+        numbers, first = np.unique(of_flow[order], return_index=True)
+        for number, rows in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
+            if number >= 0:
+                some = flows.only(rows)
+                piece = _Piece(some.origin, some.destination, some.trips, *_people(some))
+                yield number, pickle.dumps(piece, protocol=5)
+
+
+def _people(flows: Flows) -> tuple[Ints | None, Ints | None]:
+    if flows.travellers is None:
+        return None, None
+    return np.diff(flows.travellers.offsets), flows.travellers.people
+
+
+def _work_on_part(work: Work, _: int, dealt: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    """Yield what comes of all flows of a part; runs on the cluster."""
+    pieces: list[_Piece] = [pickle.loads(piece) for _, piece in dealt]
+    if pieces:
+        yield from (pickle.dumps(one, protocol=5) for one in work(_joined(pieces)))
+
+
+def _joined(pieces: list[_Piece]) -> Flows:
+    """Return flows in their order, those that come in several pieces once, with people by number."""
+    origin, destination, trips = (np.concatenate([piece[n] for piece in pieces]) for n in range(3))
+    pair, flow = np.unique((origin.astype(np.int64) << 32) | destination, return_inverse=True)
+    summed = np.zeros(len(pair), np.int64)
+    np.add.at(summed, flow, trips)
+    travellers = None
+    if pieces[0].people is not None:
+        sizes = np.concatenate([piece.sizes for piece in pieces if piece.sizes is not None])
+        hashes = np.concatenate([piece.people for piece in pieces if piece.people is not None])
+        person = Numbering().add(hashes.view(np.uint64)).astype(np.int64)
+        # Sorted by flow, and by person in each.
+        key = np.sort((np.repeat(flow, sizes) << 32) | person)
+        offsets = np.searchsorted(key, np.arange(len(pair) + 1) << 32)
+        travellers = Travellers(offsets, (key & 0xFFFFFFFF).astype(np.int32))
+    return Flows(
+        (pair >> 32).astype(np.int32), (pair & 0xFFFFFFFF).astype(np.int32), summed, travellers=travellers
+    )
