@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CPUS   := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: env site demo test test-deep mutations check docs notebooks web bench bench-faults bench-scale clean browser java
+.PHONY: env site demo test test-deep mutations check docs notebooks web bench bench-faults bench-scale clean browser java validators
 
 # The tests start hundreds of processes: bytecode that was written once is compiled in none of them.
 test test-deep mutations: export PYTHONDONTWRITEBYTECODE =
@@ -23,11 +23,11 @@ $(STAMP): pyproject.toml constraints.txt
 demo: env
 	$(BIN)/tripcloak demo --out demo --force
 
-test: env browser java
+test: env browser java validators
 	$(BIN)/python -m pytest -n $(CPUS) --dist worksteal
 
 # Hours, not minutes: thousands of examples a property, drawn anew on every run.
-test-deep: env browser java
+test-deep: env browser java validators
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n $(CPUS) --dist worksteal -o timeout=7200 -o faulthandler_timeout=7190
 	$(MAKE) mutations
 
@@ -48,6 +48,14 @@ java:
 	@command -v java >/dev/null \
 		|| (apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null) \
 		|| echo "Java is missing and could not be installed: the tests on Spark will be skipped"
+
+# RO-Crate's and Croissant's own validators want other versions of libraries than ours: an environment of their own.
+validators: .validators/.installed
+
+.validators/.installed: tests/validators/requirements.txt
+	@($(PYTHON) -m venv .validators \
+		&& .validators/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $< && touch $@) \
+		|| echo "The validators of catalogues could not be installed: their tests will be skipped"
 
 check: env
 	$(BIN)/ruff check .
@@ -91,4 +99,4 @@ bench-scale: env
 	$(BIN)/python -m benchmarks.sizes
 
 clean:
-	rm -rf $(VENV) web/node_modules .bench-venv* demo .pytest_cache .mypy_cache .ruff_cache .mutations
+	rm -rf $(VENV) .validators web/node_modules .bench-venv* demo .pytest_cache .mypy_cache .ruff_cache .mutations

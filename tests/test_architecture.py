@@ -44,6 +44,7 @@ WING = (
         "options",
         "keywords",
         "protection",
+        "few",
         "notes",
         "publish",
         "rewriting",

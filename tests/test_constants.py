@@ -27,7 +27,7 @@ LINES: dict[str, dict[str, Any]] = {
     "flows.release.bricks": {"NONE": -1},
     "flows.release.largest": {"ENOUGH": 20},
     "flows.release.laying": {"PARTS": 3},
-    "flows.release.naming": {"MOST_TOWNS": 40},
+    "hierarchy.place_names": {"MOST_TOWNS": 40},
     "flows.release.rounding": {"MOST": 1_000_000},
     "flows.release.tables": {"POINT_DIGITS": 7},
     "flows.release.withheld": {"LADDER": (1, 2, 5, 10, 20, 50), "_HAIR": Fraction("1e-12")},
@@ -75,15 +75,6 @@ LINES: dict[str, dict[str, Any]] = {
     "trajectories.release.guess": {"TRIED": 1000, "MANY": 100, "BAND": 10},
     "trajectories.release.published": {"DIGITS": 16},
     "trajectories.release.writing": {"MOST": 200_000},
-    # Cells of space and of time, each a bit of so many words of 64.
-    "trajectories.audit._kernels": {
-        "BLOCK": 32,
-        "SPACE": 16,
-        "TIMES": 16,
-        "COARSE": 4,
-        "WORDS": 8,
-        "_SPACE_WORDS": 4,
-    },
     "trajectories.audit.evidence": {"MICRO": 1_000_000},
     "trajectories.audit.promise": {"LARGE": 9_007_199_254_740_992},
     "trajectories.audit.rules.manifest": {

@@ -75,10 +75,18 @@ for asked in ({{"method": "laplace", "epsilon": 1.0}}, {{"method": "glove-sk"}})
         tc.anonymise({str(trips_file)!r}, zones="h3:6", **asked)
     except tc.MissingExtraError as error:
         print(error)
+from pathlib import Path
+from tripcloak.ground.keys import make_keys
+try:
+    make_keys(Path("a.key"), Path("a.pub"))
+except tc.MissingExtraError as error:
+    print(error)
 """,
         tmp_path,
-        blocked=("opendp", "sklearn"),
+        blocked=("opendp", "sklearn", "cryptography"),
     )
+    assert not list(tmp_path.glob("a.*"))
+    assert "making keys needs cryptography, which is not installed: pip install 'tripcloak[signing]'" in told
     assert "pip install 'tripcloak[dp]'" in told
     assert "pip install 'tripcloak[sklearn]'" in told
 

@@ -82,6 +82,7 @@ def test_rules_are_options_that_there_are(name: str) -> None:
     known = {one.name for one in parameters_of("anonymise")}
     assert set(RULES[name].options) <= known
     assert RULES[name].source
+    assert RULES[name].address.startswith(("https://", "http://"))
 
 
 def test_an_unknown_rule_is_told(trips: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -311,6 +311,10 @@ def test_the_methods_and_their_promises(tripcloak):
         "k-m": "k^m-anonymity of trajectories",
         "safepath": "differential privacy of trajectories",
         "dptd": "differential privacy of trajectories",
+        "adatrace": "differential privacy of trajectories",
+        "mix-zones": "mixing",
+        "locations": "differential privacy of trajectories",
+        "dummies": "disclosure",
     }
     assert next(one for one in told if one["method"] == "k-scale")["parameters"]["constraint"] == "full"
     assert "colocation" in tripcloak("trajectories", "methods").out

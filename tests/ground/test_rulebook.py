@@ -170,9 +170,9 @@ def test_one_broken_rule_among_many_is_not_safe_and_nothing_passes() -> None:
 
 def test_a_rule_promises_the_first_line_of_its_docstring() -> None:
     def check(case: Nothing) -> None:
-        """Every ``zone`` is one.
+        """Every ``zone`` is known.
 
         Others are none.
         """
 
-    assert [rule.words for rule in book_of(check)] == ["every zone is one"]
+    assert [rule.words for rule in book_of(check)] == ["every zone is known"]

@@ -109,7 +109,7 @@ def test_without_what_reads_shapefiles_an_error_says_what_to_do(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyogrio", None)
     (tmp_path / "zones.shp").write_bytes(b"x")
-    with pytest.raises(InputError, match=r"install tripcloak\[frames\], or convert the file to GeoJSON"):
+    with pytest.raises(InputError, match=r"install 'tripcloak\[formats\]', or convert the file to GeoJSON"):
         ZoneFile.read(tmp_path / "zones.shp")
 
 

@@ -60,8 +60,12 @@ CHEAP = 0.05
 AT_A_TIME = 6
 """Files of tests that one process sees what they run of."""
 
-PATIENCE = (5, 3)
-"""Seconds of a processor that tests may take with a mistake in them, and how often as long as without."""
+PATIENCE = (40, 4)
+"""Seconds of a processor that tests may take with a mistake in them, and how often as long as without.
+
+A process that splits off compiles for itself what no test before it called: the first of them is generous,
+so that whoever is ended by it is in a loop, and not merely late.
+"""
 
 PASSED = (0, 5)
 """What pytest ends with where nothing failed, or there was nothing to run."""

@@ -62,7 +62,7 @@ FLOW_AUDIT = (
     *FLOW_FORGERIES,
 )
 MATRIX_AUDIT = (
-    *_files("flows/audit", "arithmetic audit_matrix audit_edges audit_limit"),
+    *_files("flows/audit", "matrix_rules_in_memory arithmetic audit_matrix audit_edges audit_limit"),
     *_files("flows/audit", "audit_dominance audit_withheld audit_hidden audit_segments audit_rounding"),
 )
 TRACK_RELEASE = _all_files("trajectories/release")
@@ -74,7 +74,8 @@ TRACK_AUDIT = (
 TRACK_AUDIT = (
     *TRACK_AUDIT,
     *(file for file in _all_files("trajectories/audit") if file not in TRACK_AUDIT),
-    *_files("trajectories", "dropped_fixes rewritten"),
+    *_files("trajectories", "dropped_fixes rewritten folders_of_methods"),
+    *_files("trajectories/methods", "mixzones dummies road_zones"),
     *TRACK_FORGERIES,
 )
 
@@ -110,6 +111,16 @@ TESTS: dict[str, tuple[str, ...]] = {
         *_files("trajectories/methods", "km grid"),
     ),
     "promises/differential_privacy.py": (*PROMISES[:2], *FLOW_RELEASE, *_files("flows/audit", "audit_noise")),
+    "promises/disclosure.py": (
+        *PROMISES[:2],
+        *_files("trajectories/audit", "pieces_and_dummies_in_memory"),
+        *_files("trajectories/methods", "dummies"),
+    ),
+    "promises/mixing.py": (
+        *PROMISES[:2],
+        *_files("trajectories/audit", "pieces_and_dummies_in_memory"),
+        *_files("trajectories/methods", "mixzones"),
+    ),
     "promises/dominance.py": (
         *PROMISES[:2],
         *_files("flows/methods", "dominance"),

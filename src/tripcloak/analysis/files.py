@@ -24,7 +24,7 @@ from tripcloak.analysis.facts import (
 )
 from tripcloak.ground.arrays import Floats
 from tripcloak.ground.folders import FolderParts, refuse_if_taken, staged, write_json
-from tripcloak.pages.lines import Chart, drawing
+from tripcloak.pages.charts import STYLES, Chart, Sheet
 from tripcloak.pages.page import render_page
 from tripcloak.pages.small_maps import KindMap, frame_of, kind_map
 
@@ -57,24 +57,24 @@ class PageParts(NamedTuple):
 
 def analysis_page(parts: PageParts) -> str:
     """Return the page, which works offline."""
+    sheet = Sheet()
     return render_page(
         "analysis",
-        styles=("lines.css",),
+        script="charts",
+        styles=STYLES,
         title=TITLE,
         internal=NOT_FOR_PUBLICATION if parts.internal else "",
         words=parts.words,
         facts=parts.facts,
         scores=parts.scores,
-        spread=None if parts.spread is None else drawing(parts.spread),
-        spread_names=[] if parts.spread is None else list(parts.spread.lines),
-        profiles=[drawing(chart) for chart in parts.profiles],
-        profile_names=list(parts.profiles[0].lines) if parts.profiles else [],
+        spread=None if parts.spread is None else sheet.put(parts.spread),
+        profiles=[sheet.put(chart) for chart in parts.profiles],
         maps=parts.maps,
         left_out=parts.left_out,
-        kinds=[drawing(chart) for chart in parts.kinds],
-        topics=[{"chart": drawing(topic.chart), "pairs": topic.pairs} for topic in parts.topics],
-        topic_names=list(parts.topics[0].chart.lines) if parts.topics else [],
+        kinds=[sheet.put(chart) for chart in parts.kinds],
+        topics=[{"chart": sheet.put(topic.chart), "pairs": topic.pairs} for topic in parts.topics],
         failures=parts.failures,
+        payload=sheet.payload,
     )
 
 
@@ -227,7 +227,14 @@ def _profile(found: Analysis, zone: int) -> Chart:
     words = f"{found.release.profiles.volume[zone]:,.0f} trips start or end here, as released"
     if found.scores is not None and np.isfinite(found.scores.by_zone[zone]):
         words += f"; correlation {found.scores.by_zone[zone]:.2f}"
-    return Chart(f"zone {found.drawn.ids[zone]}", words, found.axis.names.tolist(), lines)
+    return Chart(
+        f"zone {found.drawn.ids[zone]}", words, found.axis.names.tolist(), lines, pairs=_paired(found)
+    )
+
+
+def _paired(found: Analysis) -> bool:
+    """Return whether colour is the direction, and what is released dashed beside the original."""
+    return found.original is not None
 
 
 def _line(found: Analysis, direction: str, whose: str) -> str:
@@ -293,7 +300,11 @@ def _kind_charts(found: Analysis) -> Iterator[Chart]:
             if use is not None
         )
         yield Chart(
-            f"kind {KINDS[kind]}", f"{zones}; share of a zone's trips", found.axis.names.tolist(), lines
+            f"kind {KINDS[kind]}",
+            f"{zones}; share of a zone's trips",
+            found.axis.names.tolist(),
+            lines,
+            pairs=_paired(found),
         )
 
 

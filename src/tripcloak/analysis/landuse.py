@@ -8,7 +8,8 @@ import numpy as np
 
 from tripcloak.analysis.profiles import Profiles
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.ground.errors import ImpossibleRequestError, MissingExtraError
+from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.ground.extras import needing
 
 
 class ProfileClusters(NamedTuple):
@@ -26,12 +27,8 @@ def k_means(rows: Floats, clusters: int, weight: Floats, *, seed: int, starts: i
     >>> sorted(found.centres.ravel().tolist()), bool(found.of_row[0] == found.of_row[1])
     ([0.5, 9.0], True)
     """
-    try:
+    with needing("sklearn", "this analysis"):
         from sklearn.cluster import KMeans
-    except ImportError:
-        raise MissingExtraError(
-            "this analysis needs scikit-learn; install it with `pip install 'tripcloak[sklearn]'`"
-        ) from None
     found = KMeans(clusters, n_init=starts, random_state=seed).fit(rows, sample_weight=weight)
     return ProfileClusters(found.labels_, found.cluster_centers_)
 

@@ -23,7 +23,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spreadsheets import write_csv
 from tripcloak.hierarchy import Hierarchy, ZoneFile
-from tripcloak.pages.lines import Chart, lines_page
+from tripcloak.pages.charts import Chart, charts_page
 from tripcloak.promises import Volume
 
 
@@ -414,7 +414,7 @@ def profiles_page(checked: Checked, pairs: Sequence[tuple[int, int]]) -> str:
         lines = {"original": original.tolist(), "rebuilt from the release": rebuilt.tolist()}
         charts.append(Chart(f"{origin} to {destination}", words, labels, lines))
     found = checked.agreement
-    return lines_page(
+    return charts_page(
         "Original and rebuilt flows",
         internal="Internal: shows original data. Not for publication.",
         words=["Flows between zones as the original trips have them, and as a reader rebuilds them."],

@@ -177,7 +177,12 @@ def _flows(tables: PublicTables) -> Figure:
         )
         axes.add_collection(lines)
     _as_map(axes, ends[np.isfinite(ends).all(axis=1)].reshape(-1, 2))
-    axes.set_title(f"the {len(largest):,} largest flows of {len(flows):,}, by {volume}")
+    which = (
+        f"all {len(known):,}"
+        if len(largest) == len(known)
+        else f"the {len(largest):,} largest of {len(known):,}"
+    )
+    axes.set_title(f"{which} flows between different zones, by {volume}", fontsize="medium")
     return figure
 
 

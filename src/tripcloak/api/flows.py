@@ -26,14 +26,7 @@ from tripcloak.api.results import (
 from tripcloak.api.tables import need, to_geopandas, to_pandas
 from tripcloak.api.verbs import plain, verb
 from tripcloak.api.zones import with_zones
-from tripcloak.flows.keywords import (
-    background_given,
-    flow_method,
-    segments,
-    tables_wanted,
-    wants_names,
-    zoning,
-)
+from tripcloak.flows.keywords import flow_method, segments, tables_wanted, zoning
 from tripcloak.flows.keywords import keywords as declared
 from tripcloak.flows.protection import round_to
 from tripcloak.ground.errors import InputError
@@ -41,6 +34,7 @@ from tripcloak.ground.given_paths import output_path
 from tripcloak.ground.options import values_of
 from tripcloak.ground.signatures import refuse_failed
 from tripcloak.ground.spelling import called
+from tripcloak.pages.presenting import presented
 from tripcloak.records.files.frames import Input
 from tripcloak.records.keywords import trip_source
 
@@ -482,9 +476,7 @@ def _request(data: Inputs, given: dict[str, Any]) -> tuple[ReleaseRequest, dict[
         publish=values["publish"],
         round_to=round_to(values, method),
         tables=tables_wanted(values),
-        title=values["title"],
-        names=wants_names(values),
-        background=background_given(values),
+        **presented(values),
         every_segment=by if values["segment_joint"] else (),
         where_safe=values["segment_where_safe"],
     )

@@ -138,6 +138,9 @@ class SeriesKeywords(TripKeywords, SeriesOptions, total=False):
     k_population: float | str | None
     suppress: float
     publish: str
+    title: str | None
+    names: str | None
+    background: str | PathLike[str] | None
     sign: str | PathLike[str] | None
     ledger: str | PathLike[str] | None
     needs_approvals: int | None
@@ -181,6 +184,9 @@ class AnonymiseTrajectoriesKeywords(FixKeywords, TrajectoryOptions, total=False)
     method: str | TrajectoryMethod | type[TrajectoryMethod]
     k: int
     formats: str | Sequence[str] | None
+    title: str | None
+    names: str | None
+    background: str | PathLike[str] | None
     sign: str | PathLike[str] | None
     out: str | PathLike[str] | None
     force: bool

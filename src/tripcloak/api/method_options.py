@@ -74,8 +74,25 @@ class TrajectoryOptions(TypedDict, total=False):
     interval: int | None
     withheld: float | None
     frequent: float | None
+    sensitive: str | None
     doublings: int | None
     m: int | None
+    shape: str | None
+    roads: str | None
+    within: float | None
+    entropy: float | None
+    speed: float | None
+    spread: float | None
+    breadth: int | None
+    width: int | None
+    longest: int | None
+    changes: int | None
+    coverage: float | None
+    pattern: str | None
+    sd: float | None
+    ld: float | None
+    dst: float | None
+    most: int | None
     epsilon: float | None
     unit: str | None
     window: int | None
@@ -83,3 +100,7 @@ class TrajectoryOptions(TypedDict, total=False):
     reach: int | None
     clusters: int | None
     variant: str | None
+    near: int | None
+    stay: int | None
+    stays: int | None
+    crowd: int | None

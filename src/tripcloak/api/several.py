@@ -21,6 +21,7 @@ from tripcloak.flows.keywords import keywords as declared
 from tripcloak.flows.keywords import series_method, zoning
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import given_path, output_path
+from tripcloak.pages.presenting import presented
 
 if TYPE_CHECKING:
     import pandas
@@ -74,6 +75,7 @@ def series(data: Inputs, /, *, progress: Shown = None, **keywords: Unpack[Series
         zoning=zoning(values),
         method=series_method(values),
         publish=values["publish"],
+        **presented(values),
         memory=values["memory"],
     )
     request = SeriesRequest(release=release, out=output_path(out), force=force)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tripcloak.ground.errors import MissingExtraError
+from tripcloak.ground.extras import needing
 
 if TYPE_CHECKING:
     import geopandas
@@ -25,12 +25,8 @@ def need(library: str, what: str) -> Any:
     >>> need("pandas", "a data frame").__name__
     'pandas'
     """
-    try:
+    with needing(EXTRAS[library], what):
         return import_module(library)
-    except ImportError:
-        raise MissingExtraError(
-            f"{what} needs {library}, which is not installed: pip install 'tripcloak[{EXTRAS[library]}]'"
-        ) from None
 
 
 def to_pandas(table: pa.Table) -> pandas.DataFrame:

@@ -30,6 +30,7 @@ from tripcloak.api.verbs import plain, verb
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import values_of
 from tripcloak.ground.spelling import called
+from tripcloak.pages.presenting import presented
 from tripcloak.records.files.frames import Input
 from tripcloak.trajectories.keywords import keywords as declared
 from tripcloak.trajectories.keywords import trajectory_method, trajectory_methods, trajectory_source
@@ -91,6 +92,7 @@ def anonymise(
         method=trajectory_method(values) if chosen is None else _with_given(chosen, given),
         memory=values["memory"],
         formats=values["formats"],
+        **presented(values),
     )
     with shown(progress) as told:
         made = make_trajectories(request, told)

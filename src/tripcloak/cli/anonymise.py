@@ -24,16 +24,9 @@ from tripcloak.cli.screen import (
     warn,
     where_and_when,
 )
-from tripcloak.flows.keywords import (
-    background_given,
-    flow_method,
-    keywords,
-    segments,
-    tables_wanted,
-    wants_names,
-    zoning,
-)
+from tripcloak.flows.keywords import flow_method, keywords, segments, tables_wanted, zoning
 from tripcloak.flows.protection import round_to
+from tripcloak.pages.presenting import presented
 from tripcloak.records.keywords import signing_key, trip_source
 
 if TYPE_CHECKING:
@@ -97,9 +90,7 @@ def command(
         publish=given["publish"],
         round_to=round_to(given, method),
         tables=tables_wanted(given),
-        title=given["title"],
-        names=wants_names(given),
-        background=background_given(given),
+        **presented(given),
         out=out,
         memory=given["memory"],
         engine=given["engine"],

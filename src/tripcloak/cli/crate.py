@@ -22,6 +22,12 @@ def command(
     date: Annotated[
         str | None, typer.Option(metavar="DAY", help="The day it is published; today if not given.")
     ] = None,
+    period: Annotated[
+        str, typer.Option(metavar="DAY/DAY", help="First and last day that the data are about.")
+    ] = "",
+    language: Annotated[
+        str, typer.Option(metavar="CODE", help="The language of title and description, as two letters.")
+    ] = "en",
     force: Force = False,
 ) -> None:
     """Pack a release for catalogues: a copy of its public part, and beside it RO-Crate, mobilityDCAT-AP and
@@ -40,6 +46,8 @@ def command(
         publisher=publisher,
         contact=contact,
         description=description,
+        period=period,
+        language=language,
         date=date or datetime.now(UTC).date().isoformat(),
     )
     show(f"Wrote {write_crate(release, out, details, force=force)}")

@@ -58,7 +58,7 @@ def rules(json: Json = False) -> None:
         rows = [{"rule": name, **one._asdict(), "options": dict(one.options)} for name, one in RULES.items()]
         print_json({"rules": rows})
         return
-    told = [(name, one.words, spelt_out(one.options), one.source) for name, one in RULES.items()]
-    show(
-        table("Rules (--rule)", ("rule", "what it asks for", "as options", "where from"), told, numbers=False)
-    )
+    told = [(name, one.words, spelt_out(one.options)) for name, one in RULES.items()]
+    show(table("Rules (--rule)", ("rule", "what it asks for", "as options"), told, numbers=False))
+    for name, one in RULES.items():
+        show(f"{name}: {one.source}\n  {one.address}")

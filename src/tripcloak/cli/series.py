@@ -9,6 +9,7 @@ from tripcloak.cli.anonymise import ledger_given, sign
 from tripcloak.cli.options import Force, Given, Inputs, Json, takes
 from tripcloak.cli.screen import number, print_json, progress_on_stderr, show, show_signed, table
 from tripcloak.flows.keywords import keywords, series_method, zoning
+from tripcloak.pages.presenting import presented
 from tripcloak.records.keywords import signing_key, trip_source
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def command(
         zoning=zoning(given),
         method=series_method(given),
         publish=given["publish"],
+        **presented(given),
         memory=given["memory"],
     )
     request = SeriesRequest(

@@ -26,13 +26,14 @@ from tripcloak.cli.screen import (
     tell,
     warn,
 )
+from tripcloak.cli.trajectory_rows import as_markdown, as_tables
 from tripcloak.ground.errors import AuditFailedError, InputError
 from tripcloak.ground.masking import mask_small
+from tripcloak.pages.presenting import presented
 from tripcloak.records.keywords import signing_key
 from tripcloak.trajectories.keywords import keywords, trajectory_method, trajectory_methods, trajectory_source
 
 if TYPE_CHECKING:
-    from tripcloak.comparing.trajectories import TrajectoryRow
     from tripcloak.ground.progress import Progress
     from tripcloak.trajectories.anonymise import TrajectoryOutcome, TrajectoryRequest
     from tripcloak.trajectories.attacking import AttackRow
@@ -148,6 +149,8 @@ def anonymise(
 
       tripcloak trajectories anonymise calls.parquet --method w4m --k 2 --delta 2000 --trash 0.1 --out out
 
+      tripcloak trajectories anonymise calls.parquet --names places --background streets.geojson --out out
+
       tripcloak trajectories anonymise checkins.csv --preset gowalla --regions auto --k 5 --out out
     """
     from tripcloak.exporting.beside import Exports
@@ -164,6 +167,7 @@ def anonymise(
         memory=given["memory"],
         force=force,
         formats=given["formats"],
+        **presented(given),
     )
     with progress_on_stderr() as progress:
         outcomes = _released(request, regions, progress)
@@ -271,22 +275,6 @@ def _measures(measures: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-COMPARED = (
-    "method",
-    "CPU s",
-    "seconds",
-    "memory, MB",
-    "space error, km",
-    "time error, min",
-    "created",
-    "deleted",
-    "promise",
-    "smallest support",
-    "guessed, of 100",
-    "audit",
-)
-
-
 @takes(lambda: keywords("compare"))
 def compare(
     given: Given,
@@ -304,7 +292,8 @@ def compare(
     """Run methods one after the other on the same trajectories, measure and audit each.
 
     Errors are means over kept samples; created and deleted are shares of all samples; guessed says for how
-    many of 100 people a simple guess names the right trajectory.
+    many of 100 people a simple guess names the right trajectory. How far places, distances and moves of all
+    are apart from the true ones is told of every release, 0 the same and 1 nothing in common.
 
     The numbers look at unreleased data: keep them inside.
 
@@ -329,13 +318,10 @@ def compare(
     if json:
         print_json({**found.to_dict(), "out": None if out is None else str(out)})
     elif markdown:
-        lines = [COMPARED, (":--", *["--:"] * (len(COMPARED) - 1)), *map(_cells, ran)]
-        show("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        show(as_markdown(ran))
     else:
-        # One column a method: a terminal is not wide enough for the other way round.
-        head, *rows = zip(COMPARED, *map(_cells, ran), strict=True)
-        people = found.reading.trajectories.n_users
-        show(table(f"k = {given['k']} on {number(people)} trajectories", head, rows))
+        title = f"k = {given['k']} on {number(found.reading.trajectories.n_users)} trajectories"
+        show(*as_tables(title, ran))
     if not json:
         show(*(f"{row.method} did not run: {row.reason}" for row in found.rows if row.reason is not None))
     if ran and not json and not markdown:
@@ -344,25 +330,6 @@ def compare(
         show(f"Open {out / 'compare.html'}, and keep it inside.")
     if not ran:
         raise AuditFailedError("no method came to a release")
-
-
-def _cells(row: "TrajectoryRow") -> tuple[str, ...]:
-    return (
-        row.method,
-        *(f"{v:,.1f}" if v is not None else "-" for v in (row.cpu_seconds, row.seconds, row.memory_mb)),
-        *(f"{value:,.3f}" if value is not None else "-" for value in (row.spatial_km, row.time_minutes)),
-        *(f"{value:.1%}" if value is not None else "-" for value in (row.created, row.deleted)),
-        row.promise or "-",
-        number(row.smallest_support),
-        "-" if row.guessed is None else str(row.guessed),
-        _judgement(row),
-    )
-
-
-def _judgement(row: "TrajectoryRow") -> str:
-    from tripcloak.promises import Promise
-
-    return Promise.of_kind(row.promise).held if row.safe and row.promise else "NOT SAFE"
 
 
 ATTACKER = "What the attacker knows"

@@ -35,7 +35,29 @@ MEDIA = {
     ".html": "text/html",
     ".md": "text/markdown",
 }
+EU_TYPES = {
+    ".parquet": "PARQUET",
+    ".csv": "CSV",
+    ".geojson": "GEOJSON",
+    ".json": "JSON",
+    ".mfjson": "GEOJSON",
+    ".html": "HTML",
+    ".md": "TXT",
+}
+"""Kinds of files by the list of the European Publications Office."""
+CONTENTS = {
+    "flows": "Released flows: origin, destination and their numbers.",
+    "lines": "Released flows as lines from point to point.",
+    "zones": "Zones: size, area, representative point, outline.",
+    "samples": "Released samples: boxes in space and time.",
+    "trajectories": "Released trajectories.",
+    "map": "A map of the release in one file, which needs no network.",
+    "README": "What the release is, what it promises and how to open it, in plain words.",
+    "manifest": "Method, parameters, totals, and a SHA-256 of every file.",
+}
+"""What is in a file of a release, by its name."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_PERIOD = re.compile(r"\d{4}-\d\d-\d\d/\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +76,10 @@ class Details:
         An address of e-mail for questions.
     date : str
         The day it is published, as 2024-05-31.
+    period : str
+        First and last day that the data are about, as 2024-05-01/2024-05-31; nothing is told without.
+    language : str
+        The language of title and description, as two letters.
     """
 
     title: str
@@ -62,6 +88,8 @@ class Details:
     contact: str
     date: str
     description: str = ""
+    period: str = ""
+    language: str = "en"
 
     def __post_init__(self) -> None:
         for name in ("title", "publisher"):
@@ -76,6 +104,10 @@ class Details:
             raise InputError(f"{called('contact')} must be an address of e-mail")
         if not _DAY.fullmatch(self.date):
             raise InputError(f"{called('date')} must be a day, such as 2024-05-31")
+        if self.period and not _PERIOD.fullmatch(self.period):
+            raise InputError(f"{called('period')} must be two days, such as 2024-05-01/2024-05-31")
+        if not re.fullmatch("[a-z]{2}", self.language):
+            raise InputError(f"{called('language')} must be two letters, such as en")
 
 
 def write_crate(folder: Path, out: Path, details: Details, *, force: bool = False) -> Path:
@@ -169,8 +201,11 @@ class Described:
             "license": {"@id": own.licence},
             "publisher": {"@id": "#publisher"},
             "creditText": self.citation(),
+            "mentions": {"@id": "#making"},
             "hasPart": [{"@id": f"release/{name}"} for name in (*self.digests, "manifest.json")],
         }
+        if own.period:
+            root["temporalCoverage"] = own.period
         if extent is not None:
             root["spatialCoverage"] = {"@id": "#area"}
         about = {
@@ -208,7 +243,7 @@ class Described:
                 "@id": "#tripcloak",
                 "@type": "SoftwareApplication",
                 "name": "tripcloak",
-                "softwareVersion": str(self.facts["version"]),
+                "version": str(self.facts["version"]),
                 "url": "https://github.com/tripcloak/tripcloak",
             },
         ]
@@ -219,6 +254,7 @@ class Described:
                 "@id": f"release/{name}",
                 "@type": "File",
                 "name": name,
+                "description": CONTENTS.get(Path(name).stem, "A table of the release."),
                 "encodingFormat": MEDIA.get(Path(name).suffix, "application/octet-stream"),
                 "contentSize": str((self.public / name).stat().st_size),
                 **({"sha256": self.digests[name]} if name in self.digests else {}),
@@ -233,21 +269,28 @@ class Described:
         contact = {
             "@type": "vcard:Kind",
             "vcard:fn": own.publisher,
-            "vcard:hasEmail": {"@id": f"mailto:{own.contact}"},
+            "vcard:hasEmail": {"@id": f"mailto:{own.contact}", "@type": "owl:Thing"},
         }
         data: dict[str, Any] = {
             "@id": "urn:tripcloak:" + next(iter(self.digests.values()), "")[:32],
             "@type": "dcat:Dataset",
-            "dct:title": own.title,
-            "dct:description": self.words,
+            "dct:title": {"@value": own.title, "@language": own.language},
+            "dct:description": {"@value": self.words, "@language": own.language},
             "dct:publisher": agent,
             "dcat:contactPoint": contact,
             "dct:issued": {"@value": own.date, "@type": "xsd:date"},
-            "dct:accrualPeriodicity": {"@id": f"{_EU}frequency/NEVER"},
-            "mobilitydcatap:mobilityTheme": {"@id": f"{_THEMES}other"},
+            "dct:accrualPeriodicity": {"@id": f"{_EU}frequency/NEVER", "@type": "dct:Frequency"},
+            "mobilitydcatap:mobilityTheme": _concept("mobility-theme/other", "other"),
             "dct:provenance": {"@type": "dct:ProvenanceStatement", "rdfs:label": f"tripcloak {__version__}"},
             "dcat:distribution": [self._distribution(name) for name in self.digests],
         }
+        if own.period:
+            first, last = ({"@value": day, "@type": "xsd:date"} for day in own.period.split("/"))
+            data["dct:temporal"] = {
+                "@type": "dct:PeriodOfTime",
+                "dcat:startDate": first,
+                "dcat:endDate": last,
+            }
         extent = self.extent()
         if extent is not None:
             data["dct:spatial"] = {
@@ -257,21 +300,26 @@ class Described:
         return {"@context": _CONTEXT, **data}
 
     def _distribution(self, name: str) -> dict[str, Any]:
-        media = MEDIA.get(Path(name).suffix, "application/octet-stream")
+        """Return one file; without its digest, since the profile knows SHA-1 alone."""
+        kind = EU_TYPES.get(Path(name).suffix, "BIN")
         return {
             "@id": f"release/{name}",
             "@type": "dcat:Distribution",
-            "dct:title": name,
+            "dct:title": {"@value": name, "@language": self.details.language},
             "dcat:accessURL": {"@id": f"release/{name}"},
-            "dct:format": {"@id": f"https://www.iana.org/assignments/media-types/{media}"},
-            "mobilitydcatap:mobilityDataStandard": {"@id": f"{_STANDARDS}other"},
-            "dct:rights": {"@type": "dct:RightsStatement", "rdfs:label": "open data"},
-            "dct:license": {"@id": self.details.licence},
-            "spdx:checksum": {
-                "@type": "spdx:Checksum",
-                "spdx:algorithm": {"@id": "http://spdx.org/rdf/terms#checksumAlgorithm_sha256"},
-                "spdx:checksumValue": self.digests[name],
+            "dct:format": {"@id": f"{_EU}file-type/{kind}", "@type": "dct:MediaTypeOrExtent"},
+            "mobilitydcatap:mobilityDataStandard": {
+                "@type": "mobilitydcatap:MobilityDataStandard",
+                "dct:conformsTo": {
+                    "@id": f"{_VOCABULARIES}mobility-data-standard/other",
+                    "@type": "dct:Standard",
+                },
             },
+            "dct:rights": {
+                "@type": "dct:RightsStatement",
+                "dct:type": _concept("conditions-for-access-and-usage/licence-provided", "licence provided"),
+            },
+            "dct:license": {"@id": self.details.licence, "@type": "dct:LicenseDocument"},
         }
 
     def croissant(self) -> dict[str, Any]:
@@ -334,6 +382,12 @@ def _croissant_type(kind: Any) -> str:
     return "sc:DateTime" if pa.types.is_timestamp(kind) else "sc:Text"
 
 
+def _concept(name: str, label: str) -> dict[str, Any]:
+    """Return an entry of a controlled vocabulary, with the label that it has there."""
+    told = {"@value": label, "@language": "en"}
+    return {"@id": f"{_VOCABULARIES}{name}", "@type": "skos:Concept", "skos:prefLabel": told}
+
+
 def _area(extent: tuple[float, float, float, float] | None) -> list[dict[str, Any]]:
     if extent is None:
         return []
@@ -354,15 +408,15 @@ def _box_text(extent: tuple[float, float, float, float]) -> str:
 
 
 _EU = "http://publications.europa.eu/resource/authority/"
-_THEMES = "https://w3id.org/mobilitydcat-ap/mobility-theme/"
-_STANDARDS = "https://w3id.org/mobilitydcat-ap/mobility-data-standard/"
+_VOCABULARIES = "https://w3id.org/mobilitydcat-ap/"
 _CONTEXT = {
     "dcat": "http://www.w3.org/ns/dcat#",
     "dct": "http://purl.org/dc/terms/",
     "foaf": "http://xmlns.com/foaf/0.1/",
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "spdx": "http://spdx.org/rdf/terms#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
     "geosparql": "http://www.opengis.net/ont/geosparql#",
     "mobilitydcatap": "https://w3id.org/mobilitydcat-ap#",
@@ -370,16 +424,41 @@ _CONTEXT = {
 _CROISSANT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "recordSet": "cr:recordSet",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "sc": "https://schema.org/",
-    "source": "cr:source",
+    **{
+        name: f"cr:{name}"
+        for name in (
+            *("citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty"),
+            *(
+                "fileSet",
+                "format",
+                "includes",
+                "isLiveDataset",
+                "jsonPath",
+                "key",
+                "md5",
+                "parentField",
+                "path",
+            ),
+            *(
+                "recordSet",
+                "references",
+                "regex",
+                "repeated",
+                "replace",
+                "samplingRate",
+                "separator",
+                "source",
+            ),
+            *("subField", "transform"),
+        )
+    },
 }
+"""The context that Croissant 1.0 asks to be written as it is."""

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.extras import needing
 from tripcloak.ground.spelling import called
 
 
@@ -122,10 +123,5 @@ def find_format(name: str) -> Format:
 def check_needs(name: str) -> None:
     """Raise where what writes a format is not installed."""
     for module in FORMATS[name].needs:
-        try:
+        with needing(FORMATS[name].extra, f"writing {name}"):
             import_module(module)
-        except ImportError:
-            raise InputError(
-                f"{name} is written by {module}, which is not installed; get it with "
-                f"`pip install 'tripcloak[{FORMATS[name].extra}]'`"
-            ) from None

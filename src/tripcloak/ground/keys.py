@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tripcloak.ground.errors import InputError, OutputExistsError
+from tripcloak.ground.extras import needing
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 PASSPHRASE = "TRIPCLOAK_PASSPHRASE"
 """The environment variable that holds the passphrase of a private key."""
+
+LOCKED = b"ENCRYPTED"
+"""What stands in the file of a private key that has a passphrase."""
 _LARGEST = 10_000
 
 
@@ -85,8 +89,9 @@ def make_keys(private: Path, public: Path, *, passphrase: str | None = None) -> 
     ...     read_signing_key(Path(place) / "a.key").public == read_public_key(Path(place) / "a.pub") == made
     True
     """
-    from cryptography.hazmat.primitives import serialization as form
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    with needing("signing", "making keys"):
+        from cryptography.hazmat.primitives import serialization as form
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     for path in (private, public):
         if os.path.lexists(path):
@@ -116,13 +121,14 @@ def read_signing_key(path: Path) -> SigningKey:
     InputError
         There is no such key, it cannot be unlocked, or others can read it.
     """
-    from cryptography.hazmat.primitives import serialization as form
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    with needing("signing", "signing a verdict"):
+        from cryptography.hazmat.primitives import serialization as form
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     text = _read(path, "private")
     if path.stat().st_mode & 0o077:
         raise InputError(f"{path} holds a private key that others can read; close it: chmod 600 {path}")
-    phrase = _passphrase(path) if b"ENCRYPTED" in text else None
+    phrase = _passphrase(path) if LOCKED in text else None
     key: object = None
     with suppress(ValueError, TypeError):
         key = form.load_pem_private_key(text, phrase)
@@ -131,6 +137,11 @@ def read_signing_key(path: Path) -> SigningKey:
     if not isinstance(key, Ed25519PrivateKey):
         raise InputError(f"{path} holds no private key of Ed25519 (PEM, PKCS8); tripcloak keygen makes one")
     return SigningKey(_public(key.public_key()), key)
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a private key has a passphrase."""
+    return LOCKED in _read(path, "private")
 
 
 def read_public_key(path: Path) -> PublicKey:
@@ -146,9 +157,10 @@ def read_public_key(path: Path) -> PublicKey:
 
 def public_key_of(text: bytes) -> PublicKey | None:
     """Return the public key that a text holds; None where it holds none of Ed25519."""
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives import serialization as form
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    with needing("signing", "checking a signature"):
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives import serialization as form
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     key: object = None
     with suppress(ValueError, TypeError, UnsupportedAlgorithm):

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic, TypeVar
 
+from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.manifest import NAME
 from tripcloak.ground.rulebook import Finding
 
@@ -80,6 +81,16 @@ def manifest_rewriting(text: Callable[[C], str]) -> Rewriting[C]:
 def map_rewriting(text: Callable[[C], str], source: str) -> Rewriting[C]:
     """Return the rule on the page with the map, which both wings write of their tables and the manifest."""
     return Rewriting.of_files("map-as-written", "map.html", source, _text_of("map.html", text))
+
+
+def background_rewriting(check: Callable[[Path, C], bool]) -> Rewriting[C]:
+    """Return the rule on what is drawn behind the map, which holds where nothing is."""
+    return Rewriting(
+        "background-as-written",
+        check,
+        f"{BACKGROUND}, if there is one, is, byte by byte, what comes of writing its shapes",
+        f"{BACKGROUND} holds something beside lines and polygons, or is not as they are written",
+    )
 
 
 def _text_of(name: str, text: Callable[[C], str]) -> Callable[[Path, C], object]:

@@ -11,7 +11,7 @@ from tripcloak.hierarchy.quadtree import QuadtreeTiling, study_area
 from tripcloak.hierarchy.spec import parse_tiling
 from tripcloak.hierarchy.tiling import OUTSIDE, Tiling
 from tripcloak.hierarchy.time import Slots, time_hierarchy
-from tripcloak.hierarchy.tree import Cut, Geometry, Hierarchy, Zones
+from tripcloak.hierarchy.tree import Cut, Geometry, Hierarchy, Lineage, Zones
 from tripcloak.hierarchy.zonefile.tilings import DendrogramTiling, TableTiling
 from tripcloak.hierarchy.zonefile.zones import ZoneFile
 
@@ -27,6 +27,7 @@ __all__ = [
     "H3BinaryTiling",
     "H3Tiling",
     "Hierarchy",
+    "Lineage",
     "QuadtreeTiling",
     "Slots",
     "TableTiling",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,11 @@ MEMBERS = 3
 """Members that the name of a union of zones lists; of more it says how many."""
 RADIUS_KM = 6371.0088
 POINTS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+MOST_TOWNS = 40
+"""Towns that a map labels."""
+
+Box = tuple[float, float, float, float]
+"""West, south, east, north."""
 
 
 def names_source() -> str | None:
@@ -41,6 +46,41 @@ def require_names() -> str:
             "names of places need the extra places, which is not installed: pip install 'tripcloak[places]'"
         )
     return found
+
+
+def names_entry(box: Box | None) -> dict[str, Any]:
+    """Return what a manifest says of names, or raise an error where there is no list of places.
+
+    Parameters
+    ----------
+    box
+        Where the released things are: the largest towns in it are labelled on maps.
+    """
+    return {"source": require_names(), "attribution": ATTRIBUTION, "towns": largest_towns(box)}
+
+
+def restated_names(entry: Mapping[str, Any], box: Box | None) -> dict[str, Any]:
+    """Return what a manifest must say of names; where another list of places is at hand, what it says."""
+    return names_entry(box) if names_source() == entry["source"] else dict(entry)
+
+
+def largest_towns(box: Box | None) -> list[dict[str, Any]]:
+    """Return the towns that a map labels, by people; none where there is no place, or no list of places."""
+    return [] if box is None else towns_within(*box, MOST_TOWNS)
+
+
+def box_around(lat: Floats, lon: Floats) -> Box | None:
+    """Return the box around all points that are known: west, south, east, north.
+
+    >>> box_around(np.array([1.0, np.nan, 2.0]), np.array([5.0, 9.0, 4.0]))
+    (4.0, 1.0, 5.0, 2.0)
+    """
+    known = np.isfinite(lat) & np.isfinite(lon)
+    if not known.any():
+        return None
+    ends = (lon[known].min(), lat[known].min(), lon[known].max(), lat[known].max())
+    west, south, east, north = map(float, ends)
+    return west, south, east, north
 
 
 def place_names(lat: Floats, lon: Floats) -> list[str | None]:

@@ -50,6 +50,59 @@ class Lineage:
             at[depth[tile] - step, tile] = zone
         return cls(at)
 
+    @classmethod
+    def through(cls, cuts: Sequence[Ints]) -> Lineage:
+        """Return the lineage made of some cuts alone, each the zone of every tile, from coarse to fine.
+
+        >>> Lineage.through([np.array([4, 4, 4]), np.array([0, 1, 2])]).ancestors.tolist()
+        [[4, 4, 4], [0, 1, 2]]
+        """
+        at = np.full((len(cuts), len(cuts[0])), -1, dtype=np.int32)
+        depth, tile = np.full(len(cuts[0]), -1), np.arange(len(cuts[0]))
+        for cut in cuts:
+            new = (depth < 0) | (at[depth, tile] != cut)
+            depth[new] += 1
+            at[depth[new], tile[new]] = cut[new]
+        return cls(at[: depth.max() + 1])
+
+    def down_to(self, depth: Ints) -> Lineage:
+        """Return the lineage of every tile down to a depth of its own, the same for tiles of one zone there.
+
+        >>> Lineage.of(np.array([3, 3, 4, 4, -1]), 3).down_to(np.array([1, 1, 1])).ancestors.tolist()
+        [[4, 4, 4], [3, 3, 2]]
+        """
+        rows = np.arange(min(len(self.ancestors), int(depth.max()) + 1))[:, None]
+        return Lineage(np.where(rows <= depth, self.ancestors[: len(rows)], np.int32(-1)))
+
+    def without(self, gone: Bools) -> Lineage:
+        """Return the lineage without some zones, of which none is a tile's lowest; what is below moves up.
+
+        >>> Lineage.of(np.array([3, 3, 4, 4, -1]), 3).without(np.arange(5) == 3).ancestors.tolist()
+        [[4, 4, 4], [0, 1, 2]]
+        """
+        kept = (self.ancestors >= 0) & ~gone[self.ancestors]
+        order = np.argsort(~kept, axis=0, kind="stable")[: kept.sum(axis=0).max()]
+        above = np.where(kept, self.ancestors, np.int32(-1))
+        return Lineage(np.take_along_axis(above, order, axis=0))
+
+    @cached_property
+    def lowest(self) -> Ints:
+        """Return, for every tile, the lowest zone that holds it: the tile itself, where that is in here."""
+        depth = (self.ancestors >= 0).sum(axis=0) - 1
+        zone: Ints = self.ancestors[depth, np.arange(len(depth))]
+        return zone
+
+    def parents(self, size: int) -> Ints:
+        """Return, of so many zones, the one above each in here; -1 for the root, and for what is not in here.
+
+        >>> Lineage(np.array([[4, 4, 4], [0, 1, 2]])).parents(5).tolist()
+        [4, 4, 4, -1, -1]
+        """
+        parent = np.full(size + 1, -1, dtype=np.int32)
+        for above, below in pairwise(self.ancestors):
+            parent[below] = above
+        return parent[:size]
+
     @cached_property
     def leaves(self) -> Ints:
         """Return the tiles in the order of the tree, in which those of one zone stand together."""

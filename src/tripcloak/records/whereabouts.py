@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -72,12 +73,18 @@ class Whereabouts:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         extent = [round(edge, 4) for edge in self.extent]
-        return {"extent": extent, "stray_points": self.stray, **self.in_brief()}
+        return {**self.in_brief(), "extent": extent, "stray_points": self.stray}
 
     def in_brief(self) -> dict[str, Any]:
-        """Return the same without what few people may decide."""
+        """Return the same as coarse as a small map shows it: few people may decide where edges are."""
         city = {"nearest_city": self.city.name, "nearest_city_km": round(self.city.km)}
-        return {**city, "swapped": self.swapped}
+        return {"extent": self._tenths(), **city, "swapped": self.swapped}
+
+    def _tenths(self) -> list[float]:
+        """Return south, west, north and east, outwards to tenths of a degree."""
+        south, west, north, east = (10 * edge for edge in self.extent)
+        edges = (math.floor(south), math.floor(west), math.ceil(north), math.ceil(east))
+        return [edge / 10 for edge in edges]
 
     @property
     def near(self) -> str:
@@ -88,9 +95,7 @@ class Whereabouts:
         """Return the warning on stray points; None where there are none."""
         if not self.stray:
             return None
-        south, west, north, east = self.extent
-        edges = (np.floor(south * 10), np.floor(west * 10), np.ceil(north * 10), np.ceil(east * 10))
-        box = ",".join(f"{edge / 10:g}" for edge in edges)
+        box = ",".join(f"{edge:g}" for edge in self._tenths())
         turned = f", {mask_small(self.turned)} of them with latitude and longitude exchanged"
         return (
             f"{mask_small(self.stray)} places lie far from all others{turned if self.turned else ''}; the "

@@ -9,7 +9,7 @@ import io
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError, MissingFileError
+from tripcloak.ground.extras import needing
 
 _GEOMETRY_NAMES = (
     "geometry", "geom", "wkb_geometry", "the_geom", "wkb", "wkt", "polygon", "shape", "multipolygon",
@@ -34,11 +35,17 @@ class Columns:
     ----------
     name : str
         What messages call the zones: the name of their file.
+    projection : str
+        The system that outlines were given in, where they were turned into degrees.
+    repaired : int
+        How many outlines crossed themselves or were no areas otherwise, and were repaired.
     """
 
     values: dict[str, list[Any]]
     geometry: list[Any] | None = field(default=None, repr=False)
     name: str = "(a table in memory)"
+    projection: str = ""
+    repaired: int = 0
 
     def __post_init__(self) -> None:
         if not self.values or not len(next(iter(self.values.values()))):
@@ -77,7 +84,7 @@ def _read_parquet(path: Path) -> Columns:
         raise InputError(f"zones file {path.name} is not a readable Parquet file; write it anew") from error
     stated, crs = _primary_column(table.schema.metadata or {})
     name = stated if stated in table.column_names else _geometry_name(table.column_names)
-    geometry = None
+    geometry, projection = None, ""
     if name is not None:
         column = table.column(name)
         kind = getattr(column.type, "storage_type", column.type)
@@ -87,9 +94,9 @@ def _read_parquet(path: Path) -> Columns:
             )
         geometry = column.to_pylist()
         if name == stated and crs is not None:
-            geometry = _in_degrees(geometry, crs, path.name)
+            geometry, projection = _in_degrees(geometry, crs, path.name)
     values = {key: table.column(key).to_pylist() for key in table.column_names if key != name}
-    return Columns(values, geometry, path.name)
+    return Columns(values, geometry, path.name, projection)
 
 
 def _primary_column(metadata: Mapping[bytes, bytes]) -> tuple[str | None, Any]:
@@ -120,7 +127,8 @@ def _read_geojson(path: Path) -> Columns:
     if any(value is not None for value in ids):
         # The standard's own place for an id; a property named id wins as it is what people see.
         values.setdefault("id", ids)
-    return Columns(values, geometry if crs is None else _in_degrees(geometry, crs, path.name), path.name)
+    outlines, projection = (geometry, "") if crs is None else _in_degrees(geometry, crs, path.name)
+    return Columns(values, outlines, path.name, projection)
 
 
 def _gbfs_stations(stations: Sequence[Mapping[str, Any]], name: str) -> Columns:
@@ -176,30 +184,25 @@ def _read_csv(path: Path) -> Columns:
 
 def _read_layer(path: Path) -> Columns:
     """Return the one layer of a shapefile or GeoPackage."""
-    try:
+    with needing("formats", f"reading {path.name}", "convert the file to GeoJSON"):
         from pyogrio import raw
-    except ImportError:
-        raise InputError(
-            f"zones file {path.name}: files that end in {path.suffix} are read by pyogrio, which is not "
-            "installed; install tripcloak[frames], or convert the file to GeoJSON"
-        ) from None
     try:
         meta, _, geometry, columns = raw.read(str(path.absolute()))
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError(f"zones file {path.name} is not a readable shapefile or GeoPackage") from error
     values = {str(name): _plain_values(column) for name, column in zip(meta["fields"], columns, strict=True)}
-    outlines = list(geometry)
-    return Columns(
-        values, _in_degrees(outlines, meta["crs"], path.name) if meta["crs"] else outlines, path.name
-    )
+    outlines, projection = list(geometry), ""
+    if meta["crs"]:
+        outlines, projection = _in_degrees(outlines, meta["crs"], path.name)
+    return Columns(values, outlines, path.name, projection)
 
 
 def _plain_values(column: Any) -> list[Any]:
     return [None if isinstance(value, float) and np.isnan(value) else value for value in column.tolist()]
 
 
-def _in_degrees(geometry: list[Any], crs: Any, name: str) -> list[Any]:
-    """Return outlines in longitude and latitude, from whatever system the file says it is in."""
+def _in_degrees(geometry: list[Any], crs: Any, name: str) -> tuple[list[Any], str]:
+    """Return outlines in longitude and latitude, and the other system that the file says they are in."""
     import pyproj
 
     try:
@@ -209,13 +212,39 @@ def _in_degrees(geometry: list[Any], crs: Any, name: str) -> list[Any]:
             f"zones file {name} states a coordinate system that is not known; convert it to EPSG:4326"
         ) from None
     if system.to_epsg() in _DEGREES or "CRS84" in system.name or "CRS84" in str(crs):
-        return geometry
+        return geometry, ""
     import shapely
 
     turn = pyproj.Transformer.from_crs(system, "OGC:CRS84", always_xy=True).transform
     shapes = parse_outlines(geometry)
     turned = shapely.transform(shapes, lambda xy: np.column_stack(turn(xy[:, 0], xy[:, 1])))
-    return list(shapely.to_wkb(turned))
+    return list(shapely.to_wkb(turned)), system.name
+
+
+def mended(columns: Columns) -> Columns:
+    """Return columns in which every outline of an area is one: what crosses itself is repaired, and counted.
+
+    Examples
+    --------
+    >>> bow = "POLYGON ((0 0, 2 2, 2 0, 0 2, 0 0))"
+    >>> found = mended(Columns({"id": ["a", "b"]}, [bow, "POLYGON ((5 5, 6 5, 6 6, 5 5))"]))
+    >>> found.repaired, [bool(shape.is_valid) for shape in parse_outlines(found.geometry)]
+    (1, [True, True])
+    """
+    if columns.geometry is None:
+        return columns
+    import shapely
+
+    shapes = parse_outlines(columns.geometry)
+    areal = np.isin(shapely.get_type_id(shapes), (3, 6))
+    wrong = np.flatnonzero(areal & ~shapely.is_valid(shapes))
+    outlines = list(columns.geometry)
+    for row in wrong:
+        # What is repaired may hold lines and points beside areas.
+        parts = shapely.get_parts(shapely.get_parts(shapely.make_valid(shapes[row])))
+        areas = parts[shapely.get_type_id(parts) == 3]
+        outlines[row] = shapely.to_wkb(shapely.union_all(areas)) if len(areas) else None
+    return replace(columns, geometry=outlines, repaired=len(wrong))
 
 
 def parse_outlines(outlines: Sequence[Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -159,7 +159,8 @@ def dissolved(columns: Columns, name: str, sums: Collection[str], means: Collect
     for key, column in columns.values.items():
         joined = [_joined([column[row] for row in of_id], key, sums, means) for of_id in rows.values()]
         values[key] = joined
-    return Columns(values, _joined_outlines(columns.geometry, list(rows.values())), columns.name)
+    outlines = _joined_outlines(columns.geometry, list(rows.values()))
+    return replace(columns, values=values, geometry=outlines)
 
 
 def _joined(parts: list[Any], key: str, sums: Collection[str], means: Collection[str]) -> Any:

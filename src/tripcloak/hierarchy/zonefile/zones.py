@@ -17,7 +17,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.geometry import hull_outline, union_outline, unit_vectors
 from tripcloak.hierarchy.tiling import OUTSIDE, Keys
 from tripcloak.hierarchy.tree import Geometry
-from tripcloak.hierarchy.zonefile.columns import Columns, parse_outlines, read_columns
+from tripcloak.hierarchy.zonefile.columns import Columns, mended, parse_outlines, read_columns
 from tripcloak.hierarchy.zonefile.naming import (
     IdsSought,
     as_text,
@@ -119,6 +119,10 @@ class ZoneFile:
         The column that the ids stood in.
     joined : int
         How many ids stood in several rows, which were joined.
+    repaired : int
+        How many outlines crossed themselves or were no areas otherwise, and were repaired.
+    projection : str
+        The system that outlines were given in, where they were turned into degrees.
     """
 
     ids: NDArray[np.str_]
@@ -129,6 +133,8 @@ class ZoneFile:
     stated_km2: Floats | None = field(default=None, repr=False)
     id_name: str = "zone"
     joined: int = 0
+    repaired: int = 0
+    projection: str = ""
 
     @classmethod
     def read(
@@ -175,7 +181,7 @@ class ZoneFile:
         >>> zones
         ZoneFile(2 zones)
         """
-        sought = sought or IdsSought()
+        sought, columns = sought or IdsSought(), mended(columns)
         id_name = find_ids(columns, sought)
         joined = repeated(columns, id_name)
         certain = bool(sought.said or sought.seen or id_name.lower() in map(str.lower, sought.likely))
@@ -186,7 +192,8 @@ class ZoneFile:
                 (named(names, LAT_NAMES), named(names, LON_NAMES)),
             )
             columns = dissolved(columns, id_name, {str(areas)}, {str(place) for place in places})
-        return replace(_interpret(columns, id_name), joined=joined)
+        found = _interpret(columns, id_name)
+        return replace(found, joined=joined, repaired=columns.repaired, projection=columns.projection)
 
     def write(self, path: Path) -> None:
         """Write the zones to a Parquet file, from which they are read as they are."""

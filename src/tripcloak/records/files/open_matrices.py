@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.ground.errors import MissingExtraError, TripcloakError, UnreadableFileError
+from tripcloak.ground.errors import TripcloakError, UnreadableFileError
+from tripcloak.ground.extras import needing
 
 ROWS = 256
 """Rows of the matrices that are in memory at a time."""
@@ -30,13 +31,8 @@ def matrix_rows(file: Path, name: str) -> Iterator[list[str]]:
     UnreadableFileError
         It is no open matrix.
     """
-    try:
+    with needing("formats", f"reading {name}"):
         import openmatrix
-    except ImportError:
-        raise MissingExtraError(
-            f"{name} is read with openmatrix, which is not installed; get it with "
-            "`pip install 'tripcloak[formats]'`"
-        ) from None
     try:
         with openmatrix.open_file(str(file), "r") as opened:
             yield from _rows(opened, name)

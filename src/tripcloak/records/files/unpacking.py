@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from tripcloak.ground.errors import InputError, UnreadableFileError
 from tripcloak.ground.exact_files import plain_part, private_folder
 from tripcloak.ground.spelling import spelt
+from tripcloak.records.files.beginnings import refuse_other_kind
 from tripcloak.records.files.encodings import (
     COMPRESSED,
     WESTERN,
@@ -88,6 +89,7 @@ def unpack(
     work = _Unpacking(con, preset, encoding, made)
     for file in files:
         kind = kind_of(file, preset)
+        refuse_other_kind(file, kind)
         if kind == "zip":
             work.archive(file)
         elif kind == "tar":

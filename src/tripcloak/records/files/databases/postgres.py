@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from tripcloak.ground.errors import InputError, MissingExtraError, TripcloakError
+from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.ground.extras import needing
 from tripcloak.records.files.databases.addresses import Address, alike
 
 if TYPE_CHECKING:
@@ -122,13 +123,8 @@ def _table(cursor: Any, address: Address) -> str:
 
 
 def _driver() -> Any:
-    try:
+    with needing("postgres", "PostgreSQL"):
         from adbc_driver_postgresql import dbapi
-    except ImportError:
-        raise MissingExtraError(
-            "PostgreSQL is reached with adbc-driver-postgresql, which is not installed; get it with "
-            "`pip install 'tripcloak[postgres]'`"
-        ) from None
     return dbapi
 
 
