@@ -34,12 +34,16 @@ SEEDS = range(1, 12) if DEEP else (1,)
 
 
 def told(home: Path, seed: int, case: tuple[Asked, ...], *, ledger: bool) -> PublicAttack:
-    """Return what is told by releases of made-up trips, one after the other."""
+    """Return what is told by releases of made-up trips, one after the other.
+
+    The secret that rounds numbers up or down follows from the seed, so that what leaks here leaks every time.
+    """
     rows = [
         {**row, "sex": "FM"[n % 2]}
         for n, row in enumerate(some_trips(200, people=30, seed=seed, spread=0.03))
     ]
     write_csv(home / "trips.csv", rows)
+    (home / "secret").write_text(f"a secret of many words {seed}")
     gone = rows[0]["person_id"]
     parts: dict[str, tuple[str | None, Callable[[Row], bool]]] = {
         "all": (None, lambda row: True),
@@ -53,9 +57,10 @@ def told(home: Path, seed: int, case: tuple[Asked, ...], *, ledger: bool) -> Pub
     made = []
     for number, (part, options) in enumerate(case):
         where, is_in = parts[part]
+        secret = {"secret": home / "secret"} if "round" in options else {}
         asked = partial(tc.anonymise, str(home / "trips.csv"), out=home / str(number), where=where, **more)
         try:
-            asked(**{**USUAL, **options})
+            asked(**{**USUAL, **options, **secret})
         except tc.ImpossibleRequestError:
             continue
         made.append(Published(home / str(number), is_in))
